@@ -1,0 +1,92 @@
+//! Gaussian differential privacy: `gdp_to_delta`, `gdp_delta_to_eps`, `gdp_calibrate_mu`,
+//! `gaussian_composition`.
+
+use std::num::NonZeroU32;
+
+use serde_json::Value;
+use sprifed_privacy::{ApproxDp, Mu};
+
+use crate::account::check::vector::{BadVector, Vector, exact, number};
+use crate::account::check::verdict::Verdict;
+
+/// ln δ within 1e-11·max(1, |ln δ|); δ itself where it is a double.
+pub(super) fn judge_delta(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
+    let known = ["delta>=1e-20", "1e-300<=delta<1e-20", "targeted", "log-only"];
+    if !known.contains(&vector.group.as_str()) {
+        return Err(BadVector::UnknownGroup(vector.group.clone()));
+    }
+    let log_delta = vector.quantity::<Mu>("mu")?.log_delta(vector.quantity("eps")?);
+    let expected = verdict.expected("log_delta")?;
+    verdict.require("log_delta", log_delta, expected, 1e-11 * expected.abs().max(1.0));
+    if vector.group == "log-only" {
+        verdict.looked_at("delta");
+    } else {
+        verdict.relative("delta", log_delta.exp(), 1e-11 * expected.abs().max(1.0))?;
+    }
+    Ok(())
+}
+
+/// |ε − expected| ≤ 1e-9 + 1e-10·expected, and never below expected − 1e-12.
+pub(super) fn judge_epsilon(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
+    if !["zero", "positive"].contains(&vector.group.as_str()) {
+        return Err(BadVector::UnknownGroup(vector.group.clone()));
+    }
+    let guarantee = vector.quantity::<Mu>("mu")?.to_approx_dp(vector.quantity("delta")?);
+    let found = guarantee.epsilon().get();
+    let expected = verdict.expected("eps")?;
+    verdict.require("eps", found, expected, 1e-9 + 1e-10 * expected);
+    verdict.not_below("eps", found, expected - 1e-12);
+    Ok(())
+}
+
+/// μ within a relative 1e-9, and never above expected·(1 + 1e-12).
+pub(super) fn judge_calibration(
+    vector: &Vector,
+    verdict: &mut Verdict<'_>,
+) -> Result<(), BadVector> {
+    if !["eps0", "pos"].contains(&vector.group.as_str()) {
+        return Err(BadVector::UnknownGroup(vector.group.clone()));
+    }
+    let target = ApproxDp::new(vector.quantity("eps")?, vector.quantity("delta")?);
+    let found = Mu::largest_within(target)?.get();
+    let expected = verdict.expected("mu")?;
+    verdict.require("mu", found, expected, 1e-9 * expected);
+    verdict.not_above("mu", found, expected * (1.0 + 1e-12));
+    verdict.relative("sigma_over_sensitivity", 1.0 / found, 1e-9)
+}
+
+/// μ within a relative 1e-12, ε within 1e-9, ln δ within a relative 1e-10.
+pub(super) fn judge_composition(
+    vector: &Vector,
+    verdict: &mut Verdict<'_>,
+) -> Result<(), BadVector> {
+    let total = compose(vector)?;
+    verdict.relative("mu_total", total.get(), 1e-12)?;
+    match vector.group.as_str() {
+        "eps" => {
+            let guarantee = total.to_approx_dp(vector.quantity("delta")?);
+            verdict.absolute("eps", guarantee.epsilon().get(), 1e-9)
+        }
+        "delta" => {
+            let log_delta = total.log_delta(vector.quantity("eps")?);
+            let expected = verdict.expected("log_delta")?;
+            verdict.require("log_delta", log_delta, expected, 1e-10 * expected.abs());
+            verdict.relative("delta", log_delta.exp(), 1e-10 * expected.abs().max(1.0))
+        }
+        other => Err(BadVector::UnknownGroup(other.to_owned())),
+    }
+}
+
+fn compose(vector: &Vector) -> Result<Mu, BadVector> {
+    let bad = || BadVector::Field("parts".to_owned());
+    let parts = vector.inputs.get("parts").and_then(Value::as_array).ok_or_else(bad)?;
+    let mut total: Option<Mu> = None;
+    for part in parts {
+        let mu = Mu::try_from(number(part.get("mu")).ok_or_else(bad)?)?;
+        let count = exact(part.get("count")).ok_or_else(bad)?.to_integer();
+        let count = u32::try_from(count).ok().and_then(NonZeroU32::new).ok_or_else(bad)?;
+        let repeated = mu.repeated(count);
+        total = Some(total.map_or(repeated, |before| before.compose(repeated)));
+    }
+    total.ok_or_else(bad)
+}

@@ -1,0 +1,135 @@
+//! A vector file and typed access to its numbers, which are decimal strings or fractions.
+
+use std::path::Path;
+
+use num_rational::BigRational;
+use num_traits::ToPrimitive;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use sprifed_privacy::{
+    IllegalFraction, IllegalModulus, IllegalParticipation, IllegalQuantity, Unplannable,
+    parse_exact,
+};
+
+use crate::failure::Failure;
+
+/// A vector that can not be compared.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum BadVector {
+    #[error("unknown group {0:?}")]
+    UnknownGroup(String),
+    #[error("{0:?} is missing or not of the expected form")]
+    Field(String),
+    #[error(transparent)]
+    Quantity(#[from] IllegalQuantity),
+    #[error(transparent)]
+    Fraction(#[from] IllegalFraction),
+    #[error(transparent)]
+    Participation(#[from] IllegalParticipation),
+    #[error(transparent)]
+    Modulus(#[from] IllegalModulus),
+    #[error(transparent)]
+    Plan(#[from] Unplannable),
+}
+
+/// The part of a vector file that is used.
+#[derive(Debug)]
+pub(super) struct VectorFile {
+    pub(super) name: String,
+    pub(super) vectors: Vec<Vector>,
+}
+
+/// One known answer.
+#[derive(Debug, Deserialize)]
+pub(super) struct Vector {
+    pub(super) id: String,
+    pub(super) group: String,
+    pub(super) inputs: Map<String, Value>,
+    pub(super) expected: Map<String, Value>,
+    #[serde(default)]
+    pub(super) info: Map<String, Value>,
+}
+
+impl VectorFile {
+    #[expect(clippy::disallowed_methods, reason = "the command line reads the files it is given")]
+    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+        let bytes = std::fs::read(path).map_err(|error| {
+            Failure::environment(
+                "sprifed::file::unreadable",
+                format!("{} can not be read: {error}", path.display()),
+                "check the path",
+            )
+        })?;
+        Self::parse(&bytes).map_err(|error| {
+            Failure::usage(
+                "sprifed::account::bad-vector-file",
+                format!("{} is not a vector file: {error}", path.display()),
+                "a vector file is JSON with meta.name and a list of vectors",
+            )
+        })
+    }
+
+    fn parse(bytes: &[u8]) -> Result<Self, serde_json::Error> {
+        #[derive(Deserialize)]
+        struct Meta {
+            name: String,
+        }
+        #[derive(Deserialize)]
+        struct File {
+            meta: Meta,
+            vectors: Vec<Vector>,
+        }
+        let file: File = serde_json::from_slice(bytes)?;
+        Ok(Self { name: file.meta.name, vectors: file.vectors })
+    }
+}
+
+impl Vector {
+    pub(super) fn text(&self, key: &str) -> Result<&str, BadVector> {
+        self.inputs.get(key).and_then(Value::as_str).ok_or_else(|| BadVector::Field(key.to_owned()))
+    }
+
+    pub(super) fn exact(&self, key: &str) -> Result<BigRational, BadVector> {
+        exact(self.inputs.get(key)).ok_or_else(|| BadVector::Field(key.to_owned()))
+    }
+
+    pub(super) fn number(&self, key: &str) -> Result<f64, BadVector> {
+        number(self.inputs.get(key)).ok_or_else(|| BadVector::Field(key.to_owned()))
+    }
+
+    pub(super) fn count(&self, key: &str) -> Result<u32, BadVector> {
+        let exact = self.exact(key)?;
+        let whole = exact.is_integer().then(|| exact.to_integer().to_u32()).flatten();
+        whole.ok_or_else(|| BadVector::Field(key.to_owned()))
+    }
+
+    pub(super) fn quantity<Q: TryFrom<f64, Error = IllegalQuantity>>(
+        &self,
+        key: &str,
+    ) -> Result<Q, BadVector> {
+        Ok(Q::try_from(self.number(key)?)?)
+    }
+
+    /// A number of the informative part, if it is there.
+    pub(super) fn info(&self, key: &str) -> Option<f64> {
+        number(self.info.get(key))
+    }
+}
+
+/// A number written as JSON number, decimal string or fraction, exactly.
+pub(super) fn exact(value: Option<&Value>) -> Option<BigRational> {
+    match value? {
+        Value::String(text) => parse_exact(text).ok(),
+        Value::Number(number) => parse_exact(&number.to_string()).ok(),
+        _ => None,
+    }
+}
+
+/// The same as the nearest double; numbers too small for an exact fraction go by `f64`'s parser.
+pub(super) fn number(value: Option<&Value>) -> Option<f64> {
+    match value? {
+        Value::String(text) if !text.contains('/') => text.parse().ok(),
+        Value::Number(number) => number.as_f64(),
+        other => exact(Some(other))?.to_f64(),
+    }
+}

@@ -1,0 +1,125 @@
+//! Comparisons of one vector, and the rule that none of its expectations is passed over.
+
+use std::collections::BTreeSet;
+use std::fmt::Display;
+
+use num_rational::BigRational;
+
+use crate::account::check::vector::{BadVector, Vector, exact, number};
+
+/// What has been compared so far, and what did not agree.
+#[derive(Debug)]
+pub(super) struct Verdict<'a> {
+    vector: &'a Vector,
+    seen: BTreeSet<String>,
+    complaints: Vec<String>,
+}
+
+impl<'a> Verdict<'a> {
+    pub(super) const fn new(vector: &'a Vector) -> Self {
+        Self { vector, seen: BTreeSet::new(), complaints: Vec::new() }
+    }
+
+    /// The expected number under `key`, which thereby counts as looked at.
+    pub(super) fn expected(&mut self, key: &str) -> Result<f64, BadVector> {
+        self.seen.insert(key.to_owned());
+        number(self.vector.expected.get(key)).ok_or_else(|| BadVector::Field(key.to_owned()))
+    }
+
+    /// |found − expected| ≤ tolerance·|expected|.
+    pub(super) fn relative(
+        &mut self,
+        key: &str,
+        found: f64,
+        tolerance: f64,
+    ) -> Result<(), BadVector> {
+        let expected = self.expected(key)?;
+        self.require(key, found, expected, tolerance * expected.abs());
+        Ok(())
+    }
+
+    /// |found − expected| ≤ tolerance.
+    pub(super) fn absolute(
+        &mut self,
+        key: &str,
+        found: f64,
+        tolerance: f64,
+    ) -> Result<(), BadVector> {
+        let expected = self.expected(key)?;
+        self.require(key, found, expected, tolerance);
+        Ok(())
+    }
+
+    /// The same integer or fraction.
+    pub(super) fn exactly(&mut self, key: &str, found: &BigRational) -> Result<(), BadVector> {
+        self.seen.insert(key.to_owned());
+        let expected = exact(self.vector.expected.get(key));
+        let expected = expected.ok_or_else(|| BadVector::Field(key.to_owned()))?;
+        if &expected != found {
+            self.complain(format!("{key}: found {found}, expected exactly {expected}"));
+        }
+        Ok(())
+    }
+
+    /// The same words or truth value.
+    pub(super) fn same(&mut self, key: &str, found: impl Display) -> Result<(), BadVector> {
+        self.seen.insert(key.to_owned());
+        let expected = self.vector.expected.get(key);
+        let expected = expected.ok_or_else(|| BadVector::Field(key.to_owned()))?;
+        let words = expected.as_str().map_or_else(|| expected.to_string(), str::to_owned);
+        if words != found.to_string() {
+            self.complain(format!("{key}: found {found}, expected {words}"));
+        }
+        Ok(())
+    }
+
+    /// |found − expected| ≤ tolerance, for an expectation inside a list or an object.
+    pub(super) fn require(&mut self, what: &str, found: f64, expected: f64, tolerance: f64) {
+        let near = (found - expected).abs() <= tolerance;
+        #[expect(clippy::float_cmp, reason = "equal infinities have no difference")]
+        if !near && found != expected {
+            self.complain(format!(
+                "{what}: found {found:e}, expected {expected:e} within {tolerance:e}"
+            ));
+        }
+    }
+
+    /// A direction in which a certified number may not err.
+    pub(super) fn not_below(&mut self, what: &str, found: f64, least: f64) {
+        if !(found >= least) {
+            self.complain(format!("{what}: found {found:e}, which must not be below {least:e}"));
+        }
+    }
+
+    /// The other direction.
+    pub(super) fn not_above(&mut self, what: &str, found: f64, most: f64) {
+        if !(found <= most) {
+            self.complain(format!("{what}: found {found:e}, which must not be above {most:e}"));
+        }
+    }
+
+    /// Marks an expectation as compared by other means, or as prose.
+    pub(super) fn looked_at(&mut self, key: &str) {
+        self.seen.insert(key.to_owned());
+    }
+
+    pub(super) fn complain(&mut self, complaint: String) {
+        self.complaints.push(complaint);
+    }
+
+    pub(super) fn is_passed(&self) -> bool {
+        self.complaints.is_empty() && self.overlooked().next().is_none()
+    }
+
+    pub(super) fn into_complaints(self) -> Vec<String> {
+        let overlooked = self.overlooked().map(|key| format!("{key}: expected, but not compared"));
+        let overlooked: Vec<String> = overlooked.collect();
+        let mut complaints = self.complaints;
+        complaints.extend(overlooked);
+        complaints
+    }
+
+    fn overlooked(&self) -> impl Iterator<Item = &String> {
+        self.vector.expected.keys().filter(|key| !self.seen.contains(*key))
+    }
+}

@@ -1,0 +1,131 @@
+//! `account delta`, `account epsilon` and `account mu`.
+
+use clap::Args;
+use serde_json::json;
+use sprifed_privacy::{ApproxDp, Delta, Epsilon, IllegalQuantity, Mu, Rho};
+
+use crate::failure::Failure;
+use crate::output::Output;
+
+pub(crate) fn parse_quantity<Q: TryFrom<f64, Error = IllegalQuantity>>(
+    text: &str,
+) -> Result<Q, String> {
+    let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    Q::try_from(number).map_err(|error| error.to_string())
+}
+
+/// One of the two currencies.
+#[derive(Args, Debug)]
+#[group(required = true, multiple = false)]
+struct Currency {
+    /// mu of Gaussian differential privacy.
+    #[arg(long, value_parser = parse_quantity::<Mu>, allow_negative_numbers = true)]
+    mu: Option<Mu>,
+    /// rho of zero-concentrated differential privacy.
+    #[arg(long, value_parser = parse_quantity::<Rho>, allow_negative_numbers = true)]
+    rho: Option<Rho>,
+}
+
+/// `account delta`.
+#[derive(Args, Debug)]
+pub(crate) struct ToDelta {
+    #[command(flatten)]
+    currency: Currency,
+    /// The epsilon, zero or more.
+    #[arg(long, value_parser = parse_quantity::<Epsilon>, allow_negative_numbers = true)]
+    epsilon: Epsilon,
+}
+
+impl ToDelta {
+    pub(crate) fn answer(&self, output: &Output) -> Result<(), Failure> {
+        let log_delta = match (self.currency.mu, self.currency.rho) {
+            (Some(mu), _) => mu.log_delta(self.epsilon),
+            (None, Some(rho)) => rho.log_delta(self.epsilon),
+            (None, None) => unreachable!("the group is required"),
+        };
+        let answer = json!({
+            "mu": self.currency.mu, "rho": self.currency.rho, "epsilon": self.epsilon,
+            "delta": log_delta.exp(), "log_delta": log_delta,
+        });
+        output.answer(&answer, |_| {
+            format!("delta = {:.12e}  (ln delta = {log_delta:.15})", log_delta.exp())
+        });
+        Ok(())
+    }
+}
+
+/// `account epsilon`.
+#[derive(Args, Debug)]
+pub(crate) struct ToEpsilon {
+    #[command(flatten)]
+    currency: Currency,
+    /// The delta, strictly between 0 and 1.
+    #[arg(long, value_parser = parse_quantity::<Delta>, allow_negative_numbers = true)]
+    delta: Delta,
+}
+
+impl ToEpsilon {
+    pub(crate) fn answer(&self, output: &Output) -> Result<(), Failure> {
+        let guarantee = match (self.currency.mu, self.currency.rho) {
+            (Some(mu), _) => mu.to_approx_dp(self.delta),
+            (None, Some(rho)) => rho.to_approx_dp(self.delta),
+            (None, None) => unreachable!("the group is required"),
+        };
+        let answer = json!({
+            "mu": self.currency.mu, "rho": self.currency.rho, "delta": self.delta,
+            "epsilon": guarantee.epsilon(), "rounded": "up",
+        });
+        output.answer(&answer, |_| {
+            format!("epsilon = {} at delta = {} (rounded up)", guarantee.epsilon(), self.delta)
+        });
+        Ok(())
+    }
+}
+
+/// `account mu`.
+#[derive(Args, Debug)]
+pub(crate) struct ToMu {
+    /// The epsilon, zero or more.
+    #[arg(long, value_parser = parse_quantity::<Epsilon>, allow_negative_numbers = true)]
+    epsilon: Epsilon,
+    /// The delta, strictly between 0 and 1.
+    #[arg(long, value_parser = parse_quantity::<Delta>, allow_negative_numbers = true)]
+    delta: Delta,
+    /// The norm to which contributions are clipped; prints the noise for both relations.
+    #[arg(long, value_parser = parse_quantity::<sprifed_privacy::ClipNorm>, allow_negative_numbers = true)]
+    sensitivity: Option<sprifed_privacy::ClipNorm>,
+}
+
+impl ToMu {
+    pub(crate) fn answer(&self, output: &Output) -> Result<(), Failure> {
+        use sprifed_privacy::{PerRecord, ReplaceOne, ZeroOut};
+        let target = ApproxDp::new(self.epsilon, self.delta);
+        let mu = Mu::largest_within(target)?;
+        let rho = (self.epsilon.get() > 0.0).then(|| Rho::largest_within(target)).transpose()?;
+        let noise = self
+            .sensitivity
+            .map(|clip| -> Result<_, IllegalQuantity> {
+                let zero_out = clip.sum_sensitivity::<ZeroOut, PerRecord>().noise_for(mu)?;
+                let replace_one = clip.sum_sensitivity::<ReplaceOne, PerRecord>().noise_for(mu)?;
+                Ok((zero_out, replace_one))
+            })
+            .transpose()?;
+        let answer = json!({
+            "epsilon": self.epsilon, "delta": self.delta, "mu": mu, "rho": rho, "rounded": "down",
+            "noise_std_dev": noise.map(|(zero_out, replace_one)| {
+                json!({ "zero-out": zero_out, "replace-one": replace_one })
+            }),
+        });
+        output.answer(&answer, |_| {
+            let mut text = format!("mu = {mu} (rounded down)");
+            if let Some(rho) = rho {
+                text += &format!("\nrho = {rho} (zCDP, rounded down)");
+            }
+            if let Some((zero_out, replace_one)) = noise {
+                text += &format!("\nnoise std dev = {zero_out} (zero-out), {replace_one} (replace-one)");
+            }
+            text
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,78 @@
+//! Why a command ended without what was asked: found, required, and what to do.
+
+use serde::Serialize;
+use sprifed_privacy::{IllegalFraction, IllegalParticipation, IllegalQuantity, Unplannable};
+
+/// Who has to act, which decides the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Blame {
+    /// The run ended without a result: the analyst.
+    Outcome,
+    /// The command or its input is wrong: the user.
+    Usage,
+    /// A file or the system: the operator.
+    Environment,
+}
+
+/// A command's unhappy end.
+#[derive(Debug, Serialize)]
+pub(crate) struct Failure {
+    #[serde(skip)]
+    blame: Blame,
+    /// A stable name for scripts.
+    pub(crate) code: &'static str,
+    /// What was found and what is required.
+    pub(crate) message: String,
+    /// What to do about it.
+    pub(crate) help: String,
+}
+
+impl Failure {
+    pub(crate) fn outcome(code: &'static str, message: String, help: &str) -> Self {
+        Self { blame: Blame::Outcome, code, message, help: help.to_owned() }
+    }
+
+    pub(crate) fn usage(code: &'static str, message: String, help: &str) -> Self {
+        Self { blame: Blame::Usage, code, message, help: help.to_owned() }
+    }
+
+    pub(crate) fn environment(code: &'static str, message: String, help: &str) -> Self {
+        Self { blame: Blame::Environment, code, message, help: help.to_owned() }
+    }
+
+    pub(crate) const fn exit_code(&self) -> u8 {
+        match self.blame {
+            Blame::Outcome => 1,
+            Blame::Usage => 2,
+            Blame::Environment => 3,
+        }
+    }
+}
+
+impl From<IllegalQuantity> for Failure {
+    fn from(error: IllegalQuantity) -> Self {
+        let help = "correct the value; nothing was spent";
+        Self::usage("sprifed::privacy::illegal-quantity", error.to_string(), help)
+    }
+}
+
+impl From<IllegalFraction> for Failure {
+    fn from(error: IllegalFraction) -> Self {
+        let help = "correct the value; nothing was spent";
+        Self::usage("sprifed::privacy::illegal-fraction", error.to_string(), help)
+    }
+}
+
+impl From<IllegalParticipation> for Failure {
+    fn from(error: IllegalParticipation) -> Self {
+        let help = "change --clients, --quorum or --colluders; nothing was spent";
+        Self::usage("sprifed::privacy::illegal-participation", error.to_string(), help)
+    }
+}
+
+impl From<Unplannable> for Failure {
+    fn from(error: Unplannable) -> Self {
+        let help = "change the numbers of the plan; nothing was spent";
+        Self::usage("sprifed::privacy::unplannable", error.to_string(), help)
+    }
+}

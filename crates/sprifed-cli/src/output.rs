@@ -1,0 +1,68 @@
+//! The only place that prints.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// Where answers go, as text or as JSON.
+#[derive(Debug)]
+pub(crate) struct Output {
+    json: bool,
+}
+
+impl Output {
+    pub(crate) const fn new(json: bool) -> Self {
+        Self { json }
+    }
+
+    /// Prints one answer: `value` as JSON, or the text that `words` makes of it.
+    pub(crate) fn answer<T: Serialize>(&self, value: &T, words: impl FnOnce(&T) -> String) {
+        let text = if self.json { to_json(value) } else { words(value) };
+        print_line(&mut std::io::stdout(), text.trim_end());
+    }
+
+    /// Prints why there is no answer.
+    pub(crate) fn failure(&self, failure: &Failure) {
+        if self.json {
+            let wrapped = serde_json::json!({ "error": failure });
+            print_line(&mut std::io::stdout(), &to_json(&wrapped));
+        }
+        let Failure { code, message, help, .. } = failure;
+        print_line(&mut std::io::stderr(), &format!("error: {message}\n help: {help}\n code: {code}"));
+    }
+}
+
+fn to_json<T: Serialize>(value: &T) -> String {
+    serde_json::to_string_pretty(value)
+        .unwrap_or_else(|error| format!("{{\"error\":{{\"message\":\"{error}\"}}}}"))
+}
+
+/// A reader that has gone away is not an error of ours.
+fn print_line(stream: &mut impl std::io::Write, text: &str) {
+    let _ = writeln!(stream, "{text}").and_then(|()| stream.flush());
+}
+
+/// A table with aligned columns; the first row is the heading.
+pub(crate) fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
+    };
+    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let mut text = String::new();
+    for (index, row) in rows.iter().enumerate() {
+        for (cell, width) in row.iter().zip(&widths) {
+            let _ = write!(text, "{cell:<width$}  ");
+        }
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+        if index == 0 {
+            let rule: Vec<String> = widths.iter().map(|width| "-".repeat(*width)).collect();
+            let _ = writeln!(text, "{}", rule.join("  "));
+        }
+    }
+    text
+}

@@ -1,0 +1,112 @@
+//! Assembly from columns that arrive one after another.
+
+use super::{Admission, Bounding, ColumnSource, reserve};
+use crate::clients::count_rows;
+use crate::error::{DataError, TableError};
+use crate::schema::Schema;
+use crate::table::Table;
+
+/// Reads the columns of `source` that a study needs into a bounded table.
+///
+/// The client column and the response come first, because they decide which records stay.
+pub(crate) fn from_columns(
+    source: &mut impl ColumnSource,
+    schema: &Schema,
+) -> Result<Table, DataError> {
+    let mut bounding = Bounding::new(source.columns(), schema)?;
+    let mut admission = Admission::new(schema);
+    let n_read = source.n_records();
+    count_rows(n_read)?;
+    bounding.counts.records_read = n_read as u64;
+
+    let admitted = admit(source, &mut admission, bounding.selection.client)?;
+    let (mut response, mut owners) = (Vec::new(), Vec::new());
+    let mut is_kept = Vec::with_capacity(n_read);
+    let mut outcome = Ok(());
+    let mut admitted_clients = admitted.iter();
+    source.numbers(bounding.selection.response, &mut |raw| {
+        let kept = match (&outcome, admitted_clients.next()) {
+            (Ok(()), Some(Some(client))) => match bounding.response(raw) {
+                Ok(unit) => unit.map(|unit| (*client, unit)),
+                Err(problem) => {
+                    outcome = Err(problem);
+                    None
+                }
+            },
+            _ => None,
+        };
+        is_kept.push(kept.is_some());
+        if let Some((client, unit)) = kept {
+            owners.push(client);
+            response.push(unit);
+        }
+    })?;
+    outcome?;
+    drop(admitted);
+
+    let n_features = bounding.selection.features.len();
+    let size = response.len().checked_mul(n_features).ok_or(TableError::TooLarge {
+        what: "values",
+        found: u64::MAX,
+        most: usize::MAX as u64,
+    })?;
+    let mut values = Vec::new();
+    reserve(&mut values, size)?;
+    values.resize(size, 0.0);
+    for feature in 0..n_features {
+        fill(source, &mut bounding, feature, &is_kept, &mut values)?;
+    }
+    bounding.finish(&admission, &owners, response, values)
+}
+
+/// The client of each record in the file, or nothing where the cap turned the record away.
+fn admit(
+    source: &mut impl ColumnSource,
+    admission: &mut Admission<'_>,
+    client_column: Option<usize>,
+) -> Result<Vec<Option<u32>>, DataError> {
+    let Some(column) = client_column else {
+        let clients: Result<_, _> = (0..source.n_records()).map(|_| admission.admit(&[])).collect();
+        return Ok(clients?);
+    };
+    let mut admitted = Vec::with_capacity(source.n_records());
+    let mut outcome = Ok(());
+    source.labels(column, &mut |label| {
+        if outcome.is_ok() {
+            match admission.admit(label) {
+                Ok(client) => admitted.push(client),
+                Err(problem) => outcome = Err(problem),
+            }
+        }
+    })?;
+    outcome?;
+    Ok(admitted)
+}
+
+/// Writes one feature of the kept records into its place in every row.
+fn fill(
+    source: &mut impl ColumnSource,
+    bounding: &mut Bounding<'_>,
+    feature: usize,
+    is_kept: &[bool],
+    values: &mut [f32],
+) -> Result<(), DataError> {
+    let n_features = bounding.selection.features.len();
+    let mut kept = is_kept.iter();
+    let mut places = values[feature..].iter_mut().step_by(n_features);
+    let mut outcome = Ok(());
+    source.numbers(bounding.selection.features[feature], &mut |raw| {
+        if outcome.is_err() || kept.next() != Some(&true) {
+            return;
+        }
+        match bounding.feature(feature, raw) {
+            Ok(unit) => {
+                if let Some(place) = places.next() {
+                    *place = unit;
+                }
+            }
+            Err(problem) => outcome = Err(problem),
+        }
+    })?;
+    outcome.map_err(DataError::from)
+}

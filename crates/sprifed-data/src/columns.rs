@@ -1,0 +1,176 @@
+//! Which columns of a table play which role, decided from names, types and the schema alone.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::Serialize;
+
+use crate::error::TableError;
+use crate::schema::Schema;
+
+/// A column of a table: its name and what it holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Column {
+    /// The name, without surrounding blanks.
+    pub name: String,
+    /// What it holds.
+    pub kind: ColumnKind,
+}
+
+/// What a column holds.
+///
+/// Parquet and .npy state it. A CSV file does not, so there the first few records decide; text that
+/// turns up later in a numeric column is an error, not a change of mind. A study in which clients
+/// must agree on the features should list them in `features.include`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum ColumnKind {
+    /// Numbers.
+    Numeric,
+    /// Anything else.
+    Text,
+}
+
+/// The columns a study uses, as positions in the table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Selection {
+    pub(crate) features: Vec<usize>,
+    pub(crate) response: usize,
+    pub(crate) client: Option<usize>,
+}
+
+impl Selection {
+    /// Gives every column its role.
+    ///
+    /// # Errors
+    /// If names repeat or are absent, or a column cannot play the role the schema gives it.
+    pub(crate) fn choose(columns: &[Column], schema: &Schema) -> Result<Self, TableError> {
+        let positions = positions_by_name(columns)?;
+        let place = |column: &str, role| {
+            positions
+                .get(column)
+                .copied()
+                .ok_or_else(|| TableError::AbsentColumn { column: column.to_owned(), role })
+        };
+        let response = place(schema.response().name(), "the response")?;
+        require_numeric(&columns[response], "the response")?;
+        let client = schema.client().map(|name| place(name, "the client column")).transpose()?;
+        for name in schema.named_features() {
+            place(name, "a feature")?;
+        }
+        for pattern in schema.include().unwrap_or_default() {
+            if !columns.iter().any(|column| pattern.matches(&column.name)) {
+                return Err(if pattern.is_plain_name() {
+                    TableError::AbsentColumn {
+                        column: pattern.as_str().to_owned(),
+                        role: "a feature",
+                    }
+                } else {
+                    TableError::IdlePattern { pattern: pattern.as_str().to_owned() }
+                });
+            }
+        }
+        let mut features = Vec::new();
+        for (position, column) in columns.iter().enumerate() {
+            if position == response || Some(position) == client {
+                continue;
+            }
+            match wish(column, schema) {
+                Wish::Asked => {
+                    require_numeric(column, "a feature")?;
+                    features.push(position);
+                }
+                Wish::Implied if column.kind == ColumnKind::Numeric => features.push(position),
+                Wish::Implied | Wish::LeftOut => {}
+            }
+        }
+        require_bounds(columns, &features, schema)?;
+        Ok(Self { features, response, client })
+    }
+}
+
+/// What the schema says about a column that is neither the response nor the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// It is a feature, by name or by pattern.
+    Asked,
+    /// It is a feature if it is numeric, because nothing says otherwise.
+    Implied,
+    /// It is none.
+    LeftOut,
+}
+
+pub(crate) fn wish(column: &Column, schema: &Schema) -> Wish {
+    if schema.excludes(&column.name) {
+        Wish::LeftOut
+    } else if schema.names_feature(&column.name) {
+        Wish::Asked
+    } else {
+        match schema.include() {
+            None => Wish::Implied,
+            Some(patterns) if patterns.iter().any(|pattern| pattern.matches(&column.name)) => {
+                Wish::Asked
+            }
+            Some(_) => Wish::LeftOut,
+        }
+    }
+}
+
+/// The place of each name; a table in which names are absent or repeated has none.
+pub(crate) fn positions_by_name(columns: &[Column]) -> Result<HashMap<&str, usize>, TableError> {
+    if columns.is_empty() {
+        return Err(TableError::NoHeader);
+    }
+    let mut positions = HashMap::with_capacity(columns.len());
+    for (position, column) in columns.iter().enumerate() {
+        if column.name.is_empty() {
+            return Err(TableError::NamelessColumn { position: position + 1 });
+        }
+        if positions.insert(column.name.as_str(), position).is_some() {
+            return Err(TableError::DuplicateColumn { column: column.name.clone() });
+        }
+    }
+    Ok(positions)
+}
+
+/// The names that occur more than once, each once, in the order of the table.
+pub(crate) fn duplicate_names(columns: &[Column]) -> Vec<String> {
+    let mut seen = HashSet::with_capacity(columns.len());
+    let mut duplicates: Vec<String> = Vec::new();
+    for column in columns {
+        if !seen.insert(column.name.as_str()) && !duplicates.contains(&column.name) {
+            duplicates.push(column.name.clone());
+        }
+    }
+    duplicates
+}
+
+pub(crate) fn require_numeric(column: &Column, role: &'static str) -> Result<(), TableError> {
+    match column.kind {
+        ColumnKind::Numeric => Ok(()),
+        ColumnKind::Text => Err(TableError::NotNumeric { column: column.name.clone(), role }),
+    }
+}
+
+fn require_bounds(
+    columns: &[Column],
+    features: &[usize],
+    schema: &Schema,
+) -> Result<(), TableError> {
+    if features.is_empty() {
+        return Err(TableError::NoFeatures);
+    }
+    let mut unbounded = features
+        .iter()
+        .map(|&position| &columns[position].name)
+        .filter(|name| schema.units_of(name).is_none());
+    match unbounded.next() {
+        None => Ok(()),
+        Some(first) => {
+            Err(TableError::Unbounded { first: first.clone(), count: 1 + unbounded.count() })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,60 @@
+use proptest::prelude::*;
+
+use super::*;
+
+#[test]
+fn bounds_become_minus_one_and_one() {
+    let age = Units::new("feature.age", 0.0, 120.0, None, None).expect("an interval");
+    assert_eq!([age.to_unit(0.0), age.to_unit(60.0), age.to_unit(120.0)], [-1.0, 0.0, 1.0]);
+    assert!((age.bound() - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn a_public_center_and_scale_replace_the_middle_and_the_half_width() {
+    let expression = Units::new("features", 0.0, 10.0, Some(2.0), Some(4.0)).expect("an interval");
+    assert_eq!([expression.to_unit(-5.0), expression.to_unit(10.0)], [-0.5, 2.0]);
+    assert!((expression.bound() - 2.0).abs() < 1e-12);
+    assert!((expression.midpoint() - 0.75).abs() < 1e-6, "the middle of the bounds, not the centre");
+}
+
+#[test]
+fn what_is_not_an_interval_is_refused_by_name() {
+    let refused = |lower, upper, center, scale| {
+        Units::new("response", lower, upper, center, scale).expect_err("refused").to_string()
+    };
+    assert!(refused(f64::NAN, 1.0, None, None).contains("`response.lower` is NaN"));
+    assert!(refused(0.0, f64::INFINITY, None, None).contains("`response.upper` is inf"));
+    assert!(refused(1.0, 1.0, None, None).contains("required: lower < upper"));
+    assert!(refused(0.0, 1.0, Some(2.0), None).contains("`response.center` is 2"));
+    assert!(refused(0.0, 1.0, None, Some(0.0)).contains("`response.scale` is 0"));
+    assert!(refused(0.0, 1.0, None, Some(-1.0)).contains("`response.scale` is -1"));
+    assert!(refused(0.0, 1.0, None, Some(1e-300)).contains("`response.scale`"));
+    assert!(refused(0.0, f64::from_bits(1), None, None).contains("`response.scale` is 0"));
+}
+
+proptest! {
+    #[test]
+    fn no_value_leaves_the_bound(
+        lower in -1e300f64..1e300,
+        upper in -1e300f64..1e300,
+        value in any::<f64>(),
+    ) {
+        if let Ok(units) = Units::new("features", lower, upper, None, None) {
+            let unit = units.to_unit(value);
+            prop_assert!(f64::from(unit).abs() <= units.bound());
+            prop_assert!(unit.is_finite());
+        }
+    }
+
+    #[test]
+    fn a_value_inside_the_bounds_comes_back(
+        lower in -1e3f64..0.0,
+        width in 1e-3f64..1e3,
+        share in 0.0f64..1.0,
+    ) {
+        let units = Units::new("features", lower, lower + width, None, None).expect("an interval");
+        let value = lower + share * width;
+        let back = units.from_unit(f64::from(units.to_unit(value)));
+        prop_assert!((back - value).abs() <= 1e-6 * width);
+    }
+}

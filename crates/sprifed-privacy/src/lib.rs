@@ -1,0 +1,57 @@
+#![doc = include_str!("../README.md")]
+
+mod block;
+mod bounded_range;
+mod concentrated;
+mod discrete_gaussian;
+mod gaussian;
+mod grid;
+mod ledger;
+mod loss_distribution;
+mod modulus;
+mod neighbours;
+pub mod paper;
+mod participation;
+mod purchase;
+mod quantity;
+mod rational;
+mod rounding;
+mod run_plan;
+mod selection;
+mod sensitivity;
+mod share_sum;
+mod skellam;
+mod spending;
+mod sum_plan;
+#[doc(hidden)]
+pub mod test_support;
+mod totals;
+
+pub use block::{Block, IntegerBounds};
+pub use discrete_gaussian::{DiscreteGaussian, poisson_remainder};
+pub use grid::{
+    BoxRequest, accepted_squared_norm, conditional_rounding_bound, round_to_box,
+};
+pub use ledger::{Entry, Ledger, LedgerError, LedgerRecord, Permit};
+pub use loss_distribution::compose_selections;
+pub use modulus::{IllegalModulus, LOG_WRAP_PROBABILITY, Modulus, ModulusPlan, SumSize};
+pub use neighbours::{
+    Neighbours, PerClient, PerRecord, PrivacyUnit, Relation, ReplaceOne, Unit, ZeroOut,
+};
+pub use participation::{
+    Decision, IllegalParticipation, Participation, RemovableNoise, shortfall_cost,
+};
+pub use purchase::{LedgerLine, Purchase, SelectionPurchase, SumPurchase};
+pub use quantity::{ApproxDp, Delta, Epsilon, IllegalQuantity, Mu, RangeBound, Rho};
+pub use rational::{IllegalFraction, NoiseVariance, parse_exact};
+pub use run_plan::{RunPlan, RunRequest, Unplannable};
+pub use selection::{GeometricNoise, SelectionRate};
+pub use sensitivity::{
+    BatchedMessage, ClipNorm, FeatureBound, L2Sensitivity, NoiseStdDev, RecordBounds, Release,
+    ResidualClip, ResponseBound,
+};
+pub use share_sum::{ShareSum, sandwich_delta, sandwich_epsilon, smoothing_slack};
+pub use skellam::{BoxMove, Skellam};
+pub use spending::{Expense, Spending};
+pub use sum_plan::{LARGEST_SLACK, NoiseOrigin, SumCost, SumPlan, Uncertifiable};
+pub use totals::{Algorithm, Reading, RunShape};

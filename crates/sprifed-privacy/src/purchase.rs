@@ -1,0 +1,114 @@
+//! What can be bought from a ledger: a sum with its noise, or a selection with its noise.
+
+use num_rational::Ratio;
+use serde::{Deserialize, Serialize};
+
+use crate::neighbours::Relation;
+use crate::quantity::RangeBound;
+use crate::spending::Expense;
+use crate::sum_plan::{NoiseOrigin, SumPlan, Uncertifiable};
+
+mod sealed {
+    #[expect(unnameable_types, reason = "sealed: nobody else may implement it")]
+    pub trait Sealed {}
+}
+
+/// Something a ledger can be charged for.
+pub trait Purchase: sealed::Sealed + Sized {
+    /// What it costs under `relation`.
+    ///
+    /// # Errors
+    /// When it has no certified cost.
+    fn expense(&self, relation: Relation) -> Result<Expense, Uncertifiable>;
+
+    /// The same as a line of the ledger.
+    fn to_line(&self) -> LedgerLine;
+}
+
+/// One sum and who adds its noise.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SumPurchase {
+    /// The blocks of the sum.
+    pub plan: SumPlan,
+    /// Who adds the noise.
+    pub origin: NoiseOrigin,
+}
+
+/// The index of the largest noisy score, and nothing else about the scores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SelectionPurchase {
+    /// How many candidates there are.
+    pub candidates: u32,
+    /// The largest absolute integer by which one contribution enters a score.
+    pub score_bound: u32,
+    /// λ: the noise is ⌊G/λ⌋ with a standard Gumbel G. Numerator and denominator.
+    pub noise_rate: (u32, u32),
+}
+
+/// A line of the ledger: what was bought.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LedgerLine {
+    /// See [`SumPurchase`].
+    Sum(SumPurchase),
+    /// See [`SelectionPurchase`].
+    Selection(SelectionPurchase),
+}
+
+impl LedgerLine {
+    /// What it costs under `relation`.
+    ///
+    /// # Errors
+    /// When it has no certified cost.
+    pub fn expense(&self, relation: Relation) -> Result<Expense, Uncertifiable> {
+        match self {
+            Self::Sum(sum) => sum.expense(relation),
+            Self::Selection(selection) => selection.expense(relation),
+        }
+    }
+}
+
+impl sealed::Sealed for SumPurchase {}
+
+impl Purchase for SumPurchase {
+    fn expense(&self, relation: Relation) -> Result<Expense, Uncertifiable> {
+        Ok(Expense::Sum(self.plan.cost(self.origin, relation)?))
+    }
+
+    fn to_line(&self) -> LedgerLine {
+        LedgerLine::Sum(self.clone())
+    }
+}
+
+impl SelectionPurchase {
+    /// λ as a fraction.
+    #[must_use]
+    pub fn rate(&self) -> Option<Ratio<u32>> {
+        let (numerator, denominator) = self.noise_rate;
+        (numerator > 0 && denominator > 0).then(|| Ratio::new(numerator, denominator))
+    }
+}
+
+impl sealed::Sealed for SelectionPurchase {}
+
+impl Purchase for SelectionPurchase {
+    /// # Guarantee
+    /// The index of the largest |score| + ⌊G/λ⌋ has a privacy loss of range 2λΔ + 4λ.
+    ///
+    /// # Why
+    /// With real Gumbel noise of scale 1/λ this is the exponential mechanism, of range 2λΔ
+    /// [DDR20, Lemma 4.2] where Δ is how far one score can move. Rounding the noise down changes
+    /// each probability by a factor within e^(±λ), hence each loss by at most 2λ, twice.
+    fn expense(&self, relation: Relation) -> Result<Expense, Uncertifiable> {
+        let moves = f64::from(relation.sum_moves_by()) * f64::from(self.score_bound);
+        let (numerator, denominator) = self.noise_rate;
+        let rate = f64::from(numerator) / f64::from(denominator);
+        Ok(Expense::Selection(RangeBound::try_from(2.0 * rate * moves + 4.0 * rate)?))
+    }
+
+    fn to_line(&self) -> LedgerLine {
+        LedgerLine::Selection(*self)
+    }
+}

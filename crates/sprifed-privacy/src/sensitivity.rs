@@ -1,0 +1,285 @@
+//! How far one privacy unit can move a sum: exact L2 sensitivities of the questions asked.
+//!
+//! A sensitivity can not be written down; it is derived from public bounds and a neighbouring
+//! relation, and it carries that relation and the privacy unit in its type:
+//!
+//! ```
+//! # use sprifed_privacy::*;
+//! fn calibrate(_: L2Sensitivity<ZeroOut, PerRecord>) {}
+//! let clip = ClipNorm::try_from(3.0)?;
+//! calibrate(clip.sum_sensitivity::<ZeroOut, PerRecord>());
+//! # Ok::<(), IllegalQuantity>(())
+//! ```
+//!
+//! ```compile_fail,E0308
+//! # use sprifed_privacy::*;
+//! fn calibrate(_: L2Sensitivity<ZeroOut, PerRecord>) {}
+//! let clip = ClipNorm::try_from(3.0)?;
+//! calibrate(clip.sum_sensitivity::<ReplaceOne, PerRecord>());
+//! # Ok::<(), IllegalQuantity>(())
+//! ```
+//!
+//! A literal is not a sensitivity either:
+//!
+//! ```compile_fail,E0308
+//! # use sprifed_privacy::*;
+//! fn calibrate(_: L2Sensitivity<ZeroOut, PerRecord>) {}
+//! calibrate(3.0);
+//! # Ok::<(), IllegalQuantity>(())
+//! ```
+//!
+//! These are the real-valued sensitivities of the theory. What certified mode relies on is their
+//! integer form, [`crate::IntegerBounds`], which rounding can not exceed.
+
+use core::fmt;
+use core::marker::PhantomData;
+use core::num::NonZeroU32;
+
+use serde::{Deserialize, Serialize};
+
+use crate::neighbours::{Neighbours, PerClient, PerRecord, Relation, Unit};
+use crate::quantity::{IllegalQuantity, Mu, quantity};
+
+#[cfg(test)]
+mod tests;
+
+quantity!(
+    /// The norm to which every contribution is clipped. Not a sensitivity until a relation is chosen.
+    ClipNorm,
+    "clip norm",
+    "a finite number above zero",
+    |x| x.is_finite() && x > 0.0
+);
+
+quantity!(
+    /// The public bound on the absolute value of every feature.
+    FeatureBound,
+    "feature bound",
+    "a finite number above zero",
+    |x| x.is_finite() && x > 0.0
+);
+
+quantity!(
+    /// The public bound on the absolute value of the response.
+    ResponseBound,
+    "response bound",
+    "a finite number above zero",
+    |x| x.is_finite() && x > 0.0
+);
+
+quantity!(
+    /// The public bound to which a residual is clipped.
+    ResidualClip,
+    "residual clip",
+    "a finite number above zero",
+    |x| x.is_finite() && x > 0.0
+);
+
+quantity!(
+    /// The standard deviation of the noise added to one coordinate of a sum.
+    NoiseStdDev,
+    "noise standard deviation",
+    "a finite number above zero",
+    |x| x.is_finite() && x > 0.0
+);
+
+/// How far a vector of sums can move, in Euclidean norm, between neighbours under `N`.
+pub struct L2Sensitivity<N: Neighbours, U: Unit> {
+    bound: f64,
+    relation: PhantomData<N>,
+    unit: PhantomData<U>,
+}
+
+impl<N: Neighbours, U: Unit> L2Sensitivity<N, U> {
+    fn new(bound: f64) -> Self {
+        Self { bound, relation: PhantomData, unit: PhantomData }
+    }
+
+    /// The number inside.
+    #[must_use]
+    pub fn get(&self) -> f64 {
+        self.bound
+    }
+
+    /// The Gaussian noise that makes one release of this sum μ-GDP.
+    ///
+    /// # Guarantee
+    /// The sum plus independent Gaussian noise of this standard deviation on each coordinate is
+    /// `target`-GDP under `N` for each `U`.
+    ///
+    /// # Why
+    /// [DRS19, Thm 2.7]: standard deviation = sensitivity / μ.
+    ///
+    /// # Errors
+    /// When the quotient leaves the range of doubles.
+    pub fn noise_for(&self, target: Mu) -> Result<NoiseStdDev, IllegalQuantity> {
+        NoiseStdDev::try_from(self.bound / target.get())
+    }
+}
+
+impl<N: Neighbours> L2Sensitivity<N, PerRecord> {
+    /// The sensitivity to all records of one client together, of which there are at most `cap`.
+    ///
+    /// # Caller must
+    /// enforce the cap by a rule that does not look at the data.
+    #[must_use]
+    pub fn for_client(&self, cap: NonZeroU32) -> L2Sensitivity<N, PerClient> {
+        L2Sensitivity::new(self.bound * f64::from(cap.get()))
+    }
+}
+
+impl<N: Neighbours, U: Unit> fmt::Debug for L2Sensitivity<N, U> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "L2Sensitivity({}, {:?}, {:?})", self.bound, N::RELATION, U::UNIT)
+    }
+}
+
+impl ClipNorm {
+    /// How far a sum of clipped contributions can move between neighbours.
+    #[must_use]
+    pub fn sum_sensitivity<N: Neighbours, U: Unit>(self) -> L2Sensitivity<N, U> {
+        L2Sensitivity::new(f64::from(N::SUM_MOVES_BY) * self.get())
+    }
+}
+
+/// Public bounds on a record, from which sensitivities follow.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RecordBounds {
+    /// X_M: |x_j| ≤ `feature` for every feature j.
+    pub feature: FeatureBound,
+    /// y_M: |y| ≤ `response`.
+    pub response: ResponseBound,
+}
+
+/// A vector of sums that the paper's algorithms ask for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Release {
+    /// Xᵀy over this many features.
+    ResponseCorrelation {
+        /// How many features.
+        features: u32,
+    },
+    /// XᵀX_j over all features, j included.
+    FeatureCorrelation {
+        /// How many features, counting j.
+        features: u32,
+    },
+    /// X_kᵀX_j for the features k outside the support, j inside it.
+    UnselectedFeatureCorrelation {
+        /// How many features are outside the support.
+        unselected: u32,
+    },
+    /// X_jᵀy and X_jᵀX_k for every k of the support, j included.
+    SupportRow {
+        /// Size of the support, counting j.
+        support: u32,
+    },
+    /// X_kᵀ clip(y − X_S α) for the features k outside the support.
+    ClippedGradient {
+        /// How many features are outside the support.
+        unselected: u32,
+        /// Bound on the absolute residual.
+        clip: ResidualClip,
+    },
+}
+
+impl RecordBounds {
+    /// How far one record of these bounds can move `release`: the exact supremum.
+    ///
+    /// # Why
+    /// A coordinate x_j·z with |z| ≤ Z moves by at most X_M·Z under zero-out and twice that under
+    /// replace-one, and all coordinates reach it together at |x_j| = X_M. The square x_j² lives in
+    /// [0, X_M²] and can not change sign, which [`square_aware_factor`] takes into account.
+    #[must_use]
+    pub fn sensitivity<N: Neighbours>(self, release: Release) -> L2Sensitivity<N, PerRecord> {
+        let (feature, response) = (self.feature.get(), self.response.get());
+        let moves = f64::from(N::SUM_MOVES_BY);
+        let plain = |coordinates: u32, bound: f64| moves * f64::from(coordinates).sqrt() * bound;
+        let with_square = |others: f64| match N::RELATION {
+            Relation::ZeroOut => feature * feature * (others + 1.0).sqrt(),
+            Relation::ReplaceOne => feature * feature * square_aware_factor(others).sqrt(),
+        };
+        L2Sensitivity::new(match release {
+            Release::ResponseCorrelation { features } => plain(features, feature * response),
+            Release::FeatureCorrelation { features } => with_square(f64::from(features) - 1.0),
+            Release::UnselectedFeatureCorrelation { unselected } => {
+                plain(unselected, feature * feature)
+            }
+            Release::SupportRow { support } => {
+                let ratio = response / feature;
+                with_square(ratio * ratio + f64::from(support) - 1.0)
+            }
+            Release::ClippedGradient { unselected, clip } => {
+                plain(unselected, feature * clip.get())
+            }
+        })
+    }
+
+    /// The exact cost of one message that holds a high-noise feature correlation of j beside the
+    /// low-noise support row of j.
+    ///
+    /// # Guarantee
+    /// The message is GDP with the returned μ under `N` for each record.
+    ///
+    /// # Why
+    /// Dividing each coordinate by its noise is a bijection, so the message is one Gaussian
+    /// mechanism whose sensitivity is the largest whitened change [DRS19, Thm 2.7].
+    ///
+    /// # Errors
+    /// When the result leaves the range of doubles.
+    pub fn batched_cost<N: Neighbours>(
+        self,
+        message: BatchedMessage,
+    ) -> Result<Mu, IllegalQuantity> {
+        let (feature, response) = (self.feature.get(), self.response.get());
+        let square_noise = message.support_noise.get();
+        let unit = feature * feature / square_noise;
+        let weight = |noise: NoiseStdDev| (square_noise / noise.get()).powi(2);
+        let others = f64::from(message.unselected) * weight(message.unselected_noise)
+            + (response / feature).powi(2) * weight(message.response_noise)
+            + f64::from(message.support)
+            - 1.0;
+        let factor = match N::RELATION {
+            Relation::ZeroOut => others + 1.0,
+            Relation::ReplaceOne => square_aware_factor(others),
+        };
+        Mu::try_from(unit * factor.sqrt())
+    }
+}
+
+/// One message of SPriFed-OMP: the correlation of the feature just chosen with the unselected
+/// features, and its support row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BatchedMessage {
+    /// How many features are outside the support.
+    pub unselected: u32,
+    /// Size of the support, counting the feature just chosen.
+    pub support: u32,
+    /// Noise on the correlations with unselected features.
+    pub unselected_noise: NoiseStdDev,
+    /// Noise on the correlation with the response.
+    pub response_noise: NoiseStdDev,
+    /// Noise on the correlations within the support.
+    pub support_noise: NoiseStdDev,
+}
+
+/// F(A): the largest squared change under replace-one of (x_j·z, x_j²) when the partners z have
+/// squared norm A in units of X_M.
+///
+/// # Notation
+/// | code | paper |
+/// |---|---|
+/// | `others` | A |
+///
+/// # Why
+/// sup over u, v in [0, 1] of (u+v)²(A + (u−v)²). For A ≥ ½ both records at the bound with
+/// opposite signs are worst; below, an unequal pair can be worse because only the square differs.
+pub(crate) fn square_aware_factor(others: f64) -> f64 {
+    let opposite = 4.0 * others;
+    if others >= 0.5 {
+        return opposite;
+    }
+    let smaller = (1.0 - (1.0 - 2.0 * others).sqrt()) / 2.0;
+    let unequal = (1.0 + smaller).powi(2) * (others + (1.0 - smaller).powi(2));
+    opposite.max(unequal)
+}

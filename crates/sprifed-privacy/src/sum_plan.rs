@@ -1,0 +1,236 @@
+//! What one sum releases, and what that costs.
+//!
+//! A sum is a row of blocks, each with its own grid and its own noise; together they are one
+//! Gaussian mechanism. The noise is a sum of discrete Gaussians, one from every noise source that
+//! stays, and its guarantee is that of a continuous Gaussian up to an explicit slack.
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{Signed, Zero};
+use serde::{Deserialize, Serialize};
+
+use crate::block::Block;
+use crate::neighbours::Relation;
+use crate::participation::Participation;
+use crate::quantity::{ApproxDp, Delta, Epsilon, IllegalQuantity, Mu};
+use crate::rational::nearest_double;
+use crate::rounding::upward;
+use crate::{gaussian, share_sum};
+
+#[cfg(test)]
+mod tests;
+
+/// r²: the part of the discrete noise that pays for its being discrete.
+const SMOOTHING_VARIANCE: u32 = 3;
+
+/// The smallest variance of a noise share for which shares merge with a negligible slack.
+const LEAST_SHARE_VARIANCE: u32 = 4;
+
+/// The largest slack with which a guarantee is still certified.
+pub const LARGEST_SLACK: f64 = 1e-9;
+
+/// A plan for which no certified guarantee exists.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Uncertifiable {
+    /// A share's noise is too fine for its grid.
+    #[error(
+        "block {block:?} gives each client noise of variance {found}, but at least 4 grid units are required; use a finer grid"
+    )]
+    ShareTooSmall {
+        /// The block.
+        block: String,
+        /// Its share variance.
+        found: String,
+    },
+    /// The discretisation costs too much.
+    #[error(
+        "the discretisation slack is {found:.3e}, but at most {LARGEST_SLACK:.0e} is certified; use a finer grid"
+    )]
+    SlackTooLarge {
+        /// The slack of the sum.
+        found: f64,
+    },
+    /// The sum has no coordinates.
+    #[error("the sum {found:?} has no coordinates; ask for at least one")]
+    Empty {
+        /// The names of its blocks.
+        found: String,
+    },
+    /// A number of the plan does not fit.
+    #[error("block {block:?} is too large to be accounted for; use a coarser grid")]
+    TooLarge {
+        /// The block.
+        block: String,
+    },
+    /// A cost that is not a legal quantity.
+    #[error(transparent)]
+    Illegal(#[from] IllegalQuantity),
+}
+
+/// Who adds the noise of a sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoiseOrigin {
+    /// Every client adds a share, and enough honest ones stay.
+    Shares(Participation),
+    /// One trusted party adds all of it.
+    Curator,
+}
+
+impl NoiseOrigin {
+    /// h: how many honest shares are certain to be in the sum.
+    #[must_use]
+    pub const fn certain_shares(self) -> u32 {
+        match self {
+            Self::Shares(participation) => participation.honest(),
+            Self::Curator => 1,
+        }
+    }
+
+    /// The most shares that can be in the sum.
+    #[must_use]
+    pub const fn most_shares(self) -> u32 {
+        match self {
+            Self::Shares(participation) => participation.clients(),
+            Self::Curator => 1,
+        }
+    }
+}
+
+/// One sum: its blocks, all public.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SumPlan {
+    /// The blocks, in the order of their coordinates.
+    pub blocks: Vec<Block>,
+}
+
+/// What a sum, or several, cost: μ² and the slack of the discretisation.
+///
+/// # Guarantee
+/// Releases of this cost are (ε + 2D, e^D δ_μ(ε))-DP for every ε, where D is the slack.
+///
+/// # Why
+/// Noise that is a sum of discrete Gaussians is within e^D of a post-processing of continuous
+/// Gaussian noise: merging shares changes a likelihood by at most t1 per coordinate
+/// [KLS21, Prop. 12, with the constant proved in docs/proofs/discrete_noise.md], smoothing by
+/// at most t2, and μ² adds over adaptive rounds [DRS19, Cor. 3.3].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SumCost {
+    squared_mu: f64,
+    slack: f64,
+}
+
+impl SumPlan {
+    /// How many integers the sum consists of.
+    #[must_use]
+    pub fn coordinates(&self) -> u64 {
+        self.blocks.iter().map(|block| u64::from(block.coordinates)).sum()
+    }
+
+    /// What the sum costs when its noise comes from `origin`.
+    ///
+    /// # Guarantee
+    /// As [`SumCost`].
+    ///
+    /// # Errors
+    /// When a share is too small, the slack too large, or the sum empty.
+    pub fn cost(&self, origin: NoiseOrigin, relation: Relation) -> Result<SumCost, Uncertifiable> {
+        if self.coordinates() == 0 {
+            let found = self.blocks.iter().map(|block| block.name.as_str()).collect::<Vec<_>>();
+            return Err(Uncertifiable::Empty { found: found.join(" | ") });
+        }
+        let mut squared_mu = BigRational::zero();
+        let mut slack = 0.0;
+        for block in &self.blocks {
+            squared_mu += squared_block_cost(block, origin, relation)?;
+            slack += block_slack(block, origin);
+        }
+        let cost = SumCost { squared_mu: nearest_double(&squared_mu), slack };
+        cost.check()?;
+        Ok(cost)
+    }
+}
+
+fn squared_block_cost(
+    block: &Block,
+    origin: NoiseOrigin,
+    relation: Relation,
+) -> Result<BigRational, Uncertifiable> {
+    let share = block.share_variance.to_exact();
+    if share < BigRational::from(BigInt::from(LEAST_SHARE_VARIANCE)) {
+        let found = block.share_variance.to_string();
+        return Err(Uncertifiable::ShareTooSmall { block: block.name.clone(), found });
+    }
+    let too_large = || Uncertifiable::TooLarge { block: block.name.clone() };
+    let moved = block.squared_sensitivity(relation).ok_or_else(too_large)?;
+    let certain = share * BigRational::from(BigInt::from(origin.certain_shares()));
+    let gaussian = certain - BigRational::from(BigInt::from(SMOOTHING_VARIANCE));
+    debug_assert!(gaussian.is_positive(), "a share variance of at least 4 exceeds 3");
+    Ok(BigRational::from(BigInt::from(moved)) / gaussian)
+}
+
+fn block_slack(block: &Block, origin: NoiseOrigin) -> f64 {
+    let merging = share_sum::merging_slack(block.share_variance.to_f64(), origin.most_shares());
+    let smoothing = share_sum::smoothing_slack(f64::from(SMOOTHING_VARIANCE));
+    f64::from(block.coordinates) * (merging + smoothing)
+}
+
+impl SumCost {
+    /// μ of the Gaussian mechanism behind the sum.
+    ///
+    /// # Errors
+    /// When the cost is not a legal μ, which [`SumPlan::cost`] excludes.
+    pub fn mu(self) -> Result<Mu, IllegalQuantity> {
+        Mu::from_square(self.squared_mu)
+    }
+
+    /// μ².
+    #[must_use]
+    pub const fn squared_mu(self) -> f64 {
+        self.squared_mu
+    }
+
+    /// D: the slack of the discretisation.
+    #[must_use]
+    pub const fn slack(self) -> f64 {
+        self.slack
+    }
+
+    /// Both costs together, the second sum chosen with knowledge of the first's answer.
+    ///
+    /// # Why
+    /// [DRS19, Cor. 3.3] for μ; the slacks are exponents of likelihood ratios, which multiply.
+    ///
+    /// # Errors
+    /// When the total slack is more than is certified.
+    pub fn compose(self, other: Self) -> Result<Self, Uncertifiable> {
+        let total = Self {
+            squared_mu: self.squared_mu + other.squared_mu,
+            slack: self.slack + other.slack,
+        };
+        total.check()?;
+        Ok(total)
+    }
+
+    /// The guarantee at `delta`, rounded up.
+    ///
+    /// # Guarantee
+    /// As [`SumCost`]: ε = 2D + ε_GDP(μ, δ e^(−D)).
+    #[must_use]
+    pub fn to_approx_dp(self, delta: Delta) -> ApproxDp {
+        let goal = delta.get().ln() - self.slack;
+        let exact = 2.0 * self.slack + gaussian::epsilon(self.squared_mu.sqrt(), goal);
+        let claimed = Epsilon::try_from(upward(exact).min(f64::MAX));
+        ApproxDp::new(claimed.unwrap_or_else(|_| unreachable!("ε ≥ 0")), delta)
+    }
+
+    fn check(self) -> Result<(), Uncertifiable> {
+        Mu::from_square(self.squared_mu)?;
+        if self.slack > LARGEST_SLACK || self.slack.is_nan() {
+            return Err(Uncertifiable::SlackTooLarge { found: self.slack });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,36 @@
+//! Small values for tests and examples. Nothing here weakens a promise.
+
+use crate::block::{Block, IntegerBounds};
+use crate::ledger::Ledger;
+use crate::neighbours::{PrivacyUnit, Relation};
+use crate::purchase::SumPurchase;
+use crate::quantity::{ApproxDp, Delta, Epsilon};
+use crate::rational::NoiseVariance;
+use crate::sum_plan::{NoiseOrigin, SumPlan};
+
+/// One sum of three coordinates with a curator's noise.
+///
+/// # Panics
+/// Never: its numbers are legal.
+#[must_use]
+pub fn small_sum() -> SumPurchase {
+    let share_variance = NoiseVariance::try_from(String::from("400")).expect("a legal variance");
+    let block = Block {
+        name: "three numbers".to_owned(),
+        coordinates: 3,
+        bounds: IntegerBounds::Box { bound: 4, squares: 0 },
+        share_variance,
+    };
+    SumPurchase { plan: SumPlan { blocks: vec![block] }, origin: NoiseOrigin::Curator }
+}
+
+/// A ledger of (10, 1e-6) for one record under zero-out.
+///
+/// # Panics
+/// Never: its numbers are legal.
+#[must_use]
+pub fn generous_ledger() -> Ledger {
+    let epsilon = Epsilon::try_from(10.0).expect("a legal epsilon");
+    let delta = Delta::try_from(1e-6).expect("a legal delta");
+    Ledger::open(ApproxDp::new(epsilon, delta), Relation::ZeroOut, PrivacyUnit::Record)
+}

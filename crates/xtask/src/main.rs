@@ -1,0 +1,100 @@
+#![doc = include_str!("../README.md")]
+
+use std::env;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::error::XtaskError;
+use crate::finding::Report;
+use crate::repository::Repository;
+use crate::workspace::Workspace;
+
+mod error;
+mod finding;
+mod layers;
+mod repository;
+mod tidy;
+mod workspace;
+
+const USAGE: &str = "\
+usage: cargo xtask <command>
+
+  layers     check the direction of dependencies
+  tidy       check files, names, manifests, bans, citations, papers and vectors
+  bans       rewrite the exception clippy.toml files from lifted-bans.toml
+  vectors    record the checksums of new vector files
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let command: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match command.as_slice() {
+        ["layers"] => check_layers(),
+        ["tidy"] => check_tidy(),
+        ["bans"] => write_bans(),
+        ["vectors"] => record_vectors(),
+        _ => return say(&mut io::stderr(), USAGE, ExitCode::from(2)),
+    };
+    match outcome {
+        Ok(report) => {
+            let code = if report.findings.is_empty() { 0 } else { 1 };
+            say(&mut io::stdout(), &report.to_string(), ExitCode::from(code))
+        }
+        Err(error) => say(&mut io::stderr(), &format!("{error}\n"), ExitCode::from(3)),
+    }
+}
+
+fn check_layers() -> Result<Report, XtaskError> {
+    let root = root();
+    let allowed = layers::Allowed::load(&root)?;
+    Ok(layers::check(&Workspace::load(&root)?, &allowed))
+}
+
+fn check_tidy() -> Result<Report, XtaskError> {
+    Ok(tidy::check(&Repository::load(&root())?))
+}
+
+fn write_bans() -> Result<Report, XtaskError> {
+    let repository = Repository::load(&root())?;
+    tidy::bans::write_exceptions(&root(), &repository)
+}
+
+fn record_vectors() -> Result<Report, XtaskError> {
+    let repository = Repository::load(&root())?;
+    tidy::vectors::record(&root(), &repository)
+}
+
+/// The folder of the workspace manifest.
+///
+/// Asked at run time, because checkouts that share a target folder share this program too, and the
+/// folder it was built in may be another checkout's.
+fn root() -> PathBuf {
+    let manifest = env::var_os("CARGO_MANIFEST_DIR");
+    manifest
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from)
+        .join("../..")
+}
+
+/// Writes `text`; a closed pipe is the reader's choice and changes nothing.
+fn say(stream: &mut dyn Write, text: &str, code: ExitCode) -> ExitCode {
+    let _ = stream.write_all(text.as_bytes());
+    code
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{check_layers, check_tidy};
+
+    #[test]
+    fn the_workspace_keeps_its_layers() {
+        let report = check_layers().expect("cargo metadata can be read");
+        assert!(report.findings.is_empty(), "{report}");
+    }
+
+    #[test]
+    fn the_workspace_is_tidy() {
+        let report = check_tidy().expect("the repository can be read");
+        assert!(report.findings.is_empty(), "{report}");
+    }
+}
