@@ -58,12 +58,24 @@ struct Bounding<'a> {
 impl<'a> Bounding<'a> {
     fn new(columns: &[Column], schema: &'a Schema) -> Result<Self, TableError> {
         let selection = Selection::choose(columns, schema)?;
-        let names: Vec<String> =
-            selection.features.iter().map(|&at| columns[at].name.clone()).collect();
-        let unbounded = || TableError::Unbounded { count: names.len(), first: names[0].clone() };
+        let names: Vec<String> = selection
+            .features
+            .iter()
+            .map(|&at| columns[at].name.clone())
+            .collect();
+        let unbounded = || TableError::Unbounded {
+            count: names.len(),
+            first: names[0].clone(),
+        };
         let mapping = Mapping::for_features(schema, names.iter().map(String::as_str))
             .ok_or_else(unbounded)?;
-        Ok(Self { schema, names, selection, mapping, counts: LoadCounts::default() })
+        Ok(Self {
+            schema,
+            names,
+            selection,
+            mapping,
+            counts: LoadCounts::default(),
+        })
     }
 
     /// A response in bounded units, or nothing if its record is to be dropped.
@@ -72,7 +84,11 @@ impl<'a> Bounding<'a> {
         // Below -1 the logarithm does not exist; the value is known, and below the lower bound.
         let is_below_logarithm = value.is_nan() && raw.is_finite();
         if raw.is_finite() {
-            let value = if is_below_logarithm { f64::NEG_INFINITY } else { value };
+            let value = if is_below_logarithm {
+                f64::NEG_INFINITY
+            } else {
+                value
+            };
             let bounded = self.mapping.response().bounded(value);
             self.counts.clipped_values += u64::from(bounded.is_clipped);
             return Ok(Some(bounded.unit));
@@ -98,9 +114,9 @@ impl<'a> Bounding<'a> {
             return Ok(bounded.unit);
         }
         match self.schema.missing() {
-            MissingPolicy::Reject => {
-                Err(TableError::MissingValue { column: self.names[feature].clone() })
-            }
+            MissingPolicy::Reject => Err(TableError::MissingValue {
+                column: self.names[feature].clone(),
+            }),
             MissingPolicy::Midpoint => {
                 self.counts.missing_values += 1;
                 Ok(units.midpoint())
@@ -133,10 +149,14 @@ impl<'a> Bounding<'a> {
 
 /// Room for `more` values, exactly; a refusal instead of an abort if there is none.
 fn reserve(values: &mut Vec<f32>, more: usize) -> Result<(), FileError> {
-    let bytes = (values.len() as u64).saturating_add(more as u64).saturating_mul(4);
+    let bytes = (values.len() as u64)
+        .saturating_add(more as u64)
+        .saturating_mul(4);
     values
         .try_reserve_exact(more)
-        .map_err(|_| FileError::OutOfMemory { mebibytes: bytes >> 20 })
+        .map_err(|_| FileError::OutOfMemory {
+            mebibytes: bytes >> 20,
+        })
 }
 
 #[cfg(test)]

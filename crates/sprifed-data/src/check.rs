@@ -1,12 +1,13 @@
 //! What a schema means, and what it means for a table, as a report.
 
+use std::collections::{BTreeSet, HashSet};
+
 use serde::Serialize;
 
 use crate::columns::{Column, ColumnKind, Selection, Wish, duplicate_names, wish};
 use crate::error::{DataError, FileError};
-use crate::schema::{
-    MissingPolicy, MissingResponsePolicy, PrivacyUnit, Schema, Transform,
-};
+use crate::pattern::{Pattern, Patterns};
+use crate::schema::{MissingPolicy, MissingResponsePolicy, PrivacyUnit, Schema, Transform};
 use crate::table::Table;
 
 /// What `schema check` found.
@@ -61,7 +62,7 @@ pub struct ColumnReport {
     pub n_features: usize,
     /// Features under the default bounds.
     pub under_default_bounds: Vec<String>,
-    /// Names in the schema that the table lacks.
+    /// Names in the schema that the table lacks, in alphabetical order.
     pub absent: Vec<String>,
     /// Text columns that the schema does not use.
     pub text_left_out: Vec<String>,
@@ -143,40 +144,39 @@ pub fn check_schema(schema: &Schema) -> CheckReport {
 pub fn check_columns(schema: &Schema, columns: &[Column]) -> CheckReport {
     let mut report = check_schema(schema);
     let selection = Selection::choose(columns, schema);
-    let features: Vec<&str> = selection.iter().flat_map(|chosen| &chosen.features)
+    let features: Vec<&str> = selection
+        .iter()
+        .flat_map(|chosen| &chosen.features)
         .map(|&at| columns[at].name.as_str())
         .collect();
-    let has = |name: &str| columns.iter().any(|column| column.name == name);
-    let plain_includes = schema
-        .include()
-        .unwrap_or_default()
-        .iter()
-        .filter(|pattern| pattern.is_plain_name())
-        .map(|pattern| pattern.as_str());
-    let mut absent: Vec<String> = std::iter::once(schema.response().name())
+    let names: HashSet<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    let absent: BTreeSet<&str> = std::iter::once(schema.response().name())
         .chain(schema.client())
         .chain(schema.named_features())
-        .chain(plain_includes)
-        .filter(|name| !has(name))
-        .map(str::to_owned)
+        .chain(schema.include().into_iter().flat_map(Patterns::names))
+        .filter(|name| !names.contains(name))
         .collect();
-    absent.dedup();
-    let idle_excludes = schema
+    let idle_names = schema
         .exclude()
+        .names()
+        .filter(|name| !names.contains(name));
+    let idle_patterns = schema
+        .exclude()
+        .starred()
         .iter()
         .filter(|pattern| !columns.iter().any(|column| pattern.matches(&column.name)))
-        .map(|pattern| pattern.as_str().to_owned())
-        .collect();
+        .map(Pattern::as_str);
+    let idle_excludes = idle_names.chain(idle_patterns).map(str::to_owned).collect();
     report.columns = Some(ColumnReport {
         n_columns: columns.len(),
-        has_response: has(schema.response().name()),
+        has_response: names.contains(schema.response().name()),
         n_features: features.len(),
         under_default_bounds: features
             .iter()
             .filter(|name| !schema.names_feature(name))
             .map(|name| (*name).to_owned())
             .collect(),
-        absent,
+        absent: absent.into_iter().map(str::to_owned).collect(),
         text_left_out: left_out(schema, columns, ColumnKind::Text),
         numeric_left_out: left_out(schema, columns, ColumnKind::Numeric),
         duplicates: duplicate_names(columns),

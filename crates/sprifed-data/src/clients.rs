@@ -21,7 +21,10 @@ impl ClientIndex {
     /// If some client would be left without a record.
     pub fn split_evenly(n_records: usize, n_clients: usize) -> Result<Self, TableError> {
         if n_clients == 0 || n_clients > n_records {
-            return Err(TableError::EmptyClient { clients: n_clients, records: n_records });
+            return Err(TableError::EmptyClient {
+                clients: n_clients,
+                records: n_records,
+            });
         }
         let row_count = count_rows(n_records)?;
         let share = n_records / n_clients;
@@ -29,7 +32,10 @@ impl ClientIndex {
         let offsets = (0..=n_clients)
             .map(|client| count_rows(client * share + client.min(larger)))
             .collect::<Result<_, _>>()?;
-        Ok(Self { offsets, rows: (0..row_count).collect() })
+        Ok(Self {
+            offsets,
+            rows: (0..row_count).collect(),
+        })
     }
 
     /// Groups rows by their owner; `owners[row]` is less than `n_clients`.

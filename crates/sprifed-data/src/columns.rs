@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 
 use crate::error::TableError;
+use crate::pattern::Patterns;
 use crate::schema::Schema;
 
 /// A column of a table: its name and what it holds.
@@ -50,23 +51,27 @@ impl Selection {
             positions
                 .get(column)
                 .copied()
-                .ok_or_else(|| TableError::AbsentColumn { column: column.to_owned(), role })
+                .ok_or_else(|| TableError::AbsentColumn {
+                    column: column.to_owned(),
+                    role,
+                })
         };
         let response = place(schema.response().name(), "the response")?;
         require_numeric(&columns[response], "the response")?;
-        let client = schema.client().map(|name| place(name, "the client column")).transpose()?;
+        let client = schema
+            .client()
+            .map(|name| place(name, "the client column"))
+            .transpose()?;
         for name in schema.named_features() {
             place(name, "a feature")?;
         }
-        for pattern in schema.include().unwrap_or_default() {
+        for name in schema.include().into_iter().flat_map(Patterns::names) {
+            place(name, "a feature")?;
+        }
+        for pattern in schema.include().map_or(&[][..], Patterns::starred) {
             if !columns.iter().any(|column| pattern.matches(&column.name)) {
-                return Err(if pattern.is_plain_name() {
-                    TableError::AbsentColumn {
-                        column: pattern.as_str().to_owned(),
-                        role: "a feature",
-                    }
-                } else {
-                    TableError::IdlePattern { pattern: pattern.as_str().to_owned() }
+                return Err(TableError::IdlePattern {
+                    pattern: pattern.as_str().to_owned(),
                 });
             }
         }
@@ -85,7 +90,11 @@ impl Selection {
             }
         }
         require_bounds(columns, &features, schema)?;
-        Ok(Self { features, response, client })
+        Ok(Self {
+            features,
+            response,
+            client,
+        })
     }
 }
 
@@ -108,9 +117,7 @@ pub(crate) fn wish(column: &Column, schema: &Schema) -> Wish {
     } else {
         match schema.include() {
             None => Wish::Implied,
-            Some(patterns) if patterns.iter().any(|pattern| pattern.matches(&column.name)) => {
-                Wish::Asked
-            }
+            Some(patterns) if patterns.matches(&column.name) => Wish::Asked,
             Some(_) => Wish::LeftOut,
         }
     }
@@ -124,10 +131,14 @@ pub(crate) fn positions_by_name(columns: &[Column]) -> Result<HashMap<&str, usiz
     let mut positions = HashMap::with_capacity(columns.len());
     for (position, column) in columns.iter().enumerate() {
         if column.name.is_empty() {
-            return Err(TableError::NamelessColumn { position: position + 1 });
+            return Err(TableError::NamelessColumn {
+                position: position + 1,
+            });
         }
         if positions.insert(column.name.as_str(), position).is_some() {
-            return Err(TableError::DuplicateColumn { column: column.name.clone() });
+            return Err(TableError::DuplicateColumn {
+                column: column.name.clone(),
+            });
         }
     }
     Ok(positions)
@@ -148,7 +159,10 @@ pub(crate) fn duplicate_names(columns: &[Column]) -> Vec<String> {
 pub(crate) fn require_numeric(column: &Column, role: &'static str) -> Result<(), TableError> {
     match column.kind {
         ColumnKind::Numeric => Ok(()),
-        ColumnKind::Text => Err(TableError::NotNumeric { column: column.name.clone(), role }),
+        ColumnKind::Text => Err(TableError::NotNumeric {
+            column: column.name.clone(),
+            role,
+        }),
     }
 }
 
@@ -166,9 +180,10 @@ fn require_bounds(
         .filter(|name| schema.units_of(name).is_none());
     match unbounded.next() {
         None => Ok(()),
-        Some(first) => {
-            Err(TableError::Unbounded { first: first.clone(), count: 1 + unbounded.count() })
-        }
+        Some(first) => Err(TableError::Unbounded {
+            first: first.clone(),
+            count: 1 + unbounded.count(),
+        }),
     }
 }
 

@@ -29,7 +29,11 @@ impl Design {
         if !values.len().is_multiple_of(names.len()) {
             return Err(TableError::Malformed {
                 format: "matrix",
-                problem: format!("{} values do not make rows of {}", values.len(), names.len()),
+                problem: format!(
+                    "{} values do not make rows of {}",
+                    values.len(),
+                    names.len()
+                ),
                 remedy: "give whole rows",
             });
         }

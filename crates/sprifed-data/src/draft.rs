@@ -89,12 +89,20 @@ fn write_defaults(draft: &mut String, text: &[&str], n_features: usize) {
         draft.push_str("# exclude = [\"id\", \"time\"]   # all but these columns\n");
     } else {
         let list: Vec<String> = text.iter().map(|name| quote(name)).collect();
-        let _ = writeln!(draft, "exclude = [{}]  # text; add ids and times", list.join(", "));
+        let _ = writeln!(
+            draft,
+            "exclude = [{}]  # text; add ids and times",
+            list.join(", ")
+        );
     }
 }
 
 fn write_features(draft: &mut String, features: &[&str]) {
-    let listed = if features.len() > MOST_LISTED { 1 } else { features.len() };
+    let listed = if features.len() > MOST_LISTED {
+        1
+    } else {
+        features.len()
+    };
     if listed > 0 {
         draft.push_str("\n# Columns with bounds of their own; remove the # where they differ.\n");
     }

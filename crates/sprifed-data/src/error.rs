@@ -93,7 +93,9 @@ pub enum SchemaError {
         found: f64,
     },
     /// `log1p` of the lower bound does not exist.
-    #[error("`response.transform` is \"log1p\" but `response.lower` is {lower}; required: lower > -1")]
+    #[error(
+        "`response.transform` is \"log1p\" but `response.lower` is {lower}; required: lower > -1"
+    )]
     LogOfNegative {
         /// The lower bound found.
         lower: f64,
@@ -169,7 +171,9 @@ pub enum TableError {
     #[error("the table is empty; required: a header line with column names, then records")]
     NoHeader,
     /// The table has a header and nothing else, or nothing was left.
-    #[error("the table has no records (n = 0); required: at least one; check that the right file was given")]
+    #[error(
+        "the table has no records (n = 0); required: at least one; check that the right file was given"
+    )]
     NoRecords,
     /// A column without a name.
     #[error(
@@ -181,7 +185,9 @@ pub enum TableError {
         position: usize,
     },
     /// Two columns of the same name.
-    #[error("the column name `{column}` occurs more than once; required: distinct names; rename or remove one")]
+    #[error(
+        "the column name `{column}` occurs more than once; required: distinct names; rename or remove one"
+    )]
     DuplicateColumn {
         /// The name.
         column: String,
@@ -198,7 +204,9 @@ pub enum TableError {
         role: &'static str,
     },
     /// A pattern of `features.include` matches nothing.
-    #[error("the pattern `{pattern}` of `features.include` matches no column; correct or remove it")]
+    #[error(
+        "the pattern `{pattern}` of `features.include` matches no column; correct or remove it"
+    )]
     IdlePattern {
         /// The pattern.
         pattern: String,

@@ -32,7 +32,6 @@ pub use crate::mapping::{Mapping, OriginalModel, UnitModel};
 pub use crate::open::{
     check, draft_schema_for, read_columns, read_raw_columns, read_schema, read_table,
 };
-pub use crate::pattern::Pattern;
 pub use crate::raw::RawColumns;
 pub use crate::schema::{
     MissingPolicy, MissingResponsePolicy, PrivacyUnit, Response, Schema, Transform,

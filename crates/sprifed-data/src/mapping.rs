@@ -44,10 +44,16 @@ impl Mapping {
         schema: &Schema,
         names: impl IntoIterator<Item = &'a str>,
     ) -> Option<Self> {
-        let features =
-            names.into_iter().map(|name| schema.units_of(name).copied()).collect::<Option<_>>()?;
+        let features = names
+            .into_iter()
+            .map(|name| schema.units_of(name).copied())
+            .collect::<Option<_>>()?;
         let response = schema.response();
-        Some(Self { features, response: *response.units(), transform: response.transform() })
+        Some(Self {
+            features,
+            response: *response.units(),
+            transform: response.transform(),
+        })
     }
 
     /// The units of each feature.
@@ -114,7 +120,10 @@ impl UnitModel {
     /// If `row` is shorter than the support asks for.
     pub fn predict(&self, row: &[f32]) -> f64 {
         let terms = self.support.iter().zip(&self.coefficients);
-        self.intercept + terms.map(|(&at, slope)| slope * f64::from(row[at])).sum::<f64>()
+        self.intercept
+            + terms
+                .map(|(&at, slope)| slope * f64::from(row[at]))
+                .sum::<f64>()
     }
 }
 
@@ -123,7 +132,8 @@ impl OriginalModel {
     /// [`Self::support`].
     pub fn predict(&self, chosen: &[f64]) -> f64 {
         let terms = self.coefficients.iter().zip(chosen);
-        self.transform.invert(self.intercept + terms.map(|(slope, value)| slope * value).sum::<f64>())
+        self.transform
+            .invert(self.intercept + terms.map(|(slope, value)| slope * value).sum::<f64>())
     }
 }
 

@@ -20,8 +20,10 @@ use crate::table::Table;
 /// # Errors
 /// If the file cannot be read or is not a schema.
 pub fn read_schema(path: &Path) -> Result<Schema, DataError> {
-    let text = fs::read_to_string(path)
-        .map_err(|source| FileError::Open { path: path.to_owned(), source })?;
+    let text = fs::read_to_string(path).map_err(|source| FileError::Open {
+        path: path.to_owned(),
+        source,
+    })?;
     Ok(Schema::parse(&text)?)
 }
 
@@ -60,8 +62,8 @@ pub fn draft_schema_for(path: &Path) -> Result<String, DataError> {
 /// Checks the schema at `schema_path`, and the table at `table_path` against it if there is one.
 ///
 /// # Errors
-/// If a file cannot be read or the schema cannot be parsed. What is wrong between schema and table
-/// is in the report.
+/// If a file cannot be read, the schema cannot be parsed, or the table has no header. What is wrong
+/// between schema and table is in the report.
 pub fn check(schema_path: &Path, table_path: Option<&Path>) -> Result<CheckReport, DataError> {
     let schema = read_schema(schema_path)?;
     let Some(table_path) = table_path else {
@@ -75,16 +77,24 @@ pub fn check(schema_path: &Path, table_path: Option<&Path>) -> Result<CheckRepor
 }
 
 fn open(path: &Path) -> Result<Box<dyn OpenTable>, DataError> {
-    let refused = |source| FileError::Open { path: path.to_owned(), source };
+    let refused = |source| FileError::Open {
+        path: path.to_owned(),
+        source,
+    };
     let mut file = File::open(path).map_err(refused)?;
     let mut magic = Vec::with_capacity(Format::MAGIC_LENGTH);
-    (&mut file).take(Format::MAGIC_LENGTH as u64).read_to_end(&mut magic).map_err(refused)?;
+    (&mut file)
+        .take(Format::MAGIC_LENGTH as u64)
+        .read_to_end(&mut magic)
+        .map_err(refused)?;
     file.seek(SeekFrom::Start(0)).map_err(refused)?;
     match Format::of(&magic) {
         Format::Csv => Ok(Box::new(open_csv(file)?)),
         Format::Npy => Ok(Box::new(NpyArray::open(std::io::BufReader::new(file))?)),
         #[cfg(feature = "parquet")]
-        Format::Parquet => Ok(Box::new(crate::formats::parquet::ParquetColumns::open(file)?)),
+        Format::Parquet => Ok(Box::new(crate::formats::parquet::ParquetColumns::open(
+            file,
+        )?)),
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => Err(crate::error::TableError::NotBuiltIn {
             format: "Parquet",

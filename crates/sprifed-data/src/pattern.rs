@@ -1,29 +1,31 @@
 //! Column patterns: a name in which `*` stands for any run of characters.
 
+use std::collections::BTreeSet;
+
 /// Picks columns by name.
 ///
 /// Only `*` is special. Feature names are public, so a pattern decides on public facts only.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pattern(String);
+pub(crate) struct Pattern(String);
 
 impl Pattern {
     /// The pattern written `text`.
-    pub fn new(text: impl Into<String>) -> Self {
+    pub(crate) fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
     /// The pattern as written.
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 
     /// Whether the pattern is a plain name, without `*`.
-    pub fn is_plain_name(&self) -> bool {
+    pub(crate) fn is_plain_name(&self) -> bool {
         !self.0.contains('*')
     }
 
     /// Whether `name` fits the pattern.
-    pub fn matches(&self, name: &str) -> bool {
+    pub(crate) fn matches(&self, name: &str) -> bool {
         let Some((prefix, rest)) = self.0.split_once('*') else {
             return self.0 == name;
         };
@@ -40,6 +42,44 @@ impl Pattern {
             remaining = &remaining[at + part.len()..];
         }
         remaining.ends_with(suffix)
+    }
+}
+
+/// Several patterns, any of which may fit.
+///
+/// Plain names are looked up and not tried one by one: a schema may list thousands of them for a
+/// table of thousands of columns.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Patterns {
+    names: BTreeSet<String>,
+    starred: Vec<Pattern>,
+}
+
+impl Patterns {
+    pub(crate) fn new(patterns: impl IntoIterator<Item = Pattern>) -> Self {
+        let mut all = Self::default();
+        for pattern in patterns {
+            if pattern.is_plain_name() {
+                all.names.insert(pattern.0);
+            } else {
+                all.starred.push(pattern);
+            }
+        }
+        all
+    }
+
+    pub(crate) fn matches(&self, name: &str) -> bool {
+        self.names.contains(name) || self.starred.iter().any(|pattern| pattern.matches(name))
+    }
+
+    /// The plain names, in alphabetical order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
+    /// The patterns with a star, in the order in which they were given.
+    pub(crate) fn starred(&self) -> &[Pattern] {
+        &self.starred
     }
 }
 

@@ -25,7 +25,11 @@ impl RawColumns {
     /// # Panics
     /// If `record` is not less than [`Self::n_records`].
     pub fn row(&self, record: usize) -> &[f64] {
-        assert!(record < self.n_records, "record {record} of {}", self.n_records);
+        assert!(
+            record < self.n_records,
+            "record {record} of {}",
+            self.n_records
+        );
         &self.values[record * self.n_columns..(record + 1) * self.n_columns]
     }
 
@@ -34,14 +38,21 @@ impl RawColumns {
         names: &[String],
     ) -> Result<Self, DataError> {
         let places = places(source.columns(), names)?;
-        let mut raw = Self { n_columns: places.len(), n_records: 0, values: Vec::new() };
+        let mut raw = Self {
+            n_columns: places.len(),
+            n_records: 0,
+            values: Vec::new(),
+        };
         let mut row = vec![0.0; places.len()];
         while source.advance()? {
             source.numbers(&places, &mut row)?;
             raw.values.extend_from_slice(&row);
             raw.n_records += 1;
         }
-        raw.require_records()
+        if raw.n_records == 0 {
+            return Err(TableError::NoRecords.into());
+        }
+        Ok(raw)
     }
 
     pub(crate) fn from_columns(
@@ -50,6 +61,9 @@ impl RawColumns {
     ) -> Result<Self, DataError> {
         let places = places(source.columns(), names)?;
         let (n_columns, n_records) = (places.len(), source.n_records());
+        if n_records == 0 {
+            return Err(TableError::NoRecords.into());
+        }
         let mut values = vec![f64::NAN; n_columns * n_records];
         for (column, place) in places.into_iter().enumerate() {
             let mut cells = values[column..].iter_mut().step_by(n_columns);
@@ -59,14 +73,11 @@ impl RawColumns {
                 }
             })?;
         }
-        Self { n_columns, n_records, values }.require_records()
-    }
-
-    fn require_records(self) -> Result<Self, DataError> {
-        if self.n_records == 0 {
-            return Err(TableError::NoRecords.into());
-        }
-        Ok(self)
+        Ok(Self {
+            n_columns,
+            n_records,
+            values,
+        })
     }
 }
 
@@ -75,7 +86,10 @@ fn places(columns: &[Column], names: &[String]) -> Result<Vec<usize>, TableError
     let place = |name: &String| {
         let role = "a feature of the model";
         let at = positions.get(name.as_str()).copied();
-        let at = at.ok_or_else(|| TableError::AbsentColumn { column: name.clone(), role })?;
+        let at = at.ok_or_else(|| TableError::AbsentColumn {
+            column: name.clone(),
+            role,
+        })?;
         require_numeric(&columns[at], role).map(|()| at)
     };
     names.iter().map(place).collect()

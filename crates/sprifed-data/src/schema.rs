@@ -13,7 +13,7 @@ use std::num::NonZeroU32;
 use self::file::{FeaturesTable, ResponseTable, SchemaFile};
 pub use self::policy::{MissingPolicy, MissingResponsePolicy, PrivacyUnit, Transform};
 use crate::error::SchemaError;
-use crate::pattern::Pattern;
+use crate::pattern::{Pattern, Patterns};
 use crate::units::Units;
 
 /// A checked schema.
@@ -41,8 +41,8 @@ pub struct Schema {
     response: Response,
     default_units: Option<Units>,
     named_units: BTreeMap<String, Units>,
-    include: Option<Vec<Pattern>>,
-    exclude: Vec<Pattern>,
+    include: Option<Patterns>,
+    exclude: Patterns,
     client: Option<String>,
     max_per_client: NonZeroU32,
     unit: PrivacyUnit,
@@ -94,15 +94,26 @@ impl Schema {
         let mut named_units = BTreeMap::new();
         for (name, bounds) in file.feature {
             let table = format!("feature.{name}");
-            let units =
-                Units::new(&table, bounds.lower, bounds.upper, bounds.center, bounds.scale)?;
+            let units = Units::new(
+                &table,
+                bounds.lower,
+                bounds.upper,
+                bounds.center,
+                bounds.scale,
+            )?;
             named_units.insert(name, units);
         }
-        let include = file.features.include.map(|texts| patterns("include", texts)).transpose()?;
+        let include = file
+            .features
+            .include
+            .map(|texts| patterns("include", texts))
+            .transpose()?;
         let exclude = patterns("exclude", file.features.exclude)?;
         let client = file.record.client;
         if client.as_ref().is_some_and(String::is_empty) {
-            return Err(SchemaError::EmptyName { key: "record.client".into() });
+            return Err(SchemaError::EmptyName {
+                key: "record.client".into(),
+            });
         }
         let cap = file.record.max_per_client.unwrap_or(1);
         let max_per_client = NonZeroU32::new(cap).ok_or(SchemaError::ZeroCap)?;
@@ -133,10 +144,18 @@ impl Schema {
     fn check_roles(&self) -> Result<(), SchemaError> {
         let is_named_feature = |name: &str| {
             self.named_units.contains_key(name)
-                || self.include.iter().flatten().any(|pattern| pattern.as_str() == name)
+                || self
+                    .include
+                    .iter()
+                    .flat_map(Patterns::names)
+                    .any(|listed| listed == name)
         };
         let two_roles = |column: &str, first, second| {
-            Err(SchemaError::TwoRoles { column: column.to_owned(), first, second })
+            Err(SchemaError::TwoRoles {
+                column: column.to_owned(),
+                first,
+                second,
+            })
         };
         let response = self.response.name.as_str();
         if is_named_feature(response) {
@@ -196,18 +215,18 @@ impl Schema {
     }
 
     /// The patterns a feature must fit, if the schema has any.
-    pub fn include(&self) -> Option<&[Pattern]> {
-        self.include.as_deref()
+    pub(crate) fn include(&self) -> Option<&Patterns> {
+        self.include.as_ref()
     }
 
     /// The patterns of columns that are left out.
-    pub fn exclude(&self) -> &[Pattern] {
+    pub(crate) const fn exclude(&self) -> &Patterns {
         &self.exclude
     }
 
     /// Whether a pattern leaves the column `name` out.
     pub fn excludes(&self, name: &str) -> bool {
-        self.exclude.iter().any(|pattern| pattern.matches(name))
+        self.exclude.matches(name)
     }
 
     /// The column that says whose record it is; without it every record is its own client.
@@ -240,7 +259,9 @@ impl Schema {
 /// the model is fitted on.
 fn check_response(table: ResponseTable) -> Result<Response, SchemaError> {
     if table.name.is_empty() {
-        return Err(SchemaError::EmptyName { key: "response.name".into() });
+        return Err(SchemaError::EmptyName {
+            key: "response.name".into(),
+        });
     }
     let transform = table.transform;
     // The bounds alone first, so that a message shows them as they were written.
@@ -250,7 +271,11 @@ fn check_response(table: ResponseTable) -> Result<Response, SchemaError> {
     }
     let (lower, upper) = (transform.apply(table.lower), transform.apply(table.upper));
     let units = Units::new("response", lower, upper, table.center, table.scale)?;
-    Ok(Response { name: table.name, units, transform })
+    Ok(Response {
+        name: table.name,
+        units,
+        transform,
+    })
 }
 
 fn default_units(table: &FeaturesTable) -> Result<Option<Units>, SchemaError> {
@@ -259,15 +284,19 @@ fn default_units(table: &FeaturesTable) -> Result<Option<Units>, SchemaError> {
             Units::new("features", lower, upper, table.center, table.scale).map(Some)
         }
         (None, None) if table.center.is_none() && table.scale.is_none() => Ok(None),
-        _ => Err(SchemaError::HalfAnInterval { table: "features".into() }),
+        _ => Err(SchemaError::HalfAnInterval {
+            table: "features".into(),
+        }),
     }
 }
 
-fn patterns(key: &str, texts: Vec<String>) -> Result<Vec<Pattern>, SchemaError> {
+fn patterns(key: &str, texts: Vec<String>) -> Result<Patterns, SchemaError> {
     if texts.iter().any(String::is_empty) {
-        return Err(SchemaError::EmptyName { key: format!("features.{key}") });
+        return Err(SchemaError::EmptyName {
+            key: format!("features.{key}"),
+        });
     }
-    Ok(texts.into_iter().map(Pattern::new).collect())
+    Ok(Patterns::new(texts.into_iter().map(Pattern::new)))
 }
 
 #[cfg(test)]

@@ -45,11 +45,18 @@ impl Units {
         ];
         for (key, value) in given {
             if let Some(found) = value.filter(|value| !value.is_finite()) {
-                return Err(SchemaError::NotFinite { key: format!("{table}.{key}"), found });
+                return Err(SchemaError::NotFinite {
+                    key: format!("{table}.{key}"),
+                    found,
+                });
             }
         }
         if lower >= upper {
-            return Err(SchemaError::NotAnInterval { table: table.into(), lower, upper });
+            return Err(SchemaError::NotAnInterval {
+                table: table.into(),
+                lower,
+                upper,
+            });
         }
         // Halved before they are added: the distance of two finite bounds may overflow.
         let center = center.unwrap_or(lower / 2.0 + upper / 2.0);
@@ -69,9 +76,19 @@ impl Units {
             && unit_upper.is_finite()
             && unit_lower < unit_upper;
         if !is_usable {
-            return Err(SchemaError::UnusableScale { table: table.into(), found: scale });
+            return Err(SchemaError::UnusableScale {
+                table: table.into(),
+                found: scale,
+            });
         }
-        Ok(Self { lower, upper, center, scale, unit_lower, unit_upper })
+        Ok(Self {
+            lower,
+            upper,
+            center,
+            scale,
+            unit_lower,
+            unit_upper,
+        })
     }
 
     /// The smallest value that is not clipped.
@@ -119,7 +136,10 @@ impl Units {
 
     pub(crate) fn bounded(&self, value: f64) -> Bounded {
         if value.is_nan() {
-            return Bounded { unit: self.midpoint(), is_clipped: false };
+            return Bounded {
+                unit: self.midpoint(),
+                is_clipped: false,
+            };
         }
         let unit = to_f32((value - self.center) / self.scale);
         Bounded {
@@ -129,7 +149,10 @@ impl Units {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "rounding to the stored precision is meant")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "rounding to the stored precision is meant"
+)]
 fn to_f32(value: f64) -> f32 {
     value as f32
 }

@@ -47,7 +47,7 @@ use magnitude::{GaussianMagnitude, ZeroWeight};
 
 /// A sampler of the discrete Gaussian law with a fixed σ².
 ///
-/// Building it computes a table (about two milliseconds at most); share it between draws.
+/// Building it computes a table (a few milliseconds at most); share it between draws.
 #[derive(Clone, Debug)]
 pub struct DiscreteGaussian {
     path: Path,

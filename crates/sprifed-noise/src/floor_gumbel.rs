@@ -10,7 +10,7 @@
 //!    `⌊K/m⌋ = ⌊G/(m·rate)⌋` is floor-Gumbel with rate `m·rate`, drawn by table inversion of a uniform
 //!    `U` (exact by the argument in `inversion.rs`).
 //! 2. Within that bin, `K` is the integer `k` with `P(K < k) ≤ U < P(K ≤ k)` for the *same* `U`, found
-//!    by bisection; each comparison draws more bits of `U` until enclosures of the threshold settle
+//!    by search; each comparison draws more bits of `U` until enclosures of the threshold settle
 //!    it. So `K` is the inversion of `U` under its own law.
 //!
 //! The sampler does not run in constant time; draws are made before data is read.
@@ -89,7 +89,8 @@ impl FloorGumbel {
             self.bins.invert(prefix, rng)
         } else {
             let (bin, uniform) = self.bins.invert_keeping(prefix, rng);
-            self.bisect(bin, uniform, rng)
+            let hint = self.bins.hint_within(prefix, self.fine_bits);
+            self.search_bin(bin, hint, uniform, rng)
         };
         outcome.min(self.largest)
     }
@@ -104,16 +105,31 @@ impl FloorGumbel {
     }
 
     /// Step 2: the outcome within a bin.
-    fn bisect(&self, bin: i64, mut uniform: LazyUniform, rng: &mut impl CryptoRng) -> i64 {
+    ///
+    /// Any order of comparisons finds the same outcome. The law is nearly straight within a bin, so
+    /// the search starts at the hint and walks away from it in growing steps, halving at worst.
+    fn search_bin(
+        &self,
+        bin: i64,
+        hint: u64,
+        mut uniform: LazyUniform,
+        rng: &mut impl CryptoRng,
+    ) -> i64 {
         let mut known_above = bin << self.fine_bits;
         let mut known_below = (bin + 1) << self.fine_bits;
+        let mut probe = known_above
+            .saturating_add_unsigned(hint)
+            .clamp(known_above + 1, known_below - 1);
+        let mut step = 1;
         while known_below - known_above > 1 {
-            let middle = i64::midpoint(known_above, known_below);
-            if uniform.settle_below(|bits| self.thresholds.before(middle, bits), rng) {
-                known_below = middle;
+            if uniform.settle_below(|bits| self.thresholds.before(probe, bits), rng) {
+                known_below = probe;
+                probe = (probe - step).max(i64::midpoint(known_above, known_below));
             } else {
-                known_above = middle;
+                known_above = probe;
+                probe = (probe + step).min(i64::midpoint(known_above, known_below));
             }
+            step *= 4;
         }
         known_above
     }

@@ -128,18 +128,38 @@ impl<L: RefinableLaw> InversionTable<L> {
         }
     }
 
+    /// About how far `prefix` is into the interval of its outcome, in units of `2^-bits` of it.
+    ///
+    /// A hint for a search within the outcome, never a decision.
+    pub(crate) fn hint_within(&self, prefix: u64, bits: u32) -> u64 {
+        let position = self.position(prefix);
+        let [from, to] = [self.floors[position - 1], self.floors[position]];
+        let share = (u128::from(prefix - from) << bits) / u128::from(to - from);
+        u64::try_from(share).unwrap_or(0)
+    }
+
     /// Step 3: the outcome, if the first 63 bits settle it.
     #[inline]
     fn settle(&self, prefix: u64) -> Option<i64> {
-        let bucket = usize::try_from(prefix >> self.guide_shift).ok()?;
-        let mut position = self.guide[bucket] as usize;
+        let position = self.position(prefix);
+        let is_settled = prefix - self.floors[position - 1] >= self.slack
+            && position > 1
+            && position + 1 < self.floors.len();
+        is_settled.then(|| outcome(self.first, position.wrapping_sub(2)))
+    }
+
+    /// The position of the first floor above `prefix`; at least 1, as floor 0 is zero.
+    #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the guide has at most 2^15 buckets"
+    )]
+    fn position(&self, prefix: u64) -> usize {
+        let mut position = self.guide[(prefix >> self.guide_shift) as usize] as usize;
         while prefix >= self.floors[position] {
             position += 1;
         }
-        let preceding = self.floors[position - 1];
-        let is_settled =
-            prefix - preceding >= self.slack && position > 1 && position + 1 < self.floors.len();
-        is_settled.then(|| outcome(self.first, position.wrapping_sub(2)))
+        position
     }
 
     /// Step 4: more bits of the same uniform number, and thresholds to match.

@@ -12,7 +12,8 @@ mod tests;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum IntegerBounds {
-    /// Every coordinate lies in [−bound, bound]; those that are squares in [0, bound].
+    /// Every coordinate lies in [−bound, bound]; those that are squares, the last ones of the
+    /// block, in [0, bound].
     Box {
         /// B: the largest absolute value of a coordinate.
         bound: u64,
@@ -56,8 +57,9 @@ impl Block {
     /// Δ²: the squared Euclidean distance that one privacy unit can move the integer sum.
     ///
     /// # Guarantee
-    /// Exact for the set of [`IntegerBounds`], whatever the data and however they were rounded;
-    /// `None` when it does not fit 128 bits.
+    /// Never below the largest distance within the set of [`IntegerBounds`], and equal to it for a
+    /// box, whatever the data and however they were rounded; `None` when it does not fit 128 bits
+    /// or there are more squares than coordinates.
     ///
     /// # Why
     /// Under zero-out the sum moves by one contribution. Under replace-one it moves by a
@@ -70,7 +72,9 @@ impl Block {
             IntegerBounds::Box { bound, squares } => {
                 let signed = u128::from(self.coordinates.checked_sub(squares)?);
                 let range = u128::from(bound).checked_pow(2)?;
-                let weight = signed.checked_mul(doubled)?.checked_add(u128::from(squares))?;
+                let weight = signed
+                    .checked_mul(doubled)?
+                    .checked_add(u128::from(squares))?;
                 range.checked_mul(weight)
             }
             IntegerBounds::Ball { squared_norm, .. } => {

@@ -21,7 +21,7 @@ impl RangeBound {
     /// A selection of this range is zCDP with the returned ρ.
     ///
     /// # Why
-    /// [CR21, Lemma 3.4]: Hoeffding's lemma for the privacy loss.
+    /// [CR21, Sec. 3]: Hoeffding's lemma for the privacy loss.
     ///
     /// # Errors
     /// When ε² is beyond the range of doubles.
@@ -86,7 +86,11 @@ impl RangeBound {
             PI.sqrt() / 2.0 * probability * series
         } else {
             let outside = 2.0 / (1.0 + self.get().exp());
-            if outside > 0.0 { inverfc(outside) } else { f64::INFINITY }
+            if outside > 0.0 {
+                inverfc(outside)
+            } else {
+                f64::INFINITY
+            }
         };
         Mu::try_from(2.0 * SQRT_2 * root)
     }
@@ -97,7 +101,7 @@ impl RangeBound {
     /// A selection of this range is (`epsilon`, δ)-DP with the returned δ.
     ///
     /// # Why
-    /// [DDR20, Lemma 3.2] maximised over the place of the interval:
+    /// [DDR20, Sec. 3] maximised over the place of the interval:
     /// δ = (e^(r/2) − e^(ε/2))²/(e^r − 1) for ε ≤ r.
     #[must_use]
     pub fn delta(self, epsilon: Epsilon) -> f64 {

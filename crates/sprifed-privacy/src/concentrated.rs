@@ -56,6 +56,9 @@ impl Rho {
         while exceeds(low) && low > f64::MIN_POSITIVE {
             low /= 2.0;
         }
+        if exceeds(low) {
+            return Self::try_from(0.0);
+        }
         Self::try_from(downward(bisect((low, high), exceeds).0))
     }
 }
@@ -83,9 +86,7 @@ pub(crate) fn epsilon(rho: f64, goal: f64) -> f64 {
 /// ln δ at which ρ-zCDP gives ε.
 pub(crate) fn log_delta(rho: f64, epsilon: f64) -> f64 {
     // At the best order, (2α−1) ρ + ln(1 − 1/α) = ε: the left side increases in α.
-    let enough = |excess: f64| {
-        (2.0 * excess + 1.0) * rho - (1.0 / excess).ln_1p() >= epsilon
-    };
+    let enough = |excess: f64| (2.0 * excess + 1.0) * rho - (1.0 / excess).ln_1p() >= epsilon;
     let mut high = 1.0;
     while !enough(high) && high < 1e300 {
         high *= 2.0;

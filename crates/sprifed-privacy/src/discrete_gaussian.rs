@@ -49,7 +49,7 @@ impl DiscreteGaussian {
     ///
     /// # Why
     /// Poisson summation turns the sum into √(2πσ²) (1 + K(σ²)), which converges at once where
-    /// the plain sum does not [CKS20, Fact 18].
+    /// the plain sum does not [CKS20, Sec. 2].
     #[must_use]
     pub fn normaliser(self) -> f64 {
         if self.parameter >= DUAL_FROM {
@@ -62,8 +62,9 @@ impl DiscreteGaussian {
     #[must_use]
     pub fn variance(self) -> f64 {
         if self.parameter >= DUAL_FROM {
-            let weighted: f64 =
-                (1..=DUAL_TERMS).map(|j| f64::from(j * j) * dual_weight(self.parameter, j)).sum();
+            let weighted: f64 = (1..=DUAL_TERMS)
+                .map(|j| f64::from(j * j) * dual_weight(self.parameter, j))
+                .sum();
             let defect = 8.0 * PI * PI * self.parameter * weighted;
             return self.parameter * (1.0 - defect / (1.0 + poisson_remainder(self.parameter)));
         }
@@ -91,7 +92,9 @@ impl DiscreteGaussian {
             return 1.0 - self.tail(-x - 1);
         }
         let start = x + 1;
-        let sum: f64 = (start..=self.reach(start)).map(|y| self.relative_mass(y, start)).sum();
+        let sum: f64 = (start..=self.reach(start))
+            .map(|y| self.relative_mass(y, start))
+            .sum();
         self.mass(start) * sum
     }
 
@@ -119,7 +122,7 @@ impl DiscreteGaussian {
     /// # Why
     /// The law is log-concave, so in one coordinate the largest shift dominates all others, and
     /// dominating pairs compose [ZDW22, Thm 10]. The loss is then (S B + d B²/2)/σ², a function
-    /// of the sum S of the coordinates, whose exact law is [`SumLaw`].
+    /// of the sum S of the coordinates, whose law is exact too.
     #[must_use]
     pub fn delta_of_box_shift(self, dimension: u32, bound: u32, epsilon: Epsilon) -> f64 {
         if bound == 0 || dimension == 0 {
@@ -138,7 +141,7 @@ impl DiscreteGaussian {
     ///
     /// # Why
     /// Completing the square leaves α Δ²/2σ² plus the logarithm of a ratio of theta functions,
-    /// which is at most 0 [CKS20, Prop. 5] and vanishes when (α−1)Δ is an integer.
+    /// which is at most 0 [CKS20, Thm 4] and vanishes when (α−1)Δ is an integer.
     ///
     /// # Notation
     /// | code | paper |
@@ -168,7 +171,9 @@ impl DiscreteGaussian {
 
     fn plain_theta(self, y: f64) -> f64 {
         let reach = self.reach(1);
-        (-reach..=reach).map(|x| (-(x as f64 - y).powi(2) / (2.0 * self.parameter)).exp()).sum()
+        (-reach..=reach)
+            .map(|x| (-(x as f64 - y).powi(2) / (2.0 * self.parameter)).exp())
+            .sum()
     }
 
     /// P(x)/P(origin), from a difference of squares that is exact.
@@ -188,19 +193,25 @@ impl DiscreteGaussian {
 /// from its integral, relatively.
 ///
 /// # Why
-/// Poisson summation [KLS21, Lemma 8]; the bound holds for every real shift of the integers.
+/// Poisson summation [KLS21, Sec. 3]; the bound holds for every real shift of the integers.
 #[must_use]
 pub fn poisson_remainder(parameter: f64) -> f64 {
     // The terms of a small parameter decrease slowly; e⁻⁷⁰ ends them at j² = 70/(2π² q²).
     let terms = integer_part((3.6 / parameter).sqrt()).clamp(3, 1_000_000);
     let rate = 2.0 * PI * PI * parameter;
-    2.0 * (1..=terms).map(|j| (-rate * (j * j) as f64).exp()).sum::<f64>()
+    2.0 * (1..=terms)
+        .map(|j| (-rate * (j * j) as f64).exp())
+        .sum::<f64>()
 }
 
 /// ln((1 + Θ)/(1 − Θ)) for the sum of `count` copies of `share`; infinite where Θ ≥ 1.
 pub(crate) fn sum_log_ratio_bound(share: DiscreteGaussian, count: u32) -> f64 {
     let total = DualWeights::new(share.parameter, count).total();
-    if total < 1.0 { 2.0 * total.atanh() } else { f64::INFINITY }
+    if total < 1.0 {
+        2.0 * total.atanh()
+    } else {
+        f64::INFINITY
+    }
 }
 
 /// exp(−2π² σ² j²).
@@ -209,7 +220,10 @@ fn dual_weight(parameter: f64, j: u32) -> f64 {
 }
 
 /// The whole number at or below `x`, kept within ±2⁶².
-#[expect(clippy::cast_possible_truncation, reason = "clamped to the range of i64 before")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "clamped to the range of i64 before"
+)]
 pub(crate) fn integer_part(x: f64) -> i64 {
     const LARGEST: f64 = 4_611_686_018_427_387_904.0;
     x.floor().clamp(-LARGEST, LARGEST) as i64

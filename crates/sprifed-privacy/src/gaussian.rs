@@ -62,6 +62,9 @@ impl Mu {
         while exceeds(low) && low > f64::MIN_POSITIVE {
             low /= 2.0;
         }
+        if exceeds(low) {
+            return Self::try_from(0.0);
+        }
         Self::try_from(downward(bisect((low, high), exceeds).0))
     }
 }
@@ -128,7 +131,16 @@ fn integrate_mills_defect(start: f64, length: f64) -> f64 {
 fn mills_defect(z: f64) -> f64 {
     if z > 25.0 {
         let inverse = 1.0 / (z * z);
-        let coefficients = [-2_027_025.0, 135_135.0, -10_395.0, 945.0, -105.0, 15.0, -3.0, 1.0];
+        let coefficients = [
+            -2_027_025.0,
+            135_135.0,
+            -10_395.0,
+            945.0,
+            -105.0,
+            15.0,
+            -3.0,
+            1.0,
+        ];
         return inverse * coefficients.iter().fold(0.0, |sum, c| sum * inverse + c);
     }
     1.0 - z * (PI / 2.0).sqrt() * erfcx(z * FRAC_1_SQRT_2)

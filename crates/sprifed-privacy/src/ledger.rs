@@ -137,7 +137,13 @@ impl Ledger {
     /// A ledger with nothing spent.
     #[must_use]
     pub fn open(budget: ApproxDp, relation: Relation, unit: PrivacyUnit) -> Self {
-        Self { budget, relation, unit, entries: Vec::new(), spending: Spending::default() }
+        Self {
+            budget,
+            relation,
+            unit,
+            entries: Vec::new(),
+            spending: Spending::default(),
+        }
     }
 
     /// Charges `purchase`, or refuses and leaves the ledger unchanged.
@@ -162,7 +168,10 @@ impl Ledger {
     ) -> Result<Permit<P>, LedgerError> {
         let spending = self.afford(statement, purchase.expense(self.relation))?;
         self.spending = spending;
-        self.entries.push(Entry { statement: statement.to_owned(), line: purchase.to_line() });
+        self.entries.push(Entry {
+            statement: statement.to_owned(),
+            line: purchase.to_line(),
+        });
         Ok(Permit { purchase })
     }
 
@@ -225,7 +234,10 @@ impl Ledger {
             return Ok(ledger);
         }
         let words = |epsilon: Option<Epsilon>| epsilon.map_or("none".into(), |e| e.to_string());
-        Err(LedgerError::Altered { stated: words(record.spent), recomputed: words(recomputed) })
+        Err(LedgerError::Altered {
+            stated: words(record.spent),
+            recomputed: words(recomputed),
+        })
     }
 
     fn afford(
@@ -233,10 +245,16 @@ impl Ledger {
         statement: &str,
         expense: Result<crate::spending::Expense, Uncertifiable>,
     ) -> Result<Spending, LedgerError> {
-        let refuse =
-            |source| LedgerError::Uncertifiable { statement: statement.to_owned(), source };
-        let total = expense.and_then(|expense| self.spending.and(expense)).map_err(refuse)?;
-        let needed = total.to_approx_dp(self.budget.delta()).map(ApproxDp::epsilon);
+        let refuse = |source| LedgerError::Uncertifiable {
+            statement: statement.to_owned(),
+            source,
+        };
+        let total = expense
+            .and_then(|expense| self.spending.and(expense))
+            .map_err(refuse)?;
+        let needed = total
+            .to_approx_dp(self.budget.delta())
+            .map(ApproxDp::epsilon);
         match needed {
             Some(needed) if needed > self.budget.epsilon() => Err(LedgerError::Overdrawn {
                 statement: statement.to_owned(),

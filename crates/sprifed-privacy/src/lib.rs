@@ -30,7 +30,8 @@ mod totals;
 pub use block::{Block, IntegerBounds};
 pub use discrete_gaussian::{DiscreteGaussian, poisson_remainder};
 pub use grid::{
-    BoxRequest, accepted_squared_norm, conditional_rounding_bound, round_to_box,
+    BallRequest, BoxRequest, Rounding, accepted_squared_norm, conditional_rounding_bound,
+    round_to_box,
 };
 pub use ledger::{Entry, Ledger, LedgerError, LedgerRecord, Permit};
 pub use loss_distribution::compose_selections;

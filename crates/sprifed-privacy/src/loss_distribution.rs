@@ -78,7 +78,7 @@ impl LossDistribution {
     ///
     /// # Why
     /// That interpolates the curve linearly in e^ε between the grid points, above a convex curve
-    /// [DGKKM22, Thm 3.1].
+    /// [DGKKM22, Sec. 3].
     ///
     /// # Caller must
     /// choose `panel` so short that the density is a polynomial of degree 9 on it.
@@ -90,6 +90,7 @@ impl LossDistribution {
     ) -> Self {
         let lowest = integer_part(start / width);
         let cells = integer_part(end / width) - lowest + 1;
+        let span = (-width).exp_m1();
         let mut masses = Vec::new();
         let mut carried = 0.0;
         for cell in lowest..lowest + cells {
@@ -104,7 +105,7 @@ impl LossDistribution {
                     for (node, weight) in NODES {
                         let loss = middle + half * node;
                         let mass = half * weight * density(loss);
-                        let upper = ((corner - loss).exp_m1() / (-width).exp_m1()).clamp(0.0, 1.0);
+                        let upper = ((corner - loss).exp_m1() / span).clamp(0.0, 1.0);
                         right += mass * upper;
                         left += mass * (1.0 - upper);
                     }
@@ -115,19 +116,29 @@ impl LossDistribution {
             carried = right;
         }
         masses.push(carried);
-        Self { width, lowest, masses, infinite: 0.0 }
+        Self {
+            width,
+            lowest,
+            masses,
+            infinite: 0.0,
+        }
     }
 
     /// The points of the grid and their masses.
     pub(crate) fn points(&self) -> impl Iterator<Item = (f64, f64)> {
         let (lowest, width) = (self.lowest, self.width);
-        (lowest..).zip(&self.masses).map(move |(index, &mass)| (index as f64 * width, mass))
+        (lowest..)
+            .zip(&self.masses)
+            .map(move |(index, &mass)| (index as f64 * width, mass))
     }
 
     /// ln E e^(tilt · L) over the finite losses.
     pub(crate) fn log_moment(&self, tilt: f64) -> f64 {
         let highest = (self.lowest + self.masses.len() as i64 - 1) as f64 * self.width;
-        let sum: f64 = self.points().map(|(l, mass)| mass * (tilt * (l - highest)).exp()).sum();
+        let sum: f64 = self
+            .points()
+            .map(|(l, mass)| mass * (tilt * (l - highest)).exp())
+            .sum();
         tilt * highest + sum.ln()
     }
 }
@@ -137,9 +148,9 @@ const TAIL: f64 = 11.0;
 
 /// Nodes and weights of the 5-point Gauss-Legendre rule on [−1, 1].
 const NODES: [(f64, f64); 5] = [
-    (-0.906_179_845_938_663_99, 0.236_926_885_056_189_09),
-    (-0.538_469_310_105_683_09, 0.478_628_670_499_366_47),
-    (0.0, 0.568_888_888_888_888_89),
-    (0.538_469_310_105_683_09, 0.478_628_670_499_366_47),
-    (0.906_179_845_938_663_99, 0.236_926_885_056_189_09),
+    (-0.906_179_845_938_664, 0.236_926_885_056_189_1),
+    (-0.538_469_310_105_683_1, 0.478_628_670_499_366_47),
+    (0.0, 0.568_888_888_888_888_9),
+    (0.538_469_310_105_683_1, 0.478_628_670_499_366_47),
+    (0.906_179_845_938_664, 0.236_926_885_056_189_1),
 ];

@@ -56,7 +56,7 @@ impl SumSize {
     /// probability 2·e^(−T²/(2nσ²)); a union bound over all coordinates gives T.
     ///
     /// # Errors
-    /// When the modulus would need more than 63 bits.
+    /// When the modulus would need more than 62 bits.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -67,15 +67,25 @@ impl SumSize {
         let total_variance = f64::from(self.shares) * self.share_variance;
         let union = (2.0 * self.coordinates as f64).ln() - self.log_wrap_probability;
         let noise = (2.0 * total_variance * union).sqrt() * (1.0 + 1e-13);
-        let too_large = |found: String| IllegalModulus { found, required: "at most 62 bits exist" };
+        let too_large = |found: String| IllegalModulus {
+            found,
+            required: "at most 62 bits exist",
+        };
         if !(noise < 2f64.powi(60)) {
             return Err(too_large(format!("room for noise of {noise:.1e}")));
         }
         let noise_bound = noise.ceil() as u64;
-        let least = (self.largest_sum + u128::from(noise_bound)) * 2 + 1;
-        let least = u64::try_from(least).ok().filter(|least| *least < 1 << 62);
-        let least = least.ok_or_else(|| too_large(format!("sums up to {}", self.largest_sum)))?;
-        Ok(ModulusPlan { noise_bound, least, bits: u64::BITS - (least - 1).leading_zeros() })
+        let one_side = self.largest_sum.checked_add(u128::from(noise_bound));
+        let least = one_side.and_then(|side| side.checked_mul(2)?.checked_add(1));
+        let least = least.and_then(|least| u64::try_from(least).ok());
+        let least = least
+            .filter(|least| *least < 1 << 62)
+            .ok_or_else(|| too_large(format!("sums up to {}", self.largest_sum)))?;
+        Ok(ModulusPlan {
+            noise_bound,
+            least,
+            bits: u64::BITS - (least - 1).leading_zeros(),
+        })
     }
 }
 
@@ -100,15 +110,18 @@ impl Modulus {
 
     /// The representative of `value` in [0, modulus).
     #[must_use]
-    #[expect(clippy::cast_sign_loss, reason = "the Euclidean remainder is not negative")]
+    #[expect(
+        clippy::cast_sign_loss,
+        reason = "the Euclidean remainder is not negative"
+    )]
     pub fn encode(self, value: i64) -> u64 {
         value.rem_euclid(self.0.cast_signed()) as u64
     }
 
-    /// The sum of two representatives.
+    /// The sum of two representatives, reduced or not.
     #[must_use]
     pub fn add(self, left: u64, right: u64) -> u64 {
-        (left + right) % self.0
+        (left % self.0 + right % self.0) % self.0
     }
 
     /// The integer nearest to zero that `representative` stands for.
@@ -116,6 +129,10 @@ impl Modulus {
     pub fn decode(self, representative: u64) -> i64 {
         let reduced = (representative % self.0).cast_signed();
         let modulus = self.0.cast_signed();
-        if reduced > (modulus - 1) / 2 { reduced - modulus } else { reduced }
+        if reduced > (modulus - 1) / 2 {
+            reduced - modulus
+        } else {
+            reduced
+        }
     }
 }

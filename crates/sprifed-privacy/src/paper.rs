@@ -111,7 +111,9 @@ impl ClippedNormal {
     pub fn at_one() -> Self {
         // E min(z², 1) = ∫_{|z|<1} z² φ + P(|z| ≥ 1), and ∫_{|z|<1} z² φ = P(|z| < 1) − 2φ(1).
         let density = (-0.5f64).exp() / (2.0 * PI).sqrt();
-        Self { variance: 1.0 - 2.0 * density }
+        Self {
+            variance: 1.0 - 2.0 * density,
+        }
     }
 
     /// X_M after the paper's rescaling to unit variance.
@@ -199,7 +201,9 @@ impl Claim {
     /// # Errors
     /// When the claim is not a legal quantity.
     pub fn epsilon_of_claimed_mu(&self) -> Result<Option<Epsilon>, IllegalQuantity> {
-        let Some(mu) = self.claimed_mu else { return Ok(None) };
+        let Some(mu) = self.claimed_mu else {
+            return Ok(None);
+        };
         let delta = Delta::try_from(self.claimed.1)?;
         Ok(Some(Mu::try_from(mu)?.to_approx_dp(delta).epsilon()))
     }

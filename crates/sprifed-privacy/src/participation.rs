@@ -79,7 +79,11 @@ impl Participation {
         if quorum.saturating_sub(colluders) < 2 {
             return Err(IllegalParticipation::TooFewHonest { quorum, colluders });
         }
-        Ok(Self { clients, quorum, colluders })
+        Ok(Self {
+            clients,
+            quorum,
+            colluders,
+        })
     }
 
     /// n: how many clients are invited.
@@ -115,7 +119,11 @@ impl Participation {
             let clients = self.clients;
             return Err(IllegalParticipation::TooManySurvivors { survivors, clients });
         }
-        Ok(if survivors < self.quorum { Decision::Abort } else { Decision::Release })
+        Ok(if survivors < self.quorum {
+            Decision::Abort
+        } else {
+            Decision::Release
+        })
     }
 
     /// The variance of each client's share when h of them must add up to `total`.
@@ -169,7 +177,11 @@ impl RemovableNoise {
             0 => total / BigRational::from(honest_after(0)),
             _ => total / BigRational::from(honest_after(dropped) * honest_after(dropped - 1)),
         };
-        Ok(Self { components: (0..=tolerated).map(component).collect(), clients, colluders })
+        Ok(Self {
+            components: (0..=tolerated).map(component).collect(),
+            clients,
+            colluders,
+        })
     }
 
     /// The variance of each component of one client's noise.
@@ -188,7 +200,10 @@ impl RemovableNoise {
     /// The variance that the honest clients' noise keeps together.
     #[must_use]
     pub fn honest_total(&self, dropped: u32) -> BigRational {
-        let honest = self.clients.saturating_sub(dropped).saturating_sub(self.colluders);
+        let honest = self
+            .clients
+            .saturating_sub(dropped)
+            .saturating_sub(self.colluders);
         self.kept_per_client(dropped as usize) * BigRational::from(BigInt::from(honest))
     }
 }
@@ -211,7 +226,15 @@ impl TryFrom<Announced> for Participation {
 
 impl From<Participation> for Announced {
     fn from(participation: Participation) -> Self {
-        let Participation { clients, quorum, colluders } = participation;
-        Self { clients, quorum, colluders }
+        let Participation {
+            clients,
+            quorum,
+            colluders,
+        } = participation;
+        Self {
+            clients,
+            quorum,
+            colluders,
+        }
     }
 }

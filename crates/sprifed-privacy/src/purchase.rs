@@ -105,7 +105,9 @@ impl Purchase for SelectionPurchase {
         let moves = f64::from(relation.sum_moves_by()) * f64::from(self.score_bound);
         let (numerator, denominator) = self.noise_rate;
         let rate = f64::from(numerator) / f64::from(denominator);
-        Ok(Expense::Selection(RangeBound::try_from(2.0 * rate * moves + 4.0 * rate)?))
+        Ok(Expense::Selection(RangeBound::try_from(
+            2.0 * rate * moves + 4.0 * rate,
+        )?))
     }
 
     fn to_line(&self) -> LedgerLine {

@@ -183,7 +183,7 @@ impl Add for Rho {
     /// # Why
     /// [BS16, Lemma 2.3].
     fn add(self, other: Self) -> Self {
-        Self(self.0 + other.0)
+        Self(within_doubles(self.0 + other.0))
     }
 }
 
@@ -197,7 +197,7 @@ impl Mu {
     /// [DRS19, Cor. 3.3].
     #[must_use]
     pub fn compose(self, other: Self) -> Self {
-        Self(self.0.hypot(other.0))
+        Self(within_doubles(self.0.hypot(other.0)))
     }
 
     /// `count` mechanisms of this μ, each chosen with knowledge of the answers before it.
@@ -209,7 +209,7 @@ impl Mu {
     /// [DRS19, Cor. 3.3].
     #[must_use]
     pub fn repeated(self, count: core::num::NonZeroU32) -> Self {
-        Self(self.0 * f64::from(count.get()).sqrt())
+        Self(within_doubles(self.0 * f64::from(count.get()).sqrt()))
     }
 
     /// The same mechanism seen by a group of `members` privacy units that act as one.
@@ -221,7 +221,7 @@ impl Mu {
     /// [DRS19, Thm 2.14]; exact for Gaussian mechanisms.
     #[must_use]
     pub fn for_group(self, members: core::num::NonZeroU32) -> Self {
-        Self(self.0 * f64::from(members.get()))
+        Self(within_doubles(self.0 * f64::from(members.get())))
     }
 
     /// The zCDP guarantee that every μ-GDP mechanism has: ρ = μ²/2.
@@ -231,11 +231,16 @@ impl Mu {
     /// [DRS19, Thm 2.10], and that one is μ²/2-zCDP [BS16, Prop. 1.6].
     #[must_use]
     pub fn to_rho(self) -> Rho {
-        Rho(self.0 * self.0 / 2.0)
+        Rho(within_doubles(self.0 * self.0 / 2.0))
     }
 
     /// From a sum of squares that the caller has shown to be finite and positive.
     pub(crate) fn from_square(square: f64) -> Result<Self, IllegalQuantity> {
         Self::try_from(square.sqrt())
     }
+}
+
+/// A cost that left the range of positive doubles, as the nearest one that can be written down.
+fn within_doubles(cost: f64) -> f64 {
+    cost.clamp(f64::MIN_POSITIVE, f64::MAX)
 }

@@ -51,14 +51,22 @@ fn parse_decimal(text: &str) -> Option<BigRational> {
     if digits.is_empty() && fraction.is_empty() || !all_digits(digits) || !all_digits(fraction) {
         return None;
     }
-    if exponent.abs() > 400 || text.len() > 1000 {
+    if exponent.unsigned_abs() > 400 || text.len() > 1000 {
         return None;
     }
     let unsigned = BigInt::from_str(&format!("0{digits}{fraction}")).ok()?;
-    let signed = if whole.starts_with('-') { -unsigned } else { unsigned };
+    let signed = if whole.starts_with('-') {
+        -unsigned
+    } else {
+        unsigned
+    };
     let shift = exponent - i32::try_from(fraction.len()).ok()?;
     let power = Pow::pow(BigInt::from(10), shift.unsigned_abs());
-    Some(if shift < 0 { Ratio::new(signed, power) } else { Ratio::from(signed * power) })
+    Some(if shift < 0 {
+        Ratio::new(signed, power)
+    } else {
+        Ratio::from(signed * power)
+    })
 }
 
 /// The least whole number B with B² ≥ `square`.
@@ -68,7 +76,11 @@ fn parse_decimal(text: &str) -> Option<BigRational> {
 pub(crate) fn ceil_sqrt(square: &BigRational) -> BigInt {
     let whole = square.ceil().to_integer();
     let root = whole.sqrt();
-    if &root * &root >= whole { root } else { root + BigInt::one() }
+    if &root * &root >= whole {
+        root
+    } else {
+        root + BigInt::one()
+    }
 }
 
 /// The double nearest to `value`; infinite when there is none.
@@ -84,6 +96,12 @@ pub(crate) fn nearest_double(value: &BigRational) -> f64 {
 pub struct NoiseVariance(Ratio<u128>);
 
 impl NoiseVariance {
+    /// σ² = 1.
+    #[must_use]
+    pub fn one() -> Self {
+        Self(Ratio::one())
+    }
+
     /// The fraction inside.
     #[must_use]
     pub const fn get(self) -> Ratio<u128> {

@@ -21,7 +21,9 @@ mod tests;
 #[non_exhaustive]
 pub enum Unplannable {
     /// The sparsity does not suit the number of features.
-    #[error("the sparsity is {sparsity}, but it must be at least 1 and below the {features} features")]
+    #[error(
+        "the sparsity is {sparsity}, but it must be at least 1 and below the {features} features"
+    )]
     Sparsity {
         /// How many features are to be chosen.
         sparsity: u32,
@@ -102,13 +104,25 @@ impl RunRequest {
             Algorithm::Omp => self.omp_sums(origin)?,
             Algorithm::Grad => self.gradient_sums(origin)?,
         };
-        let costs =
-            sums.iter().map(|sum| sum.cost(origin, self.relation)).collect::<Result<Vec<_>, _>>()?;
-        let (first, rest) = costs.split_first().unwrap_or_else(|| unreachable!("s is at least 1"));
-        let total = rest.iter().try_fold(*first, |total, cost| total.compose(*cost))?;
+        let costs = sums
+            .iter()
+            .map(|sum| sum.cost(origin, self.relation))
+            .collect::<Result<Vec<_>, _>>()?;
+        let (first, rest) = costs
+            .split_first()
+            .unwrap_or_else(|| unreachable!("s is at least 1"));
+        let total = rest
+            .iter()
+            .try_fold(*first, |total, cost| total.compose(*cost))?;
         let coordinates = sums.iter().map(SumPlan::coordinates).sum();
         let modulus = self.modulus(&sums, coordinates)?;
-        Ok(RunPlan { sums, costs, total, coordinates, modulus })
+        Ok(RunPlan {
+            sums,
+            costs,
+            total,
+            coordinates,
+            modulus,
+        })
     }
 
     fn check(&self) -> Result<(), Unplannable> {
@@ -118,7 +132,10 @@ impl RunRequest {
         }
         for (quantity, share) in [("mu_p", &self.per_vector), ("mu_s", &self.per_support)] {
             if !share.is_positive() {
-                return Err(Unplannable::Budget { quantity, found: share.to_string() });
+                return Err(Unplannable::Budget {
+                    quantity,
+                    found: share.to_string(),
+                });
             }
         }
         Ok(())
@@ -154,12 +171,19 @@ impl RunRequest {
         origin: NoiseOrigin,
     ) -> Result<SumPlan, Unplannable> {
         let blocks = requests.into_iter().map(|request| request.plan(origin));
-        Ok(SumPlan { blocks: blocks.collect::<Result<_, _>>()? })
+        Ok(SumPlan {
+            blocks: blocks.collect::<Result<_, _>>()?,
+        })
     }
 
     fn vector(&self, name: &str, coordinates: u32) -> BoxRequest {
         let relative_variance = self.relative_variance(self.features, &self.per_vector);
-        BoxRequest { name: name.to_owned(), coordinates, squares: 0, relative_variance }
+        BoxRequest {
+            name: name.to_owned(),
+            coordinates,
+            squares: 0,
+            relative_variance,
+        }
     }
 
     fn support_row(&self, chosen: u32) -> [BoxRequest; 2] {

@@ -95,7 +95,10 @@ impl SelectionRate {
     /// e^(λ (u_j − max u)).
     fn weights(self, utilities: &[i64]) -> Vec<f64> {
         let largest = utilities.iter().max().copied().unwrap_or(0);
-        utilities.iter().map(|&utility| (self.get() * (utility - largest) as f64).exp()).collect()
+        utilities
+            .iter()
+            .map(|&utility| (self.get() * (utility - largest) as f64).exp())
+            .collect()
     }
 
     fn geometric_mass(self, z: i64, noise: GeometricNoise) -> f64 {

@@ -92,7 +92,11 @@ pub struct L2Sensitivity<N: Neighbours, U: Unit> {
 
 impl<N: Neighbours, U: Unit> L2Sensitivity<N, U> {
     fn new(bound: f64) -> Self {
-        Self { bound, relation: PhantomData, unit: PhantomData }
+        Self {
+            bound,
+            relation: PhantomData,
+            unit: PhantomData,
+        }
     }
 
     /// The number inside.
@@ -130,7 +134,13 @@ impl<N: Neighbours> L2Sensitivity<N, PerRecord> {
 
 impl<N: Neighbours, U: Unit> fmt::Debug for L2Sensitivity<N, U> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "L2Sensitivity({}, {:?}, {:?})", self.bound, N::RELATION, U::UNIT)
+        write!(
+            formatter,
+            "L2Sensitivity({}, {:?}, {:?})",
+            self.bound,
+            N::RELATION,
+            U::UNIT
+        )
     }
 }
 

@@ -1,6 +1,6 @@
 //! Sums of noise shares: how far they are from Gaussian noise, and what that costs.
 //!
-//! A sum of discrete Gaussians is not a discrete Gaussian [KLS21], and a discrete Gaussian is not
+//! A sum of discrete Gaussians is not a discrete Gaussian [KLS21, Sec. 3], and a discrete Gaussian is not
 //! μ-GDP. Both statements fail by a factor e^±D of the likelihood with an explicit and, for a
 //! share variance of 4 or more, invisible D. The accountant charges the sandwich that follows;
 //! the exact numbers are here to test it.
@@ -10,7 +10,7 @@
 use core::f64::consts::PI;
 use core::num::NonZeroU32;
 
-use crate::discrete_gaussian::sum_law::SumLaw;
+use crate::discrete_gaussian::sum_law::{SumLaw, largest_log_ratio};
 use crate::discrete_gaussian::{DiscreteGaussian, poisson_remainder, sum_log_ratio_bound};
 use crate::gaussian;
 use crate::quantity::{Delta, Epsilon, Mu};
@@ -55,7 +55,7 @@ impl ShareSum {
     /// The largest |ln P(W = w)/P(N = w)|, exactly.
     #[must_use]
     pub fn exact_log_ratio(self) -> f64 {
-        SumLaw::new(self.share, self.count.get()).largest_log_ratio()
+        largest_log_ratio(self.share, self.count.get())
     }
 
     /// A bound on the same from all dual vectors at once: ln((1 + Θ)/(1 − Θ)), Θ the theta series
@@ -91,7 +91,11 @@ pub(crate) fn merging_slack(parameter: f64, count: u32) -> f64 {
 #[must_use]
 pub fn smoothing_slack(parameter: f64) -> f64 {
     let remainder = poisson_remainder(parameter);
-    if remainder < 1.0 { 2.0 * remainder.atanh() } else { f64::INFINITY }
+    if remainder < 1.0 {
+        2.0 * remainder.atanh()
+    } else {
+        f64::INFINITY
+    }
 }
 
 /// The ε that noise with the likelihood of μ-GDP noise up to a factor e^±`slack` has at `delta`,
@@ -119,5 +123,8 @@ pub fn sandwich_delta(mu: Mu, slack: f64, epsilon: Epsilon) -> f64 {
 
 /// Σ term(k/(k+1)) over k = 1, …, count − 1, the smallest terms first.
 fn sum_over_partners(count: u32, term: impl Fn(f64) -> f64) -> f64 {
-    (1..count).rev().map(|k| term(f64::from(k) / (f64::from(k) + 1.0))).sum()
+    (1..count)
+        .rev()
+        .map(|k| term(f64::from(k) / (f64::from(k) + 1.0)))
+        .sum()
 }

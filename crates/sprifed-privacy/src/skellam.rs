@@ -41,7 +41,10 @@ impl Skellam {
     /// ln P(X = x) for every x of `range`, at the price of one.
     #[must_use]
     pub fn log_masses(self, range: RangeInclusive<i64>) -> Vec<f64> {
-        let furthest = range.start().saturating_abs().max(range.end().saturating_abs());
+        let furthest = range
+            .start()
+            .saturating_abs()
+            .max(range.end().saturating_abs());
         let table = self.table(furthest);
         range.map(|x| table.log_mass(x)).collect()
     }
@@ -53,7 +56,9 @@ impl Skellam {
             return 1.0 - self.tail(-x - 1);
         }
         let table = self.table(x);
-        (x + 1..=table.reach()).map(|y| table.log_mass(y).exp()).sum()
+        (x + 1..=table.reach())
+            .map(|y| table.log_mass(y).exp())
+            .sum()
     }
 
     /// δ(ε) between X and X + `shift`: the hockey-stick divergence, exactly.
@@ -64,7 +69,7 @@ impl Skellam {
     ///
     /// # Why
     /// The law is log-concave, so the likelihood ratio is monotone and the largest shift
-    /// dominates [ZDW22, Prop. 8]. Every term of the sum is positive.
+    /// dominates [ZDW22, Sec. 3]. Every term of the sum is positive.
     #[must_use]
     pub fn delta_of_shift(self, shift: u32, epsilon: Epsilon) -> f64 {
         let shift = i64::from(shift);
@@ -114,11 +119,13 @@ impl Skellam {
     /// ln P(X = x) for x up to `needed` and as far beyond as any sum here looks.
     ///
     /// # Why
-    /// The ratios I_{k+1}/I_k run stably downwards from any start [DLMF 10.29.1], and the masses
+    /// The ratios I_{k+1}/I_k run stably downwards from any start, and the masses
     /// add to 1.
     fn table(self, needed: i64) -> LogMasses {
         let variance = self.get();
-        let reach = needed.max(0).saturating_add(integer_part(40.0 * variance.sqrt()) + 200);
+        let reach = needed
+            .max(0)
+            .saturating_add(integer_part(40.0 * variance.sqrt()) + 200);
         let top = (reach + 1) as f64;
         let mut ratio = variance / (top + top.hypot(variance));
         let mut logarithms: Vec<f64> = Vec::new();

@@ -42,7 +42,11 @@ impl Spending {
                 });
             }
             Expense::Selection(range) => {
-                match total.selections.iter_mut().find(|(known, _)| *known == range) {
+                match total
+                    .selections
+                    .iter_mut()
+                    .find(|(known, _)| *known == range)
+                {
                     Some((_, count)) => *count += 1,
                     None => total.selections.push((range, 1)),
                 }
@@ -77,7 +81,10 @@ impl Spending {
             return self.sums.map(|sums| sums.to_approx_dp(delta));
         }
         let slack = self.sums.map_or(0.0, SumCost::slack);
-        let gaussian = self.sums.and_then(|sums| sums.mu().ok());
+        let gaussian = self.sums.map(|sums| {
+            sums.mu()
+                .unwrap_or_else(|_| unreachable!("every SumCost has a legal mu"))
+        });
         let smaller = Delta::try_from(delta.get() * (-slack).exp()).unwrap_or(delta);
         let composed = compose_selections(&self.selections, gaussian, smaller);
         let claimed = if slack > 0.0 {
@@ -86,6 +93,9 @@ impl Spending {
             composed.epsilon().get()
         };
         let epsilon = Epsilon::try_from(claimed.min(f64::MAX));
-        Some(ApproxDp::new(epsilon.unwrap_or_else(|_| unreachable!("ε ≥ 0")), delta))
+        Some(ApproxDp::new(
+            epsilon.unwrap_or_else(|_| unreachable!("ε ≥ 0")),
+            delta,
+        ))
     }
 }

@@ -21,7 +21,7 @@ use crate::{gaussian, share_sum};
 mod tests;
 
 /// r²: the part of the discrete noise that pays for its being discrete.
-const SMOOTHING_VARIANCE: u32 = 3;
+pub(crate) const SMOOTHING_VARIANCE: u32 = 3;
 
 /// The smallest variance of a noise share for which shares merge with a negligible slack.
 const LEAST_SHARE_VARIANCE: u32 = 4;
@@ -117,16 +117,41 @@ pub struct SumPlan {
 /// [KLS21, Prop. 12, with the constant proved in docs/proofs/discrete_noise.md], smoothing by
 /// at most t2, and μ² adds over adaptive rounds [DRS19, Cor. 3.3].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "StatedCost")]
 pub struct SumCost {
     squared_mu: f64,
     slack: f64,
+}
+
+/// A cost as somebody wrote it down, before it is checked.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StatedCost {
+    squared_mu: f64,
+    slack: f64,
+}
+
+impl TryFrom<StatedCost> for SumCost {
+    type Error = Uncertifiable;
+
+    fn try_from(stated: StatedCost) -> Result<Self, Uncertifiable> {
+        let cost = Self {
+            squared_mu: stated.squared_mu,
+            slack: stated.slack,
+        };
+        cost.check()?;
+        Ok(cost)
+    }
 }
 
 impl SumPlan {
     /// How many integers the sum consists of.
     #[must_use]
     pub fn coordinates(&self) -> u64 {
-        self.blocks.iter().map(|block| u64::from(block.coordinates)).sum()
+        self.blocks
+            .iter()
+            .map(|block| u64::from(block.coordinates))
+            .sum()
     }
 
     /// What the sum costs when its noise comes from `origin`.
@@ -138,8 +163,14 @@ impl SumPlan {
     /// When a share is too small, the slack too large, or the sum empty.
     pub fn cost(&self, origin: NoiseOrigin, relation: Relation) -> Result<SumCost, Uncertifiable> {
         if self.coordinates() == 0 {
-            let found = self.blocks.iter().map(|block| block.name.as_str()).collect::<Vec<_>>();
-            return Err(Uncertifiable::Empty { found: found.join(" | ") });
+            let found = self
+                .blocks
+                .iter()
+                .map(|block| block.name.as_str())
+                .collect::<Vec<_>>();
+            return Err(Uncertifiable::Empty {
+                found: found.join(" | "),
+            });
         }
         let mut squared_mu = BigRational::zero();
         let mut slack = 0.0;
@@ -147,7 +178,10 @@ impl SumPlan {
             squared_mu += squared_block_cost(block, origin, relation)?;
             slack += block_slack(block, origin);
         }
-        let cost = SumCost { squared_mu: nearest_double(&squared_mu), slack };
+        let cost = SumCost {
+            squared_mu: nearest_double(&squared_mu),
+            slack,
+        };
         cost.check()?;
         Ok(cost)
     }
@@ -161,13 +195,21 @@ fn squared_block_cost(
     let share = block.share_variance.to_exact();
     if share < BigRational::from(BigInt::from(LEAST_SHARE_VARIANCE)) {
         let found = block.share_variance.to_string();
-        return Err(Uncertifiable::ShareTooSmall { block: block.name.clone(), found });
+        return Err(Uncertifiable::ShareTooSmall {
+            block: block.name.clone(),
+            found,
+        });
     }
-    let too_large = || Uncertifiable::TooLarge { block: block.name.clone() };
+    let too_large = || Uncertifiable::TooLarge {
+        block: block.name.clone(),
+    };
     let moved = block.squared_sensitivity(relation).ok_or_else(too_large)?;
     let certain = share * BigRational::from(BigInt::from(origin.certain_shares()));
     let gaussian = certain - BigRational::from(BigInt::from(SMOOTHING_VARIANCE));
-    debug_assert!(gaussian.is_positive(), "a share variance of at least 4 exceeds 3");
+    debug_assert!(
+        gaussian.is_positive(),
+        "a share variance of at least 4 exceeds 3"
+    );
     Ok(BigRational::from(BigInt::from(moved)) / gaussian)
 }
 
@@ -228,7 +270,7 @@ impl SumCost {
 
     fn check(self) -> Result<(), Uncertifiable> {
         Mu::from_square(self.squared_mu)?;
-        if self.slack > LARGEST_SLACK || self.slack.is_nan() {
+        if !(0.0..=LARGEST_SLACK).contains(&self.slack) {
             return Err(Uncertifiable::SlackTooLarge { found: self.slack });
         }
         Ok(())

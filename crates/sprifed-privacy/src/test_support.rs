@@ -18,10 +18,18 @@ pub fn small_sum() -> SumPurchase {
     let block = Block {
         name: "three numbers".to_owned(),
         coordinates: 3,
-        bounds: IntegerBounds::Box { bound: 4, squares: 0 },
+        bounds: IntegerBounds::Box {
+            bound: 4,
+            squares: 0,
+        },
         share_variance,
     };
-    SumPurchase { plan: SumPlan { blocks: vec![block] }, origin: NoiseOrigin::Curator }
+    SumPurchase {
+        plan: SumPlan {
+            blocks: vec![block],
+        },
+        origin: NoiseOrigin::Curator,
+    }
 }
 
 /// A ledger of (10, 1e-6) for one record under zero-out.
@@ -32,5 +40,9 @@ pub fn small_sum() -> SumPurchase {
 pub fn generous_ledger() -> Ledger {
     let epsilon = Epsilon::try_from(10.0).expect("a legal epsilon");
     let delta = Delta::try_from(1e-6).expect("a legal delta");
-    Ledger::open(ApproxDp::new(epsilon, delta), Relation::ZeroOut, PrivacyUnit::Record)
+    Ledger::open(
+        ApproxDp::new(epsilon, delta),
+        Relation::ZeroOut,
+        PrivacyUnit::Record,
+    )
 }

@@ -96,6 +96,13 @@ impl Files {
             files,
         };
         output.answer(&report, to_text);
+        if report.passed + report.failed + report.unsupported == 0 {
+            return Err(Failure::usage(
+                "sprifed::account::no-vectors",
+                "0 vectors were found, but at least one is required".to_owned(),
+                "check that the files are whole",
+            ));
+        }
         if report.failed > 0 {
             return Err(Failure::outcome(
                 "sprifed::account::vectors-failed",

@@ -44,13 +44,14 @@ impl Releases {
     pub(crate) fn answer(&self, output: &Output) -> Result<(), Failure> {
         let gaussian = self.gaussian();
         let ranges: Vec<_> = self.range.iter().map(|range| (range.quantity, range.count.get())).collect();
-        let Some(rho) = self.rho(gaussian) else {
+        if self.mu.is_empty() && self.range.is_empty() {
             return Err(Failure::usage(
                 "sprifed::account::nothing-to-compose",
                 "no release was given, but at least one --mu or --range is required".to_owned(),
                 "for example: sprifed account compose --mu 0.4x10 --delta 1e-6",
             ));
-        };
+        }
+        let rho = self.rho(gaussian)?;
         let guarantee = match gaussian {
             Some(mu) if ranges.is_empty() => mu.to_approx_dp(self.delta),
             _ => compose_selections(&ranges, gaussian, self.delta),
@@ -76,11 +77,11 @@ impl Releases {
         repeated.reduce(Mu::compose)
     }
 
-    fn rho(&self, gaussian: Option<Mu>) -> Option<Rho> {
-        let ranges = self.range.iter().map(|range| {
-            f64::from(range.count.get()) * range.quantity.to_rho().get()
-        });
-        let total = gaussian.map_or(0.0, |mu| mu.to_rho().get()) + ranges.sum::<f64>();
-        Rho::try_from(total).ok()
+    fn rho(&self, gaussian: Option<Mu>) -> Result<Rho, IllegalQuantity> {
+        let mut total = gaussian.map_or(0.0, |mu| mu.to_rho().get());
+        for range in &self.range {
+            total += f64::from(range.count.get()) * range.quantity.to_rho()?.get();
+        }
+        Rho::try_from(total)
     }
 }

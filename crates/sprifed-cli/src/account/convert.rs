@@ -10,7 +10,7 @@ use crate::output::Output;
 pub(crate) fn parse_quantity<Q: TryFrom<f64, Error = IllegalQuantity>>(
     text: &str,
 ) -> Result<Q, String> {
-    let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    let number: f64 = text.parse().map_err(|_| "not a number; write a decimal such as 0.5 or 1e-6".to_owned())?;
     Q::try_from(number).map_err(|error| error.to_string())
 }
 

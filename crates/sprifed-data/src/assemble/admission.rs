@@ -46,7 +46,9 @@ impl<'a> Admission<'a> {
         };
         let label = label.trim_ascii();
         if label.is_empty() {
-            return Err(TableError::NamelessClient { column: column.to_owned() });
+            return Err(TableError::NamelessClient {
+                column: column.to_owned(),
+            });
         }
         if let Some(seen) = self.seen.get_mut(label) {
             if seen.records == self.max_per_client {

@@ -44,12 +44,18 @@ pub(crate) fn from_columns(
     outcome?;
     drop(admitted);
 
+    if response.is_empty() {
+        return Err(TableError::NoRecords.into());
+    }
     let n_features = bounding.selection.features.len();
-    let size = response.len().checked_mul(n_features).ok_or(TableError::TooLarge {
-        what: "values",
-        found: u64::MAX,
-        most: usize::MAX as u64,
-    })?;
+    let size = response
+        .len()
+        .checked_mul(n_features)
+        .ok_or(TableError::TooLarge {
+            what: "values",
+            found: u64::MAX,
+            most: usize::MAX as u64,
+        })?;
     let mut values = Vec::new();
     reserve(&mut values, size)?;
     values.resize(size, 0.0);
@@ -66,7 +72,9 @@ fn admit(
     client_column: Option<usize>,
 ) -> Result<Vec<Option<u32>>, DataError> {
     let Some(column) = client_column else {
-        let clients: Result<_, _> = (0..source.n_records()).map(|_| admission.admit(&[])).collect();
+        let clients: Result<_, _> = (0..source.n_records())
+            .map(|_| admission.admit(&[]))
+            .collect();
         return Ok(clients?);
     };
     let mut admitted = Vec::with_capacity(source.n_records());

@@ -1,6 +1,6 @@
 use super::*;
-use crate::formats::csv::{open_csv, read_csv};
 use crate::formats::OpenTable as _;
+use crate::formats::csv::{open_csv, read_csv};
 
 const SCHEMA: &str = r#"
 [response]
@@ -23,7 +23,9 @@ fn checked(text: &str) -> CheckReport {
     let opened = open_csv(text.as_bytes()).expect("a table");
     let mut report = check_columns(&schema, opened.columns());
     if report.is_usable() {
-        report.add_outcome(read_csv(text.as_bytes(), &schema)).expect("no environment");
+        report
+            .add_outcome(read_csv(text.as_bytes(), &schema))
+            .expect("no environment");
     }
     report
 }
@@ -38,8 +40,12 @@ fn a_good_pair_is_described() {
     assert_eq!(columns.text_left_out, ["note"]);
     assert_eq!(columns.numeric_left_out, ["pid"]);
     assert_eq!(columns.idle_excludes, ["nothing*"]);
-    let expected =
-        TableReport { n_records: 3, n_clients: 2, over_cap: 1, has_missing_response: false };
+    let expected = TableReport {
+        n_records: 3,
+        n_clients: 2,
+        over_cap: 1,
+        has_missing_response: false,
+    };
     assert_eq!(report.table, Some(expected));
 }
 
@@ -49,7 +55,7 @@ fn every_absent_column_is_listed() {
     assert!(!report.is_usable());
     assert_eq!(report.problems.len(), 1, "the first obstacle is explained");
     let columns = report.columns.expect("columns");
-    assert_eq!(columns.absent, ["y", "who", "age"]);
+    assert_eq!(columns.absent, ["age", "who", "y"]);
     assert!(!columns.has_response);
     assert_eq!(report.table, None);
 }
@@ -57,14 +63,22 @@ fn every_absent_column_is_listed() {
 #[test]
 fn duplicates_are_listed() {
     let report = checked("who,age,b,b,y\na,1,2,3,0\n");
-    assert!(report.problems[0].contains("`b` occurs more than once"), "{:?}", report.problems);
+    assert!(
+        report.problems[0].contains("`b` occurs more than once"),
+        "{:?}",
+        report.problems
+    );
     assert_eq!(report.columns.expect("columns").duplicates, ["b"]);
 }
 
 #[test]
 fn a_missing_response_is_a_problem_that_says_what_to_do() {
     let report = checked("who,age,b,y\na,1,0.5,\n");
-    assert!(report.problems[0].contains("missing_response = \"drop\""), "{:?}", report.problems);
+    assert!(
+        report.problems[0].contains("missing_response = \"drop\""),
+        "{:?}",
+        report.problems
+    );
 }
 
 #[test]

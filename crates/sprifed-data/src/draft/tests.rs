@@ -4,12 +4,18 @@ use super::*;
 use crate::schema::Schema;
 
 fn column(name: &str, kind: ColumnKind) -> Column {
-    Column { name: name.to_owned(), kind }
+    Column {
+        name: name.to_owned(),
+        kind,
+    }
 }
 
 #[test]
 fn a_draft_cannot_be_used_before_it_is_filled_in() {
-    let columns = [column("a", ColumnKind::Numeric), column("y", ColumnKind::Numeric)];
+    let columns = [
+        column("a", ColumnKind::Numeric),
+        column("y", ColumnKind::Numeric),
+    ];
     let draft = draft_schema(&columns).expect("a draft");
     let refused = Schema::parse(&draft).expect_err("unfilled").to_string();
     assert!(refused.contains(PLACEHOLDER), "{refused}");
@@ -37,8 +43,9 @@ fn a_filled_in_draft_is_a_schema_with_every_column_in_its_place() {
 
 #[test]
 fn a_wide_table_gets_a_short_draft() {
-    let columns: Vec<Column> =
-        (0..15_000).map(|at| column(&format!("x_{at}"), ColumnKind::Numeric)).collect();
+    let columns: Vec<Column> = (0..15_000)
+        .map(|at| column(&format!("x_{at}"), ColumnKind::Numeric))
+        .collect();
     let draft = draft_schema(&columns).expect("a draft");
     assert!(draft.lines().count() < 50);
     assert!(draft.contains("15000 numeric columns"));
@@ -47,8 +54,14 @@ fn a_wide_table_gets_a_short_draft() {
 
 #[test]
 fn repeated_names_are_refused() {
-    let columns = [column("a", ColumnKind::Numeric), column("a", ColumnKind::Text)];
-    assert_eq!(draft_schema(&columns), Err(TableError::DuplicateColumn { column: "a".into() }));
+    let columns = [
+        column("a", ColumnKind::Numeric),
+        column("a", ColumnKind::Text),
+    ];
+    assert_eq!(
+        draft_schema(&columns),
+        Err(TableError::DuplicateColumn { column: "a".into() })
+    );
 }
 
 proptest! {

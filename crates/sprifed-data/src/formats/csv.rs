@@ -36,9 +36,15 @@ pub fn read_csv(reader: impl Read, schema: &Schema) -> Result<Table, DataError> 
 /// Reads the header and the first few records.
 pub(crate) fn open_csv<'a>(reader: impl Read + 'a) -> Result<CsvRows<'a>, DataError> {
     let mut buffered = BufReader::with_capacity(1 << 16, reader);
-    let is_gzip = buffered.fill_buf().map_err(FileError::from)?.starts_with(&GZIP_MAGIC);
-    let text: Box<dyn Read + 'a> =
-        if is_gzip { Box::new(MultiGzDecoder::new(buffered)) } else { Box::new(buffered) };
+    let is_gzip = buffered
+        .fill_buf()
+        .map_err(FileError::from)?
+        .starts_with(&GZIP_MAGIC);
+    let text: Box<dyn Read + 'a> = if is_gzip {
+        Box::new(MultiGzDecoder::new(buffered))
+    } else {
+        Box::new(buffered)
+    };
     CsvRows::start(text)
 }
 
@@ -52,15 +58,20 @@ pub(crate) struct CsvRows<'a> {
 
 impl<'a> CsvRows<'a> {
     fn start(text: Box<dyn Read + 'a>) -> Result<Self, DataError> {
-        let mut reader =
-            ReaderBuilder::new().has_headers(false).buffer_capacity(1 << 16).from_reader(text);
+        let mut reader = ReaderBuilder::new()
+            .has_headers(false)
+            .buffer_capacity(1 << 16)
+            .from_reader(text);
         let mut header = ByteRecord::new();
         if !reader.read_byte_record(&mut header).map_err(explain)? {
             return Err(TableError::NoHeader.into());
         }
         let mut columns = Vec::with_capacity(header.len());
         for name in &header {
-            columns.push(Column { name: column_name(name)?, kind: ColumnKind::Numeric });
+            columns.push(Column {
+                name: column_name(name)?,
+                kind: ColumnKind::Numeric,
+            });
         }
         let mut sample = VecDeque::new();
         while sample.len() < SAMPLED_RECORDS {
@@ -75,7 +86,12 @@ impl<'a> CsvRows<'a> {
             }
             sample.push_back(record);
         }
-        Ok(Self { reader, columns, sample, record: ByteRecord::new() })
+        Ok(Self {
+            reader,
+            columns,
+            sample,
+            record: ByteRecord::new(),
+        })
     }
 }
 
@@ -93,7 +109,9 @@ impl RowSource for CsvRows<'_> {
             self.record = record;
             return Ok(true);
         }
-        self.reader.read_byte_record(&mut self.record).map_err(explain)
+        self.reader
+            .read_byte_record(&mut self.record)
+            .map_err(explain)
     }
 
     fn label(&self, column: usize, label: &mut Vec<u8>) {
@@ -145,7 +163,11 @@ fn column_name(bytes: &[u8]) -> Result<String, TableError> {
 /// The line of a ragged record is named: it is a fact about the file, not about what a record says.
 fn explain(problem: ::csv::Error) -> DataError {
     let text = match problem.kind() {
-        ErrorKind::UnequalLengths { pos, expected_len, len } => {
+        ErrorKind::UnequalLengths {
+            pos,
+            expected_len,
+            len,
+        } => {
             let line = pos.as_ref().map_or(0, ::csv::Position::line);
             format!("line {line} has {len} fields, the header has {expected_len}")
         }

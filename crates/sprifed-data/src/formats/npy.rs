@@ -48,7 +48,9 @@ impl<R: Read + Seek> NpyArray<R> {
         let header = Header::read(&mut reader)?;
         let start = reader.stream_position().map_err(FileError::from)?;
         let end = reader.seek(SeekFrom::End(0)).map_err(FileError::from)?;
-        reader.seek(SeekFrom::Start(start)).map_err(FileError::from)?;
+        reader
+            .seek(SeekFrom::Start(start))
+            .map_err(FileError::from)?;
         // Before anything is allocated: a header may promise any size.
         if header.n_bytes() != Some(end.saturating_sub(start)) {
             return Err(TableError::Malformed {
@@ -68,10 +70,20 @@ impl<R: Read + Seek> NpyArray<R> {
             return Err(TableError::NoRecords.into());
         }
         let columns = (0..header.n_columns)
-            .map(|at| Column { name: format!("x_{at}"), kind: ColumnKind::Numeric })
+            .map(|at| Column {
+                name: format!("x_{at}"),
+                kind: ColumnKind::Numeric,
+            })
             .collect();
         let rows_left = header.n_rows;
-        Ok(Self { reader, header, start, columns, bytes: Vec::new(), rows_left })
+        Ok(Self {
+            reader,
+            header,
+            start,
+            columns,
+            bytes: Vec::new(),
+            rows_left,
+        })
     }
 }
 
@@ -89,8 +101,11 @@ impl<R: Read + Seek> RowSource for NpyArray<R> {
             return Ok(false);
         }
         self.rows_left -= 1;
-        self.bytes.resize(self.header.n_columns * self.header.item.size(), 0);
-        self.reader.read_exact(&mut self.bytes).map_err(FileError::from)?;
+        self.bytes
+            .resize(self.header.n_columns * self.header.item.size(), 0);
+        self.reader
+            .read_exact(&mut self.bytes)
+            .map_err(FileError::from)?;
         Ok(true)
     }
 
@@ -127,12 +142,16 @@ impl<R: Read + Seek> ColumnSource for NpyArray<R> {
     fn numbers(&mut self, column: usize, take: &mut dyn FnMut(f64)) -> Result<(), DataError> {
         let item = self.header.item;
         let skipped = (column * self.header.n_rows * item.size()) as u64;
-        self.reader.seek(SeekFrom::Start(self.start + skipped)).map_err(FileError::from)?;
+        self.reader
+            .seek(SeekFrom::Start(self.start + skipped))
+            .map_err(FileError::from)?;
         let mut left = self.header.n_rows;
         while left > 0 {
             let count = left.min(ITEMS_AT_ONCE);
             self.bytes.resize(count * item.size(), 0);
-            self.reader.read_exact(&mut self.bytes).map_err(FileError::from)?;
+            self.reader
+                .read_exact(&mut self.bytes)
+                .map_err(FileError::from)?;
             (0..count).for_each(|at| take(item.decode(&self.bytes, at)));
             left -= count;
         }

@@ -46,17 +46,27 @@ impl<R: ChunkReader + 'static> ParquetColumns<R> {
         let described = metadata.file_metadata().schema_descr().columns();
         let columns: Vec<Column> = described
             .iter()
-            .map(|column| Column { name: column.path().string(), kind: kind(column) })
+            .map(|column| Column {
+                name: column.path().string(),
+                kind: kind(column),
+            })
             .collect();
         let mut n_records = 0usize;
         for group in metadata.row_groups() {
-            let rows = usize::try_from(group.num_rows()).map_err(|_| malformed("a negative size"))?;
-            n_records = n_records.checked_add(rows).ok_or_else(|| malformed("too many rows"))?;
+            let rows =
+                usize::try_from(group.num_rows()).map_err(|_| malformed("a negative size"))?;
+            n_records = n_records
+                .checked_add(rows)
+                .ok_or_else(|| malformed("too many rows"))?;
             for chunk in group.columns() {
                 require_codec(chunk.compression())?;
             }
         }
-        Ok(Self { reader, columns, n_records })
+        Ok(Self {
+            reader,
+            columns,
+            n_records,
+        })
     }
 
     /// Runs over one column, row group after row group.
@@ -65,7 +75,12 @@ impl<R: ChunkReader + 'static> ParquetColumns<R> {
         column: usize,
         visit: &mut dyn FnMut(&mut Batches) -> Result<usize, ParquetError>,
     ) -> Result<(), DataError> {
-        let descriptor = self.reader.metadata().file_metadata().schema_descr().column(column);
+        let descriptor = self
+            .reader
+            .metadata()
+            .file_metadata()
+            .schema_descr()
+            .column(column);
         if descriptor.max_rep_level() > 0 {
             return Err(malformed("a column holds lists").into());
         }

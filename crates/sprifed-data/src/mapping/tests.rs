@@ -63,15 +63,25 @@ fn a_log_response_is_predicted_in_the_units_of_its_column() {
     )
     .expect("a schema");
     let mapping = Mapping::for_features(&schema, ["x"]).expect("bounded");
-    let flat = UnitModel { support: vec![0], coefficients: vec![0.0], intercept: 1.0 };
+    let flat = UnitModel {
+        support: vec![0],
+        coefficients: vec![0.0],
+        intercept: 1.0,
+    };
     assert!((mapping.to_original(&flat).predict(&[1.0]) - 99.0).abs() < 1e-9);
-    assert!((mapping.response_to_unit(9.0)).abs() < 1e-6, "ten is the square root of a hundred");
+    assert!(
+        (mapping.response_to_unit(9.0)).abs() < 1e-6,
+        "ten is the square root of a hundred"
+    );
 }
 
 #[test]
 fn bounds_of_the_mapping_are_those_of_its_widest_units() {
     let mapping = Mapping {
-        features: vec![units(0.0, 1.0, None, None), units(0.0, 10.0, Some(0.0), Some(4.0))],
+        features: vec![
+            units(0.0, 1.0, None, None),
+            units(0.0, 10.0, Some(0.0), Some(4.0)),
+        ],
         response: units(0.0, 1.0, None, None),
         transform: Transform::Identity,
     };

@@ -23,7 +23,11 @@ fn a_star_matches_any_run_of_characters() {
         ("*ab*ab", "ab", false),
         ("*é*", "café", true),
     ] {
-        assert_eq!(Pattern::new(pattern).matches(name), expected, "{pattern} on {name}");
+        assert_eq!(
+            Pattern::new(pattern).matches(name),
+            expected,
+            "{pattern} on {name}"
+        );
     }
 }
 
@@ -52,4 +56,15 @@ proptest! {
             matches_by_definition(&pattern_characters, &name_characters)
         );
     }
+}
+
+#[test]
+fn any_of_several_patterns_may_match() {
+    let patterns = Patterns::new(["age", "x_*"].map(Pattern::new));
+    assert_eq!(
+        ["age", "x_1", "ages"].map(|name| patterns.matches(name)),
+        [true, true, false]
+    );
+    assert_eq!(patterns.names().collect::<Vec<_>>(), ["age"]);
+    assert_eq!(patterns.starred(), [Pattern::new("x_*")]);
 }

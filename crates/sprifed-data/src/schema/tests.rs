@@ -83,9 +83,15 @@ fn bounds_must_be_finite_and_in_order() {
 #[test]
 fn a_target_among_the_features_is_refused() {
     let named = refused(&with_response("[feature.y]\nlower = 0\nupper = 1"));
-    assert!(named.contains("`y` is the response and a feature"), "{named}");
+    assert!(
+        named.contains("`y` is the response and a feature"),
+        "{named}"
+    );
     let listed = refused(&with_response("[features]\ninclude = [\"y\"]"));
-    assert!(listed.contains("`y` is the response and a feature"), "{listed}");
+    assert!(
+        listed.contains("`y` is the response and a feature"),
+        "{listed}"
+    );
 }
 
 #[test]
@@ -99,7 +105,9 @@ fn one_column_cannot_play_two_roles() {
 
 #[test]
 fn the_cap_is_at_least_one_and_needs_a_client_column() {
-    let zero = refused(&with_response("[record]\nclient = \"c\"\nmax_per_client = 0"));
+    let zero = refused(&with_response(
+        "[record]\nclient = \"c\"\nmax_per_client = 0",
+    ));
     assert!(zero.contains("at least 1"), "{zero}");
     let alone = refused(&with_response("[record]\nmax_per_client = 5"));
     assert!(alone.contains("`record.client` is absent"), "{alone}");
@@ -119,12 +127,19 @@ fn another_target_than_the_response_is_refused() {
     let schema = Schema::parse(WHOLE).expect("a schema");
     assert_eq!(schema.require_target("y"), Ok(()));
     let message = schema.require_target("z").expect_err("refused").to_string();
-    assert!(message.contains("target is `z`") && message.contains("`y`"), "{message}");
+    assert!(
+        message.contains("target is `z`") && message.contains("`y`"),
+        "{message}"
+    );
 }
 
 #[test]
 fn the_message_for_no_schema_says_why_bounds_cannot_be_read_off_the_data() {
-    assert!(SchemaError::Missing.to_string().contains("somebody's value"));
+    assert!(
+        SchemaError::Missing
+            .to_string()
+            .contains("somebody's value")
+    );
 }
 
 proptest! {

@@ -69,7 +69,7 @@ impl CoarseFine {
                 return true; // V < 1 - y ≤ exp(-y)
             }
             let least = (cost * u128::from(self.reciprocal)) >> (2 * self.fine_bits);
-            if most < ONE && bottom >= ONE - least + ((most * most) >> 65) + 1 {
+            if most < ONE && bottom > ONE - least + ((most * most) >> 65) {
                 return false; // V ≥ 1 - y + y²/2 ≥ exp(-y)
             }
         }
@@ -79,6 +79,9 @@ impl CoarseFine {
     /// The same coin when the bounds do not settle it: more bits, and the exponential itself.
     #[cold]
     fn keeps_exactly(&self, cost: u128, coin: u64, rng: &mut impl CryptoRng) -> bool {
+        if cost == 0 {
+            return true; // exp(0) = 1 exceeds every V, which no enclosure from below can show
+        }
         let Fraction {
             numerator,
             denominator,

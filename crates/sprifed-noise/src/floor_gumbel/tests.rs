@@ -63,11 +63,27 @@ fn a_clamp_replaces_only_what_exceeds_it() {
     }
 }
 
+/// A misleading hint may cost comparisons but not change the outcome.
+#[test]
+fn the_hint_does_not_affect_the_outcome() {
+    let sampler = sampler(1, 3_000);
+    let prefix = (ONES / 5) >> 1;
+    let bin = sampler.bins.invert(prefix, &mut Scripted::new([], ZEROS));
+    let outcomes = [0, 1, 7, 16, 31, u64::MAX].map(|hint| {
+        let uniform = LazyUniform::from_prefix(prefix, 63);
+        sampler.search_bin(bin, hint, uniform, &mut Scripted::new([], ZEROS))
+    });
+    assert!(
+        outcomes.iter().all(|outcome| *outcome == outcomes[0]),
+        "{outcomes:?}"
+    );
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn bisection_finds_the_outcome_whose_thresholds_surround_the_uniform_number(word: u64) {
+    fn the_search_finds_the_outcome_whose_thresholds_surround_the_uniform_number(word: u64) {
         let sampler = sampler(1, 3_000);
         let outcome = sampler.sample(&mut Scripted::new([word], ZEROS));
         let mut uniform = LazyUniform::from_prefix(word >> 1, 63);

@@ -114,7 +114,7 @@ fn the_tail_beyond_the_table_is_reached() {
     let mut rng = Scripted::new([ONES, 0], ZEROS);
     assert_eq!(table.invert(LARGEST_PREFIX, &mut rng), 127);
     let mut rng = Scripted::new([ONES, ONES, ONES >> 1], ZEROS);
-    assert_eq!(table.invert(LARGEST_PREFIX, &mut rng), 127);
+    assert_eq!(table.invert(LARGEST_PREFIX, &mut rng), 191);
     let mut rng = Scripted::new([ONES - 1], ZEROS);
     assert_eq!(table.invert(LARGEST_PREFIX, &mut rng), 126);
 }
@@ -137,12 +137,10 @@ fn keeping_the_uniform_number_gives_the_same_outcome() {
 proptest! {
     #[test]
     fn the_table_agrees_with_a_search_at_high_precision(word: u64, next: u64) {
-        for table in [InversionTable::new(Halves)] {
-            let fast = table.invert(word >> 1, &mut Scripted::new([next], ZEROS));
-            let mut uniform = LazyUniform::from_prefix(word >> 1, PREFIX_BITS);
-            uniform.refine(&mut Scripted::new([next], ZEROS));
-            prop_assert_eq!(Some(fast), Halves.cumulative(uniform.bits()).locate(&uniform));
-        }
+        let fast = InversionTable::new(Halves).invert(word >> 1, &mut Scripted::new([next], ZEROS));
+        let mut uniform = LazyUniform::from_prefix(word >> 1, PREFIX_BITS);
+        uniform.refine(&mut Scripted::new([next], ZEROS));
+        prop_assert_eq!(Some(fast), Halves.cumulative(uniform.bits()).locate(&uniform));
     }
 
     #[test]

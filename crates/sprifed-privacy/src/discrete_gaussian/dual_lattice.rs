@@ -62,7 +62,9 @@ impl DualWeights {
 /// E cos(2π y N) for N ~ N_Z with dual rate `rate`: a ratio of theta functions.
 fn mean_cosine(rate: f64, y: f64) -> f64 {
     let theta = |shift: f64| -> f64 {
-        (-8..=8).map(|k: i32| (-rate * (f64::from(k) + shift).powi(2)).exp()).sum()
+        (-8..=8)
+            .map(|k: i32| (-rate * (f64::from(k) + shift).powi(2)).exp())
+            .sum()
     };
     theta(y) / theta(0.0)
 }
@@ -70,9 +72,17 @@ fn mean_cosine(rate: f64, y: f64) -> f64 {
 /// For g = 0, 1, …: Σ q^(|x|² − g) over the non-zero integer vectors x of length `count` and
 /// sum g, where q = e^−rate. The factor q^−g keeps the numbers within the range of doubles.
 fn non_zero_vectors(rate: f64, count: u32) -> Vec<f64> {
-    let powers: Vec<f64> = (0..=4 * CLASSES).map(|n| (-rate * n as f64).exp()).collect();
+    let powers: Vec<f64> = (0..=4 * CLASSES)
+        .map(|n| (-rate * n as f64).exp())
+        .collect();
     let single: Vec<f64> = (0..=CLASSES)
-        .map(|g| if g == 0 { 0.0 } else { (-rate * (g * (g - 1)) as f64).exp() })
+        .map(|g| {
+            if g == 0 {
+                0.0
+            } else {
+                (-rate * (g * (g - 1)) as f64).exp()
+            }
+        })
         .collect();
     let (mut product, mut square, mut left) = (vec![0.0; CLASSES + 1], single, count);
     loop {

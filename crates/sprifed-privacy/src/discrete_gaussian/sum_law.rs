@@ -12,7 +12,6 @@ use super::{DiscreteGaussian, integer_part};
 #[derive(Clone, Debug)]
 pub(crate) struct SumLaw {
     merged: DiscreteGaussian,
-    count: u32,
     shape: Shape,
 }
 
@@ -22,7 +21,7 @@ enum Shape {
     Merged,
     /// That law times 1 + `DualWeights::excess`.
     Periodic(DualWeights),
-    /// P(|W| = 0), P(W = 1), P(W = 2), …, up to where doubles end.
+    /// P(W = 0), P(W = 1), P(W = 2), …, up to where doubles end.
     Table(Vec<f64>),
 }
 
@@ -40,7 +39,7 @@ impl SumLaw {
                 _ => Shape::Table(convolve_copies(share, count)),
             }
         };
-        Self { merged, count, shape }
+        Self { merged, shape }
     }
 
     /// ln of the mass at `w` over that of the discrete Gaussian of the same summed parameter.
@@ -69,7 +68,9 @@ impl SumLaw {
         let start = start.max(-self.merged.reach(0));
         let origin = start.max(0);
         if let Shape::Table(_) = self.shape {
-            return (start..=self.merged.reach(origin)).map(|w| self.mass(w) * weight(w)).sum();
+            return (start..=self.merged.reach(origin))
+                .map(|w| self.mass(w) * weight(w))
+                .sum();
         }
         let factor = |w| match &self.shape {
             Shape::Periodic(weights) => 1.0 + weights.excess(w),
@@ -108,15 +109,23 @@ impl SumLaw {
             if gain > 0.0 { gain } else { 0.0 }
         })
     }
+}
 
-    /// max |ln P(W = w)/P(N = w)| over w, N the discrete Gaussian of the summed parameter.
-    ///
-    /// # Why
-    /// The ratio depends only on w modulo the number of copies.
-    pub(crate) fn largest_log_ratio(&self) -> f64 {
-        let half = i64::from(self.count / 2);
-        (0..=half).map(|w| self.log_ratio(w).abs()).fold(0.0, f64::max)
+/// max |ln P(W = w)/P(N = w)| over w, for the sum W of `count` copies of `share` and the discrete
+/// Gaussian N of the summed parameter.
+///
+/// # Why
+/// The ratio depends only on w modulo `count`.
+pub(crate) fn largest_log_ratio(share: DiscreteGaussian, count: u32) -> f64 {
+    let weights = DualWeights::new(share.parameter(), count);
+    let residues = 0..=i64::from(count / 2);
+    let largest =
+        |log_ratio: &dyn Fn(i64) -> f64| residues.map(|w| log_ratio(w).abs()).fold(0.0, f64::max);
+    if weights.total() < 0.5 {
+        return largest(&|w| weights.excess(w).ln_1p());
     }
+    let law = SumLaw::new(share, count);
+    largest(&|w| law.log_ratio(w))
 }
 
 /// The masses of the sum at 0, 1, 2, …, by squaring and multiplying.

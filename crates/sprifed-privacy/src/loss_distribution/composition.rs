@@ -39,7 +39,9 @@ pub(crate) fn epsilon(parts: &[(LossDistribution, u32)], tilt: f64, goal: f64) -
     };
     let total = TiltedTotal::new(parts, tilt);
     let reach = SPREAD * total.std_dev;
-    let length = usize_from(2.0 * reach / width + 64.0).next_power_of_two().min(LONGEST);
+    let length = usize_from(2.0 * reach / width + 64.0)
+        .next_power_of_two()
+        .min(LONGEST);
     let lowest = (total.mean / width).round() - (length / 2) as f64;
     let highest = (lowest + length as f64) * width;
     let beyond = total.log_tail(parts, tilt, highest).exp() + total.infinite;
@@ -52,7 +54,13 @@ pub(crate) fn epsilon(parts: &[(LossDistribution, u32)], tilt: f64, goal: f64) -
     let rounding = 8.0 * f64::EPSILON / 2.0 * (total.count + 1.0) * (1.0 + depth);
     let decay = (-tilt * width).exp();
     let noise = rounding * (1.0 / (1.0 - decay) + 1.0).min(length as f64);
-    let search = Search { tilt, width, noise, log_scale: total.log_moment - goal, budget };
+    let search = Search {
+        tilt,
+        width,
+        noise,
+        log_scale: total.log_moment - goal,
+        budget,
+    };
     search.epsilon(&composed, lowest)
 }
 
@@ -67,15 +75,26 @@ struct TiltedTotal {
 
 impl TiltedTotal {
     fn new(parts: &[(LossDistribution, u32)], tilt: f64) -> Self {
-        let mut total =
-            Self { log_moment: 0.0, mean: 0.0, std_dev: 0.0, count: 0.0, infinite: 0.0 };
+        let mut total = Self {
+            log_moment: 0.0,
+            mean: 0.0,
+            std_dev: 0.0,
+            count: 0.0,
+            infinite: 0.0,
+        };
         let mut variance = 0.0;
         for (law, count) in parts {
             let count = f64::from(*count);
             let log_moment = law.log_moment(tilt);
-            let tilted = || law.points().map(|(l, mass)| (l, mass * (tilt * l - log_moment).exp()));
+            let tilted = || {
+                law.points()
+                    .map(|(l, mass)| (l, mass * (tilt * l - log_moment).exp()))
+            };
             let mean: f64 = tilted().map(|(l, mass)| l * mass).sum();
-            variance += count * tilted().map(|(l, mass)| (l - mean).powi(2) * mass).sum::<f64>();
+            variance += count
+                * tilted()
+                    .map(|(l, mass)| (l - mean).powi(2) * mass)
+                    .sum::<f64>();
             total.mean += count * mean;
             total.log_moment += count * log_moment;
             total.count += count;
@@ -88,8 +107,10 @@ impl TiltedTotal {
     /// A bound on ln P(finite loss ≥ `highest`).
     fn log_tail(&self, parts: &[(LossDistribution, u32)], tilt: f64, highest: f64) -> f64 {
         let steeper = tilt + SPREAD / self.std_dev;
-        let moment: f64 =
-            parts.iter().map(|(law, count)| f64::from(*count) * law.log_moment(steeper)).sum();
+        let moment: f64 = parts
+            .iter()
+            .map(|(law, count)| f64::from(*count) * law.log_moment(steeper))
+            .sum();
         moment - steeper * highest
     }
 }
@@ -111,7 +132,10 @@ fn convolve(parts: &[(LossDistribution, u32)], tilt: f64, length: usize) -> Vec<
         }
     }
     planner.plan_fft_inverse(length).process(&mut product);
-    product.iter().map(|value| (value.re / length as f64).max(0.0)).collect()
+    product
+        .iter()
+        .map(|value| (value.re / length as f64).max(0.0))
+        .collect()
 }
 
 /// The search for ε along the composed law.
@@ -145,7 +169,11 @@ impl Search {
             steep += composed[residue(integer_part(index), composed.len())];
             // Below this point δ grows linearly in e^ε until the next one.
             let spare = allowed / (1.0 + 1e-9) - self.noise / decay - excess;
-            let gain = if spare < steep * step { -(-spare / steep).ln_1p() } else { self.width };
+            let gain = if spare < steep * step {
+                -(-spare / steep).ln_1p()
+            } else {
+                self.width
+            };
             best = loss - gain.max(0.0);
             if best <= 0.0 {
                 return 0.0;

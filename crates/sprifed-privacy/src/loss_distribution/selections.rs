@@ -26,7 +26,10 @@ pub fn compose_selections(
     gaussian: Option<Mu>,
     delta: Delta,
 ) -> ApproxDp {
-    let run = Run { ranges: merge_equal(ranges), mu: gaussian };
+    let run = Run {
+        ranges: merge_equal(ranges),
+        mu: gaussian,
+    };
     let claimed = upward(run.epsilon(delta)).min(f64::MAX);
     let epsilon = Epsilon::try_from(claimed).unwrap_or_else(|_| unreachable!("ε ≥ 0"));
     ApproxDp::new(epsilon, delta)
@@ -48,11 +51,15 @@ impl Run {
             (&[(range, 1)], None) => return range.single_epsilon(delta),
             _ => {}
         }
-        let rho = self.sum(|range, count| count * range * range / 8.0)
-            + self.squared_mu() / 2.0;
+        let rho = self.sum(|range, count| count * range * range / 8.0) + self.squared_mu() / 2.0;
         let tilt = self.best_tilt(goal);
         let renyi = (self.log_moment(tilt) - goal - tilt.ln_1p()) / tilt - (1.0 / tilt).ln_1p();
-        let routes = [concentrated::epsilon(rho, goal), renyi, pure, self.grid_epsilon(tilt, goal)];
+        let routes = [
+            concentrated::epsilon(rho, goal),
+            renyi,
+            pure,
+            self.grid_epsilon(tilt, goal),
+        ];
         routes.into_iter().fold(f64::INFINITY, f64::min).max(0.0)
     }
 
@@ -91,8 +98,7 @@ impl Run {
     /// Its derivative vanishes where t K′(t) − K(t) + ln(1 + t) = ln(1/δ), K the logarithm of the
     /// moment E e^(t L); the left side increases.
     fn best_tilt(&self, goal: f64) -> f64 {
-        let enough =
-            |t: f64| t * self.mean(t) - self.log_moment(t) + t.ln_1p() >= -goal;
+        let enough = |t: f64| t * self.mean(t) - self.log_moment(t) + t.ln_1p() >= -goal;
         bisect((1e-9, 1e12), enough).1
     }
 
@@ -113,8 +119,7 @@ impl Run {
     /// The variance of L tilted by `tilt`.
     fn variance(&self, tilt: f64) -> f64 {
         let x = tilt + 0.5;
-        let selections =
-            self.sum(|range, count| count * range * range * langevin_slope(x * range));
+        let selections = self.sum(|range, count| count * range * range * langevin_slope(x * range));
         selections + self.squared_mu()
     }
 
@@ -123,14 +128,19 @@ impl Run {
     }
 
     fn sum(&self, term: impl Fn(f64, f64) -> f64) -> f64 {
-        self.ranges.iter().map(|&(range, count)| term(range.get(), f64::from(count))).sum()
+        self.ranges
+            .iter()
+            .map(|&(range, count)| term(range.get(), f64::from(count)))
+            .sum()
     }
 
     /// At most [`MOST_RANGES`] distinct ranges, some of them raised to a larger neighbour.
     fn few_ranges(&self) -> Vec<(RangeBound, u32)> {
         let share = self.ranges.len().div_ceil(MOST_RANGES).max(1);
         let counts = |chunk: &[(RangeBound, u32)]| {
-            chunk.iter().fold(0_u32, |sum, &(_, count)| sum.saturating_add(count))
+            chunk
+                .iter()
+                .fold(0_u32, |sum, &(_, count)| sum.saturating_add(count))
         };
         self.ranges
             .chunks(share)
@@ -141,7 +151,11 @@ impl Run {
 
 /// Equal ranges together, the largest first.
 fn merge_equal(ranges: &[(RangeBound, u32)]) -> Vec<(RangeBound, u32)> {
-    let mut sorted: Vec<_> = ranges.iter().copied().filter(|&(_, count)| count > 0).collect();
+    let mut sorted: Vec<_> = ranges
+        .iter()
+        .copied()
+        .filter(|&(_, count)| count > 0)
+        .collect();
     sorted.sort_by(|(first, _), (second, _)| second.get().total_cmp(&first.get()));
     let mut merged: Vec<(RangeBound, u32)> = Vec::new();
     for (range, count) in sorted {
@@ -173,7 +187,11 @@ fn log_sinh_ratio(z: f64) -> f64 {
 
 /// coth z − 1/z.
 fn langevin(z: f64) -> f64 {
-    if z < 0.05 { z / 3.0 - z.powi(3) / 45.0 + 2.0 * z.powi(5) / 945.0 } else { 1.0 / z.tanh() - 1.0 / z }
+    if z < 0.05 {
+        z / 3.0 - z.powi(3) / 45.0 + 2.0 * z.powi(5) / 945.0
+    } else {
+        1.0 / z.tanh() - 1.0 / z
+    }
 }
 
 /// 1/z² − 1/sinh² z.

@@ -35,7 +35,7 @@ impl Skellam {
     /// The mechanism is (`order`, returned value)-RDP.
     ///
     /// # Why
-    /// [AKL21, Thm 3.5].
+    /// [AKL21, Sec. 3].
     ///
     /// # Notation
     /// | code | paper |
@@ -57,7 +57,7 @@ impl Skellam {
     /// satisfies the returned pair.
     ///
     /// # Why
-    /// [AKL21, Thm 3.5], converted by [CKS20, Prop. 12] at a whole order. Every order is sound;
+    /// [AKL21, Sec. 3], converted by [CKS20, Prop. 12] at a whole order. Every order is sound;
     /// the search looks for the best.
     #[must_use]
     pub fn to_approx_dp(self, moved: BoxMove, delta: Delta) -> ApproxDp {
@@ -79,8 +79,7 @@ impl Skellam {
     /// When ε is 0 or so small that no double is enough.
     pub fn least_within(moved: BoxMove, target: ApproxDp) -> Result<Self, IllegalQuantity> {
         let goal = target.epsilon().get();
-        let holds =
-            |variance: f64| upward(Self(variance).epsilon(moved, target.delta())) <= goal;
+        let holds = |variance: f64| upward(Self(variance).epsilon(moved, target.delta())) <= goal;
         let (mut low, mut high) = (1.0, 1.0);
         while !holds(high) && high < 1e300 {
             high *= 2.0;
@@ -123,6 +122,10 @@ impl Skellam {
                 low = left;
             }
         }
-        [low, low + 1.0, high].into_iter().map(at).fold(f64::INFINITY, f64::min).max(0.0)
+        [low, low + 1.0, high]
+            .into_iter()
+            .map(at)
+            .fold(f64::INFINITY, f64::min)
+            .max(0.0)
     }
 }

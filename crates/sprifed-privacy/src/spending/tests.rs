@@ -1,1 +1,113 @@
+use proptest::prelude::*;
+
 use super::*;
+use crate::neighbours::Relation;
+use crate::purchase::{Purchase, SelectionPurchase};
+use crate::test_support::small_sum;
+
+fn delta(value: f64) -> Delta {
+    Delta::try_from(value).unwrap()
+}
+
+fn sum_cost() -> SumCost {
+    let small = small_sum();
+    small.plan.cost(small.origin, Relation::ZeroOut).unwrap()
+}
+
+fn range(value: f64) -> Expense {
+    Expense::Selection(RangeBound::try_from(value).unwrap())
+}
+
+fn spend(expenses: &[Expense]) -> Spending {
+    expenses.iter().fold(Spending::default(), |total, expense| total.and(*expense).unwrap())
+}
+
+fn epsilon_of(spending: &Spending, at: f64) -> f64 {
+    spending.to_approx_dp(delta(at)).unwrap().epsilon().get()
+}
+
+fn any_expense() -> impl Strategy<Value = Expense> {
+    prop_oneof![Just(Expense::Sum(sum_cost())), (1u32..=4).prop_map(|tenths| range(f64::from(tenths) / 10.0))]
+}
+
+#[test]
+fn nothing_spent_is_nothing_rather_than_zero() {
+    assert_eq!(Spending::default().to_approx_dp(delta(1e-6)), None);
+    assert_eq!(Spending::default().sums(), None);
+    assert!(Spending::default().selections().is_empty());
+}
+
+#[test]
+fn sums_alone_cost_what_the_sum_costs() {
+    let spending = spend(&[Expense::Sum(sum_cost()), Expense::Sum(sum_cost())]);
+    let twice = sum_cost().compose(sum_cost()).unwrap();
+    assert_eq!(spending.sums(), Some(twice));
+    assert_eq!(spending.to_approx_dp(delta(1e-6)), Some(twice.to_approx_dp(delta(1e-6))));
+}
+
+#[test]
+fn equal_selections_are_counted_and_unequal_ones_kept_apart() {
+    let spending = spend(&[range(0.5), range(0.25), range(0.5)]);
+    let bound = |value: f64| RangeBound::try_from(value).unwrap();
+    assert_eq!(spending.selections(), [(bound(0.5), 2), (bound(0.25), 1)]);
+}
+
+#[test]
+fn one_selection_costs_at_most_its_range() {
+    let epsilon = epsilon_of(&spend(&[range(0.5)]), 1e-9);
+    assert!(epsilon <= 0.5 + 1e-6 && epsilon > 0.49, "{epsilon}");
+}
+
+#[test]
+fn a_selection_pays_for_its_rounded_noise() {
+    // λ = 1/20, Δ = 4: 2λΔ + 4λ = 0.6; under replace-one Δ doubles.
+    let selection = SelectionPurchase { candidates: 9, score_bound: 4, noise_rate: (1, 20) };
+    let cost = |relation| match selection.expense(relation).unwrap() {
+        Expense::Selection(range) => range.get(),
+        Expense::Sum(_) => unreachable!("a selection"),
+    };
+    assert!((cost(Relation::ZeroOut) - 0.6).abs() < 1e-15);
+    assert!((cost(Relation::ReplaceOne) - 1.0).abs() < 1e-15);
+    for noise_rate in [(0, 1), (1, 0), (0, 0)] {
+        let broken = SelectionPurchase { noise_rate, ..selection };
+        assert!(broken.expense(Relation::ZeroOut).is_err(), "{noise_rate:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn another_release_never_makes_the_total_cheaper(
+        expenses in prop::collection::vec(any_expense(), 1..5),
+        one_more in any_expense(),
+    ) {
+        let before = spend(&expenses);
+        let after = before.and(one_more).unwrap();
+        // Two routes, each rounded up on its own, may differ in the last digits.
+        prop_assert!(epsilon_of(&after, 1e-6) >= epsilon_of(&before, 1e-6) - 1e-9);
+    }
+
+    #[test]
+    fn the_order_of_releases_does_not_matter(
+        expenses in prop::collection::vec(any_expense(), 2..6),
+    ) {
+        let forward = epsilon_of(&spend(&expenses), 1e-6);
+        let reversed: Vec<Expense> = expenses.iter().rev().copied().collect();
+        let backward = epsilon_of(&spend(&reversed), 1e-6);
+        prop_assert!((forward / backward - 1.0).abs() < 1e-6, "{forward} against {backward}");
+    }
+
+    #[test]
+    fn the_total_is_never_above_concentrated_accounting(
+        expenses in prop::collection::vec(any_expense(), 1..6),
+    ) {
+        let rho = expenses.iter().map(|expense| match expense {
+            Expense::Sum(cost) => cost.squared_mu() / 2.0,
+            Expense::Selection(range) => range.get().powi(2) / 8.0,
+        });
+        let rho = crate::quantity::Rho::try_from(rho.sum::<f64>()).unwrap();
+        let concentrated = rho.to_approx_dp(delta(1e-6)).epsilon().get();
+        prop_assert!(epsilon_of(&spend(&expenses), 1e-6) <= concentrated + 1e-9);
+    }
+}

@@ -70,8 +70,9 @@ fn claims(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
             ("s_plus_1", setting.with_extra_vectors(1)),
             ("s_plus_2", setting.with_extra_vectors(2)),
         ] {
-            verdict.relative(&format!("mu_{name}"), total?.get(), 1e-10)?;
-            let epsilon = total?.to_approx_dp(delta).epsilon().get();
+            let total = total?;
+            verdict.relative(&format!("mu_{name}"), total.get(), 1e-10)?;
+            let epsilon = total.to_approx_dp(delta).epsilon().get();
             verdict.absolute(&format!("eps_{name}"), epsilon, 1e-8)?;
         }
     }

@@ -75,7 +75,7 @@ impl<'a> Verdict<'a> {
 
     /// |found − expected| ≤ tolerance, for an expectation inside a list or an object.
     pub(super) fn require(&mut self, what: &str, found: f64, expected: f64, tolerance: f64) {
-        let near = (found - expected).abs() <= tolerance;
+        let near = expected.is_finite() && (found - expected).abs() <= tolerance;
         #[expect(clippy::float_cmp, reason = "equal infinities have no difference")]
         if !near && found != expected {
             self.complain(format!(

@@ -60,17 +60,29 @@ impl Header {
         let item = Item::parse(kind)
             .ok_or_else(|| malformed("the items are not real numbers of 1, 2, 4 or 8 bytes"))?;
         let order = entry("fortran_order")?;
-        let order = if order.starts_with("True") { Order::Columns } else { Order::Rows };
+        let order = if order.starts_with("True") {
+            Order::Columns
+        } else {
+            Order::Rows
+        };
         let shape = entry("shape")?;
         let sizes: Option<Vec<usize>> = shape
             .strip_prefix('(')
             .and_then(|rest| rest.split_once(')'))
             .and_then(|(inside, _)| {
-                let sizes = inside.split(',').map(str::trim).filter(|size| !size.is_empty());
+                let sizes = inside
+                    .split(',')
+                    .map(str::trim)
+                    .filter(|size| !size.is_empty());
                 sizes.map(|size| size.parse().ok()).collect()
             });
         match sizes.as_deref() {
-            Some(&[n_rows, n_columns]) => Ok(Self { item, order, n_rows, n_columns }),
+            Some(&[n_rows, n_columns]) => Ok(Self {
+                item,
+                order,
+                n_rows,
+                n_columns,
+            }),
             _ => Err(malformed("the array does not have two dimensions")),
         }
     }
@@ -85,16 +97,19 @@ impl Header {
 /// What follows `'key':` in the dictionary.
 fn value_of<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     let after = ['\'', '"'].into_iter().find_map(|quote| {
-        text.split_once(&format!("{quote}{key}{quote}")).map(|(_, after)| after)
+        text.split_once(&format!("{quote}{key}{quote}"))
+            .map(|(_, after)| after)
     })?;
     Some(after.trim_start().strip_prefix(':')?.trim_start())
 }
 
 fn fill(reader: &mut impl Read, bytes: &mut [u8]) -> Result<(), DataError> {
-    reader.read_exact(bytes).map_err(|source| match source.kind() {
-        std::io::ErrorKind::UnexpectedEof => malformed("the file ends inside the header"),
-        _ => FileError::Read { source }.into(),
-    })
+    reader
+        .read_exact(bytes)
+        .map_err(|source| match source.kind() {
+            std::io::ErrorKind::UnexpectedEof => malformed("the file ends inside the header"),
+            _ => FileError::Read { source }.into(),
+        })
 }
 
 fn malformed(problem: &str) -> DataError {

@@ -32,7 +32,11 @@ impl Item {
         };
         let size: usize = characters.as_str().parse().ok()?;
         let is_known = matches!(size, 1 | 2 | 4 | 8) && size >= smallest;
-        is_known.then_some(Self { kind, size, is_big_endian })
+        is_known.then_some(Self {
+            kind,
+            size,
+            is_big_endian,
+        })
     }
 
     /// Bytes of one number.
@@ -65,7 +69,10 @@ impl Item {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "beyond 2^53 the nearest number is good enough")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "beyond 2^53 the nearest number is good enough"
+)]
 fn to_f64(number: i128) -> f64 {
     number as f64
 }

@@ -24,7 +24,11 @@ pub(super) struct Batches {
 
 impl Batches {
     pub(super) fn new(reader: ColumnReader, present: i16, signedness: Signedness) -> Self {
-        Self { reader, present, signedness }
+        Self {
+            reader,
+            present,
+            signedness,
+        }
     }
 
     /// Hands over each number, NaN where it is missing, and says how many there were.
@@ -32,9 +36,9 @@ impl Batches {
         use ColumnReader as Reader;
         let (present, signedness) = (self.present, self.signedness);
         match &mut self.reader {
-            Reader::BoolColumnReader(reader) => {
-                each(reader, present, |value| take(value.map_or(f64::NAN, |v| f64::from(u8::from(*v)))))
-            }
+            Reader::BoolColumnReader(reader) => each(reader, present, |value| {
+                take(value.map_or(f64::NAN, |v| f64::from(u8::from(*v))))
+            }),
             Reader::Int32ColumnReader(reader) => each(reader, present, |value| {
                 take(value.map_or(f64::NAN, |v| match signedness {
                     Signedness::Signed => f64::from(*v),
@@ -44,13 +48,15 @@ impl Batches {
             Reader::Int64ColumnReader(reader) => each(reader, present, |value| {
                 take(value.map_or(f64::NAN, |v| wide_integer(*v, signedness)));
             }),
-            Reader::FloatColumnReader(reader) => {
-                each(reader, present, |value| take(value.map_or(f64::NAN, |v| f64::from(*v))))
-            }
-            Reader::DoubleColumnReader(reader) => {
-                each(reader, present, |value| take(value.map_or(f64::NAN, |v| *v)))
-            }
-            _ => Err(ParquetError::General("a numeric column was expected".to_owned())),
+            Reader::FloatColumnReader(reader) => each(reader, present, |value| {
+                take(value.map_or(f64::NAN, |v| f64::from(*v)))
+            }),
+            Reader::DoubleColumnReader(reader) => each(reader, present, |value| {
+                take(value.map_or(f64::NAN, |v| *v))
+            }),
+            _ => Err(ParquetError::General(
+                "a numeric column was expected".to_owned(),
+            )),
         }
     }
 
@@ -65,8 +71,12 @@ impl Batches {
             Reader::FixedLenByteArrayColumnReader(reader) => each(reader, present, |value| {
                 take(value.map_or(&[][..], |bytes| bytes.data()));
             }),
-            Reader::Int32ColumnReader(reader) => each(reader, present, |value| written(value, take)),
-            Reader::Int64ColumnReader(reader) => each(reader, present, |value| written(value, take)),
+            Reader::Int32ColumnReader(reader) => {
+                each(reader, present, |value| written(value, take))
+            }
+            Reader::Int64ColumnReader(reader) => {
+                each(reader, present, |value| written(value, take))
+            }
             Reader::BoolColumnReader(reader) => each(reader, present, |value| written(value, take)),
             _ => Err(ParquetError::General(
                 "clients must be named by text or by whole numbers".to_owned(),
@@ -76,10 +86,18 @@ impl Batches {
 }
 
 fn written(value: Option<&impl ToString>, take: &mut dyn FnMut(&[u8])) {
-    take(value.map(ToString::to_string).unwrap_or_default().as_bytes());
+    take(
+        value
+            .map(ToString::to_string)
+            .unwrap_or_default()
+            .as_bytes(),
+    );
 }
 
-#[expect(clippy::cast_precision_loss, reason = "beyond 2^53 the nearest number is good enough")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "beyond 2^53 the nearest number is good enough"
+)]
 fn wide_integer(value: i64, signedness: Signedness) -> f64 {
     match signedness {
         Signedness::Signed => value as f64,

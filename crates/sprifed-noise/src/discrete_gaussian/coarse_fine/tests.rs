@@ -6,7 +6,7 @@ use crate::scripted::{ONES, Scripted, ZEROS};
 const FINE_BITS: u32 = 10;
 
 fn sampler() -> CoarseFine {
-    // σ = 10^5 - 1/3 would do as well; a proper fraction exercises the denominators.
+    // A proper fraction near 10^10, so that the denominator takes part.
     let variance_parameter = Fraction {
         numerator: 30_000_000_001u64.into(),
         denominator: 3u8.into(),

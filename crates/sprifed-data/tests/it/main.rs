@@ -1,0 +1,4 @@
+//! Whole files, through the file system.
+
+mod files;
+mod real_sets;

@@ -1,0 +1,139 @@
+//! A sum into which nothing enters that its plan did not allow for.
+//!
+//! The guarantee of a release rests on one sentence: no privacy unit moves the integer sum by more
+//! than the plan says. Here that sentence is code. Each unit's contribution is compared with the
+//! bounds of every block, as integers, when it is added; how it was computed and rounded before
+//! does not matter.
+
+use sprifed_privacy::{Block, IntegerBounds, SumPlan};
+
+#[cfg(test)]
+mod tests;
+
+/// A contribution that its plan does not allow; the sum is as it was.
+///
+/// It names the block and the rule, never a value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OutOfBounds {
+    /// The contribution has another length than the plan.
+    #[error("a contribution has {found} integers, but the plan has {required}")]
+    Length {
+        /// Integers given.
+        found: usize,
+        /// Integers planned.
+        required: usize,
+    },
+    /// A coordinate or the norm is too large.
+    #[error("a contribution exceeds the {rule} of block {block:?}; clamp it before it is added")]
+    Block {
+        /// The block.
+        block: String,
+        /// Which bound it exceeds.
+        rule: &'static str,
+    },
+}
+
+/// The exact sum of contributions that are all within their plan. Never printed.
+pub struct BoundedSum {
+    plan: SumPlan,
+    totals: Vec<i64>,
+}
+
+impl BoundedSum {
+    /// The empty sum of `plan`.
+    #[must_use]
+    pub fn zero(plan: SumPlan) -> Self {
+        let coordinates = plan.blocks.iter().map(|block| block.coordinates as usize).sum();
+        Self { plan, totals: vec![0; coordinates] }
+    }
+
+    /// The plan of the sum.
+    #[must_use]
+    pub const fn plan(&self) -> &SumPlan {
+        &self.plan
+    }
+
+    /// Adds what one privacy unit contributes.
+    ///
+    /// # Guarantee
+    /// The sum moves by a vector within the bounds of every block, or not at all.
+    ///
+    /// # Errors
+    /// When the contribution exceeds a bound or has the wrong length; the sum is then unchanged.
+    pub fn add_unit(&mut self, contribution: &[i32]) -> Result<(), OutOfBounds> {
+        if contribution.len() != self.totals.len() {
+            let (found, required) = (contribution.len(), self.totals.len());
+            return Err(OutOfBounds::Length { found, required });
+        }
+        let mut rest = contribution;
+        for block in &self.plan.blocks {
+            let (part, following) = rest.split_at(block.coordinates as usize);
+            check(block, part)?;
+            rest = following;
+        }
+        for (total, value) in self.totals.iter_mut().zip(contribution) {
+            *total += i64::from(*value);
+        }
+        Ok(())
+    }
+
+    /// Adds the sum of other units under the same plan.
+    ///
+    /// # Caller must
+    /// pass a sum of *other* privacy units: one unit counted twice moves the sum twice.
+    ///
+    /// # Errors
+    /// When the plans differ; both sums are then unchanged.
+    pub fn merge(&mut self, other: &Self) -> Result<(), OutOfBounds> {
+        if self.plan != other.plan {
+            let (found, required) = (other.totals.len(), self.totals.len());
+            return Err(OutOfBounds::Length { found, required });
+        }
+        for (total, more) in self.totals.iter_mut().zip(&other.totals) {
+            *total += more;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn into_totals(self) -> Vec<i64> {
+        self.totals
+    }
+}
+
+impl core::fmt::Debug for BoundedSum {
+    /// An exact sum is never shown.
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(formatter, "BoundedSum({} integers)", self.totals.len())
+    }
+}
+
+fn check(block: &Block, part: &[i32]) -> Result<(), OutOfBounds> {
+    let exceeds = |rule| Err(OutOfBounds::Block { block: block.name.clone(), rule });
+    let largest = part.iter().fold(0, |largest: u32, value| largest.max(value.unsigned_abs()));
+    if u64::from(largest) > block.bounds.coordinate_bound() {
+        return exceeds("bound of a coordinate");
+    }
+    match block.bounds {
+        IntegerBounds::Box { squares, .. } => {
+            let first_square = part.len().saturating_sub(squares as usize);
+            if part.iter().skip(first_square).any(|square| *square < 0) {
+                return exceeds("sign of a square");
+            }
+        }
+        IntegerBounds::Ball { squared_norm, .. } => {
+            if squared_length(part) > u128::from(squared_norm) {
+                return exceeds("norm");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The exact squared norm: partial sums of 2³² squares of 31-bit integers fit 64 + 32 bits, so
+/// short runs are added in 64 bits and the runs in 128.
+fn squared_length(part: &[i32]) -> u128 {
+    part.chunks(2)
+        .map(|pair| pair.iter().map(|v| u64::from(v.unsigned_abs()).pow(2)).sum::<u64>())
+        .fold(0, |total, pair| total + u128::from(pair))
+}

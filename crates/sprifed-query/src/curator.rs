@@ -1,0 +1,192 @@
+//! One trusted party that holds all records and answers as the accounting says: integer grid,
+//! exact noise, ledger first.
+
+use rand_core::Rng;
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use sprifed_noise::{
+    BoundedSum, DrawnNoise, DrawnSelection, NoiseGenerator, NoiseParameterError, OutOfBounds,
+    Provenance, ReleaseError,
+};
+use sprifed_privacy::{
+    Block, IntegerBounds, Ledger, LedgerError, NoiseOrigin, NoiseVariance, Rounding, SumPurchase,
+};
+
+use crate::contribution::{AskedBlock, Contributor};
+use crate::plan::{Plan, PlannedBlock, PlannedChoice, PlannedStep, PlannedSum, SCORE_STEPS};
+use crate::procedure::{Answer, ChoiceBackend, ChoiceQuery, SumBackend, SumQuery};
+use crate::records::Records;
+
+#[cfg(test)]
+mod tests;
+
+/// Why the curator did not answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CuratorError {
+    /// The request is not the next step of the plan.
+    #[error("the procedure asked {found}, but step {step} of its plan is {planned:?}; this is a bug")]
+    NotPlanned {
+        /// What was asked.
+        found: String,
+        /// Which step comes next.
+        step: usize,
+        /// What the plan says of it.
+        planned: Option<String>,
+    },
+    /// The plan is for noise shares of many clients.
+    #[error("the plan's noise comes from {found}, but a curator adds all of it alone")]
+    OtherOrigin {
+        /// Who adds the noise.
+        found: String,
+    },
+    /// The ledger refused.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// The noise can not be drawn.
+    #[error(transparent)]
+    Noise(#[from] NoiseParameterError),
+    /// The release was refused.
+    #[error(transparent)]
+    Release(#[from] ReleaseError),
+    /// A contribution did not fit.
+    #[error(transparent)]
+    Bounds(#[from] OutOfBounds),
+}
+
+/// Holds the records, the ledger and the noise of one run.
+#[derive(Debug)]
+pub struct Curator<'a> {
+    records: Records<'a>,
+    plan: Plan,
+    ledger: Ledger,
+    generator: NoiseGenerator,
+    next_step: usize,
+}
+
+impl<'a> Curator<'a> {
+    /// A curator who follows `plan`.
+    ///
+    /// # Errors
+    /// When the plan's noise is not a curator's.
+    pub fn open(
+        records: Records<'a>,
+        plan: Plan,
+        generator: NoiseGenerator,
+    ) -> Result<Self, CuratorError> {
+        if plan.origin != NoiseOrigin::Curator {
+            return Err(CuratorError::OtherOrigin { found: format!("{:?}", plan.origin) });
+        }
+        let ledger = Ledger::open(plan.budget, plan.relation, plan.unit);
+        Ok(Self { records, plan, ledger, generator, next_step: 0 })
+    }
+
+    /// What has been spent so far.
+    #[must_use]
+    pub const fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Where the noise comes from.
+    #[must_use]
+    pub const fn provenance(&self) -> Provenance {
+        self.generator.provenance()
+    }
+
+    fn not_planned(&self, found: String) -> CuratorError {
+        let planned = self.plan.steps.get(self.next_step).map(|step| match step {
+            PlannedStep::Sum(sum) => sum.purpose.clone(),
+            PlannedStep::Choice(choice) => choice.purpose.clone(),
+        });
+        CuratorError::NotPlanned { found, step: self.next_step, planned }
+    }
+
+    fn planned_sum(&self, query: &SumQuery) -> Result<PlannedSum, CuratorError> {
+        let found = || format!("a sum of {} blocks for step {}", query.questions.len(), query.step);
+        match self.plan.steps.get(self.next_step) {
+            Some(PlannedStep::Sum(sum)) if query.step == self.next_step => {
+                if sum.admits(&query.questions) {
+                    Ok(sum.clone())
+                } else {
+                    Err(self.not_planned(found()))
+                }
+            }
+            _ => Err(self.not_planned(found())),
+        }
+    }
+
+    fn planned_choice(&self, query: &ChoiceQuery) -> Result<PlannedChoice, CuratorError> {
+        let candidates = query.scores.coordinates();
+        match self.plan.steps.get(self.next_step) {
+            Some(PlannedStep::Choice(choice))
+                if query.step == self.next_step
+                    && choice.purchase.candidates as usize == candidates =>
+            {
+                Ok(choice.clone())
+            }
+            _ => {
+                let found = format!("a choice among {candidates} for step {}", query.step);
+                Err(self.not_planned(found))
+            }
+        }
+    }
+
+    /// The exact integer sum, in parallel over units; integers add in any order.
+    fn total(&mut self, blocks: Vec<AskedBlock<'_>>) -> Result<BoundedSum, CuratorError> {
+        let contributor = Contributor::new(blocks, self.generator.next_u64());
+        let units = self.records.n_units();
+        let size = units.div_ceil(4 * rayon::current_num_threads()).max(1);
+        let ranges: Vec<_> =
+            (0..units).step_by(size).map(|start| start..(start + size).min(units)).collect();
+        let records = &self.records;
+        let parts: Result<Vec<BoundedSum>, OutOfBounds> =
+            ranges.into_par_iter().map(|range| contributor.sum(records, range)).collect();
+        let mut parts = parts?.into_iter();
+        let mut total = parts.next().ok_or_else(|| self.not_planned("a sum of nobody".into()))?;
+        for part in parts {
+            total.merge(&part)?;
+        }
+        Ok(total)
+    }
+}
+
+impl SumBackend for Curator<'_> {
+    type Error = CuratorError;
+
+    fn answer(&mut self, query: &SumQuery) -> Result<Answer, CuratorError> {
+        let planned = self.planned_sum(query)?;
+        let purchase = SumPurchase { plan: planned.to_sum_plan(), origin: self.plan.origin };
+        let permit = self.ledger.spend(&planned.purpose, purchase)?;
+        let noise = DrawnNoise::draw(permit, &mut self.generator)?;
+        self.next_step += 1;
+        let pairs = query.questions.iter().zip(&planned.blocks);
+        let blocks = pairs.map(|(question, planned)| AskedBlock { question, planned }).collect();
+        let noised = noise.release(self.total(blocks)?)?;
+        let found = "an answer that is only a share".to_owned();
+        let sum = noised.into_private_sum().ok_or(CuratorError::OtherOrigin { found })?;
+        Ok(Answer::decode(&sum, &planned, 1))
+    }
+}
+
+impl ChoiceBackend for Curator<'_> {
+    fn choose(&mut self, query: &ChoiceQuery) -> Result<usize, CuratorError> {
+        let planned = self.planned_choice(query)?;
+        let permit = self.ledger.spend(&planned.purpose, planned.purchase)?;
+        let noise = DrawnSelection::draw(permit, &mut self.generator)?;
+        self.next_step += 1;
+        let block = score_block(&planned);
+        let asked = vec![AskedBlock { question: &query.scores, planned: &block }];
+        Ok(noise.choose(self.total(asked)?)?.index)
+    }
+}
+
+/// The grid of scores. Its share variance is never used: a choice draws its own noise.
+fn score_block(planned: &PlannedChoice) -> PlannedBlock {
+    let bounds = IntegerBounds::Box { bound: u64::from(SCORE_STEPS), squares: 0 };
+    let block = Block {
+        name: planned.purpose.clone(),
+        coordinates: planned.purchase.candidates,
+        bounds,
+        share_variance: NoiseVariance::one(),
+    };
+    PlannedBlock { block, steps: f64::from(SCORE_STEPS), rounding: Rounding::Dithered }
+}

@@ -1,0 +1,26 @@
+#![doc = include_str!("../README.md")]
+
+mod contribution;
+mod curator;
+mod dither;
+mod feature_set;
+mod model;
+mod plan;
+mod procedure;
+mod question;
+mod records;
+
+pub use contribution::{AskedBlock, Contributor};
+pub use curator::{Curator, CuratorError};
+pub use dither::Dither;
+pub use feature_set::FeatureSet;
+pub use model::LinearModel;
+pub use plan::{
+    Plan, PlanError, PlannedBlock, PlannedChoice, PlannedStep, PlannedSum, Planner, SCORE_STEPS,
+};
+pub use procedure::{
+    Answer, AnswerBlock, ChoiceBackend, ChoiceQuery, ChoosingProcedure, ChoosingStep, Procedure,
+    Step, SumBackend, SumQuery, run, run_choosing,
+};
+pub use question::{Question, ROW_BUCKETS, SCALE_BUCKETS, Scales};
+pub use records::{IllegalRecords, Record, Records};

@@ -1,0 +1,257 @@
+//! The public plan: every question that will be asked, its noise and its cost, before any record
+//! is touched.
+//!
+//! What a question is *about* (which features, which model) may depend on earlier answers; how many
+//! coordinates it has and what noise it gets may not.
+
+use num_rational::BigRational;
+use num_traits::FromPrimitive;
+use serde::{Deserialize, Serialize};
+use sprifed_privacy::{
+    ApproxDp, BallRequest, Block, BoxRequest, IllegalFraction, IllegalQuantity, IntegerBounds,
+    LedgerLine, Mu,
+    NoiseOrigin, PrivacyUnit, RangeBound, Relation, Rounding, SelectionPurchase, Spending, SumPlan,
+    SumPurchase, Uncertifiable,
+};
+
+use crate::question::Question;
+
+#[cfg(test)]
+mod tests;
+
+/// A plan that does not exist.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// A grid does not exist.
+    #[error(transparent)]
+    Grid(#[from] IllegalFraction),
+    /// A share of the budget is not legal.
+    #[error(transparent)]
+    Quantity(#[from] IllegalQuantity),
+    /// A step has no certified cost.
+    #[error(transparent)]
+    Uncertifiable(#[from] Uncertifiable),
+    /// The request makes no sense for this many features or records.
+    #[error("{found}, but {required}")]
+    Request {
+        /// What was asked.
+        found: String,
+        /// What is possible.
+        required: String,
+    },
+}
+
+/// One block of a planned sum.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlannedBlock {
+    /// Its integers and noise.
+    pub block: Block,
+    /// How many integers one normalised unit is.
+    pub steps: f64,
+    /// How values become integers.
+    pub rounding: Rounding,
+}
+
+/// A sum that will be asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlannedSum {
+    /// What it is for, in words.
+    pub purpose: String,
+    /// Its blocks, one for each question.
+    pub blocks: Vec<PlannedBlock>,
+}
+
+/// A choice that will be asked for: the index of the largest score.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlannedChoice {
+    /// What it is for, in words.
+    pub purpose: String,
+    /// Its candidates, bound and noise.
+    pub purchase: SelectionPurchase,
+}
+
+/// One step of a plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlannedStep {
+    /// A sum that any backend answers.
+    Sum(PlannedSum),
+    /// A choice that only a backend which never shows scores may make.
+    Choice(PlannedChoice),
+}
+
+/// All questions of a procedure, with their noise.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The procedure, in words.
+    pub procedure: String,
+    /// Who adds the noise.
+    pub origin: NoiseOrigin,
+    /// Which data sets are neighbours.
+    pub relation: Relation,
+    /// Whose presence is protected.
+    pub unit: PrivacyUnit,
+    /// The budget.
+    pub budget: ApproxDp,
+    /// The steps, in order.
+    pub steps: Vec<PlannedStep>,
+}
+
+impl PlannedSum {
+    /// Whether these questions are what was planned: one for each block, of its size, or smaller
+    /// where only the norm is bounded (the rest of the block is then zero).
+    #[must_use]
+    pub fn admits(&self, questions: &[Question]) -> bool {
+        let fits = |(question, planned): (&Question, &PlannedBlock)| {
+            let (found, room) = (question.coordinates(), planned.block.coordinates as usize);
+            match planned.block.bounds {
+                IntegerBounds::Box { .. } => found == room,
+                IntegerBounds::Ball { .. } => found <= room,
+            }
+        };
+        questions.len() == self.blocks.len() && questions.iter().zip(&self.blocks).all(fits)
+    }
+
+    /// The sum as the ledger knows it.
+    #[must_use]
+    pub fn to_sum_plan(&self) -> SumPlan {
+        SumPlan { blocks: self.blocks.iter().map(|planned| planned.block.clone()).collect() }
+    }
+}
+
+impl Plan {
+    /// What all steps cost together.
+    ///
+    /// # Errors
+    /// When a step has no certified cost.
+    pub fn spending(&self) -> Result<Spending, Uncertifiable> {
+        self.steps.iter().try_fold(Spending::default(), |spending, step| {
+            let line = match step {
+                PlannedStep::Sum(sum) => {
+                    let (plan, origin) = (sum.to_sum_plan(), self.origin);
+                    LedgerLine::Sum(SumPurchase { plan, origin })
+                }
+                PlannedStep::Choice(choice) => LedgerLine::Selection(choice.purchase),
+            };
+            spending.and(line.expense(self.relation)?)
+        })
+    }
+
+    /// How many integers a backend adds up in all.
+    #[must_use]
+    pub fn coordinates(&self) -> u64 {
+        let of_step = |step: &PlannedStep| match step {
+            PlannedStep::Sum(sum) => sum.to_sum_plan().coordinates(),
+            PlannedStep::Choice(choice) => u64::from(choice.purchase.candidates),
+        };
+        self.steps.iter().map(of_step).sum()
+    }
+}
+
+/// Makes blocks for one origin of noise and one relation.
+#[derive(Clone, Copy, Debug)]
+pub struct Planner {
+    /// Who adds the noise.
+    pub origin: NoiseOrigin,
+    /// Which data sets are neighbours.
+    pub relation: Relation,
+}
+
+impl Planner {
+    /// A block of contributions of norm at most one, at a cost of at most `cost`.
+    ///
+    /// # Errors
+    /// When no grid exists.
+    pub fn ball(
+        self,
+        name: &str,
+        coordinates: usize,
+        cost: Mu,
+        rounding: Rounding,
+    ) -> Result<PlannedBlock, PlanError> {
+        let request = BallRequest {
+            name: name.to_owned(),
+            coordinates: as_u32(coordinates)?,
+            cost,
+            rounding,
+        };
+        let (block, steps) = request.plan(self.origin, self.relation)?;
+        Ok(PlannedBlock { block, steps, rounding })
+    }
+
+    /// A block of contributions within [−1, 1] for each coordinate, at a cost of at most `cost`.
+    ///
+    /// # Errors
+    /// When no grid exists.
+    #[expect(clippy::cast_precision_loss, reason = "an integer bound far below 2^53")]
+    pub fn boxed(
+        self,
+        name: &str,
+        coordinates: usize,
+        squares: u32,
+        cost: Mu,
+    ) -> Result<PlannedBlock, PlanError> {
+        let not_a_fraction = || IllegalFraction {
+            found: cost.to_string(),
+            required: "a cost that is an exact fraction",
+        };
+        let coordinates = as_u32(coordinates)?;
+        let exact = BigRational::from_f64(cost.get()).ok_or_else(not_a_fraction)?;
+        let moved = u64::from(coordinates) * u64::from(self.relation.sum_moves_by()).pow(2);
+        let moved = BigRational::from_u64(moved).ok_or_else(not_a_fraction)?;
+        let request = BoxRequest {
+            name: name.to_owned(),
+            coordinates,
+            squares,
+            relative_variance: moved / (&exact * &exact),
+        };
+        let block = request.plan_within(self.origin)?;
+        let steps = block.bounds.coordinate_bound() as f64;
+        Ok(PlannedBlock { block, steps, rounding: Rounding::Dithered })
+    }
+
+    /// A choice among `candidates` whose scores take [−1, 1] from each unit, at a range of at most
+    /// `range`.
+    ///
+    /// # Errors
+    /// When the range is too small for the noise to be written down.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "checked against the range of 32 bits before"
+    )]
+    pub fn choice(
+        self,
+        purpose: &str,
+        candidates: usize,
+        range: RangeBound,
+    ) -> Result<PlannedChoice, PlanError> {
+        let moves = f64::from(self.relation.sum_moves_by()) * f64::from(SCORE_STEPS);
+        let rate = (range.get() / (2.0 * moves + 4.0) * f64::from(RATE_STEPS)).floor();
+        if !(rate >= 1.0 && rate < f64::from(u32::MAX)) {
+            return Err(PlanError::Request {
+                found: format!("a choice of range {range}"),
+                required: "a range between 1e-4 and 1e5 is possible".to_owned(),
+            });
+        }
+        let purchase = SelectionPurchase {
+            candidates: as_u32(candidates)?,
+            score_bound: SCORE_STEPS,
+            noise_rate: (rate as u32, RATE_STEPS),
+        };
+        Ok(PlannedChoice { purpose: purpose.to_owned(), purchase })
+    }
+}
+
+/// Integer steps of a score; the discreteness of the noise then costs 0.4 % of the range.
+pub const SCORE_STEPS: u32 = 512;
+
+const RATE_STEPS: u32 = 1 << 24;
+
+fn as_u32(count: usize) -> Result<u32, PlanError> {
+    u32::try_from(count).map_err(|_| PlanError::Request {
+        found: format!("{count} coordinates"),
+        required: "at most 2^32 are possible".to_owned(),
+    })
+}

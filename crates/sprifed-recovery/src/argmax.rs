@@ -1,0 +1,281 @@
+//! Argmax OMP: orthogonal matching pursuit in which only the index of each pick is revealed.
+//!
+//! For backends that never show scores. The noise on a score does not grow with the number of
+//! features: one score moves by at most b·c, where the vector of all of them moves by √p·b·c.
+
+use nalgebra::{DMatrix, DVector};
+use sprifed_noise::Provenance;
+use sprifed_privacy::{Mu, RangeBound, Rho, Rounding};
+use sprifed_query::{
+    Answer, ChoiceQuery, ChoosingProcedure, ChoosingStep, FeatureSet, LinearModel, Plan, PlanError,
+    PlannedStep, PlannedSum, Question, ROW_BUCKETS, SCALE_BUCKETS, Scales, SumQuery,
+};
+
+use crate::fit::{Fit, FitStatus};
+use crate::least_squares::{NoisyNormalEquations, Solution};
+use crate::residual_scale::{estimate_row_scale, estimate_scale};
+use crate::setting::{Intercept, Setting};
+
+#[cfg(test)]
+mod tests;
+
+/// Shares of ρ.
+const SCALE_SHARE: f64 = 0.03;
+const UPDATE_SHARE: f64 = 0.4;
+const MEAN_SHARE: f64 = 0.01;
+const ROW_SCALE_SHARE: f64 = 0.003;
+
+/// Features are clipped at this many of their scale in a score.
+const FEATURE_CLIP: f64 = 1.0;
+
+/// Residuals are clipped at this many of their scale in a score, and in an update.
+const SCORE_CLIP: f64 = 1.0;
+const UPDATE_CLIP: f64 = 3.0;
+
+/// An update is clipped to this many times the square root of its length.
+const UPDATE_NORM: f64 = 0.8;
+
+/// The plan of argmax OMP.
+///
+/// # Why
+/// The shares are shares of ρ, in which Gaussians cost μ²/2 and a choice of range ε costs ε²/8
+/// [CR21, Lemma 3.4]; the total converts to the budget by [CKS20, Prop. 12].
+///
+/// # Errors
+/// When the sparsity does not suit the features or no grid exists.
+pub fn plan_argmax(setting: &Setting) -> Result<Plan, PlanError> {
+    setting.check()?;
+    let total = Rho::largest_within(setting.budget)?.get() * (1.0 - 1e-9);
+    let planner = setting.planner();
+    let picks = f64::from(setting.sparsity);
+    let gaussian = |share: f64, times: f64| Mu::try_from((2.0 * total * share / times).sqrt());
+    let with_mean = setting.intercept == Intercept::Estimated;
+    let mut others = SCALE_SHARE + UPDATE_SHARE;
+    others += if with_mean { MEAN_SHARE } else { 0.0 };
+    others += if setting.feature_scale.is_none() { ROW_SCALE_SHARE } else { 0.0 };
+    let range = RangeBound::try_from((8.0 * total * (1.0 - others) / picks).sqrt())?;
+    let mut steps = Vec::new();
+    for pick in 0..setting.sparsity {
+        let number = pick + 1;
+        let exact = Rounding::Truncated;
+        let scale_cost = gaussian(SCALE_SHARE, picks)?;
+        let mut blocks = vec![planner.ball("scale", SCALE_BUCKETS, scale_cost, exact)?];
+        if pick == 0 && with_mean {
+            let cost = gaussian(MEAN_SHARE, 1.0)?;
+            blocks.push(planner.ball("mean response", 1, cost, Rounding::Dithered)?);
+        }
+        if pick == 0 && setting.feature_scale.is_none() {
+            let cost = gaussian(ROW_SCALE_SHARE, 1.0)?;
+            blocks.push(planner.ball("row scale", ROW_BUCKETS, cost, exact)?);
+        }
+        let purpose = format!("residual scale before pick {number}");
+        steps.push(PlannedStep::Sum(PlannedSum { purpose, blocks }));
+        let candidates = (setting.n_features - pick) as usize;
+        let choice = planner.choice(&format!("pick {number}"), candidates, range)?;
+        steps.push(PlannedStep::Choice(choice));
+        let entries = 2 * number as usize;
+        let cost = gaussian(UPDATE_SHARE, picks)?;
+        let update = planner.ball("support update", entries, cost, Rounding::Dithered)?;
+        let purpose = format!("support update of pick {number}");
+        steps.push(PlannedStep::Sum(PlannedSum { purpose, blocks: vec![update] }));
+    }
+    Ok(setting.plan("argmax OMP", steps))
+}
+
+/// Argmax OMP, waiting for an answer.
+#[derive(Clone, Debug)]
+pub struct Argmax {
+    setting: Setting,
+    phase: Phase,
+    step: usize,
+    support: Vec<u32>,
+    /// Coefficients in units of scaled features, in the order of the support.
+    coefficients: Vec<f64>,
+    gram: DMatrix<f64>,
+    intercept: f64,
+    feature_scale: f64,
+    scale: f64,
+    solution: Option<Solution>,
+    provenance: Option<Provenance>,
+}
+
+#[derive(Clone, Debug)]
+enum Phase {
+    Scale,
+    Choice { candidates: FeatureSet },
+    Update,
+}
+
+impl Argmax {
+    /// A run for `setting`.
+    #[must_use]
+    pub fn new(setting: Setting) -> Self {
+        let size = setting.sparsity as usize;
+        Self {
+            phase: Phase::Scale,
+            step: 0,
+            support: Vec::new(),
+            coefficients: Vec::new(),
+            gram: DMatrix::zeros(size, size),
+            intercept: 0.0,
+            feature_scale: setting.feature_scale.unwrap_or(1.0),
+            scale: setting.response_bound,
+            solution: None,
+            provenance: None,
+            setting,
+        }
+    }
+
+    fn model(&self) -> LinearModel {
+        let terms = self.support.iter().zip(&self.coefficients);
+        let terms = terms.map(|(feature, value)| (*feature, value / self.feature_scale));
+        LinearModel { intercept: self.intercept, terms: terms.collect() }
+    }
+
+    fn ask(mut self, phase: Phase, questions: Vec<Question>) -> ChoosingStep<Self> {
+        let query = SumQuery { step: self.step, questions };
+        self.step += 1;
+        self.phase = phase;
+        ChoosingStep::Ask(query, self)
+    }
+
+    fn ask_scale(self) -> ChoosingStep<Self> {
+        let largest = 2.0 * self.setting.response_bound;
+        let mut questions = vec![Question::ResidualScale { model: self.model(), largest }];
+        if self.support.is_empty() {
+            if self.setting.intercept == Intercept::Estimated {
+                let response_limit = self.setting.response_bound;
+                questions.push(Question::ResponseMean { response_limit });
+            }
+            if self.setting.feature_scale.is_none() {
+                questions.push(Question::RowScale { largest: self.setting.feature_bound });
+            }
+        }
+        self.ask(Phase::Scale, questions)
+    }
+
+    fn take_scale(&mut self, answer: &Answer) {
+        let records = f64::from(self.setting.n_records);
+        let mut blocks = answer.blocks.iter();
+        if let Some(block) = blocks.next() {
+            let largest = 2.0 * self.setting.response_bound;
+            self.scale = estimate_scale(&block.values, records, largest);
+        }
+        if !self.support.is_empty() {
+            return;
+        }
+        if self.setting.intercept == Intercept::Estimated {
+            let mean = blocks.next().and_then(|block| block.values.first()).copied();
+            let share = (mean.unwrap_or(0.0) / records).clamp(-1.0, 1.0);
+            self.intercept = share * self.setting.response_bound;
+        }
+        if self.setting.feature_scale.is_none()
+            && let Some(block) = blocks.next()
+        {
+            self.feature_scale = estimate_row_scale(&block.values, self.setting.feature_bound);
+        }
+    }
+
+    fn ask_choice(mut self) -> ChoosingStep<Self> {
+        let candidates = FeatureSet::except(self.setting.n_features, &self.support);
+        let scores = Question::BoxedGradient {
+            model: self.model(),
+            features: candidates.clone(),
+            feature_limit: FEATURE_CLIP * self.feature_scale,
+            residual_limit: SCORE_CLIP * self.scale,
+        };
+        let query = ChoiceQuery { step: self.step, scores };
+        self.step += 1;
+        self.phase = Phase::Choice { candidates };
+        ChoosingStep::Choose(query, self)
+    }
+
+    fn update_norm(&self) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "a support is small")]
+        let entries = 2.0 * self.support.len() as f64;
+        UPDATE_NORM * entries.sqrt()
+    }
+
+    /// Reads the new row of the Gram matrix and the correlations with the residual, and solves.
+    fn take_update(&mut self, answer: &Answer) {
+        let Some(block) = answer.blocks.first() else { return };
+        let size = self.support.len();
+        let norm = self.update_norm();
+        let values: Vec<f64> = block.values.iter().map(|value| value * norm).collect();
+        let (row, cross) = values.split_at(size.min(values.len()));
+        for (column, value) in row.iter().enumerate() {
+            self.gram[(size - 1, column)] = *value;
+            self.gram[(column, size - 1)] = *value;
+        }
+        let noise = block.noise_std_dev * norm;
+        let solution = NoisyNormalEquations {
+            gram: self.gram.view((0, 0), (size, size)).into_owned(),
+            cross: DVector::from_column_slice(cross.get(..size).unwrap_or(cross)),
+            gram_noise: noise,
+            cross_noise: noise,
+        }
+        .solve();
+        self.coefficients.resize(size, 0.0);
+        for (coefficient, change) in self.coefficients.iter_mut().zip(&solution.coefficients) {
+            *coefficient += self.scale * change;
+        }
+        self.solution = Some(solution);
+    }
+
+    fn finish(self) -> Fit {
+        let model = self.model();
+        let unit = self.scale / self.feature_scale;
+        let Some(solution) = self.solution else {
+            let status = FitStatus::NoFeatureAboveNoise { largest_ratio: 0.0 };
+            let (noise_std_devs, provenance) = (Vec::new(), self.provenance);
+            return Fit { model, noise_std_devs, status, residual_scale: None, provenance };
+        };
+        let relative: Vec<f64> = self.coefficients.iter().map(|value| value / self.scale).collect();
+        Fit {
+            model,
+            noise_std_devs: solution.noise_std_devs.iter().map(|noise| noise * unit).collect(),
+            status: solution.status_of(&relative),
+            residual_scale: Some(self.scale),
+            provenance: self.provenance,
+        }
+    }
+}
+
+impl ChoosingProcedure for Argmax {
+    type Fit = Fit;
+
+    fn start(self) -> ChoosingStep<Self> {
+        self.ask_scale()
+    }
+
+    fn resume(mut self, answer: Answer) -> ChoosingStep<Self> {
+        self.provenance = Some(answer.provenance);
+        match self.phase {
+            Phase::Scale | Phase::Choice { .. } => {
+                self.take_scale(&answer);
+                self.ask_choice()
+            }
+            Phase::Update => {
+                self.take_update(&answer);
+                if self.support.len() < self.setting.sparsity as usize {
+                    return self.ask_scale();
+                }
+                ChoosingStep::Done(self.finish())
+            }
+        }
+    }
+
+    fn chosen(mut self, index: usize) -> ChoosingStep<Self> {
+        if let Phase::Choice { candidates } = &self.phase {
+            self.support.extend(candidates.iter().nth(index));
+        }
+        let question = Question::SupportUpdate {
+            support: self.support.clone(),
+            model: self.model(),
+            scales: Scales { feature: self.feature_scale, residual: self.scale },
+            residual_limit: UPDATE_CLIP,
+            norm: self.update_norm(),
+        };
+        self.ask(Phase::Update, vec![question])
+    }
+}

@@ -1,0 +1,40 @@
+//! What a procedure ends with, disappointing endings included.
+
+use serde::{Deserialize, Serialize};
+use sprifed_noise::Provenance;
+use sprifed_query::LinearModel;
+
+/// How a fit ended.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum FitStatus {
+    /// All planned features were chosen and the solve was sound.
+    Complete,
+    /// No estimate stands out of its noise: the features are as good as random.
+    NoFeatureAboveNoise {
+        /// The largest estimate, in standard deviations of its noise.
+        largest_ratio: f64,
+    },
+    /// The noisy normal equations had to be repaired so much that coefficients are unreliable.
+    IllConditioned {
+        /// Largest over smallest eigenvalue before the repair; negative if one was not positive.
+        condition: f64,
+        /// How many eigenvalues were raised to the noise level.
+        repaired: usize,
+    },
+}
+
+/// A sparse model from private sums.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fit {
+    /// The model in bounded units.
+    pub model: LinearModel,
+    /// The standard deviation that the added noise alone gives each coefficient, in order.
+    pub noise_std_devs: Vec<f64>,
+    /// How the fit ended.
+    pub status: FitStatus,
+    /// The last private estimate of the residual's scale, in bounded units.
+    pub residual_scale: Option<f64>,
+    /// Where the noise came from.
+    pub provenance: Option<Provenance>,
+}

@@ -1,0 +1,71 @@
+//! The answer to a second-moment question, as a matrix again.
+
+use core::f64::consts::SQRT_2;
+
+use nalgebra::{DMatrix, DVector};
+use sprifed_query::AnswerBlock;
+
+use crate::least_squares::NoisyNormalEquations;
+
+#[cfg(test)]
+mod tests;
+
+/// Noisy sums of z·zᵀ with z = (1?, x_S, residual), each variable in its own unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moments {
+    matrix: DMatrix<f64>,
+    noise: f64,
+    intercept: bool,
+}
+
+impl Moments {
+    /// Reads the weighted upper triangle of an answer back; `norm` is what z was clipped to.
+    #[must_use]
+    pub fn decode(block: &AnswerBlock, support: usize, intercept: bool, norm: f64) -> Self {
+        let size = support + 1 + usize::from(intercept);
+        let mut matrix = DMatrix::zeros(size, size);
+        let mut values = block.values.iter();
+        for row in 0..size {
+            for column in row..size {
+                let value = values.next().copied().unwrap_or(0.0) * norm * norm;
+                let weight = if row == column { 1.0 } else { SQRT_2 };
+                matrix[(row, column)] = value / weight;
+                matrix[(column, row)] = value / weight;
+            }
+        }
+        Self { matrix, noise: block.noise_std_dev * norm * norm, intercept }
+    }
+
+    /// The normal equations for the support, the intercept eliminated.
+    #[must_use]
+    pub fn normal_equations(&self) -> NoisyNormalEquations {
+        let size = self.matrix.nrows();
+        let first = usize::from(self.intercept);
+        let support = size - 1 - first;
+        let mut gram = self.matrix.view((first, first), (support, support)).into_owned();
+        let mut cross: DVector<f64> =
+            self.matrix.view((first, size - 1), (support, 1)).column(0).into_owned();
+        if self.intercept {
+            let count = self.count();
+            let means = self.matrix.view((first, 0), (support, 1)).column(0).into_owned();
+            gram -= &means * means.transpose() / count;
+            cross -= &means * (self.matrix[(0, size - 1)] / count);
+        }
+        NoisyNormalEquations { gram, cross, gram_noise: self.noise, cross_noise: self.noise / SQRT_2 }
+    }
+
+    /// What the intercept changes by once the coefficients change by `changes`; zero without one.
+    #[must_use]
+    pub fn intercept_change(&self, changes: &DVector<f64>) -> f64 {
+        if !self.intercept {
+            return 0.0;
+        }
+        let means = self.matrix.view((1, 0), (changes.len(), 1));
+        let explained = means.column(0).dot(changes);
+        (self.matrix[(0, self.matrix.nrows() - 1)] - explained) / self.count()
+    }
+
+    fn count(&self) -> f64 {
+        self.matrix[(0, 0)].max(1.0)
+    }
+}

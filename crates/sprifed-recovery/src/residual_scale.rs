@@ -1,0 +1,62 @@
+//! From a noisy histogram of residual sizes to the scale of the residual.
+//!
+//! The histogram has one bucket for each power of two, so that one question serves every scale
+//! within a factor 2¹³ of the public bound, and a bad model can not saturate it.
+
+use puruspe::erf;
+use sprifed_query::SCALE_BUCKETS;
+
+#[cfg(test)]
+mod tests;
+
+/// Scales tried in each halving.
+const STEPS_PER_HALVING: u32 = 8;
+
+/// The standard deviation of a centred normal residual that fits the noisy `counts` best.
+///
+/// # Notation
+/// Bucket b holds residuals in [largest·2^(−b−1), largest·2^(−b)); the first takes everything
+/// above, the last everything below. The fit minimises Σ (count − n·P(bucket))².
+#[must_use]
+pub fn estimate_scale(counts: &[f64], records: f64, largest: f64) -> f64 {
+    let tried = (0..STEPS_PER_HALVING * 14)
+        .map(|step| largest * (-f64::from(step) / f64::from(STEPS_PER_HALVING)).exp2());
+    let distance = |scale: f64| -> f64 {
+        let expected = bucket_probabilities(scale / largest);
+        counts.iter().zip(expected).map(|(count, p)| (count - records * p).powi(2)).sum()
+    };
+    let best = tried.min_by(|left, right| distance(*left).total_cmp(&distance(*right)));
+    best.unwrap_or(largest)
+}
+
+/// The root mean square of the features of a typical record: the median of the noisy histogram.
+///
+/// # Notation
+/// Bucket b holds rows between largest·2^(−(b+1)/2) and largest·2^(−b/2).
+#[must_use]
+pub fn estimate_row_scale(counts: &[f64], largest: f64) -> f64 {
+    let total: f64 = counts.iter().sum();
+    let mut below = 0.0;
+    let mut median = 0.0;
+    for (bucket, count) in (0u32..).zip(counts) {
+        below += count;
+        median = f64::from(bucket);
+        if below >= total / 2.0 {
+            break;
+        }
+    }
+    largest * (-(median + 0.5) / 2.0).exp2()
+}
+
+/// The probability of each bucket for a centred normal of this standard deviation, in units of
+/// the first bucket's upper end.
+fn bucket_probabilities(scale: f64) -> [f64; SCALE_BUCKETS] {
+    let below = |edge: f64| erf(edge / scale * core::f64::consts::FRAC_1_SQRT_2);
+    core::array::from_fn(|bucket| {
+        let halvings = f64::from(u32::try_from(bucket).unwrap_or(0));
+        let upper = if bucket == 0 { 1.0 } else { below((-halvings).exp2()) };
+        let lower =
+            if bucket + 1 == SCALE_BUCKETS { 0.0 } else { below((-halvings - 1.0).exp2()) };
+        upper - lower
+    })
+}

@@ -1,0 +1,177 @@
+//! The public schedule of the pooled procedures: rounds, candidates, budget shares.
+//!
+//! Seven rounds look at all features twice and then at ever fewer; early rounds get the larger
+//! shares because every later estimate is pooled with theirs. Chosen on simulated designs of 2,500
+//! and 10,000 features, five and ten of them active, at ε of 1 and 5.34, and not tuned per design.
+
+use sprifed_privacy::{Mu, Rounding};
+use sprifed_query::{
+    Plan, PlanError, PlannedStep, PlannedSum, Planner, ROW_BUCKETS, SCALE_BUCKETS,
+};
+
+use crate::setting::{Intercept, Setting, share_of};
+
+/// How the model between two rounds is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Working {
+    /// From the pooled estimates: no further question, but it assumes weakly correlated features.
+    Pooled,
+    /// By private least squares on the features that stand out: for correlated features.
+    LeastSquares,
+}
+
+/// Candidates of each round, as a fraction of all features.
+const FRACTIONS: [f64; 7] = [1.0, 1.0, 0.6, 0.35, 0.2, 0.08, 0.03];
+
+/// The ratio of one round's share to the one before.
+const DECAY: f64 = 0.65;
+
+/// Shares of μ² that do not go to gradients.
+const SCALE_SHARE: f64 = 0.01;
+const ROW_SCALE_SHARE: f64 = 0.003;
+const MEAN_SHARE: f64 = 0.01;
+const WORKING_SHARE: f64 = 0.05;
+const FINAL_SHARE: f64 = 0.08;
+
+/// At most this many times the sparsity enter the working model's least squares.
+const WORKING_SLACK: f64 = 1.5;
+
+/// At most this many times the sparsity enter the last question.
+const FINAL_SLACK: u32 = 3;
+
+/// How many features the last question can tell apart per unit of n·μ.
+const FINAL_RATE: f64 = 0.05;
+
+/// One round of gradients.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Round {
+    /// How many candidates.
+    pub(crate) candidates: usize,
+    /// What its gradient may cost.
+    pub(crate) cost: Mu,
+}
+
+/// Everything about a pooled run that is public beforehand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Schedule {
+    pub(crate) working: Working,
+    pub(crate) rounds: Vec<Round>,
+    pub(crate) scale_cost: Mu,
+    pub(crate) row_scale_cost: Mu,
+    pub(crate) mean_cost: Mu,
+    pub(crate) working_cost: Mu,
+    pub(crate) working_features: usize,
+    pub(crate) final_cost: Mu,
+    pub(crate) final_features: usize,
+}
+
+impl Schedule {
+    /// The schedule for `setting`.
+    ///
+    /// # Errors
+    /// When the sparsity does not suit the features.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "counts of features, rounded down"
+    )]
+    pub fn of(setting: &Setting, working: Working) -> Result<Self, PlanError> {
+        setting.check()?;
+        let total = setting.total_mu()?;
+        let sparsity = setting.sparsity as usize;
+        let features = setting.n_features as usize;
+        let rounds = FRACTIONS.len() as u32;
+        let mut others = SCALE_SHARE + FINAL_SHARE;
+        others += if setting.feature_scale.is_none() { ROW_SCALE_SHARE } else { 0.0 };
+        others += if setting.intercept == Intercept::Estimated { MEAN_SHARE } else { 0.0 };
+        others += if working == Working::LeastSquares { WORKING_SHARE } else { 0.0 };
+        let weights: Vec<f64> = (0..rounds).map(|round| DECAY.powf(f64::from(round))).collect();
+        let weight: f64 = weights.iter().sum();
+        let mut most = features;
+        let mut planned = Vec::new();
+        for (fraction, share) in FRACTIONS.iter().zip(weights) {
+            let wanted = (fraction * f64::from(setting.n_features)) as usize;
+            most = most.min(wanted.max(4 * sparsity));
+            let cost = share_of(total, share / weight * (1.0 - others), 1)?;
+            planned.push(Round { candidates: most, cost });
+        }
+        let final_cost = share_of(total, FINAL_SHARE, 1)?;
+        let told_apart = FINAL_RATE * f64::from(setting.n_records) * final_cost.get() - 1.0;
+        let final_features = (told_apart.max(0.0) as usize)
+            .clamp(sparsity, FINAL_SLACK as usize * sparsity)
+            .min(most);
+        Ok(Self {
+            working,
+            rounds: planned,
+            scale_cost: share_of(total, SCALE_SHARE, rounds + 1)?,
+            row_scale_cost: share_of(total, ROW_SCALE_SHARE, 1)?,
+            mean_cost: share_of(total, MEAN_SHARE, 1)?,
+            working_cost: share_of(total, WORKING_SHARE, rounds - 1)?,
+            working_features: ((WORKING_SLACK * f64::from(setting.sparsity)) as usize).max(1),
+            final_cost,
+            final_features,
+        })
+    }
+
+    /// The plan of the run.
+    ///
+    /// # Errors
+    /// When no grid exists.
+    pub fn plan(&self, setting: &Setting) -> Result<Plan, PlanError> {
+        let planner = setting.planner();
+        let mut steps = vec![self.first_sum(setting, planner)?];
+        let last = self.rounds.len() - 1;
+        for (index, round) in self.rounds.iter().enumerate() {
+            let number = index + 1;
+            let gradient =
+                planner.ball("gradient", round.candidates, round.cost, Rounding::Dithered)?;
+            let scale =
+                planner.ball("scale", SCALE_BUCKETS, self.scale_cost, Rounding::Truncated)?;
+            steps.push(PlannedStep::Sum(PlannedSum {
+                purpose: format!("residual gradient and scale, round {number}"),
+                blocks: vec![gradient, scale],
+            }));
+            if self.working == Working::LeastSquares && index < last {
+                let entries = moment_entries(setting, self.working_features);
+                let block = planner.ball(
+                    "second moment",
+                    entries,
+                    self.working_cost,
+                    Rounding::Dithered,
+                )?;
+                let purpose = format!("second moments of the working model, round {number}");
+                steps.push(PlannedStep::Sum(PlannedSum { purpose, blocks: vec![block] }));
+            }
+        }
+        let entries = moment_entries(setting, self.final_features);
+        let block = planner.ball("second moment", entries, self.final_cost, Rounding::Dithered)?;
+        steps.push(PlannedStep::Sum(PlannedSum {
+            purpose: "second moments of the finalists".to_owned(),
+            blocks: vec![block],
+        }));
+        let procedure = match self.working {
+            Working::Pooled => "sieve",
+            Working::LeastSquares => "certified GRAD",
+        };
+        Ok(setting.plan(procedure, steps))
+    }
+
+    fn first_sum(&self, setting: &Setting, planner: Planner) -> Result<PlannedStep, PlanError> {
+        let exact = Rounding::Truncated;
+        let mut blocks = vec![planner.ball("scale", SCALE_BUCKETS, self.scale_cost, exact)?];
+        if setting.intercept == Intercept::Estimated {
+            blocks.push(planner.ball("mean response", 1, self.mean_cost, Rounding::Dithered)?);
+        }
+        if setting.feature_scale.is_none() {
+            blocks.push(planner.ball("row scale", ROW_BUCKETS, self.row_scale_cost, exact)?);
+        }
+        let purpose = "scale of the response".to_owned();
+        Ok(PlannedStep::Sum(PlannedSum { purpose, blocks }))
+    }
+}
+
+/// Entries of the upper triangle of (1?, x_S, residual).
+fn moment_entries(setting: &Setting, features: usize) -> usize {
+    let size = features + 1 + usize::from(setting.intercept == Intercept::Estimated);
+    size * (size + 1) / 2
+}

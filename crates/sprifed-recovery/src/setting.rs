@@ -1,0 +1,104 @@
+//! What every procedure is planned for, and how a budget is shared out.
+
+use sprifed_privacy::{ApproxDp, IllegalQuantity, Mu, NoiseOrigin, PrivacyUnit, Relation};
+use sprifed_query::{Plan, PlanError, PlannedStep, Planner};
+
+/// What every procedure is planned for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Setting {
+    /// n: how many records, public.
+    pub n_records: u32,
+    /// p: how many features.
+    pub n_features: u32,
+    /// s: how many features are to be chosen.
+    pub sparsity: u32,
+    /// The budget.
+    pub budget: ApproxDp,
+    /// Which data sets are neighbours.
+    pub relation: Relation,
+    /// Whose presence is protected.
+    pub unit: PrivacyUnit,
+    /// Who adds the noise.
+    pub origin: NoiseOrigin,
+    /// A public bound on the absolute response, in bounded units.
+    pub response_bound: f64,
+    /// A public bound on the absolute value of a feature, in bounded units.
+    pub feature_bound: f64,
+    /// The public root mean square of a feature, in bounded units: one for standardised ones.
+    /// Asked for, at a small share of the budget, if it is not known.
+    pub feature_scale: Option<f64>,
+    /// Whether the model has an intercept.
+    pub intercept: Intercept,
+}
+
+/// Whether the model has an intercept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Intercept {
+    /// The response is known to be centred.
+    Absent,
+    /// It is estimated, at a small share of the budget.
+    Estimated,
+}
+
+impl Setting {
+    /// The μ that sums may cost together.
+    ///
+    /// A relative 1e-9 is left for the discretisation's slack and for rounding.
+    ///
+    /// # Errors
+    /// When the budget is too small to be a μ.
+    pub fn total_mu(&self) -> Result<Mu, IllegalQuantity> {
+        Mu::try_from(Mu::largest_within(self.budget)?.get() * (1.0 - 1e-9))
+    }
+
+    /// Refuses what no procedure can do.
+    ///
+    /// # Errors
+    /// When the sparsity is zero or not below the number of features, or there are no records.
+    pub fn check(&self) -> Result<(), PlanError> {
+        let refuse = |found: String, required: &str| {
+            Err(PlanError::Request { found, required: required.to_owned() })
+        };
+        if self.sparsity == 0 || self.sparsity >= self.n_features {
+            let found = format!("a sparsity of {} for {} features", self.sparsity, self.n_features);
+            return refuse(found, "it must be at least 1 and below the number of features");
+        }
+        if self.n_records < 2 {
+            let found = format!("{} records", self.n_records);
+            return refuse(found, "at least 2 are required");
+        }
+        let legal = |bound: f64| bound.is_finite() && bound > 0.0;
+        if !legal(self.response_bound) || !legal(self.feature_bound) {
+            let found = format!("bounds {} and {}", self.response_bound, self.feature_bound);
+            return refuse(found, "bounds must be finite and above zero");
+        }
+        Ok(())
+    }
+
+    /// A plan of these steps.
+    #[must_use]
+    pub fn plan(&self, procedure: &str, steps: Vec<PlannedStep>) -> Plan {
+        Plan {
+            procedure: procedure.to_owned(),
+            origin: self.origin,
+            relation: self.relation,
+            unit: self.unit,
+            budget: self.budget,
+            steps,
+        }
+    }
+
+    /// Makes blocks for this setting.
+    #[must_use]
+    pub const fn planner(&self) -> Planner {
+        Planner { origin: self.origin, relation: self.relation }
+    }
+}
+
+/// The cost of one of `times` questions that share the fraction `share` of a budget.
+///
+/// # Errors
+/// When the share is not positive.
+pub fn share_of(total: Mu, share: f64, times: u32) -> Result<Mu, IllegalQuantity> {
+    Mu::try_from(total.get() * (share / f64::from(times)).sqrt())
+}
