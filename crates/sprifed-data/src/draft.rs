@@ -44,7 +44,7 @@ fn numeric_names(columns: &[Column]) -> impl Iterator<Item = &str> {
 }
 
 const PREAMBLE: &str = "\
-# Public schema, drafted from column names and types. No value was looked at.
+# Public schema, drafted from column names and types. No value was used for a bound.
 #
 # Replace every FILL_IN by a number that is known without looking at the records: a physical limit,
 # the range of the instrument, the definition of a scale, the literature. Bounds cannot be read off

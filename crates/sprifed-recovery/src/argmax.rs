@@ -11,6 +11,7 @@ use sprifed_query::{
     PlannedStep, PlannedSum, Question, ROW_BUCKETS, SCALE_BUCKETS, Scales, SumQuery,
 };
 
+use crate::clipping::{clipped_variance, kept_signal};
 use crate::fit::{Fit, FitStatus};
 use crate::least_squares::{NoisyNormalEquations, Solution};
 use crate::residual_scale::{estimate_row_scale, estimate_scale};
@@ -25,15 +26,42 @@ const UPDATE_SHARE: f64 = 0.4;
 const MEAN_SHARE: f64 = 0.01;
 const ROW_SCALE_SHARE: f64 = 0.003;
 
-/// Features are clipped at this many of their scale in a score.
-const FEATURE_CLIP: f64 = 1.0;
-
-/// Residuals are clipped at this many of their scale in a score, and in an update.
-const SCORE_CLIP: f64 = 1.0;
+/// Residuals are clipped at this many of their scale in an update.
 const UPDATE_CLIP: f64 = 3.0;
+
+/// Clips of features and residuals that are tried for a score, in units of their scale.
+const SCORE_CLIPS: [f64; 7] = [0.7, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0];
 
 /// An update is clipped to this many times the square root of its length.
 const UPDATE_NORM: f64 = 0.8;
+
+/// The clips of features and residuals that make the largest of all scores stand out most.
+///
+/// # Why
+/// A score's signal per record is k(b)/b · k(q)/q of the covariance; its variance is that of the
+/// clipped products, and the largest of p Gumbel variables of scale β adds about β ln p, which
+/// for a choice of cost ρ has the square ln p / (4ρ) up to a constant.
+fn score_clips(setting: &Setting, choice_rho: f64) -> (f64, f64) {
+    let records = f64::from(setting.n_records);
+    let noise = f64::from(setting.n_features).ln() / (4.0 * choice_rho);
+    let quality = |(feature, residual): (f64, f64)| {
+        let signal = kept_signal(feature) / feature * kept_signal(residual) / residual;
+        let spread = noise + records * clipped_variance(feature) * clipped_variance(residual);
+        spread / (signal * signal)
+    };
+    let pairs = SCORE_CLIPS.iter().flat_map(|b| SCORE_CLIPS.iter().map(move |q| (*b, *q)));
+    let best = pairs.min_by(|left, right| quality(*left).total_cmp(&quality(*right)));
+    best.unwrap_or((1.0, 1.0))
+}
+
+/// The ρ of all steps, and of one choice.
+fn rho_shares(setting: &Setting) -> Result<(f64, f64), PlanError> {
+    let total = Rho::largest_within(setting.budget)?.get() * (1.0 - 1e-9);
+    let mut others = SCALE_SHARE + UPDATE_SHARE;
+    others += if setting.intercept == Intercept::Estimated { MEAN_SHARE } else { 0.0 };
+    others += if setting.feature_scale.is_none() { ROW_SCALE_SHARE } else { 0.0 };
+    Ok((total, total * (1.0 - others) / f64::from(setting.sparsity)))
+}
 
 /// The plan of argmax OMP.
 ///
@@ -45,15 +73,12 @@ const UPDATE_NORM: f64 = 0.8;
 /// When the sparsity does not suit the features or no grid exists.
 pub fn plan_argmax(setting: &Setting) -> Result<Plan, PlanError> {
     setting.check()?;
-    let total = Rho::largest_within(setting.budget)?.get() * (1.0 - 1e-9);
+    let (total, choice_rho) = rho_shares(setting)?;
     let planner = setting.planner();
     let picks = f64::from(setting.sparsity);
     let gaussian = |share: f64, times: f64| Mu::try_from((2.0 * total * share / times).sqrt());
     let with_mean = setting.intercept == Intercept::Estimated;
-    let mut others = SCALE_SHARE + UPDATE_SHARE;
-    others += if with_mean { MEAN_SHARE } else { 0.0 };
-    others += if setting.feature_scale.is_none() { ROW_SCALE_SHARE } else { 0.0 };
-    let range = RangeBound::try_from((8.0 * total * (1.0 - others) / picks).sqrt())?;
+    let range = RangeBound::try_from((8.0 * choice_rho).sqrt())?;
     let mut steps = Vec::new();
     for pick in 0..setting.sparsity {
         let number = pick + 1;
@@ -86,6 +111,8 @@ pub fn plan_argmax(setting: &Setting) -> Result<Plan, PlanError> {
 #[derive(Clone, Debug)]
 pub struct Argmax {
     setting: Setting,
+    /// Clips of features and residuals in a score, in units of their scale.
+    clips: (f64, f64),
     phase: Phase,
     step: usize,
     support: Vec<u32>,
@@ -108,10 +135,14 @@ enum Phase {
 
 impl Argmax {
     /// A run for `setting`.
-    #[must_use]
-    pub fn new(setting: Setting) -> Self {
+    ///
+    /// # Errors
+    /// When the budget is too small.
+    pub fn new(setting: Setting) -> Result<Self, PlanError> {
         let size = setting.sparsity as usize;
-        Self {
+        let (_, choice_rho) = rho_shares(&setting)?;
+        Ok(Self {
+            clips: score_clips(&setting, choice_rho),
             phase: Phase::Scale,
             step: 0,
             support: Vec::new(),
@@ -123,7 +154,7 @@ impl Argmax {
             solution: None,
             provenance: None,
             setting,
-        }
+        })
     }
 
     fn model(&self) -> LinearModel {
@@ -181,8 +212,8 @@ impl Argmax {
         let scores = Question::BoxedGradient {
             model: self.model(),
             features: candidates.clone(),
-            feature_limit: FEATURE_CLIP * self.feature_scale,
-            residual_limit: SCORE_CLIP * self.scale,
+            feature_limit: self.clips.0 * self.feature_scale,
+            residual_limit: self.clips.1 * self.scale,
         };
         let query = ChoiceQuery { step: self.step, scores };
         self.step += 1;

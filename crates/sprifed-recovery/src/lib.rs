@@ -1,10 +1,14 @@
 #![doc = include_str!("../README.md")]
 
 mod argmax;
+mod catalogue;
 mod clipping;
+mod correlate;
 mod fit;
 mod least_squares;
 mod moments;
+mod paper;
+mod paper_noise;
 mod pool;
 mod pooled;
 mod residual_scale;
@@ -13,10 +17,17 @@ mod setting;
 mod subset;
 
 pub use argmax::{Argmax, plan_argmax};
+pub use catalogue::{CertifiedProcedure, RunError};
 pub use clipping::{best_clip, clipped_variance, kept_signal};
+pub use correlate::correlate;
 pub use fit::{Fit, FitStatus};
 pub use least_squares::{NoisyNormalEquations, Solution};
 pub use moments::Moments;
+pub use paper::{
+    Limits, PaperGradient, PaperOmp, Solver, SupportNoise, plan_honest_gradient, plan_honest_omp,
+    plan_honest_reusing,
+};
+pub use paper_noise::{PaperBackend, PaperBackendError, PaperNoise};
 pub use pooled::Pooled;
 pub use residual_scale::{estimate_row_scale, estimate_scale};
 pub use schedule::{Schedule, Working};

@@ -1,8 +1,8 @@
 //! The public schedule of the pooled procedures: rounds, candidates, budget shares.
 //!
-//! Seven rounds look at all features twice and then at ever fewer; early rounds get the larger
-//! shares because every later estimate is pooled with theirs. Chosen on simulated designs of 2,500
-//! and 10,000 features, five and ten of them active, at ε of 1 and 5.34, and not tuned per design.
+//! The rounds look at all features twice and then at ever fewer; early rounds get the larger shares
+//! because every later estimate is pooled with theirs. Chosen on simulated designs of 2,500 and
+//! 10,000 features, five and ten of them active, at ε of 1 and 5.34, and not tuned per design.
 
 use sprifed_privacy::{Mu, Rounding};
 use sprifed_query::{
@@ -20,11 +20,23 @@ pub enum Working {
     LeastSquares,
 }
 
-/// Candidates of each round, as a fraction of all features.
-const FRACTIONS: [f64; 7] = [1.0, 1.0, 0.6, 0.35, 0.2, 0.08, 0.03];
+impl Working {
+    /// Candidates of each round, as a fraction of all features.
+    const fn fractions(self) -> &'static [f64] {
+        match self {
+            Self::Pooled => &[1.0, 1.0, 0.8, 0.6, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02],
+            Self::LeastSquares => &[1.0, 1.0, 0.6, 0.35, 0.2, 0.08, 0.03],
+        }
+    }
 
-/// The ratio of one round's share to the one before.
-const DECAY: f64 = 0.65;
+    /// The ratio of one round's share to the one before.
+    const fn decay(self) -> f64 {
+        match self {
+            Self::Pooled => 0.7,
+            Self::LeastSquares => 0.65,
+        }
+    }
+}
 
 /// Shares of μ² that do not go to gradients.
 const SCALE_SHARE: f64 = 0.01;
@@ -80,16 +92,17 @@ impl Schedule {
         let total = setting.total_mu()?;
         let sparsity = setting.sparsity as usize;
         let features = setting.n_features as usize;
-        let rounds = FRACTIONS.len() as u32;
+        let fractions = working.fractions();
+        let rounds = fractions.len() as u32;
         let mut others = SCALE_SHARE + FINAL_SHARE;
         others += if setting.feature_scale.is_none() { ROW_SCALE_SHARE } else { 0.0 };
         others += if setting.intercept == Intercept::Estimated { MEAN_SHARE } else { 0.0 };
         others += if working == Working::LeastSquares { WORKING_SHARE } else { 0.0 };
-        let weights: Vec<f64> = (0..rounds).map(|round| DECAY.powf(f64::from(round))).collect();
+        let weights: Vec<f64> = (0..rounds).map(|round| working.decay().powf(f64::from(round))).collect();
         let weight: f64 = weights.iter().sum();
         let mut most = features;
         let mut planned = Vec::new();
-        for (fraction, share) in FRACTIONS.iter().zip(weights) {
+        for (fraction, share) in fractions.iter().zip(weights) {
             let wanted = (fraction * f64::from(setting.n_features)) as usize;
             most = most.min(wanted.max(4 * sparsity));
             let cost = share_of(total, share / weight * (1.0 - others), 1)?;

@@ -131,7 +131,8 @@ impl<R: ChunkReader + 'static> OpenTable for ParquetColumns<R> {
     }
 }
 
-/// A number whose stored form is not its value, such as a decimal or a date, counts as text.
+/// A number whose stored form is not its value, such as a decimal or a date, counts as text; so
+/// does a row index, which would otherwise become a feature unasked.
 fn kind(column: &ColumnDescriptor) -> ColumnKind {
     use ConvertedType as Converted;
     let is_plain = matches!(
@@ -155,7 +156,9 @@ fn kind(column: &ColumnDescriptor) -> ColumnKind {
         .logical_type_ref()
         .is_none_or(|logical| matches!(logical, ::parquet::basic::LogicalType::Integer { .. }));
     let is_flat = column.max_rep_level() == 0;
-    if is_plain && is_number && is_integer_or_unmarked && is_flat {
+    // The row index of pandas says where a record stood, nothing about whom it describes.
+    let is_row_index = column.name().starts_with("__index_level_");
+    if is_plain && is_number && is_integer_or_unmarked && is_flat && !is_row_index {
         ColumnKind::Numeric
     } else {
         ColumnKind::Text

@@ -198,4 +198,4 @@ fn usize_from(x: f64) -> usize {
 pub(super) const SPREAD: f64 = 9.0;
 
 /// The longest transform.
-pub(super) const LONGEST: usize = 1 << 17;
+pub(super) const LONGEST: usize = 1 << 16;

@@ -124,3 +124,15 @@ fn a_damaged_file_is_refused() {
     let message = read(cut, "").expect_err("damaged").to_string();
     assert!(message.contains("Parquet content is damaged"), "{message}");
 }
+
+#[test]
+fn the_row_index_of_pandas_is_no_feature() {
+    let message = "message table { REQUIRED INT64 __index_level_0__; REQUIRED DOUBLE a; }";
+    let message = Arc::new(parse_message_type(message).expect("a message type"));
+    let kinds: Vec<ColumnKind> = ::parquet::schema::types::SchemaDescriptor::new(message)
+        .columns()
+        .iter()
+        .map(|column| kind(column))
+        .collect();
+    assert_eq!(kinds, [ColumnKind::Text, ColumnKind::Numeric]);
+}

@@ -1,0 +1,255 @@
+//! Generated records with a known sparse model.
+//!
+//! Each row has its own stream, derived from the seed, so a world does not depend on how many
+//! threads made it.
+
+use rand_core::{Rng, SeedableRng};
+use rand_distr::{Distribution, StandardNormal};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
+use rayon::slice::ParallelSliceMut;
+use serde::{Deserialize, Serialize};
+use sprifed_query::LinearModel;
+
+#[cfg(test)]
+mod tests;
+
+/// How features depend on each other.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Correlation {
+    /// Independent features.
+    None,
+    /// Neighbours at distance d have correlation ρᵈ.
+    Autoregressive(f64),
+    /// Every two features have the same correlation.
+    Equal(f64),
+}
+
+/// How much of the response the model leaves unexplained.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unexplained {
+    /// Standard deviation of the error.
+    ErrorStdDev(f64),
+    /// Share of the response's variance that the true model explains.
+    PopulationR2(f64),
+}
+
+/// How the generated numbers are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reading {
+    /// Raw standard normal features and the response as it is.
+    Clean,
+    /// The paper's: features clipped at one and rescaled to unit variance, the response generated
+    /// from them, clipped at one and rescaled.
+    Paper,
+}
+
+/// A world to generate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorldRequest {
+    /// n.
+    pub records: usize,
+    /// Further records for testing.
+    pub test_records: usize,
+    /// p.
+    pub features: usize,
+    /// s.
+    pub sparsity: usize,
+    /// How features depend on each other.
+    pub correlation: Correlation,
+    /// How much the model leaves unexplained.
+    pub unexplained: Unexplained,
+    /// How the numbers are read.
+    pub reading: Reading,
+}
+
+/// A generated world.
+#[derive(Clone, Debug)]
+pub struct World {
+    request: WorldRequest,
+    features: Vec<f32>,
+    responses: Vec<f32>,
+    truth: LinearModel,
+    error_std_dev: f64,
+}
+
+/// The variance of a standard normal clipped to [−1, 1]: 1 − 2φ(1).
+const CLIPPED_VARIANCE: f64 = 0.516_058_550_961_713_3;
+
+impl World {
+    /// The world of this seed.
+    #[must_use]
+    pub fn generate(request: WorldRequest, seed: u64) -> Self {
+        let mut stream = stream_of(seed, u64::MAX);
+        let truth = draw_truth(&request, &mut stream);
+        let error_std_dev = match request.unexplained {
+            Unexplained::ErrorStdDev(error) => error,
+            Unexplained::PopulationR2(share) => {
+                let explained = quadratic(&truth.terms, &truth.terms, request.correlation);
+                (explained * (1.0 - share) / share).sqrt()
+            }
+        };
+        let rows = request.records + request.test_records;
+        let mut features = vec![0f32; rows * request.features];
+        let mut responses = vec![0f32; rows];
+        features
+            .par_chunks_exact_mut(request.features.max(1))
+            .zip(responses.par_iter_mut())
+            .enumerate()
+            .for_each(|(row, (values, response))| {
+                let mut stream = stream_of(seed, row as u64);
+                fill_row(values, &request, &mut stream);
+                let error: f64 = StandardNormal.sample(&mut stream);
+                #[expect(clippy::cast_possible_truncation, reason = "records are stored in f32")]
+                let exact = (truth.predict(values) + error_std_dev * error) as f32;
+                *response = exact;
+            });
+        if request.reading == Reading::Paper {
+            clip_and_rescale(&mut responses);
+        }
+        Self { request, features, responses, truth, error_std_dev }
+    }
+
+    /// The features of the training records, row by row.
+    #[must_use]
+    pub fn features(&self) -> &[f32] {
+        &self.features[..self.request.records * self.request.features]
+    }
+
+    /// The responses of the training records.
+    #[must_use]
+    pub fn responses(&self) -> &[f32] {
+        &self.responses[..self.request.records]
+    }
+
+    /// The model that generated the responses.
+    #[must_use]
+    pub const fn truth(&self) -> &LinearModel {
+        &self.truth
+    }
+
+    /// How many features of the true model `model` has found.
+    #[must_use]
+    pub fn recovered(&self, model: &LinearModel) -> usize {
+        let found = model.support();
+        self.truth.terms.iter().filter(|(feature, _)| found.contains(feature)).count()
+    }
+
+    /// The mean squared error of `model` on new records, and that of predicting zero.
+    ///
+    /// Exact over the population in the clean reading, on the test records in the paper's.
+    #[must_use]
+    pub fn errors(&self, model: &LinearModel) -> (f64, f64) {
+        match self.request.reading {
+            Reading::Clean => {
+                let mut difference = self.truth.terms.clone();
+                difference.extend(model.terms.iter().map(|(feature, value)| (*feature, -value)));
+                let correlation = self.request.correlation;
+                let noise = self.error_std_dev * self.error_std_dev;
+                let wrong = quadratic(&difference, &difference, correlation);
+                let all = quadratic(&self.truth.terms, &self.truth.terms, correlation);
+                (wrong + model.intercept * model.intercept + noise, all + noise)
+            }
+            Reading::Paper => self.test_errors(model),
+        }
+    }
+
+    fn test_errors(&self, model: &LinearModel) -> (f64, f64) {
+        let start = self.request.records;
+        let rows = self.features[start * self.request.features..]
+            .chunks_exact(self.request.features)
+            .zip(&self.responses[start..]);
+        let mut sums = (0.0, 0.0);
+        for (row, response) in rows {
+            let response = f64::from(*response);
+            sums.0 += (response - model.predict(row)).powi(2);
+            sums.1 += response * response;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 records")]
+        let count = self.request.test_records.max(1) as f64;
+        (sums.0 / count, sums.1 / count)
+    }
+}
+
+fn stream_of(seed: u64, row: u64) -> Xoshiro256PlusPlus {
+    Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_mul(0xD134_2543_DE82_EF95).wrapping_add(row))
+}
+
+/// A random support with coefficients from N(2, 1).
+fn draw_truth(request: &WorldRequest, stream: &mut Xoshiro256PlusPlus) -> LinearModel {
+    let mut terms: Vec<(u32, f64)> = Vec::new();
+    while terms.len() < request.sparsity.min(request.features) {
+        #[expect(clippy::cast_possible_truncation, reason = "below the number of features")]
+        let feature = (stream.next_u64() % request.features as u64) as u32;
+        if terms.iter().all(|(known, _)| *known != feature) {
+            let deviate: f64 = StandardNormal.sample(stream);
+            terms.push((feature, 2.0 + deviate));
+        }
+    }
+    LinearModel { intercept: 0.0, terms }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "records are stored in f32")]
+fn fill_row(values: &mut [f32], request: &WorldRequest, stream: &mut Xoshiro256PlusPlus) {
+    for value in values.iter_mut() {
+        *value = StandardNormal.sample(stream);
+    }
+    match request.correlation {
+        Correlation::None => {}
+        Correlation::Autoregressive(correlation) => {
+            let (keep, fresh) = (correlation as f32, (1.0 - correlation * correlation).sqrt() as f32);
+            let mut before = values.first().copied().unwrap_or(0.0);
+            for value in values.iter_mut().skip(1) {
+                before = keep * before + fresh * *value;
+                *value = before;
+            }
+        }
+        Correlation::Equal(correlation) => {
+            let common: f32 = StandardNormal.sample(stream);
+            let (shared, own) = (correlation.sqrt() as f32, (1.0 - correlation).sqrt() as f32);
+            for value in values.iter_mut() {
+                *value = shared * common + own * *value;
+            }
+        }
+    }
+    if request.reading == Reading::Paper {
+        let rescale = (1.0 / CLIPPED_VARIANCE.sqrt()) as f32;
+        for value in values.iter_mut() {
+            *value = value.clamp(-1.0, 1.0) * rescale;
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "records are stored in f32, and there are far fewer than 2^53"
+)]
+fn clip_and_rescale(responses: &mut [f32]) {
+    for response in responses.iter_mut() {
+        *response = response.clamp(-1.0, 1.0);
+    }
+    let count = responses.len().max(1) as f64;
+    let mean = responses.iter().map(|y| f64::from(*y)).sum::<f64>() / count;
+    let variance = responses.iter().map(|y| (f64::from(*y) - mean).powi(2)).sum::<f64>() / count;
+    let rescale = (1.0 / variance.sqrt().max(1e-12)) as f32;
+    for response in responses.iter_mut() {
+        *response *= rescale;
+    }
+}
+
+/// aᵀ Σ b for sparse vectors under the population covariance.
+fn quadratic(left: &[(u32, f64)], right: &[(u32, f64)], correlation: Correlation) -> f64 {
+    let covariance = |a: u32, b: u32| match correlation {
+        _ if a == b => 1.0,
+        Correlation::None => 0.0,
+        Correlation::Autoregressive(rho) => rho.powf(f64::from(a.abs_diff(b))),
+        Correlation::Equal(rho) => rho,
+    };
+    left.iter()
+        .map(|(a, x)| right.iter().map(|(b, y)| x * y * covariance(*a, *b)).sum::<f64>())
+        .sum()
+}
