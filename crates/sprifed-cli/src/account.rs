@@ -6,6 +6,8 @@ mod convert;
 mod paper;
 mod plan;
 
+pub(crate) use convert::parse_quantity;
+
 use clap::Subcommand;
 
 use crate::failure::Failure;

@@ -1,7 +1,11 @@
 //! Why a command ended without what was asked: found, required, and what to do.
 
 use serde::Serialize;
-use sprifed_privacy::{IllegalFraction, IllegalParticipation, IllegalQuantity, Unplannable};
+use sprifed_privacy::{
+    IllegalFraction, IllegalParticipation, IllegalQuantity, Uncertifiable, Unplannable,
+};
+use sprifed_query::PlanError;
+use sprifed_simulate::TrialError;
 
 /// Who has to act, which decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,5 +78,31 @@ impl From<Unplannable> for Failure {
     fn from(error: Unplannable) -> Self {
         let help = "change the numbers of the plan; nothing was spent";
         Self::usage("sprifed::privacy::unplannable", error.to_string(), help)
+    }
+}
+
+impl From<Uncertifiable> for Failure {
+    fn from(error: Uncertifiable) -> Self {
+        let help = "change the numbers of the plan; nothing was spent";
+        Self::usage("sprifed::privacy::uncertifiable", error.to_string(), help)
+    }
+}
+
+impl From<PlanError> for Failure {
+    fn from(error: PlanError) -> Self {
+        let help = "change the budget, the sparsity or the size; nothing was spent";
+        Self::usage("sprifed::plan::impossible", error.to_string(), help)
+    }
+}
+
+impl From<TrialError> for Failure {
+    fn from(error: TrialError) -> Self {
+        match error {
+            TrialError::Plan(error) => error.into(),
+            other => {
+                let help = "simulated trials spend nothing; try another seed or size";
+                Self::outcome("sprifed::simulate::trial-failed", other.to_string(), help)
+            }
+        }
     }
 }

@@ -6,6 +6,9 @@
 mod account;
 mod failure;
 mod output;
+mod progress;
+mod simulate;
+mod study_arguments;
 
 use std::process::ExitCode;
 
@@ -18,6 +21,8 @@ use crate::output::Output;
 ///
 /// Many clients find together the few features that matter. No record leaves a client, and the
 /// report carries a guarantee that a stranger can check.
+///
+/// Example: sprifed account epsilon --mu 1.0 --delta 1e-6
 #[derive(Debug, Parser)]
 #[command(name = "sprifed", version, arg_required_else_help = true)]
 struct Arguments {
@@ -31,8 +36,14 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Answer questions about the privacy budget.
+    ///
+    /// Example: sprifed account epsilon --mu 1.0 --delta 1e-6
     #[command(subcommand)]
     Account(account::Question),
+    /// Repeat trials of a procedure on generated data.
+    ///
+    /// Example: sprifed simulate --procedure grad --records 1500 --features 2500 --sparsity 5
+    Simulate(simulate::Simulate),
 }
 
 fn main() -> ExitCode {
@@ -40,6 +51,7 @@ fn main() -> ExitCode {
     let output = Output::new(arguments.json);
     let ended = match arguments.command {
         Command::Account(question) => account::answer(&question, &output),
+        Command::Simulate(request) => request.run(&output),
     };
     match ended {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,5 +1,6 @@
 //! The only place that prints.
 
+use std::cell::Cell;
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -10,22 +11,25 @@ use crate::failure::Failure;
 #[derive(Debug)]
 pub(crate) struct Output {
     json: bool,
+    is_answered: Cell<bool>,
 }
 
 impl Output {
     pub(crate) const fn new(json: bool) -> Self {
-        Self { json }
+        Self { json, is_answered: Cell::new(false) }
     }
 
     /// Prints one answer: `value` as JSON, or the text that `words` makes of it.
     pub(crate) fn answer<T: Serialize>(&self, value: &T, words: impl FnOnce(&T) -> String) {
         let text = if self.json { to_json(value) } else { words(value) };
         print_line(&mut std::io::stdout(), text.trim_end());
+        self.is_answered.set(true);
     }
 
-    /// Prints why there is no answer.
+    /// Prints why there is no answer, or why the answer is not the hoped-for one. As JSON only if
+    /// there was no answer, so that standard output holds one object.
     pub(crate) fn failure(&self, failure: &Failure) {
-        if self.json {
+        if self.json && !self.is_answered.get() {
             let wrapped = serde_json::json!({ "error": failure });
             print_line(&mut std::io::stdout(), &to_json(&wrapped));
         }

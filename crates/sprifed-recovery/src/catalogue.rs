@@ -7,6 +7,7 @@ use sprifed_query::{ChoiceBackend, Plan, PlanError, run, run_choosing};
 
 use crate::argmax::{Argmax, plan_argmax};
 use crate::fit::Fit;
+use crate::paper::{PaperGradient, PaperOmp, plan_honest_gradient, plan_honest_omp};
 use crate::pooled::Pooled;
 use crate::schedule::{Schedule, Working};
 use crate::setting::Setting;
@@ -24,6 +25,10 @@ pub enum CertifiedProcedure {
     Sieve,
     /// Argmax OMP: for backends that never show scores.
     Argmax,
+    /// The paper's SPriFed-OMP with certified noise, to be compared with.
+    HonestOmp,
+    /// The paper's SPriFed-OMP-GRAD with certified noise, to be compared with.
+    HonestGrad,
 }
 
 /// Why a run has no fit.
@@ -40,7 +45,8 @@ pub enum RunError<B: core::error::Error + 'static> {
 
 impl CertifiedProcedure {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Grad, Self::Sieve, Self::Argmax];
+    pub const ALL: [Self; 5] =
+        [Self::Grad, Self::Sieve, Self::Argmax, Self::HonestOmp, Self::HonestGrad];
 
     /// The public plan for `setting`.
     ///
@@ -51,6 +57,8 @@ impl CertifiedProcedure {
             Self::Grad => Schedule::of(setting, Working::LeastSquares)?.plan(setting),
             Self::Sieve => Schedule::of(setting, Working::Pooled)?.plan(setting),
             Self::Argmax => plan_argmax(setting),
+            Self::HonestOmp => plan_honest_omp(setting),
+            Self::HonestGrad => plan_honest_gradient(setting),
         }
     }
 
@@ -72,6 +80,8 @@ impl CertifiedProcedure {
             Self::Grad => run(pooled(Working::LeastSquares)?, backend, watch),
             Self::Sieve => run(pooled(Working::Pooled)?, backend, watch),
             Self::Argmax => run_choosing(Argmax::new(*setting)?, backend, watch),
+            Self::HonestOmp => run(PaperOmp::honest(setting), backend, watch),
+            Self::HonestGrad => run(PaperGradient::honest(setting), backend, watch),
         }
         .map_err(RunError::Backend)
     }
@@ -83,6 +93,8 @@ impl fmt::Display for CertifiedProcedure {
             Self::Grad => "grad",
             Self::Sieve => "sieve",
             Self::Argmax => "argmax",
+            Self::HonestOmp => "honest-omp",
+            Self::HonestGrad => "honest-grad",
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Xᵀv at the speed of memory: the one loop that all exact correlations are made of.
 
-use rayon::iter::ParallelIterator;
+use rayon::iter::{IndexedParallelIterator, ParallelIterator};
 use rayon::slice::ParallelSlice;
 
 #[cfg(test)]
@@ -25,11 +25,36 @@ pub fn correlate(features: &[f32], weights: &[f64], n_features: usize) -> Vec<f6
 
 /// The same for rows that are found one by one.
 pub(crate) fn correlate_rows(rows: &[&[f32]], weights: &[f64], n_features: usize) -> Vec<f64> {
+    in_tasks(rows, weights, n_features, add_rows)
+}
+
+/// The same with every single product clipped at ±`limit`.
+pub(crate) fn correlate_clipped_rows(
+    rows: &[&[f32]],
+    weights: &[f64],
+    n_features: usize,
+    limit: f64,
+) -> Vec<f64> {
+    in_tasks(rows, weights, n_features, |rows, weights, sums| {
+        for (row, weight) in rows.iter().zip(weights) {
+            for (sum, value) in sums.iter_mut().zip(*row) {
+                *sum += (weight * f64::from(*value)).max(-limit).min(limit);
+            }
+        }
+    })
+}
+
+fn in_tasks(
+    rows: &[&[f32]],
+    weights: &[f64],
+    n_features: usize,
+    add: impl Fn(&[&[f32]], &[f64], &mut [f64]) + Sync,
+) -> Vec<f64> {
     let tasks = rows.par_chunks(TASK_ROWS).zip(weights.par_chunks(TASK_ROWS));
     let parts: Vec<Vec<f64>> = tasks
         .map(|(rows, weights)| {
             let mut sums = vec![0.0; n_features];
-            add_rows(rows, weights, &mut sums);
+            add(rows, weights, &mut sums);
             sums
         })
         .collect();

@@ -1,7 +1,7 @@
 //! The paper's noise, as its pseudocode says: **not private**, for simulation and study only.
 //!
 //! The noise is a continuous Gaussian in floating point, made for sensitivities that do not hold
-//! (see [`sprifed_privacy::paper`]); the sums are exact and nothing is clipped. No ledger is
+//! (see [`sprifed_privacy::paper`]); the sums are exact and no record is clipped. No ledger is
 //! charged, no guarantee follows, and every answer says that it is simulated.
 
 use core::f64::consts::TAU;
@@ -14,7 +14,7 @@ use sprifed_query::{
     Answer, AnswerBlock, FeatureSet, LinearModel, Question, Record, Records, SumBackend, SumQuery,
 };
 
-use crate::correlate::correlate_rows;
+use crate::correlate::{correlate_clipped_rows, correlate_rows};
 
 #[cfg(test)]
 mod tests;
@@ -29,23 +29,26 @@ pub struct PaperNoise {
     pub support_std: f64,
     /// B_C: what the noise on gradients is multiplied with. The paper's tables need one.
     pub gradient_factor: f64,
+    /// What each product of feature and residual is clipped at, as for the paper's real data.
+    pub gradient_clip: Option<f64>,
 }
 
 impl PaperNoise {
-    /// The paper's noise with B_C = 1.
+    /// The paper's noise with B_C = 1 and no clipping.
     #[must_use]
     pub fn of(n_features: u32, sparsity: u32, per_vector: Mu, per_support: Mu) -> Self {
         Self {
             vector_std: f64::from(n_features).sqrt() / per_vector.get(),
             support_std: f64::from(sparsity).sqrt() / per_support.get(),
             gradient_factor: 1.0,
+            gradient_clip: None,
         }
     }
 
     /// No noise at all: the algorithms without privacy.
     #[must_use]
     pub const fn none() -> Self {
-        Self { vector_std: 0.0, support_std: 0.0, gradient_factor: 1.0 }
+        Self { vector_std: 0.0, support_std: 0.0, gradient_factor: 1.0, gradient_clip: None }
     }
 }
 
@@ -93,7 +96,7 @@ impl<'a> PaperBackend<'a> {
                 (sums, self.noise.vector_std, feature_limit * feature_limit)
             }
             Question::BoxedGradient { model, features, feature_limit, residual_limit } => {
-                let sums = self.correlations(&self.residuals(model), features);
+                let sums = self.gradient(model, features);
                 let std_dev = self.noise.vector_std * self.noise.gradient_factor;
                 (sums, std_dev, feature_limit * residual_limit)
             }
@@ -116,8 +119,15 @@ impl<'a> PaperBackend<'a> {
     }
 
     fn correlations(&self, weights: &[f64], features: &FeatureSet) -> Vec<f64> {
-        let all = correlate_rows(&self.rows, weights, self.n_features);
-        features.iter().map(|feature| all.get(feature as usize).copied().unwrap_or(0.0)).collect()
+        among(features, &correlate_rows(&self.rows, weights, self.n_features))
+    }
+
+    fn gradient(&self, model: &LinearModel, features: &FeatureSet) -> Vec<f64> {
+        let residuals = self.residuals(model);
+        let Some(limit) = self.noise.gradient_clip else {
+            return self.correlations(&residuals, features);
+        };
+        among(features, &correlate_clipped_rows(&self.rows, &residuals, self.n_features, limit))
     }
 
     fn column(&self, feature: u32) -> Vec<f64> {
@@ -173,6 +183,10 @@ impl NormalNoise {
     fn uniform(&mut self) -> f64 {
         (self.generator.next_u64() >> 11) as f64 * (0.5f64).powi(53)
     }
+}
+
+fn among(features: &FeatureSet, all: &[f64]) -> Vec<f64> {
+    features.iter().map(|feature| all.get(feature as usize).copied().unwrap_or(0.0)).collect()
 }
 
 fn dot(left: &[f64], right: &[f64]) -> f64 {

@@ -1,11 +1,14 @@
-//! One trial: a world, a procedure, a curator, a score.
+//! One trial: a world, a procedure, a backend, a score.
 
 use sprifed_noise::NoiseGenerator;
-use sprifed_privacy::{ApproxDp, NoiseOrigin, PrivacyUnit, Relation};
-use sprifed_query::{Curator, CuratorError, IllegalRecords, Plan, PlanError, Records};
-use sprifed_recovery::{CertifiedProcedure, Fit, Intercept, RunError, Setting};
+use sprifed_privacy::{ApproxDp, Mu, NoiseOrigin, PrivacyUnit, Relation};
+use sprifed_query::{Curator, CuratorError, IllegalRecords, Plan, PlanError, Records, run};
+use sprifed_recovery::{
+    CertifiedProcedure, Fit, Intercept, PaperBackend, PaperBackendError, PaperGradient, PaperNoise,
+    PaperOmp, RunError, Setting, SupportNoise,
+};
 
-use crate::world::{World, WorldRequest};
+use crate::world::{Reading, World, WorldRequest};
 
 /// Why a trial has no outcome.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -20,24 +23,44 @@ pub enum TrialError {
     /// The procedure did not end with a fit.
     #[error(transparent)]
     Run(#[from] RunError<CuratorError>),
+    /// The paper's backend refused.
+    #[error(transparent)]
+    Paper(#[from] PaperBackendError),
     /// The records are not usable.
     #[error(transparent)]
     Records(#[from] IllegalRecords),
 }
 
-/// What is tried.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Trial {
-    /// The world.
-    pub world: WorldRequest,
-    /// The procedure.
-    pub procedure: CertifiedProcedure,
-    /// The budget.
-    pub budget: ApproxDp,
-    /// Which data sets are neighbours.
-    pub relation: Relation,
-    /// The public bound on the response.
-    pub response_bound: f64,
+/// The paper's algorithms with the paper's noise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PaperAlgorithm {
+    /// SPriFed-OMP.
+    Omp,
+    /// SPriFed-OMP without Enhancement 1.
+    OmpReusing,
+    /// SPriFed-OMP-GRAD with B_C = 1 and no clipping.
+    Grad,
+}
+
+/// How the model is looked for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Method {
+    /// With certified noise, by a curator who follows the plan.
+    Certified {
+        /// The procedure.
+        procedure: CertifiedProcedure,
+        /// What it is planned for.
+        setting: Setting,
+        /// Its public plan.
+        plan: Plan,
+    },
+    /// With the paper's noise: NOT PRIVATE.
+    Paper {
+        /// The algorithm.
+        algorithm: PaperAlgorithm,
+        /// Its noise.
+        noise: PaperNoise,
+    },
 }
 
 /// How one trial came out.
@@ -57,59 +80,118 @@ pub struct TrialOutcome {
 /// coefficients near two, rounded up to a power of two.
 #[must_use]
 pub fn default_response_bound(sparsity: usize) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "a sparsity is small")]
-    let wide = 8.0 * (5.0 * sparsity as f64).sqrt();
-    wide.log2().ceil().exp2()
+    (8.0 * typical_response(sparsity)).log2().ceil().exp2()
 }
 
-impl Trial {
-    /// What the procedure is planned for.
-    ///
-    /// # Errors
-    /// When the numbers do not fit.
-    pub fn setting(&self) -> Result<Setting, PlanError> {
-        let fits = |name: &str, number: usize| {
-            u32::try_from(number).map_err(|_| PlanError::Request {
-                found: format!("{number} {name}"),
-                required: "at most 2^32 are possible".to_owned(),
-            })
-        };
-        Ok(Setting {
-            n_records: fits("records", self.world.records)?,
-            n_features: fits("features", self.world.features)?,
-            sparsity: fits("active features", self.world.sparsity)?,
-            budget: self.budget,
-            relation: self.relation,
-            unit: PrivacyUnit::Record,
-            origin: NoiseOrigin::Curator,
-            response_bound: self.response_bound,
-            feature_bound: 8.0,
-            feature_scale: Some(1.0),
-            intercept: Intercept::Absent,
-        })
-    }
+/// The standard deviation of the response when coefficients are drawn from N(2, 1).
+fn typical_response(sparsity: usize) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "a sparsity is small")]
+    let active = sparsity as f64;
+    (5.0 * active).sqrt()
+}
 
-    /// The public plan.
+impl Method {
+    /// A certified procedure for worlds of this kind.
     ///
     /// # Errors
     /// When no plan exists.
-    pub fn plan(&self) -> Result<Plan, PlanError> {
-        self.procedure.plan(&self.setting()?)
+    pub fn certified(
+        procedure: CertifiedProcedure,
+        world: &WorldRequest,
+        budget: ApproxDp,
+        relation: Relation,
+    ) -> Result<Self, PlanError> {
+        let setting = setting_of(procedure, world, budget, relation)?;
+        let plan = procedure.plan(&setting)?;
+        Ok(Self::Certified { procedure, setting, plan })
     }
 
-    /// Runs the trial of this seed under `plan`.
+    /// One of the paper's algorithms for worlds of this kind.
     ///
     /// # Errors
-    /// When the curator refuses.
-    pub fn run(&self, plan: &Plan, seed: u64) -> Result<TrialOutcome, TrialError> {
-        let world = World::generate(self.world, seed);
-        let records =
-            Records::each_a_unit(world.features(), world.responses(), self.world.features)?;
-        let generator = NoiseGenerator::simulated(seed ^ 0x5EED_0F01);
-        let mut curator = Curator::open(records, plan.clone(), generator)?;
-        let fit = self.procedure.run(&self.setting()?, &mut curator, |_| ())?;
+    /// When the world is too large.
+    pub fn paper(
+        algorithm: PaperAlgorithm,
+        world: &WorldRequest,
+        per_vector: Mu,
+        per_support: Mu,
+    ) -> Result<Self, PlanError> {
+        let (features, sparsity) = (small(world.features)?, small(world.sparsity)?);
+        let noise = PaperNoise::of(features, sparsity, per_vector, per_support);
+        Ok(Self::Paper { algorithm, noise })
+    }
+
+    /// Runs the trial of this seed.
+    ///
+    /// # Errors
+    /// When the backend refuses.
+    pub fn run(&self, request: WorldRequest, seed: u64) -> Result<TrialOutcome, TrialError> {
+        let world = World::generate(request, seed);
+        let fit = self.fit(&world, request, seed ^ 0x5EED_0F01)?;
         let recovered = world.recovered(&fit.model);
         let (test_mse, null_mse) = world.errors(&fit.model);
         Ok(TrialOutcome { fit, recovered, test_mse, null_mse })
     }
+
+    fn fit(&self, world: &World, request: WorldRequest, seed: u64) -> Result<Fit, TrialError> {
+        let records = Records::each_a_unit(world.features(), world.responses(), request.features)?;
+        match self {
+            Self::Certified { procedure, setting, plan } => {
+                let generator = NoiseGenerator::simulated(seed);
+                let mut curator = Curator::open(records, plan.clone(), generator)?;
+                Ok(procedure.run(setting, &mut curator, |_| ())?)
+            }
+            Self::Paper { algorithm, noise } => {
+                let (features, sparsity) = (small(request.features)?, small(request.sparsity)?);
+                let mut backend = PaperBackend::open(&records, *noise, seed);
+                let omp = |support| PaperOmp::as_published(features, sparsity, support);
+                let ended = match algorithm {
+                    PaperAlgorithm::Omp => run(omp(SupportNoise::Fresh), &mut backend, |_| ()),
+                    PaperAlgorithm::OmpReusing => {
+                        run(omp(SupportNoise::Reused), &mut backend, |_| ())
+                    }
+                    PaperAlgorithm::Grad => {
+                        run(PaperGradient::as_published(features, sparsity), &mut backend, |_| ())
+                    }
+                };
+                Ok(ended?)
+            }
+        }
+    }
+}
+
+fn setting_of(
+    procedure: CertifiedProcedure,
+    world: &WorldRequest,
+    budget: ApproxDp,
+    relation: Relation,
+) -> Result<Setting, PlanError> {
+    // The paper's algorithms pay for their bounds: one standard deviation is what serves them best.
+    let (feature_bound, response_bound) = match (procedure, world.reading) {
+        (_, Reading::Paper) => (1.4, 1.1),
+        (CertifiedProcedure::HonestOmp | CertifiedProcedure::HonestGrad, Reading::Clean) => {
+            (1.0, typical_response(world.sparsity))
+        }
+        (_, Reading::Clean) => (8.0, default_response_bound(world.sparsity)),
+    };
+    Ok(Setting {
+        n_records: small(world.records)?,
+        n_features: small(world.features)?,
+        sparsity: small(world.sparsity)?,
+        budget,
+        relation,
+        unit: PrivacyUnit::Record,
+        origin: NoiseOrigin::Curator,
+        response_bound,
+        feature_bound,
+        feature_scale: Some(1.0),
+        intercept: Intercept::Absent,
+    })
+}
+
+fn small(number: usize) -> Result<u32, PlanError> {
+    u32::try_from(number).map_err(|_| PlanError::Request {
+        found: format!("{number} records or features"),
+        required: "at most 2^32 are possible".to_owned(),
+    })
 }

@@ -30,13 +30,13 @@ fn parse_repeated<Q: TryFrom<f64, Error = IllegalQuantity>>(
 #[derive(Args, Debug)]
 pub(crate) struct Releases {
     /// A Gaussian release, optionally repeated: 0.4 or 0.4x10.
-    #[arg(long, value_parser = parse_repeated::<Mu>, allow_negative_numbers = true)]
+    #[arg(long, value_parser = parse_repeated::<Mu>, allow_hyphen_values = true)]
     mu: Vec<Repeated<Mu>>,
     /// A selection by the exponential mechanism of this range, optionally repeated.
-    #[arg(long, value_parser = parse_repeated::<RangeBound>, allow_negative_numbers = true)]
+    #[arg(long, value_parser = parse_repeated::<RangeBound>, allow_hyphen_values = true)]
     range: Vec<Repeated<RangeBound>>,
     /// The delta, strictly between 0 and 1.
-    #[arg(long, value_parser = parse_quantity::<Delta>, allow_negative_numbers = true)]
+    #[arg(long, value_parser = parse_quantity::<Delta>, allow_hyphen_values = true)]
     delta: Delta,
 }
 

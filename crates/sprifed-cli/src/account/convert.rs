@@ -19,10 +19,10 @@ pub(crate) fn parse_quantity<Q: TryFrom<f64, Error = IllegalQuantity>>(
 #[group(required = true, multiple = false)]
 struct Currency {
     /// mu of Gaussian differential privacy.
-    #[arg(long, value_parser = parse_quantity::<Mu>, allow_negative_numbers = true)]
+    #[arg(long, value_parser = parse_quantity::<Mu>, allow_hyphen_values = true)]
     mu: Option<Mu>,
     /// rho of zero-concentrated differential privacy.
-    #[arg(long, value_parser = parse_quantity::<Rho>, allow_negative_numbers = true)]
+    #[arg(long, value_parser = parse_quantity::<Rho>, allow_hyphen_values = true)]
     rho: Option<Rho>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct ToDelta {
     #[command(flatten)]
     currency: Currency,
     /// The epsilon, zero or more.
-    #[arg(long, value_parser = parse_quantity::<Epsilon>, allow_negative_numbers = true)]
+    #[arg(long, value_parser = parse_quantity::<Epsilon>, allow_hyphen_values = true)]
     epsilon: Epsilon,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct ToEpsilon {
     #[command(flatten)]
     currency: Currency,
     /// The delta, strictly between 0 and 1.
-    #[arg(long, value_parser = parse_quantity::<Delta>, allow_negative_numbers = true)]
+    #[arg(long, value_parser = parse_quantity::<Delta>, allow_hyphen_values = true)]
     delta: Delta,
 }
 
@@ -86,13 +86,13 @@ impl ToEpsilon {
 #[derive(Args, Debug)]
 pub(crate) struct ToMu {
     /// The epsilon, zero or more.
-    #[arg(long, value_parser = parse_quantity::<Epsilon>, allow_negative_numbers = true)]
+    #[arg(long, value_parser = parse_quantity::<Epsilon>, allow_hyphen_values = true)]
     epsilon: Epsilon,
     /// The delta, strictly between 0 and 1.
-    #[arg(long, value_parser = parse_quantity::<Delta>, allow_negative_numbers = true)]
+    #[arg(long, value_parser = parse_quantity::<Delta>, allow_hyphen_values = true)]
     delta: Delta,
     /// The norm to which contributions are clipped; prints the noise for both relations.
-    #[arg(long, value_parser = parse_quantity::<sprifed_privacy::ClipNorm>, allow_negative_numbers = true)]
+    #[arg(long, value_parser = parse_quantity::<sprifed_privacy::ClipNorm>, allow_hyphen_values = true)]
     sensitivity: Option<sprifed_privacy::ClipNorm>,
 }
 

@@ -4,35 +4,20 @@ use clap::{Args, ValueEnum};
 use num_rational::BigRational;
 use serde_json::{Value, json};
 use sprifed_privacy::{
-    Algorithm, Delta, FeatureBound, IntegerBounds, Participation, RecordBounds, Relation,
+    Algorithm, Delta, FeatureBound, IntegerBounds, Participation, RecordBounds,
     ResidualClip, ResponseBound, RunPlan, RunRequest, SumCost, SumPlan, parse_exact,
 };
 
 use crate::account::convert::parse_quantity;
 use crate::failure::Failure;
 use crate::output::{Output, table};
+use crate::study_arguments::RelationName;
 
 /// The paper's algorithms, as the command line names them.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum AlgorithmName {
     Omp,
     Grad,
-}
-
-/// The neighbouring relations, as the command line names them.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum RelationName {
-    ZeroOut,
-    ReplaceOne,
-}
-
-impl RelationName {
-    const fn relation(self) -> Relation {
-        match self {
-            Self::ZeroOut => Relation::ZeroOut,
-            Self::ReplaceOne => Relation::ReplaceOne,
-        }
-    }
 }
 
 fn parse_share(text: &str) -> Result<BigRational, String> {
@@ -62,19 +47,19 @@ pub(crate) struct Run {
     #[arg(long)]
     sparsity: u32,
     /// X_M: the public bound on every feature.
-    #[arg(long, default_value = "1", value_parser = parse_quantity::<FeatureBound>, allow_negative_numbers = true)]
+    #[arg(long, default_value = "1", value_parser = parse_quantity::<FeatureBound>, allow_hyphen_values = true)]
     feature_bound: FeatureBound,
     /// y_M: the public bound on the response.
-    #[arg(long, default_value = "1", value_parser = parse_quantity::<ResponseBound>, allow_negative_numbers = true)]
+    #[arg(long, default_value = "1", value_parser = parse_quantity::<ResponseBound>, allow_hyphen_values = true)]
     response_bound: ResponseBound,
     /// The public bound on residuals, for `grad` [default: the response bound].
-    #[arg(long, value_parser = parse_quantity::<ResidualClip>, allow_negative_numbers = true)]
+    #[arg(long, value_parser = parse_quantity::<ResidualClip>, allow_hyphen_values = true)]
     residual_clip: Option<ResidualClip>,
     /// mu_p: the cost of one release of all features.
-    #[arg(long, value_parser = parse_share, allow_negative_numbers = true)]
+    #[arg(long, value_parser = parse_share, allow_hyphen_values = true)]
     mu_p: BigRational,
     /// mu_s: the cost of one low-noise row of the support.
-    #[arg(long, value_parser = parse_share, allow_negative_numbers = true)]
+    #[arg(long, value_parser = parse_share, allow_hyphen_values = true)]
     mu_s: BigRational,
     /// Which data sets count as neighbours.
     #[arg(long, value_enum, default_value = "zero-out")]
@@ -83,7 +68,7 @@ pub(crate) struct Run {
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     records_per_client: u32,
     /// The delta of the guarantee.
-    #[arg(long, value_parser = parse_quantity::<Delta>, allow_negative_numbers = true)]
+    #[arg(long, value_parser = parse_quantity::<Delta>, allow_hyphen_values = true)]
     delta: Delta,
 }
 

@@ -12,7 +12,10 @@ use crate::test_support::{generous_ledger, small_sum};
 use crate::totals::Algorithm;
 
 fn budget(epsilon: f64) -> ApproxDp {
-    ApproxDp::new(Epsilon::try_from(epsilon).unwrap(), Delta::try_from(1e-6).unwrap())
+    ApproxDp::new(
+        Epsilon::try_from(epsilon).unwrap(),
+        Delta::try_from(1e-6).unwrap(),
+    )
 }
 
 fn ledger(epsilon: f64) -> Ledger {
@@ -23,21 +26,36 @@ fn sum(variance: &str) -> SumPurchase {
     let block = Block {
         name: "tested".to_owned(),
         coordinates: 3,
-        bounds: IntegerBounds::Box { bound: 4, squares: 1 },
+        bounds: IntegerBounds::Box {
+            bound: 4,
+            squares: 1,
+        },
         share_variance: NoiseVariance::try_from(variance.to_owned()).unwrap(),
     };
     let origin = NoiseOrigin::Shares(Participation::new(20, 18, 2).unwrap());
-    SumPurchase { plan: SumPlan { blocks: vec![block] }, origin }
+    SumPurchase {
+        plan: SumPlan {
+            blocks: vec![block],
+        },
+        origin,
+    }
 }
 
 fn selection() -> SelectionPurchase {
-    SelectionPurchase { candidates: 9, score_bound: 4, noise_rate: (1, 20) }
+    SelectionPurchase {
+        candidates: 9,
+        score_bound: 4,
+        noise_rate: (1, 20),
+    }
 }
 
 /// A ledger of two sums, of different noise, and the record of it.
 fn two_sums() -> (Ledger, LedgerRecord) {
     let mut ledger = generous_ledger();
-    let _permits = (ledger.spend("first", sum("50")), ledger.spend("second", sum("100")));
+    let _permits = (
+        ledger.spend("first", sum("50")),
+        ledger.spend("second", sum("100")),
+    );
     let record = ledger.record();
     (ledger, record)
 }
@@ -59,10 +77,20 @@ fn a_charge_is_noted_with_its_statement_and_its_line() {
     let permit = ledger.spend("a first sum", small_sum()).unwrap();
     let chosen = ledger.spend("a first feature", selection()).unwrap();
     let record = ledger.record();
-    let noted: Vec<_> = record.entries.iter().map(|e| (e.statement.as_str(), &e.line)).collect();
+    let noted: Vec<_> = record
+        .entries
+        .iter()
+        .map(|e| (e.statement.as_str(), &e.line))
+        .collect();
     let lines = [line(small_sum()), LedgerLine::Selection(selection())];
-    assert_eq!(noted, [("a first sum", &lines[0]), ("a first feature", &lines[1])]);
-    assert_eq!((permit.purchase(), chosen.purchase()), (&small_sum(), &selection()));
+    assert_eq!(
+        noted,
+        [("a first sum", &lines[0]), ("a first feature", &lines[1])]
+    );
+    assert_eq!(
+        (permit.purchase(), chosen.purchase()),
+        (&small_sum(), &selection())
+    );
     assert_eq!(permit.into_purchase(), small_sum());
 }
 
@@ -77,22 +105,32 @@ fn a_charge_beyond_the_budget_is_refused_with_all_the_numbers() {
     };
     assert!(needed > ledger.budget().epsilon() && spent.is_none());
     let text = error.to_string();
-    let wanted = format!("\"too much\" would bring the total to epsilon = {needed}, but the budget is 0.5");
+    let wanted =
+        format!("\"too much\" would bring the total to epsilon = {needed}, but the budget is 0.5");
     assert!(text.starts_with(&wanted), "{text}");
-    assert!(text.contains("at delta = 0.000001; 0 is already spent"), "{text}");
+    assert!(
+        text.contains("at delta = 0.000001; 0 is already spent"),
+        "{text}"
+    );
 }
 
 #[test]
 fn a_charge_without_a_certified_cost_is_refused_and_leaves_the_ledger_equal() {
     let mut ledger = generous_ledger();
     let before = ledger.clone();
-    let broken = SelectionPurchase { noise_rate: (1, 0), ..selection() };
+    let broken = SelectionPurchase {
+        noise_rate: (1, 0),
+        ..selection()
+    };
     assert!(matches!(
         ledger.spend("too fine", sum("3")).unwrap_err(),
         LedgerError::Uncertifiable { .. }
     ));
     assert!(ledger.spend("no noise", broken).is_err());
-    let empty = SumPurchase { plan: SumPlan { blocks: Vec::new() }, origin: NoiseOrigin::Curator };
+    let empty = SumPurchase {
+        plan: SumPlan { blocks: Vec::new() },
+        origin: NoiseOrigin::Curator,
+    };
     assert!(ledger.spend("nothing", empty).is_err());
     assert_eq!(ledger, before);
 }
@@ -114,10 +152,21 @@ fn a_budget_of_exactly_the_plan_pays_for_the_plan_and_not_for_one_sum_more() {
     let mut ledger = Ledger::open(budget, request.relation, PrivacyUnit::Record);
     let origin = NoiseOrigin::Shares(request.participation);
     for sum in &plan.sums {
-        let _permit = ledger.spend("planned", SumPurchase { plan: sum.clone(), origin }).unwrap();
+        let _permit = ledger
+            .spend(
+                "planned",
+                SumPurchase {
+                    plan: sum.clone(),
+                    origin,
+                },
+            )
+            .unwrap();
     }
     assert_eq!(ledger.spent(), Some(budget));
-    let again = SumPurchase { plan: plan.sums[0].clone(), origin };
+    let again = SumPurchase {
+        plan: plan.sums[0].clone(),
+        origin,
+    };
     assert!(ledger.spend("one more", again).is_err());
     assert_eq!(ledger.spent(), Some(budget));
 }
@@ -127,7 +176,10 @@ fn replacing_is_charged_more_than_zeroing() {
     let mut zero_out = generous_ledger();
     let mut replace_one =
         Ledger::open(zero_out.budget(), Relation::ReplaceOne, PrivacyUnit::Record);
-    let _permits = (zero_out.spend("sum", sum("50")), replace_one.spend("sum", sum("50")));
+    let _permits = (
+        zero_out.spend("sum", sum("50")),
+        replace_one.spend("sum", sum("50")),
+    );
     assert!(replace_one.record().spent > zero_out.record().spent);
 }
 
@@ -137,9 +189,15 @@ fn a_record_whose_total_was_changed_is_refused() {
     let honest = record.spent.unwrap();
     record.spent = Some(Epsilon::try_from(honest.get() * (1.0 - 1e-15)).unwrap());
     let error = Ledger::replay(&record).unwrap_err();
-    assert!(error.to_string().contains(&format!("add up to {honest}")), "{error}");
+    assert!(
+        error.to_string().contains(&format!("add up to {honest}")),
+        "{error}"
+    );
     record.spent = None;
-    assert!(matches!(Ledger::replay(&record), Err(LedgerError::Altered { .. })));
+    assert!(matches!(
+        Ledger::replay(&record),
+        Err(LedgerError::Altered { .. })
+    ));
 }
 
 #[test]
@@ -147,15 +205,27 @@ fn a_record_whose_noise_bound_or_relation_was_changed_is_refused() {
     let (_, honest) = two_sums();
     let mut louder = honest.clone();
     louder.entries[0].line = line(sum("51"));
-    assert!(matches!(Ledger::replay(&louder), Err(LedgerError::Altered { .. })));
+    assert!(matches!(
+        Ledger::replay(&louder),
+        Err(LedgerError::Altered { .. })
+    ));
     let mut narrower = sum("50");
-    narrower.plan.blocks[0].bounds = IntegerBounds::Box { bound: 3, squares: 1 };
+    narrower.plan.blocks[0].bounds = IntegerBounds::Box {
+        bound: 3,
+        squares: 1,
+    };
     let mut narrowed = honest.clone();
     narrowed.entries[0].line = line(narrower);
-    assert!(matches!(Ledger::replay(&narrowed), Err(LedgerError::Altered { .. })));
+    assert!(matches!(
+        Ledger::replay(&narrowed),
+        Err(LedgerError::Altered { .. })
+    ));
     let mut renamed = honest;
     renamed.relation = Relation::ReplaceOne;
-    assert!(matches!(Ledger::replay(&renamed), Err(LedgerError::Altered { .. })));
+    assert!(matches!(
+        Ledger::replay(&renamed),
+        Err(LedgerError::Altered { .. })
+    ));
 }
 
 #[test]
@@ -164,10 +234,16 @@ fn a_record_with_an_entry_removed_or_repeated_is_refused() {
     for index in 0..2 {
         let mut shorter = honest.clone();
         shorter.entries.remove(index);
-        assert!(matches!(Ledger::replay(&shorter), Err(LedgerError::Altered { .. })));
+        assert!(matches!(
+            Ledger::replay(&shorter),
+            Err(LedgerError::Altered { .. })
+        ));
         let mut longer = honest.clone();
         longer.entries.push(honest.entries[index].clone());
-        assert!(matches!(Ledger::replay(&longer), Err(LedgerError::Altered { .. })));
+        assert!(matches!(
+            Ledger::replay(&longer),
+            Err(LedgerError::Altered { .. })
+        ));
     }
 }
 
@@ -175,7 +251,10 @@ fn a_record_with_an_entry_removed_or_repeated_is_refused() {
 fn a_record_that_spends_more_than_its_budget_is_refused() {
     let (_, mut record) = two_sums();
     record.budget = budget(0.1);
-    assert!(matches!(Ledger::replay(&record), Err(LedgerError::Overdrawn { .. })));
+    assert!(matches!(
+        Ledger::replay(&record),
+        Err(LedgerError::Overdrawn { .. })
+    ));
 }
 
 #[test]
@@ -193,7 +272,10 @@ fn a_stored_record_with_an_illegal_or_unknown_part_is_not_read() {
     for alter in alterations {
         let mut altered = stored.clone();
         alter(&mut altered);
-        assert!(serde_json::from_value::<LedgerRecord>(altered.clone()).is_err(), "{altered}");
+        assert!(
+            serde_json::from_value::<LedgerRecord>(altered.clone()).is_err(),
+            "{altered}"
+        );
     }
 }
 

@@ -20,7 +20,10 @@ fn request(algorithm: Algorithm, features: u32, sparsity: u32, shares: (&str, &s
 
 fn blocks(plan: &RunPlan) -> Vec<Vec<(&str, u32)>> {
     let of_sum = |sum: &SumPlan| -> Vec<(String, u32)> {
-        sum.blocks.iter().map(|block| (block.name.clone(), block.coordinates)).collect()
+        sum.blocks
+            .iter()
+            .map(|block| (block.name.clone(), block.coordinates))
+            .collect()
     };
     let named = plan.sums.iter().map(of_sum).collect::<Vec<_>>();
     let known = ["gamma0", "beta", "grad", "gammaS", "betaS"];
@@ -33,28 +36,39 @@ fn any_request() -> impl Strategy<Value = RunRequest> {
     let algorithm = prop_oneof![Just(Algorithm::Omp), Just(Algorithm::Grad)];
     let relation = prop_oneof![Just(Relation::ZeroOut), Just(Relation::ReplaceOne)];
     let people = (2u32..300, 0u32..30, 0u32..30);
-    (algorithm, relation, 1u32..8, 1u32..100, 1u32..200, 1u32..200, people).prop_map(
-        |(algorithm, relation, sparsity, more, per_vector, per_support, people)| {
-            let (honest, colluders, spare) = people;
-            let quorum = honest + colluders;
-            let hundredths = |share: u32| parse_exact(&format!("{share}/100")).unwrap();
-            RunRequest {
-                algorithm,
-                features: sparsity + more,
-                sparsity,
-                per_vector: hundredths(per_vector),
-                per_support: hundredths(per_support),
-                participation: Participation::new(quorum + spare, quorum, colluders).unwrap(),
-                relation,
-                records_per_client: 1,
-            }
-        },
+    (
+        algorithm,
+        relation,
+        1u32..8,
+        1u32..100,
+        1u32..200,
+        1u32..200,
+        people,
     )
+        .prop_map(
+            |(algorithm, relation, sparsity, more, per_vector, per_support, people)| {
+                let (honest, colluders, spare) = people;
+                let quorum = honest + colluders;
+                let hundredths = |share: u32| parse_exact(&format!("{share}/100")).unwrap();
+                RunRequest {
+                    algorithm,
+                    features: sparsity + more,
+                    sparsity,
+                    per_vector: hundredths(per_vector),
+                    per_support: hundredths(per_support),
+                    participation: Participation::new(quorum + spare, quorum, colluders).unwrap(),
+                    relation,
+                    records_per_client: 1,
+                }
+            },
+        )
 }
 
 #[test]
 fn omp_asks_what_it_needs_in_one_sum_more_than_it_chooses_features() {
-    let plan = request(Algorithm::Omp, 20, 3, ("0.4", "0.1")).plan().unwrap();
+    let plan = request(Algorithm::Omp, 20, 3, ("0.4", "0.1"))
+        .plan()
+        .unwrap();
     let expected = vec![
         vec![("gamma0", 20)],
         vec![("beta", 19), ("gammaS", 1), ("betaS", 1)],
@@ -67,7 +81,9 @@ fn omp_asks_what_it_needs_in_one_sum_more_than_it_chooses_features() {
 
 #[test]
 fn the_gradient_variant_asks_two_sums_for_each_feature() {
-    let plan = request(Algorithm::Grad, 20, 2, ("0.4", "0.1")).plan().unwrap();
+    let plan = request(Algorithm::Grad, 20, 2, ("0.4", "0.1"))
+        .plan()
+        .unwrap();
     let expected = vec![
         vec![("grad", 20)],
         vec![("gammaS", 1), ("betaS", 1)],
@@ -81,9 +97,14 @@ fn the_gradient_variant_asks_two_sums_for_each_feature() {
 fn a_sparsity_that_does_not_suit_the_features_is_refused() {
     for (features, sparsity) in [(20, 0), (20, 20), (20, 21), (0, 0), (1, 1)] {
         for algorithm in [Algorithm::Omp, Algorithm::Grad] {
-            let error = request(algorithm, features, sparsity, ("0.4", "0.1")).plan().unwrap_err();
+            let error = request(algorithm, features, sparsity, ("0.4", "0.1"))
+                .plan()
+                .unwrap_err();
             let text = error.to_string();
-            assert!(text.contains(&format!("the sparsity is {sparsity}, but it must be")), "{text}");
+            assert!(
+                text.contains(&format!("the sparsity is {sparsity}, but it must be")),
+                "{text}"
+            );
             assert!(text.contains(&format!("{features} features")), "{text}");
         }
     }
@@ -103,8 +124,16 @@ fn a_share_of_the_budget_that_is_not_positive_is_refused_by_name() {
 
 #[test]
 fn a_share_beyond_every_grid_or_modulus_is_refused_without_a_panic() {
-    for shares in [("1e30", "0.1"), ("0.4", "1e19"), ("1e-30", "0.1"), ("1e18", "1e18")] {
-        assert!(request(Algorithm::Omp, 20, 3, shares).plan().is_err(), "{shares:?}");
+    for shares in [
+        ("1e30", "0.1"),
+        ("0.4", "1e19"),
+        ("1e-30", "0.1"),
+        ("1e18", "1e18"),
+    ] {
+        assert!(
+            request(Algorithm::Omp, 20, 3, shares).plan().is_err(),
+            "{shares:?}"
+        );
     }
     let mut crowded = request(Algorithm::Omp, 20, 3, ("1e9", "1e9"));
     crowded.records_per_client = u32::MAX;

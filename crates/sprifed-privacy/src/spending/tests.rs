@@ -19,7 +19,9 @@ fn range(value: f64) -> Expense {
 }
 
 fn spend(expenses: &[Expense]) -> Spending {
-    expenses.iter().fold(Spending::default(), |total, expense| total.and(*expense).unwrap())
+    expenses.iter().fold(Spending::default(), |total, expense| {
+        total.and(*expense).unwrap()
+    })
 }
 
 fn epsilon_of(spending: &Spending, at: f64) -> f64 {
@@ -27,7 +29,10 @@ fn epsilon_of(spending: &Spending, at: f64) -> f64 {
 }
 
 fn any_expense() -> impl Strategy<Value = Expense> {
-    prop_oneof![Just(Expense::Sum(sum_cost())), (1u32..=4).prop_map(|tenths| range(f64::from(tenths) / 10.0))]
+    prop_oneof![
+        Just(Expense::Sum(sum_cost())),
+        (1u32..=4).prop_map(|tenths| range(f64::from(tenths) / 10.0))
+    ]
 }
 
 #[test]
@@ -42,7 +47,10 @@ fn sums_alone_cost_what_the_sum_costs() {
     let spending = spend(&[Expense::Sum(sum_cost()), Expense::Sum(sum_cost())]);
     let twice = sum_cost().compose(sum_cost()).unwrap();
     assert_eq!(spending.sums(), Some(twice));
-    assert_eq!(spending.to_approx_dp(delta(1e-6)), Some(twice.to_approx_dp(delta(1e-6))));
+    assert_eq!(
+        spending.to_approx_dp(delta(1e-6)),
+        Some(twice.to_approx_dp(delta(1e-6)))
+    );
 }
 
 #[test]
@@ -61,7 +69,11 @@ fn one_selection_costs_at_most_its_range() {
 #[test]
 fn a_selection_pays_for_its_rounded_noise() {
     // λ = 1/20, Δ = 4: 2λΔ + 4λ = 0.6; under replace-one Δ doubles.
-    let selection = SelectionPurchase { candidates: 9, score_bound: 4, noise_rate: (1, 20) };
+    let selection = SelectionPurchase {
+        candidates: 9,
+        score_bound: 4,
+        noise_rate: (1, 20),
+    };
     let cost = |relation| match selection.expense(relation).unwrap() {
         Expense::Selection(range) => range.get(),
         Expense::Sum(_) => unreachable!("a selection"),
@@ -69,7 +81,10 @@ fn a_selection_pays_for_its_rounded_noise() {
     assert!((cost(Relation::ZeroOut) - 0.6).abs() < 1e-15);
     assert!((cost(Relation::ReplaceOne) - 1.0).abs() < 1e-15);
     for noise_rate in [(0, 1), (1, 0), (0, 0)] {
-        let broken = SelectionPurchase { noise_rate, ..selection };
+        let broken = SelectionPurchase {
+            noise_rate,
+            ..selection
+        };
         assert!(broken.expense(Relation::ZeroOut).is_err(), "{noise_rate:?}");
     }
 }

@@ -6,6 +6,7 @@ use num_rational::BigRational;
 use num_traits::ToPrimitive;
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use sprifed_noise::NoiseParameterError;
 use sprifed_privacy::{
     IllegalFraction, IllegalModulus, IllegalParticipation, IllegalQuantity, Unplannable,
     parse_exact,
@@ -30,6 +31,8 @@ pub(super) enum BadVector {
     Modulus(#[from] IllegalModulus),
     #[error(transparent)]
     Plan(#[from] Unplannable),
+    #[error(transparent)]
+    Noise(#[from] NoiseParameterError),
 }
 
 /// The part of a vector file that is used.

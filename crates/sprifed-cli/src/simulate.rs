@@ -1,0 +1,259 @@
+//! `simulate`: repeated trials on generated data.
+
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use sprifed_privacy::{ApproxDp, Delta, Epsilon, Mu, Spending};
+use sprifed_recovery::CertifiedProcedure;
+use sprifed_simulate::{Method, PaperAlgorithm, Summary};
+
+use crate::account::parse_quantity;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::study_arguments::{RelationName, WorldArguments};
+
+/// Procedures, as the command line names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProcedureName {
+    /// Certified GRAD: for correlated features.
+    Grad,
+    /// The sieve: for weakly correlated features.
+    Sieve,
+    /// Argmax OMP: the curator reveals only which feature is picked.
+    Argmax,
+    /// The paper's SPriFed-OMP with certified noise (the same as honest-omp).
+    Omp,
+    /// The paper's SPriFed-OMP with certified noise.
+    HonestOmp,
+    /// The paper's SPriFed-OMP-GRAD with certified noise.
+    HonestGrad,
+    /// SPriFed-OMP as published. NOT PRIVATE as claimed.
+    PaperOmp,
+    /// SPriFed-OMP as published, without Enhancement 1. NOT PRIVATE as claimed.
+    PaperOmpReuse,
+    /// SPriFed-OMP-GRAD as published. NOT PRIVATE.
+    PaperGrad,
+}
+
+impl ProcedureName {
+    pub(crate) const fn certified(self) -> Option<CertifiedProcedure> {
+        match self {
+            Self::Grad => Some(CertifiedProcedure::Grad),
+            Self::Sieve => Some(CertifiedProcedure::Sieve),
+            Self::Argmax => Some(CertifiedProcedure::Argmax),
+            Self::Omp | Self::HonestOmp => Some(CertifiedProcedure::HonestOmp),
+            Self::HonestGrad => Some(CertifiedProcedure::HonestGrad),
+            _ => None,
+        }
+    }
+
+    const fn published(self) -> Option<PaperAlgorithm> {
+        match self {
+            Self::PaperOmp => Some(PaperAlgorithm::Omp),
+            Self::PaperOmpReuse => Some(PaperAlgorithm::OmpReusing),
+            Self::PaperGrad => Some(PaperAlgorithm::Grad),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn words(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+}
+
+/// Backends, as the command line names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum BackendName {
+    /// One trusted party holds all records; the noise is drawn once.
+    Curator,
+}
+
+/// `simulate`.
+#[derive(Args, Debug)]
+pub(crate) struct Simulate {
+    /// The procedure.
+    #[arg(long, value_enum)]
+    procedure: ProcedureName,
+    /// Who answers.
+    #[arg(long, value_enum, default_value = "curator")]
+    backend: BackendName,
+    #[command(flatten)]
+    world: WorldArguments,
+    /// Epsilon of the budget; for certified procedures.
+    #[arg(long, value_parser = parse_quantity::<Epsilon>, default_value = "5.34", allow_negative_numbers = true)]
+    epsilon: Epsilon,
+    /// Delta of the budget.
+    #[arg(long, value_parser = parse_quantity::<Delta>, default_value = "1e-4", allow_negative_numbers = true)]
+    delta: Delta,
+    /// Which data sets count as neighbours.
+    #[arg(long, value_enum, default_value = "zero-out")]
+    neighbours: RelationName,
+    /// mu_p of the paper's procedures [default: 0.543 up to 5 active features, 0.4 above].
+    #[arg(long, value_parser = parse_quantity::<Mu>, allow_negative_numbers = true)]
+    mu_p: Option<Mu>,
+    /// mu_s of the paper's procedures.
+    #[arg(long, value_parser = parse_quantity::<Mu>, default_value = "0.02", allow_negative_numbers = true)]
+    mu_s: Mu,
+    /// How many trials.
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
+    trials: u64,
+    /// The seed of the first trial; trial k uses seed + k.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+impl Simulate {
+    pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
+        let request = self.world.request()?;
+        let method = self.method()?;
+        let progress = Progress::start("trials", self.trials);
+        let start = Instant::now();
+        let mut outcomes = Vec::new();
+        for trial in 0..self.trials {
+            outcomes.push(method.run(request, self.seed.wrapping_add(trial))?);
+            progress.advance();
+        }
+        progress.finish();
+        let seconds = start.elapsed().as_secs_f64() / outcomes.len().max(1) as f64;
+        let summary = Summary::of(&outcomes, request.sparsity);
+        let answer = self.to_json(&method, &summary, seconds)?;
+        output.answer(&answer, |answer| self.to_text(answer, &summary, seconds));
+        Ok(())
+    }
+
+    fn method(&self) -> Result<Method, Failure> {
+        let request = self.world.request()?;
+        if let Some(procedure) = self.procedure.certified() {
+            let budget = ApproxDp::new(self.epsilon, self.delta);
+            let relation = self.neighbours.relation();
+            return Ok(Method::certified(procedure, &request, budget, relation)?);
+        }
+        if let Some(algorithm) = self.procedure.published() {
+            return Ok(Method::paper(algorithm, &request, self.per_vector()?, self.mu_s)?);
+        }
+        unreachable!("every procedure is certified or published")
+    }
+
+    fn per_vector(&self) -> Result<Mu, Failure> {
+        let usual = if self.world.sparsity <= 5 { 0.543 } else { 0.4 };
+        Ok(self.mu_p.map_or_else(|| Mu::try_from(usual), Ok)?)
+    }
+
+    fn to_json(
+        &self,
+        method: &Method,
+        summary: &Summary,
+        seconds: f64,
+    ) -> Result<Value, Failure> {
+        let guarantee = match method {
+            Method::Certified { plan, .. } => self.certified_guarantee(&plan.spending()?),
+            Method::Paper { .. } => self.paper_guarantee()?,
+        };
+        Ok(json!({
+            "procedure": self.procedure.words(), "backend": "curator",
+            "records": self.world.records, "clients": self.world.clients(),
+            "features": self.world.features, "sparsity": self.world.sparsity,
+            "trials": self.trials, "seed": self.seed,
+            "guarantee": guarantee,
+            "recovered": summary.recovered, "recovered_share": summary.recovered_share,
+            "test_mse": summary.test_mse, "test_r2": summary.test_r2,
+            "null_mse": summary.null_mse, "seconds_per_trial": seconds,
+        }))
+    }
+
+    fn certified_guarantee(&self, spending: &Spending) -> Value {
+        let guarantee = spending.to_approx_dp(self.delta);
+        let epsilon = guarantee.map(ApproxDp::epsilon);
+        let mu = spending.sums().and_then(|sums| sums.mu().ok());
+        let relation = self.neighbours.relation().words();
+        let statement = format!(
+            "with secret noise, one run would be ({}, {})-DP for each record under {relation}, \
+             towards everybody but the trusted curator; these runs used repeatable noise: NOT PRIVATE",
+            epsilon.map_or(f64::NAN, Epsilon::get),
+            self.delta,
+        );
+        json!({
+            "mode": "certified", "noise": "simulated", "unit": "record",
+            "neighbours": self.neighbours.relation(), "epsilon": epsilon, "delta": self.delta,
+            "mu": mu, "selections": spending.selections().len(), "statement": statement,
+        })
+    }
+
+    fn paper_guarantee(&self) -> Result<Value, Failure> {
+        let per_vector = self.per_vector()?;
+        let nominal = sprifed_privacy::paper::NominalCounts {
+            sparsity: u32::try_from(self.world.sparsity).unwrap_or(u32::MAX),
+            per_vector,
+            per_support: self.mu_s,
+        }
+        .theorem()?;
+        let claimed = nominal.to_approx_dp(self.delta).epsilon();
+        let delivered = match self.procedure {
+            ProcedureName::PaperGrad => json!({
+                "zero-out": null, "replace-one": null,
+                "reason": "the residual is not clipped, so one record can move a sum without bound",
+            }),
+            _ => self.delivered(per_vector)?,
+        };
+        Ok(json!({
+            "mode": "paper-compatible",
+            "label": "NOMINAL (paper formula, not a DP guarantee)",
+            "claimed": { "mu": nominal, "epsilon": claimed, "delta": self.delta },
+            "delivered": delivered,
+        }))
+    }
+
+    fn delivered(&self, per_vector: Mu) -> Result<Value, Failure> {
+        let claim = sprifed_privacy::paper::Claim {
+            sparsity: u32::try_from(self.world.sparsity).ok(),
+            shares: (per_vector.get(), self.mu_s.get()),
+            ..sprifed_privacy::paper::claims()[0]
+        };
+        let Some(mu) = claim.delivered_zero_out()? else { return Ok(Value::Null) };
+        let twice = Mu::try_from(2.0 * mu.get())?;
+        let priced = |mu: Mu| json!({ "mu": mu, "epsilon": mu.to_approx_dp(self.delta).epsilon() });
+        Ok(json!({ "zero-out": priced(mu), "replace-one": priced(twice) }))
+    }
+
+    fn to_text(&self, answer: &Value, summary: &Summary, seconds: f64) -> String {
+        let guarantee = &answer["guarantee"];
+        let statement = guarantee["statement"].as_str().map_or_else(
+            || {
+                format!(
+                    "{}: claimed epsilon {:.2}; delivered {} (zero-out), {} (replace-one), at delta {}",
+                    guarantee["label"].as_str().unwrap_or_default(),
+                    guarantee["claimed"]["epsilon"].as_f64().unwrap_or(f64::NAN),
+                    epsilon_of(&guarantee["delivered"]["zero-out"]),
+                    epsilon_of(&guarantee["delivered"]["replace-one"]),
+                    self.delta,
+                )
+            },
+            str::to_owned,
+        );
+        format!(
+            "{statement}.\n\n\
+             recovered   {:.2} of {} features on average (share {:.3}, standard error {:.3})\n\
+             test MSE    mean {:.4}, median {:.4}; predicting zero: {:.4}\n\
+             test R2     mean {:.3}, median {:.3}; predicting zero: 0\n\
+             {} trials of n = {}, p = {}; {seconds:.2} s each",
+            summary.recovered.mean,
+            self.world.sparsity,
+            summary.recovered_share.mean,
+            summary.recovered_share.std_error,
+            summary.test_mse.mean,
+            summary.test_mse.median,
+            summary.null_mse,
+            summary.test_r2.mean,
+            summary.test_r2.median,
+            self.trials,
+            self.world.records,
+            self.world.features,
+        )
+    }
+}
+
+fn epsilon_of(priced: &Value) -> String {
+    priced["epsilon"].as_f64().map_or_else(|| "none".to_owned(), |value| format!("{value:.2}"))
+}
