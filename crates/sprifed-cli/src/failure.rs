@@ -1,6 +1,7 @@
 //! Why a command ended without what was asked: found, required, and what to do.
 
 use serde::Serialize;
+use sprifed_data::{DataError, PLACEHOLDER};
 use sprifed_privacy::{
     IllegalFraction, IllegalParticipation, IllegalQuantity, Uncertifiable, Unplannable,
 };
@@ -42,6 +43,11 @@ impl Failure {
 
     pub(crate) fn environment(code: &'static str, message: String, help: &str) -> Self {
         Self { blame: Blame::Environment, code, message, help: help.to_owned() }
+    }
+
+    /// The same failure with other advice.
+    pub(crate) fn with_help(self, help: &str) -> Self {
+        Self { help: help.to_owned(), ..self }
     }
 
     pub(crate) const fn exit_code(&self) -> u8 {
@@ -104,5 +110,26 @@ impl From<TrialError> for Failure {
                 Self::outcome("sprifed::simulate::trial-failed", other.to_string(), help)
             }
         }
+    }
+}
+
+impl From<DataError> for Failure {
+    fn from(error: DataError) -> Self {
+        let message = error.to_string();
+        if error.is_environment() {
+            let help = "check the path, its permissions and the machine; nothing was spent";
+            return Self::environment("sprifed::data::file", message, help);
+        }
+        let (code, help) = match error {
+            DataError::Schema(_) if message.contains(PLACEHOLDER) => (
+                "sprifed::data::schema",
+                "replace every FILL_IN by a number known without looking at the records; nothing was spent",
+            ),
+            DataError::Schema(_) => {
+                ("sprifed::data::schema", "correct the schema as said above; nothing was spent")
+            }
+            _ => ("sprifed::data::table", "correct the table or the schema as said above; nothing was spent"),
+        };
+        Self::usage(code, message, help)
     }
 }

@@ -4,9 +4,20 @@
 //! exit code: 0 done, 1 ended without a result, 2 usage or configuration, 3 environment.
 
 mod account;
+mod bench;
+mod demo;
+mod entropy;
 mod failure;
+mod files;
+mod fit;
+mod model;
 mod output;
+mod plan;
+mod predict;
 mod progress;
+mod report;
+mod schema;
+mod score;
 mod simulate;
 mod study_arguments;
 
@@ -40,10 +51,36 @@ enum Command {
     /// Example: sprifed account epsilon --mu 1.0 --delta 1e-6
     #[command(subcommand)]
     Account(account::Question),
+    /// A whole private study on generated data: guarantee, features found, a report.
+    ///
+    /// Example: sprifed demo
+    Demo(demo::Demo),
+    /// What a study will ask, cost and probably find, before any record is touched.
+    ///
+    /// Example: sprifed plan --records 2000 --features 10000 --sparsity 10 --epsilon 3
+    Plan(plan::PlanStudy),
     /// Repeat trials of a procedure on generated data.
     ///
     /// Example: sprifed simulate --procedure grad --records 1500 --features 2500 --sparsity 5
     Simulate(simulate::Simulate),
+    /// Draft or check the file of public bounds.
+    ///
+    /// Example: sprifed schema draft data.csv --out schema.toml
+    #[command(subcommand)]
+    Schema(schema::Task),
+    /// Fit a private sparse model to a local table.
+    ///
+    /// Example: sprifed fit data.csv --schema schema.toml --target y --sparsity 5 --epsilon 3
+    Fit(fit::Fit),
+    /// Predict with a fitted model, in the units of the table.
+    ///
+    /// Example: sprifed predict model.json data.csv --out predictions.csv
+    Predict(predict::Predict),
+    /// Measure how fast this machine is, beside other crates.
+    ///
+    /// Example: sprifed bench noise --rounds 3
+    #[command(subcommand)]
+    Bench(bench::Subject),
 }
 
 fn main() -> ExitCode {
@@ -51,7 +88,13 @@ fn main() -> ExitCode {
     let output = Output::new(arguments.json);
     let ended = match arguments.command {
         Command::Account(question) => account::answer(&question, &output),
+        Command::Demo(request) => request.run(&output),
+        Command::Plan(request) => request.run(&output),
         Command::Simulate(request) => request.run(&output),
+        Command::Schema(task) => schema::run(&task, &output),
+        Command::Fit(request) => request.run(&output),
+        Command::Predict(request) => request.run(&output),
+        Command::Bench(subject) => bench::run(&subject, &output),
     };
     match ended {
         Ok(()) => ExitCode::SUCCESS,

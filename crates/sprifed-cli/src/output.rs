@@ -16,14 +16,26 @@ pub(crate) struct Output {
 
 impl Output {
     pub(crate) const fn new(json: bool) -> Self {
-        Self { json, is_answered: Cell::new(false) }
+        Self {
+            json,
+            is_answered: Cell::new(false),
+        }
     }
 
     /// Prints one answer: `value` as JSON, or the text that `words` makes of it.
     pub(crate) fn answer<T: Serialize>(&self, value: &T, words: impl FnOnce(&T) -> String) {
-        let text = if self.json { to_json(value) } else { words(value) };
+        let text = if self.json {
+            to_json(value)
+        } else {
+            words(value)
+        };
         print_line(&mut std::io::stdout(), text.trim_end());
         self.is_answered.set(true);
+    }
+
+    /// Says something beside the answer, on standard error.
+    pub(crate) fn note(&self, text: &str) {
+        print_line(&mut std::io::stderr(), text);
     }
 
     /// Prints why there is no answer, or why the answer is not the hoped-for one. As JSON only if
@@ -33,8 +45,16 @@ impl Output {
             let wrapped = serde_json::json!({ "error": failure });
             print_line(&mut std::io::stdout(), &to_json(&wrapped));
         }
-        let Failure { code, message, help, .. } = failure;
-        print_line(&mut std::io::stderr(), &format!("error: {message}\n help: {help}\n code: {code}"));
+        let Failure {
+            code,
+            message,
+            help,
+            ..
+        } = failure;
+        print_line(
+            &mut std::io::stderr(),
+            &format!("error: {message}\n help: {help}\n code: {code}"),
+        );
     }
 }
 
@@ -52,9 +72,14 @@ fn print_line(stream: &mut impl std::io::Write, text: &str) {
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
-        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
+        rows.iter()
+            .filter_map(|row| row.get(column))
+            .map(|cell| cell.chars().count())
+            .max()
     };
-    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let widths: Vec<usize> = (0..columns)
+        .map(|column| width(column).unwrap_or(0))
+        .collect();
     let mut text = String::new();
     for (index, row) in rows.iter().enumerate() {
         for (cell, width) in row.iter().zip(&widths) {

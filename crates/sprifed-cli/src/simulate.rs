@@ -35,6 +35,10 @@ pub(crate) enum ProcedureName {
     PaperOmpReuse,
     /// SPriFed-OMP-GRAD as published. NOT PRIVATE.
     PaperGrad,
+    /// Orthogonal matching pursuit without privacy.
+    NonPrivateOmp,
+    /// The Lasso without privacy.
+    NonPrivateLasso,
 }
 
 impl ProcedureName {
@@ -133,7 +137,10 @@ impl Simulate {
         if let Some(algorithm) = self.procedure.published() {
             return Ok(Method::paper(algorithm, &request, self.per_vector()?, self.mu_s)?);
         }
-        unreachable!("every procedure is certified or published")
+        Ok(match self.procedure {
+            ProcedureName::NonPrivateLasso => Method::NonPrivateLasso,
+            _ => Method::NonPrivateOmp,
+        })
     }
 
     fn per_vector(&self) -> Result<Mu, Failure> {
@@ -150,6 +157,10 @@ impl Simulate {
         let guarantee = match method {
             Method::Certified { plan, .. } => self.certified_guarantee(&plan.spending()?),
             Method::Paper { .. } => self.paper_guarantee()?,
+            Method::NonPrivateOmp | Method::NonPrivateLasso => json!({
+                "mode": "non-private",
+                "statement": "NOT PRIVATE: the records themselves were used, without noise",
+            }),
         };
         Ok(json!({
             "procedure": self.procedure.words(), "backend": "curator",

@@ -10,28 +10,44 @@
 //!    `⌊K/m⌋ = ⌊G/(m·rate)⌋` is floor-Gumbel with rate `m·rate`, drawn by table inversion of a uniform
 //!    `U` (exact by the argument in `inversion.rs`).
 //! 2. Within that bin, `K` is the integer `k` with `P(K < k) ≤ U < P(K ≤ k)` for the *same* `U`, found
-//!    by search; each comparison draws more bits of `U` until enclosures of the threshold settle
-//!    it. So `K` is the inversion of `U` under its own law.
+//!    by search. So `K` is the inversion of `U` under its own law.
+//! 3. Each comparison of the search is first tried in machine words: the 63 bits of `U` that are
+//!    drawn against a lower bound of the threshold and that bound plus a proven doubt
+//!    (`within_bin.rs`). What this decides, it decides as infinitely many bits would.
+//! 4. If one comparison stays undecided, the search starts afresh with the same bits, and each
+//!    comparison draws more of them until enclosures of the threshold settle it. What step 3 would
+//!    have answered and what step 4 answers is the same `k`, the only one there is for this `U`.
+//!
+//! Step 4 is needed for a `U` within some ten units of 2⁻⁶³ of one of its thresholds, or in the far
+//! tails: with a chance below 2⁻⁴⁰ at a rate of 10⁻⁴, which has 2¹⁹ thresholds.
 //!
 //! The sampler does not run in constant time; draws are made before data is read.
 
 use num_bigint::BigUint;
-use num_integer::Integer;
 use num_rational::Ratio;
 use num_traits::One;
 use rand_core::CryptoRng;
 
-use crate::enclosure::Enclosure;
-use crate::inversion::{Cumulative, InversionTable, RefinableLaw};
+use crate::inversion::InversionTable;
 use crate::lazy_uniform::LazyUniform;
 use crate::parameter::{Fraction, NoiseParameterError};
 use crate::random_bits::RandomBits;
 
+mod thresholds;
+mod within_bin;
+
+use thresholds::GumbelThresholds;
+use within_bin::{WithinBins, search};
+
 /// A sampler of the floor-Gumbel law with a fixed rate.
+///
+/// Building it computes a table (a few milliseconds at most); share it between draws.
 #[derive(Clone, Debug)]
 pub struct FloorGumbel {
     bins: InversionTable<GumbelThresholds>,
     thresholds: GumbelThresholds,
+    /// Step 3, where bins hold more than one outcome.
+    within: Option<WithinBins>,
     /// `j`: each bin holds `2^j` outcomes.
     fine_bits: u32,
     largest: i64,
@@ -50,10 +66,21 @@ impl FloorGumbel {
             .checked_ilog2()
             .unwrap_or(0)
             .saturating_sub(COARSE_LOG);
-        let coarse = accepted.times(&(BigUint::one() << fine_bits));
+        let merged =
+            GumbelThresholds { rate: accepted.times(&(BigUint::one() << fine_bits)) };
+        let thresholds = GumbelThresholds { rate: accepted };
+        let inner = merged.inner_exponentials();
+        let bins = match &inner {
+            Some(inner) => InversionTable::from_prefixes(merged, &inner.prefix_cumulative()),
+            None => InversionTable::new(merged),
+        };
+        let within = inner
+            .filter(|_| fine_bits > 0)
+            .and_then(|inner| WithinBins::new(&inner, &thresholds, fine_bits, bins.slack()));
         Ok(Self {
-            bins: InversionTable::new(GumbelThresholds { rate: coarse }),
-            thresholds: GumbelThresholds { rate: accepted },
+            bins,
+            thresholds,
+            within,
             fine_bits,
             largest: i64::MAX,
         })
@@ -88,9 +115,7 @@ impl FloorGumbel {
         let outcome = if self.fine_bits == 0 {
             self.bins.invert(prefix, rng)
         } else {
-            let (bin, uniform) = self.bins.invert_keeping(prefix, rng);
-            let hint = self.bins.hint_within(prefix, self.fine_bits);
-            self.search_bin(bin, hint, uniform, rng)
+            self.settle(prefix).unwrap_or_else(|| self.invert_by_enclosures(prefix, rng))
         };
         outcome.min(self.largest)
     }
@@ -104,10 +129,20 @@ impl FloorGumbel {
         out.fill_with(|| self.sample(&mut bits));
     }
 
-    /// Step 2: the outcome within a bin.
-    ///
-    /// Any order of comparisons finds the same outcome. The law is nearly straight within a bin, so
-    /// the search starts at the hint and walks away from it in growing steps, halving at worst.
+    /// Step 3: the outcome, if machine words settle it.
+    #[inline]
+    fn settle(&self, prefix: u64) -> Option<i64> {
+        self.within.as_ref()?.settle(prefix, &self.bins.settle(prefix)?)
+    }
+
+    /// Step 4: the outcome, by as many bits as it takes.
+    #[cold]
+    fn invert_by_enclosures(&self, prefix: u64, rng: &mut impl CryptoRng) -> i64 {
+        let (bin, uniform) = self.bins.invert_keeping(prefix, rng);
+        let hint = self.bins.hint_within(prefix, self.fine_bits);
+        self.search_bin(bin, hint, uniform, rng)
+    }
+
     fn search_bin(
         &self,
         bin: i64,
@@ -115,90 +150,13 @@ impl FloorGumbel {
         mut uniform: LazyUniform,
         rng: &mut impl CryptoRng,
     ) -> i64 {
-        let mut known_above = bin << self.fine_bits;
-        let mut known_below = (bin + 1) << self.fine_bits;
-        let mut probe = known_above
-            .saturating_add_unsigned(hint)
-            .clamp(known_above + 1, known_below - 1);
-        let mut step = 1;
-        while known_below - known_above > 1 {
-            if uniform.settle_below(|bits| self.thresholds.before(probe, bits), rng) {
-                known_below = probe;
-                probe = (probe - step).max(i64::midpoint(known_above, known_below));
-            } else {
-                known_above = probe;
-                probe = (probe + step).min(i64::midpoint(known_above, known_below));
-            }
-            step *= 4;
-        }
-        known_above
+        let first = bin << self.fine_bits;
+        let place = search(1 << self.fine_bits, i64::try_from(hint).unwrap_or(0), |place| {
+            Some(uniform.settle_below(|bits| self.thresholds.before(first + place, bits), rng))
+        });
+        first + place.expect("every comparison was settled")
     }
 }
-
-/// The cumulative probabilities of a floor-Gumbel law.
-#[derive(Clone, Debug)]
-struct GumbelThresholds {
-    rate: Fraction,
-}
-
-impl GumbelThresholds {
-    /// `P(K < outcome) = exp(-exp(-rate·outcome))` at scale `bits`.
-    fn before(&self, outcome: i64, bits: u32) -> Enclosure {
-        let Fraction {
-            numerator,
-            denominator,
-        } = &self.rate;
-        let work = bits + GUARD_BITS;
-        let distance = numerator * outcome.unsigned_abs();
-        let mut inner = Enclosure::exp_negative(&distance, denominator, work);
-        if outcome < 0 {
-            if inner.lower == BigUint::ZERO {
-                // exp(rate·|outcome|) exceeds any scale in use; its exp(-·) is below one unit.
-                return Enclosure {
-                    lower: BigUint::ZERO,
-                    upper: BigUint::one(),
-                };
-            }
-            let square = BigUint::one() << (2 * work);
-            inner = Enclosure {
-                lower: &square / &inner.upper,
-                upper: square.div_ceil(&inner.lower),
-            };
-        }
-        Enclosure::exp_negative_of(&inner, work).coarsened(work, bits)
-    }
-}
-
-impl RefinableLaw for GumbelThresholds {
-    /// Lists outcomes from zero downward and upward until a threshold is within a few units of
-    /// zero or one; both tails fall at least exponentially, so both loops end.
-    fn cumulative(&self, bits: u32) -> Cumulative {
-        let nearly_one = (BigUint::one() << bits) - 4u8;
-        let nearly_zero = BigUint::from(4u8);
-        let mut first = 0;
-        let mut thresholds = vec![self.before(first, bits)];
-        while thresholds
-            .last()
-            .is_some_and(|threshold| threshold.upper > nearly_zero)
-        {
-            first -= 1;
-            thresholds.push(self.before(first, bits));
-        }
-        thresholds.reverse();
-        let mut outcome = 0;
-        while thresholds
-            .last()
-            .is_some_and(|threshold| threshold.lower < nearly_one)
-        {
-            outcome += 1;
-            thresholds.push(self.before(outcome, bits));
-        }
-        Cumulative { first, thresholds }
-    }
-}
-
-/// Covers the widening by the reciprocal, which is the square of a number below `bits`.
-const GUARD_BITS: u32 = 32;
 
 /// Bins are merged until their rate exceeds 2⁻⁷.
 const COARSE_LOG: u32 = 6;

@@ -60,6 +60,24 @@ impl Cumulative {
     }
 }
 
+/// [`Cumulative`] at 63 bits, which is all that a table holds of it.
+#[derive(Clone, Debug)]
+pub(crate) struct PrefixCumulative {
+    pub(crate) first: i64,
+    pub(crate) floors: Vec<u64>,
+    pub(crate) ceilings: Vec<u64>,
+}
+
+/// What the table knows when 63 bits settle the outcome.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settled {
+    pub(crate) outcome: i64,
+    /// The floor of step 2 for the probability of a smaller outcome.
+    pub(crate) floor: u64,
+    /// The same for the next outcome; above `floor`.
+    pub(crate) next_floor: u64,
+}
+
 /// The table of a law, with the law itself for the rare draw the table cannot settle.
 #[derive(Clone, Debug)]
 pub(crate) struct InversionTable<L> {
@@ -78,10 +96,17 @@ impl<L: RefinableLaw> InversionTable<L> {
     /// Computes the table at twice the width of its entries, so that `slack` is nearly always one.
     pub(crate) fn new(law: L) -> Self {
         let Cumulative { first, thresholds } = law.cumulative(TABLE_BITS);
-        let (floors, ceilings): (Vec<u64>, Vec<u64>) = thresholds.iter().map(prefixes).unzip();
+        let (floors, ceilings) = thresholds.iter().map(prefixes).unzip();
+        let cumulative = PrefixCumulative { first, floors, ceilings };
+        Self::from_prefixes(law, &cumulative)
+    }
+
+    /// The table of a law whose thresholds at 63 bits were computed by other means.
+    pub(crate) fn from_prefixes(law: L, cumulative: &PrefixCumulative) -> Self {
+        let PrefixCumulative { first, floors, ceilings } = cumulative;
         let slack = floors
             .iter()
-            .zip(&ceilings)
+            .zip(ceilings)
             .map(|(floor, ceiling)| ceiling - floor)
             .max();
 
@@ -99,7 +124,7 @@ impl<L: RefinableLaw> InversionTable<L> {
         let (guide, guide_shift) = guide_of(&listed);
         Self {
             law,
-            first: outcome(first, start),
+            first: outcome(*first, start),
             floors: listed,
             guide,
             guide_shift,
@@ -111,7 +136,7 @@ impl<L: RefinableLaw> InversionTable<L> {
     #[inline]
     pub(crate) fn invert(&self, prefix: u64, rng: &mut impl CryptoRng) -> i64 {
         match self.settle(prefix) {
-            Some(outcome) => outcome,
+            Some(Settled { outcome, .. }) => outcome,
             None => self.refine(prefix, rng).0,
         }
     }
@@ -123,7 +148,7 @@ impl<L: RefinableLaw> InversionTable<L> {
         rng: &mut impl CryptoRng,
     ) -> (i64, LazyUniform) {
         match self.settle(prefix) {
-            Some(outcome) => (outcome, LazyUniform::from_prefix(prefix, PREFIX_BITS)),
+            Some(Settled { outcome, .. }) => (outcome, LazyUniform::from_prefix(prefix, PREFIX_BITS)),
             None => self.refine(prefix, rng),
         }
     }
@@ -140,12 +165,21 @@ impl<L: RefinableLaw> InversionTable<L> {
 
     /// Step 3: the outcome, if the first 63 bits settle it.
     #[inline]
-    fn settle(&self, prefix: u64) -> Option<i64> {
+    pub(crate) fn settle(&self, prefix: u64) -> Option<Settled> {
         let position = self.position(prefix);
-        let is_settled = prefix - self.floors[position - 1] >= self.slack
-            && position > 1
-            && position + 1 < self.floors.len();
-        is_settled.then(|| outcome(self.first, position.wrapping_sub(2)))
+        let [floor, next_floor] = [self.floors[position - 1], self.floors[position]];
+        let is_settled =
+            prefix - floor >= self.slack && position > 1 && position + 1 < self.floors.len();
+        is_settled.then(|| Settled {
+            outcome: outcome(self.first, position.wrapping_sub(2)),
+            floor,
+            next_floor,
+        })
+    }
+
+    /// At most this much above its floor is each threshold.
+    pub(crate) fn slack(&self) -> u64 {
+        self.slack
     }
 
     /// The position of the first floor above `prefix`; at least 1, as floor 0 is zero.

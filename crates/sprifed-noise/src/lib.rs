@@ -11,6 +11,7 @@ mod generator;
 mod geometric;
 mod inversion;
 mod lazy_uniform;
+mod narrow_enclosure;
 mod parameter;
 mod poisson;
 mod random_bits;

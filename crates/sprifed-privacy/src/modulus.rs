@@ -71,7 +71,7 @@ impl SumSize {
             found,
             required: "at most 62 bits exist",
         };
-        if !(noise < 2f64.powi(60)) {
+        if noise.is_nan() || noise >= 2f64.powi(60) {
             return Err(too_large(format!("room for noise of {noise:.1e}")));
         }
         let noise_bound = noise.ceil() as u64;
@@ -110,12 +110,8 @@ impl Modulus {
 
     /// The representative of `value` in [0, modulus).
     #[must_use]
-    #[expect(
-        clippy::cast_sign_loss,
-        reason = "the Euclidean remainder is not negative"
-    )]
     pub fn encode(self, value: i64) -> u64 {
-        value.rem_euclid(self.0.cast_signed()) as u64
+        value.rem_euclid(self.0.cast_signed()).cast_unsigned()
     }
 
     /// The sum of two representatives, reduced or not.

@@ -50,7 +50,9 @@ fn in_tasks(
     n_features: usize,
     add: impl Fn(&[&[f32]], &[f64], &mut [f64]) + Sync,
 ) -> Vec<f64> {
-    let tasks = rows.par_chunks(TASK_ROWS).zip(weights.par_chunks(TASK_ROWS));
+    let tasks = rows
+        .par_chunks(TASK_ROWS)
+        .zip(weights.par_chunks(TASK_ROWS));
     let parts: Vec<Vec<f64>> = tasks
         .map(|(rows, weights)| {
             let mut sums = vec![0.0; n_features];
@@ -83,7 +85,9 @@ fn add_rows(rows: &[&[f32]], weights: &[f64], sums: &mut [f64]) {
 
 /// Eight rows at once, written so that every bound is checked before the loop.
 fn add_group(rows: &[&[f32]; ROWS], weights: &[f64; ROWS], sums: &mut [f64]) {
-    let length = rows.iter().fold(sums.len(), |least, row| least.min(row.len()));
+    let length = rows
+        .iter()
+        .fold(sums.len(), |least, row| least.min(row.len()));
     let [a, b, c, d, e, f, g, h] = rows.map(|row| &row[..length]);
     let [wa, wb, wc, wd, we, wf, wg, wh] = *weights;
     for (index, sum) in sums[..length].iter_mut().enumerate() {

@@ -11,10 +11,12 @@ mod paper;
 mod paper_noise;
 mod pool;
 mod pooled;
+mod reference;
 mod residual_scale;
 mod schedule;
 mod setting;
 mod subset;
+pub mod theory;
 
 pub use argmax::{Argmax, plan_argmax};
 pub use catalogue::{CertifiedProcedure, RunError};
@@ -29,6 +31,7 @@ pub use paper::{
 };
 pub use paper_noise::{PaperBackend, PaperBackendError, PaperNoise};
 pub use pooled::Pooled;
+pub use reference::{non_private_lasso, non_private_lasso_at, non_private_omp};
 pub use residual_scale::{estimate_row_scale, estimate_scale};
 pub use schedule::{Schedule, Working};
 pub use setting::{Intercept, Setting, share_of};

@@ -25,7 +25,7 @@ pub use omp::PaperOmp;
 use crate::setting::Setting;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 /// The residual of GRAD is clipped at this fraction of the response's limit.
 ///
@@ -67,7 +67,11 @@ impl Limits {
     /// With these, answers of a backend that does not clip are in the units of the data.
     #[must_use]
     pub const fn of_paper() -> Self {
-        Self { feature: 1.0, response: 1.0, residual: 1.0 }
+        Self {
+            feature: 1.0,
+            response: 1.0,
+            residual: 1.0,
+        }
     }
 }
 

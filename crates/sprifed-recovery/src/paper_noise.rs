@@ -48,7 +48,12 @@ impl PaperNoise {
     /// No noise at all: the algorithms without privacy.
     #[must_use]
     pub const fn none() -> Self {
-        Self { vector_std: 0.0, support_std: 0.0, gradient_factor: 1.0, gradient_clip: None }
+        Self {
+            vector_std: 0.0,
+            support_std: 0.0,
+            gradient_factor: 1.0,
+            gradient_clip: None,
+        }
     }
 }
 
@@ -80,46 +85,88 @@ impl<'a> PaperBackend<'a> {
     #[must_use]
     pub fn open(records: &Records<'a>, noise: PaperNoise, seed: u64) -> Self {
         let rows: Vec<&'a [f32]> = records.iter().map(|record| record.features).collect();
-        let responses = records.iter().map(|record| f64::from(record.response)).collect();
+        let responses = records
+            .iter()
+            .map(|record| f64::from(record.response))
+            .collect();
         let n_features = records.n_features();
-        Self { rows, responses, n_features, noise, normal: NormalNoise::seeded(seed) }
+        Self {
+            rows,
+            responses,
+            n_features,
+            noise,
+            normal: NormalNoise::seeded(seed),
+        }
     }
 
     fn answer_question(&mut self, question: &Question) -> Result<AnswerBlock, PaperBackendError> {
         let (sums, std_dev, unit) = match question {
-            Question::ResponseCorrelation { features, feature_limit, response_limit } => {
+            Question::ResponseCorrelation {
+                features,
+                feature_limit,
+                response_limit,
+            } => {
                 let sums = self.correlations(&self.responses, features);
                 (sums, self.noise.vector_std, feature_limit * response_limit)
             }
-            Question::FeatureCorrelation { feature, features, feature_limit } => {
+            Question::FeatureCorrelation {
+                feature,
+                features,
+                feature_limit,
+            } => {
                 let sums = self.correlations(&self.column(*feature), features);
                 (sums, self.noise.vector_std, feature_limit * feature_limit)
             }
-            Question::BoxedGradient { model, features, feature_limit, residual_limit } => {
+            Question::BoxedGradient {
+                model,
+                features,
+                feature_limit,
+                residual_limit,
+            } => {
                 let sums = self.gradient(model, features);
                 let std_dev = self.noise.vector_std * self.noise.gradient_factor;
                 (sums, std_dev, feature_limit * residual_limit)
             }
-            Question::SupportResponse { feature, feature_limit, response_limit } => {
+            Question::SupportResponse {
+                feature,
+                feature_limit,
+                response_limit,
+            } => {
                 let sums = vec![dot(&self.column(*feature), &self.responses)];
                 (sums, self.noise.support_std, feature_limit * response_limit)
             }
-            Question::SupportRow { feature, earlier, feature_limit } => {
+            Question::SupportRow {
+                feature,
+                earlier,
+                feature_limit,
+            } => {
                 let own = self.column(*feature);
                 let support = earlier.iter().chain([feature]);
-                let sums = support.map(|other| dot(&own, &self.column(*other))).collect();
+                let sums = support
+                    .map(|other| dot(&own, &self.column(*other)))
+                    .collect();
                 (sums, self.noise.support_std, feature_limit * feature_limit)
             }
             other => {
-                return Err(PaperBackendError::NotInPaper { found: name_of(other) });
+                return Err(PaperBackendError::NotInPaper {
+                    found: name_of(other),
+                });
             }
         };
-        let values = sums.into_iter().map(|sum| (sum + std_dev * self.normal.draw()) / unit);
-        Ok(AnswerBlock { values: values.collect(), noise_std_dev: std_dev / unit })
+        let values = sums
+            .into_iter()
+            .map(|sum| (sum + std_dev * self.normal.draw()) / unit);
+        Ok(AnswerBlock {
+            values: values.collect(),
+            noise_std_dev: std_dev / unit,
+        })
     }
 
     fn correlations(&self, weights: &[f64], features: &FeatureSet) -> Vec<f64> {
-        among(features, &correlate_rows(&self.rows, weights, self.n_features))
+        among(
+            features,
+            &correlate_rows(&self.rows, weights, self.n_features),
+        )
     }
 
     fn gradient(&self, model: &LinearModel, features: &FeatureSet) -> Vec<f64> {
@@ -127,7 +174,10 @@ impl<'a> PaperBackend<'a> {
         let Some(limit) = self.noise.gradient_clip else {
             return self.correlations(&residuals, features);
         };
-        among(features, &correlate_clipped_rows(&self.rows, &residuals, self.n_features, limit))
+        among(
+            features,
+            &correlate_clipped_rows(&self.rows, &residuals, self.n_features, limit),
+        )
     }
 
     fn column(&self, feature: u32) -> Vec<f64> {
@@ -135,11 +185,17 @@ impl<'a> PaperBackend<'a> {
         self.rows.iter().map(value).collect()
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "responses came in single precision")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "responses came in single precision"
+    )]
     fn residuals(&self, model: &LinearModel) -> Vec<f64> {
         let pairs = self.rows.par_iter().zip(&self.responses);
         let residual = |(features, response): (&&'a [f32], &f64)| {
-            model.residual(Record { features, response: *response as f32 })
+            model.residual(Record {
+                features,
+                response: *response as f32,
+            })
         };
         pairs.map(residual).collect()
     }
@@ -149,8 +205,14 @@ impl SumBackend for PaperBackend<'_> {
     type Error = PaperBackendError;
 
     fn answer(&mut self, query: &SumQuery) -> Result<Answer, PaperBackendError> {
-        let blocks = query.questions.iter().map(|question| self.answer_question(question));
-        Ok(Answer { blocks: blocks.collect::<Result<_, _>>()?, provenance: Provenance::Simulated })
+        let blocks = query
+            .questions
+            .iter()
+            .map(|question| self.answer_question(question));
+        Ok(Answer {
+            blocks: blocks.collect::<Result<_, _>>()?,
+            provenance: Provenance::Simulated,
+        })
     }
 }
 
@@ -163,7 +225,10 @@ struct NormalNoise {
 
 impl NormalNoise {
     fn seeded(seed: u64) -> Self {
-        Self { generator: NoiseGenerator::simulated(seed), spare: None }
+        Self {
+            generator: NoiseGenerator::simulated(seed),
+            spare: None,
+        }
     }
 
     /// Box and Muller's transformation.
@@ -178,7 +243,10 @@ impl NormalNoise {
     }
 
     /// Uniform on [0, 1), on a grid of 2⁻⁵³.
-    #[expect(clippy::disallowed_methods, reason = "simulated noise that protects nobody")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "simulated noise that protects nobody"
+    )]
     #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
     fn uniform(&mut self) -> f64 {
         (self.generator.next_u64() >> 11) as f64 * (0.5f64).powi(53)
@@ -186,11 +254,17 @@ impl NormalNoise {
 }
 
 fn among(features: &FeatureSet, all: &[f64]) -> Vec<f64> {
-    features.iter().map(|feature| all.get(feature as usize).copied().unwrap_or(0.0)).collect()
+    features
+        .iter()
+        .map(|feature| all.get(feature as usize).copied().unwrap_or(0.0))
+        .collect()
 }
 
 fn dot(left: &[f64], right: &[f64]) -> f64 {
-    left.iter().zip(right).map(|(left, right)| left * right).sum()
+    left.iter()
+        .zip(right)
+        .map(|(left, right)| left * right)
+        .sum()
 }
 
 /// The variant's name, without what it is about.

@@ -5,7 +5,7 @@ use sprifed_privacy::{ApproxDp, Mu, NoiseOrigin, PrivacyUnit, Relation};
 use sprifed_query::{Curator, CuratorError, IllegalRecords, Plan, PlanError, Records, run};
 use sprifed_recovery::{
     CertifiedProcedure, Fit, Intercept, PaperBackend, PaperBackendError, PaperGradient, PaperNoise,
-    PaperOmp, RunError, Setting, SupportNoise,
+    PaperOmp, RunError, Setting, SupportNoise, non_private_lasso, non_private_omp,
 };
 
 use crate::world::{Reading, World, WorldRequest};
@@ -61,6 +61,10 @@ pub enum Method {
         /// Its noise.
         noise: PaperNoise,
     },
+    /// Without noise: orthogonal matching pursuit on the records themselves.
+    NonPrivateOmp,
+    /// Without noise: the Lasso with as many features, refitted.
+    NonPrivateLasso,
 }
 
 /// How one trial came out.
@@ -155,6 +159,10 @@ impl Method {
                     }
                 };
                 Ok(ended?)
+            }
+            Self::NonPrivateOmp => Ok(non_private_omp(&records, request.sparsity)),
+            Self::NonPrivateLasso => {
+                Ok(non_private_lasso(&records, request.sparsity))
             }
         }
     }

@@ -14,12 +14,15 @@ mod error;
 mod finding;
 mod layers;
 mod repository;
+mod suite;
 mod tidy;
 mod workspace;
 
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
+  test       what a change must pass: formatting, lints, layers, tests, documentation
+  test-slow  long statistics and simulations, in release mode
   layers     check the direction of dependencies
   tidy       check files, names, manifests, bans, citations, papers and vectors
   bans       rewrite the exception clippy.toml files from lifted-bans.toml
@@ -30,6 +33,8 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let command: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match command.as_slice() {
+        ["test"] => return suite::run(&root(), &suite::EVERY_CHANGE),
+        ["test-slow"] => return suite::run(&root(), &suite::SLOW),
         ["layers"] => check_layers(),
         ["tidy"] => check_tidy(),
         ["bans"] => write_bans(),

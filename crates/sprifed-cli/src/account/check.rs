@@ -71,6 +71,8 @@ fn judge_of(name: &str) -> Option<Judge> {
 struct FileReport {
     file: String,
     passed: usize,
+    /// Passed vectors whose own value contradicts their formula, with the reason.
+    faulty_references: Vec<String>,
     failed: usize,
     unsupported: usize,
     failures: Vec<String>,
@@ -125,6 +127,7 @@ impl Files {
         let mut report = FileReport {
             file: path.display().to_string(),
             passed: 0,
+            faulty_references: Vec::new(),
             failed: 0,
             unsupported: 0,
             failures: Vec::new(),
@@ -137,7 +140,12 @@ impl Files {
                 None => Err(BadVector::UnknownGroup(file.name.clone())),
             };
             match judged {
-                Ok(()) if verdict.is_passed() => report.passed += 1,
+                Ok(()) if verdict.is_passed() => {
+                    report.passed += 1;
+                    let fault = verdict.reference_fault();
+                    let noted = fault.map(|why| format!("{}: {why}", vector.id));
+                    report.faulty_references.extend(noted);
+                }
                 Ok(()) => self.note(&mut report, vector, &verdict.into_complaints()),
                 Err(BadVector::UnknownGroup(group)) => {
                     report.unsupported += 1;
@@ -165,9 +173,15 @@ impl Files {
 fn to_text(report: &Report) -> String {
     let mut text = String::new();
     for file in &report.files {
-        let FileReport { file: name, passed, failed, unsupported, failures } = file;
+        let FileReport { file: name, passed, failed, unsupported, .. } = file;
         text += &format!("{name}: {passed} passed, {failed} failed, {unsupported} unsupported\n");
-        for failure in failures {
+        if !file.faulty_references.is_empty() {
+            text += &format!(
+                "    {} of the passed contradict their own formula and were judged by it (see --json)\n",
+                file.faulty_references.len()
+            );
+        }
+        for failure in &file.failures {
             text += &format!("    {failure}\n");
         }
     }

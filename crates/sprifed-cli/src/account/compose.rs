@@ -21,9 +21,15 @@ fn parse_repeated<Q: TryFrom<f64, Error = IllegalQuantity>>(
     text: &str,
 ) -> Result<Repeated<Q>, String> {
     let (number, count) = text.split_once('x').unwrap_or((text, "1"));
-    let count = count.parse::<NonZeroU32>().ok().filter(|count| count.get() <= 1_000_000);
+    let count = count
+        .parse::<NonZeroU32>()
+        .ok()
+        .filter(|count| count.get() <= 1_000_000);
     let count = count.ok_or("the count after x must be between 1 and 1000000, as in 0.4x10")?;
-    Ok(Repeated { quantity: parse_quantity(number)?, count })
+    Ok(Repeated {
+        quantity: parse_quantity(number)?,
+        count,
+    })
 }
 
 /// `account compose`.
@@ -43,7 +49,11 @@ pub(crate) struct Releases {
 impl Releases {
     pub(crate) fn answer(&self, output: &Output) -> Result<(), Failure> {
         let gaussian = self.gaussian();
-        let ranges: Vec<_> = self.range.iter().map(|range| (range.quantity, range.count.get())).collect();
+        let ranges: Vec<_> = self
+            .range
+            .iter()
+            .map(|range| (range.quantity, range.count.get()))
+            .collect();
         if self.mu.is_empty() && self.range.is_empty() {
             return Err(Failure::usage(
                 "sprifed::account::nothing-to-compose",
@@ -62,12 +72,19 @@ impl Releases {
             "epsilon_by_zcdp": concentrated.epsilon(), "rounded": "up",
         });
         output.answer(&answer, |_| {
-            let mut text = format!("epsilon = {} at delta = {}", guarantee.epsilon(), self.delta);
+            let mut text = format!(
+                "epsilon = {} at delta = {}",
+                guarantee.epsilon(),
+                self.delta
+            );
             text += " (rounded up; the smallest of the sound routes)";
             if let Some(mu) = gaussian {
                 text += &format!("\nmu of the Gaussian releases = {mu}");
             }
-            text + &format!("\nby zCDP alone: rho = {rho}, epsilon = {}", concentrated.epsilon())
+            text + &format!(
+                "\nby zCDP alone: rho = {rho}, epsilon = {}",
+                concentrated.epsilon()
+            )
         });
         Ok(())
     }

@@ -10,7 +10,9 @@ use crate::output::Output;
 pub(crate) fn parse_quantity<Q: TryFrom<f64, Error = IllegalQuantity>>(
     text: &str,
 ) -> Result<Q, String> {
-    let number: f64 = text.parse().map_err(|_| "not a number; write a decimal such as 0.5 or 1e-6".to_owned())?;
+    let number: f64 = text
+        .parse()
+        .map_err(|_| "not a number; write a decimal such as 0.5 or 1e-6".to_owned())?;
     Q::try_from(number).map_err(|error| error.to_string())
 }
 
@@ -48,7 +50,10 @@ impl ToDelta {
             "delta": log_delta.exp(), "log_delta": log_delta,
         });
         output.answer(&answer, |_| {
-            format!("delta = {:.12e}  (ln delta = {log_delta:.15})", log_delta.exp())
+            format!(
+                "delta = {:.12e}  (ln delta = {log_delta:.15})",
+                log_delta.exp()
+            )
         });
         Ok(())
     }
@@ -76,7 +81,11 @@ impl ToEpsilon {
             "epsilon": guarantee.epsilon(), "rounded": "up",
         });
         output.answer(&answer, |_| {
-            format!("epsilon = {} at delta = {} (rounded up)", guarantee.epsilon(), self.delta)
+            format!(
+                "epsilon = {} at delta = {} (rounded up)",
+                guarantee.epsilon(),
+                self.delta
+            )
         });
         Ok(())
     }
@@ -101,12 +110,16 @@ impl ToMu {
         use sprifed_privacy::{PerRecord, ReplaceOne, ZeroOut};
         let target = ApproxDp::new(self.epsilon, self.delta);
         let mu = Mu::largest_within(target)?;
-        let rho = (self.epsilon.get() > 0.0).then(|| Rho::largest_within(target)).transpose()?;
+        let rho = (self.epsilon.get() > 0.0)
+            .then(|| Rho::largest_within(target))
+            .transpose()?;
         let noise = self
             .sensitivity
             .map(|clip| -> Result<_, IllegalQuantity> {
                 let zero_out = clip.sum_sensitivity::<ZeroOut, PerRecord>().noise_for(mu)?;
-                let replace_one = clip.sum_sensitivity::<ReplaceOne, PerRecord>().noise_for(mu)?;
+                let replace_one = clip
+                    .sum_sensitivity::<ReplaceOne, PerRecord>()
+                    .noise_for(mu)?;
                 Ok((zero_out, replace_one))
             })
             .transpose()?;
@@ -122,7 +135,9 @@ impl ToMu {
                 text += &format!("\nrho = {rho} (zCDP, rounded down)");
             }
             if let Some((zero_out, replace_one)) = noise {
-                text += &format!("\nnoise std dev = {zero_out} (zero-out), {replace_one} (replace-one)");
+                text += &format!(
+                    "\nnoise std dev = {zero_out} (zero-out), {replace_one} (replace-one)"
+                );
             }
             text
         });

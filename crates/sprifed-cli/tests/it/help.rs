@@ -2,7 +2,7 @@
 
 use crate::command::{sprifed, text};
 
-const COMMANDS: [&str; 9] = [
+const COMMANDS: [&str; 14] = [
     "",
     "account",
     "account delta",
@@ -12,6 +12,11 @@ const COMMANDS: [&str; 9] = [
     "account plan",
     "account paper",
     "account check",
+    "schema",
+    "schema draft",
+    "schema check",
+    "fit",
+    "predict",
 ];
 
 #[test]

@@ -1,9 +1,14 @@
 //! The `sprifed` binary, as users and scripts meet it.
 
+#![expect(clippy::unwrap_used, reason = "a helper of tests may panic")]
+
 mod answers;
 mod bad_input;
 mod command;
+mod fit;
 mod help;
 mod paper;
 mod plan;
+mod predict;
+mod schema;
 mod vectors;

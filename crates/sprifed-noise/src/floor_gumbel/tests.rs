@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::inversion::{Cumulative, RefinableLaw};
 use crate::scripted::{ONES, Scripted, ZEROS};
 
 fn sampler(numerator: u128, denominator: u128) -> FloorGumbel {
@@ -77,6 +78,32 @@ fn the_hint_does_not_affect_the_outcome() {
         outcomes.iter().all(|outcome| *outcome == outcomes[0]),
         "{outcomes:?}"
     );
+}
+
+/// At these rates the table is made by recurrence in machine words.
+#[test]
+fn the_quick_table_surrounds_the_thresholds() {
+    for (numerator, denominator) in [(1, 2), (1, 10), (1, 64), (3, 250)] {
+        let thresholds = sampler(numerator, denominator).thresholds;
+        let inner = thresholds.inner_exponentials().unwrap();
+        let quick = inner.prefix_cumulative();
+        assert_eq!(quick.floors[0], 0);
+        for place in (0..quick.floors.len()).step_by(7) {
+            let exact = thresholds.before(quick.first + i64::try_from(place).unwrap(), 127);
+            assert!(BigUint::from(quick.floors[place]) << 64u8 <= exact.upper);
+            assert!(exact.lower <= BigUint::from(quick.ceilings[place]) << 64u8);
+            assert!(quick.ceilings[place] - quick.floors[place] <= 2);
+        }
+        let last = quick.floors.last().unwrap();
+        assert!((1 << 63) - last <= 2, "the unlisted tail is wider than two units");
+    }
+}
+
+#[test]
+fn a_rate_above_one_half_has_no_quick_table() {
+    assert!(sampler(1, 2).thresholds.inner_exponentials().is_some());
+    assert!(sampler(51, 100).thresholds.inner_exponentials().is_none());
+    assert!(sampler(16, 1).thresholds.inner_exponentials().is_none());
 }
 
 proptest! {

@@ -158,13 +158,34 @@ fn a_skellam_of_several_pieces_has_its_moments() {
 
 #[test]
 fn floor_gumbel_fits_its_law_with_and_without_a_search() {
-    for (seed, denominator, n_draws) in [(1_100, 5u32, N_DRAWS), (1_101, 300, 20_000)] {
+    for (seed, denominator) in [(1_100, 5u32), (1_101, 300), (1_102, 1_000), (1_103, 10_000)] {
         let sampler = FloorGumbel::new(Ratio::new(1, denominator.into())).unwrap();
-        let mut draws = vec![0; n_draws];
+        let mut draws = vec![0; N_DRAWS];
         sampler.fill(&mut draws, &mut generator(seed));
         let before = |k: i64| (-(-(k as f64) / f64::from(denominator)).exp()).exp();
         let reach = 40 * i64::from(denominator);
         let bins = bins_of(-reach / 8..=reach, |k| before(k + 1) - before(k));
         check_bins(&draws, &bins).unwrap();
+    }
+}
+
+/// Within a bin the places are told apart by machine words; each must get its share.
+#[test]
+fn floor_gumbel_fits_its_law_within_the_bins_of_its_table() {
+    for (seed, denominator) in [(1_110, 200u32), (1_111, 1_000), (1_112, 10_000)] {
+        let sampler = FloorGumbel::new(Ratio::new(1, denominator.into())).unwrap();
+        let mut draws = vec![0; N_DRAWS];
+        sampler.fill(&mut draws, &mut generator(seed));
+        // Outcomes in a bin: the largest power of two that keeps the bin's rate at most 1/64.
+        let bin = 1 << (denominator.ilog2() - 6);
+        let before = |k: i64| (-(-(k as f64) / f64::from(denominator)).exp()).exp();
+        let n_bins = 48 * i64::from(denominator) / bin;
+        let mass = |place: i64| {
+            let outcomes = (-n_bins / 8..n_bins).map(|index| index * bin + place);
+            outcomes.map(|k| before(k + 1) - before(k)).sum::<f64>()
+        };
+        let bins = bins_of(0..=bin - 1, mass);
+        let places: Vec<i64> = draws.iter().map(|draw| draw.rem_euclid(bin)).collect();
+        check_bins(&places, &bins).unwrap();
     }
 }

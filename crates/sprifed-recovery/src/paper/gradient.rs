@@ -48,7 +48,12 @@ impl PaperGradient {
     /// know the limits publicly, before any record is touched.
     #[must_use]
     pub fn honest_within(setting: &Setting, limits: Limits) -> Self {
-        Self::new(setting.n_features, setting.sparsity, limits, Solver::Repaired)
+        Self::new(
+            setting.n_features,
+            setting.sparsity,
+            limits,
+            Solver::Repaired,
+        )
     }
 
     /// The run as the paper publishes it: nothing repaired, X_M = y_M = 1. For simulation only.
@@ -69,7 +74,10 @@ impl PaperGradient {
     }
 
     fn ask(mut self, phase: Phase, questions: Vec<Question>) -> Step<Self> {
-        let query = SumQuery { step: self.step, questions };
+        let query = SumQuery {
+            step: self.step,
+            questions,
+        };
         self.step += 1;
         self.phase = phase;
         Step::Ask(query, self)

@@ -1,7 +1,7 @@
 //! Certified plans for the paper's algorithms: their questions, with the noise that a budget buys.
 
-use sprifed_privacy::{Algorithm, IllegalQuantity, Mu, Reading, Relation, RunShape};
-use sprifed_query::{Plan, PlanError, PlannedBlock, PlannedStep, PlannedSum, Planner};
+use sprifed_privacy::{Algorithm, IllegalQuantity, IntegerBounds, Mu, Reading, Relation, RunShape};
+use sprifed_query::{Plan, PlanError, PlannedBlock, PlannedStep, PlannedSum};
 
 use crate::setting::{Intercept, Setting};
 
@@ -72,30 +72,31 @@ pub fn plan_honest_reusing(setting: &Setting) -> Result<Plan, PlanError> {
     check(setting)?;
     let vectors = f64::from(setting.sparsity + 1);
     let cost = Mu::try_from(setting.total_mu()?.get() / vectors.sqrt())?;
-    let features = setting.n_features as usize;
+    let features = setting.n_features;
     let steps = (0..=setting.sparsity).map(|pick| {
         let (name, purpose) = match pick {
             0 => ("response correlation", "response correlation".to_owned()),
-            _ => ("feature correlation", format!("correlations of pick {pick}")),
+            _ => (
+                "feature correlation",
+                format!("correlations of pick {pick}"),
+            ),
         };
-        Ok(sum(purpose, vec![setting.planner().boxed(name, features, 0, cost)?]))
+        Ok(sum(purpose, vec![boxed(setting, name, features, 0, cost)?]))
     });
     let steps = steps.collect::<Result<_, PlanError>>()?;
     Ok(setting.plan("SPriFed-OMP without Enhancement 1, honest noise", steps))
 }
 
 /// Makes blocks whose noise is √p/μ_p or √s/μ_s times the bound of a coordinate.
-struct Blocks {
-    planner: Planner,
-    features: u32,
-    sparsity: u32,
+struct Blocks<'a> {
+    setting: &'a Setting,
     per_vector: Mu,
     per_support: Mu,
 }
 
-impl Blocks {
+impl<'a> Blocks<'a> {
     /// The μ_p and μ_s with which a whole run costs the setting's budget.
-    fn of(setting: &Setting, algorithm: Algorithm) -> Result<Self, PlanError> {
+    fn of(setting: &'a Setting, algorithm: Algorithm) -> Result<Self, PlanError> {
         check(setting)?;
         let (s, p) = (f64::from(setting.sparsity), f64::from(setting.n_features));
         let vectors = s - s * (s - 1.0) / (2.0 * p);
@@ -112,29 +113,69 @@ impl Blocks {
         let total = unscaled.total(Reading::Needed, Relation::ZeroOut)?;
         let scale = setting.total_mu()?.get() / total.get();
         Ok(Self {
-            planner: setting.planner(),
-            features: setting.n_features,
-            sparsity: setting.sparsity,
+            setting,
             per_vector: Mu::try_from(scale)?,
             per_support: Mu::try_from(scale * ratio)?,
         })
     }
 
     fn vector(&self, name: &str, coordinates: u32) -> Result<PlannedBlock, PlanError> {
-        let cost = part_of(self.per_vector, coordinates, self.features)?;
-        self.planner.boxed(name, coordinates as usize, 0, cost)
+        let cost = part_of(self.per_vector, coordinates, self.setting.n_features)?;
+        boxed(self.setting, name, coordinates, 0, cost)
     }
 
     /// x_l·y and x_l·x_S for a support of `size` features, the square last.
     fn support_row(&self, size: u32) -> Result<[PlannedBlock; 2], PlanError> {
-        let response = part_of(self.per_support, 1, self.sparsity)?;
-        let row = part_of(self.per_support, size, self.sparsity)?;
+        let response = part_of(self.per_support, 1, self.setting.sparsity)?;
+        let row = part_of(self.per_support, size, self.setting.sparsity)?;
         Ok([
-            self.planner.boxed("support response", 1, 0, response)?,
-            self.planner.boxed("support row", size as usize, 1, row)?,
+            boxed(self.setting, "support response", 1, 0, response)?,
+            boxed(self.setting, "support row", size, 1, row)?,
         ])
     }
 }
+
+/// A planned box on a grid so fine that the rounding of all records adds at most 1.25 % to the
+/// variance.
+///
+/// # Guarantee
+/// It costs at most `cost`.
+///
+/// # Why
+/// A planner's grid is made for rounding once in each noise share; a curator adds one share to the
+/// roundings of all records. Bound and standard deviation are multiplied by the same whole number,
+/// which leaves their ratio and lowers what discreteness costs.
+fn boxed(
+    setting: &Setting,
+    name: &str,
+    coordinates: u32,
+    squares: u32,
+    cost: Mu,
+) -> Result<PlannedBlock, PlanError> {
+    let mut planned = setting
+        .planner()
+        .boxed(name, coordinates as usize, squares, cost)?;
+    let variance =
+        planned.block.share_variance.to_f64() * f64::from(setting.origin.certain_shares());
+    // A rounding has variance at most 1/4.
+    let wanted = ROUNDING_SHARE * f64::from(setting.n_records) / variance;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "at least one and at most 65,536: a share has variance at least 25"
+    )]
+    let finer = wanted.sqrt().ceil().max(1.0) as u32;
+    if let IntegerBounds::Box { bound, squares } = planned.block.bounds {
+        let bound = bound * u64::from(finer);
+        planned.block.bounds = IntegerBounds::Box { bound, squares };
+        planned.block.share_variance = planned.block.share_variance.times(finer)?.times(finer)?;
+        planned.steps *= f64::from(finer);
+    }
+    Ok(planned)
+}
+
+/// One quarter over the share of the variance that rounding may add.
+const ROUNDING_SHARE: f64 = 20.0;
 
 /// What `coordinates` cost when `all` of them cost `whole`.
 fn part_of(whole: Mu, coordinates: u32, all: u32) -> Result<Mu, IllegalQuantity> {

@@ -53,7 +53,13 @@ impl PaperOmp {
     /// The run as the paper publishes it: nothing repaired, X_M = y_M = 1. For simulation only.
     #[must_use]
     pub fn as_published(n_features: u32, sparsity: u32, support_noise: SupportNoise) -> Self {
-        Self::new(n_features, sparsity, Limits::of_paper(), support_noise, Solver::Plain)
+        Self::new(
+            n_features,
+            sparsity,
+            Limits::of_paper(),
+            support_noise,
+            Solver::Plain,
+        )
     }
 
     fn new(
@@ -76,7 +82,10 @@ impl PaperOmp {
     }
 
     fn ask(mut self, questions: Vec<Question>) -> Step<Self> {
-        let query = SumQuery { step: self.step, questions };
+        let query = SumQuery {
+            step: self.step,
+            questions,
+        };
         self.step += 1;
         Step::Ask(query, self)
     }
@@ -96,7 +105,9 @@ impl PaperOmp {
         let questions = match self.support_noise {
             SupportNoise::Reused => vec![column],
             SupportNoise::Fresh if is_last => self.ols.questions(),
-            SupportNoise::Fresh => core::iter::once(column).chain(self.ols.questions()).collect(),
+            SupportNoise::Fresh => core::iter::once(column)
+                .chain(self.ols.questions())
+                .collect(),
         };
         self.ask(questions)
     }
@@ -121,7 +132,9 @@ impl PaperOmp {
     }
 
     fn take_first(&mut self, answer: &Answer) {
-        let Some(block) = answer.blocks.first() else { return };
+        let Some(block) = answer.blocks.first() else {
+            return;
+        };
         let unit = self.ols.limits().feature * self.ols.limits().response;
         let values = block.values.iter().map(|value| value * unit).collect();
         self.first = (values, block.noise_std_dev * unit);
@@ -161,7 +174,9 @@ impl Procedure for PaperOmp {
     type Fit = Fit;
 
     fn start(self) -> Step<Self> {
-        let Limits { feature, response, .. } = self.ols.limits();
+        let Limits {
+            feature, response, ..
+        } = self.ols.limits();
         let question = Question::ResponseCorrelation {
             features: FeatureSet::all(self.n_features),
             feature_limit: feature,

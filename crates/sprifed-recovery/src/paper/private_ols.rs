@@ -46,12 +46,21 @@ impl PrivateOls {
 
     /// The coefficients of the last solution, in the order of the support.
     pub(super) fn coefficients(&self) -> &[f64] {
-        self.solution.as_ref().map_or(&[], |solution| &solution.coefficients)
+        self.solution
+            .as_ref()
+            .map_or(&[], |solution| &solution.coefficients)
     }
 
     pub(super) fn model(&self) -> LinearModel {
-        let terms = self.support.iter().copied().zip(self.coefficients().iter().copied());
-        LinearModel { intercept: 0.0, terms: terms.collect() }
+        let terms = self
+            .support
+            .iter()
+            .copied()
+            .zip(self.coefficients().iter().copied());
+        LinearModel {
+            intercept: 0.0,
+            terms: terms.collect(),
+        }
     }
 
     /// Adds the unchosen feature of largest absolute correlation to the support.
@@ -72,18 +81,34 @@ impl PrivateOls {
 
     /// x_l·y, and x_l·x_k for every k of the support, where l is the feature just chosen.
     pub(super) fn questions(&self) -> Vec<Question> {
-        let Some((feature, earlier)) = self.support.split_last() else { return Vec::new() };
-        let Limits { feature: feature_limit, response: response_limit, .. } = self.limits;
+        let Some((feature, earlier)) = self.support.split_last() else {
+            return Vec::new();
+        };
+        let Limits {
+            feature: feature_limit,
+            response: response_limit,
+            ..
+        } = self.limits;
         let (feature, earlier) = (*feature, earlier.to_vec());
         vec![
-            Question::SupportResponse { feature, feature_limit, response_limit },
-            Question::SupportRow { feature, earlier, feature_limit },
+            Question::SupportResponse {
+                feature,
+                feature_limit,
+                response_limit,
+            },
+            Question::SupportRow {
+                feature,
+                earlier,
+                feature_limit,
+            },
         ]
     }
 
     /// Takes the answers to [`Self::questions`] and solves.
     pub(super) fn take_row(&mut self, response: &AnswerBlock, row: &AnswerBlock) {
-        let Some(last) = self.support.len().checked_sub(1) else { return };
+        let Some(last) = self.support.len().checked_sub(1) else {
+            return;
+        };
         let square = self.limits.feature * self.limits.feature;
         let product = self.limits.feature * self.limits.response;
         if let Some(value) = response.values.first() {
@@ -140,18 +165,30 @@ impl PrivateOls {
     pub(super) fn finish(self, provenance: Option<Provenance>) -> Fit {
         let model = self.model();
         let (status, noise_std_devs) = match self.solution {
-            Some(solution) => {
-                (solution.status_of(&solution.coefficients), solution.noise_std_devs)
-            }
-            None => (FitStatus::NoFeatureAboveNoise { largest_ratio: 0.0 }, Vec::new()),
+            Some(solution) => (
+                solution.status_of(&solution.coefficients),
+                solution.noise_std_devs,
+            ),
+            None => (
+                FitStatus::NoFeatureAboveNoise { largest_ratio: 0.0 },
+                Vec::new(),
+            ),
         };
-        Fit { model, noise_std_devs, status, residual_scale: None, provenance }
+        Fit {
+            model,
+            noise_std_devs,
+            status,
+            residual_scale: None,
+            provenance,
+        }
     }
 }
 
 /// G⁻¹g with G as it is; a G without inverse, which noise excludes, is repaired.
 fn solve_plainly(equations: &NoisyNormalEquations) -> Solution {
-    let Some(inverse) = equations.gram.clone().try_inverse() else { return equations.solve() };
+    let Some(inverse) = equations.gram.clone().try_inverse() else {
+        return equations.solve();
+    };
     let coefficients = &inverse * &equations.cross;
     let noise = |row: usize| inverse.row(row).norm() * equations.cross_noise;
     Solution {

@@ -74,6 +74,7 @@ fn renyi(
     if (found - expected).abs() <= TOLERANCE * expected {
         return Ok(());
     }
+    verdict.reference_is_at_fault("its divergence leaves out a tail that matters");
     let cut = ((340.0 * law.parameter()).sqrt().floor() + 4.0)
         .to_i64()
         .unwrap_or(i64::MAX);

@@ -81,6 +81,7 @@ fn renyi(
     if (found - expected).abs() <= TOLERANCE * expected {
         return Ok(());
     }
+    verdict.reference_is_at_fault("its divergence leaves out a tail that matters");
     let cut = ((14.0 * law.get().sqrt()).ceil() + 60.0)
         .to_i64()
         .unwrap_or(i64::MAX);

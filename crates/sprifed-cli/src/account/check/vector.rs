@@ -54,7 +54,6 @@ pub(super) struct Vector {
 }
 
 impl VectorFile {
-    #[expect(clippy::disallowed_methods, reason = "the command line reads the files it is given")]
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
         let bytes = std::fs::read(path).map_err(|error| {
             Failure::environment(

@@ -13,11 +13,12 @@ pub(super) struct Verdict<'a> {
     vector: &'a Vector,
     seen: BTreeSet<String>,
     complaints: Vec<String>,
+    reference_fault: Option<&'static str>,
 }
 
 impl<'a> Verdict<'a> {
     pub(super) const fn new(vector: &'a Vector) -> Self {
-        Self { vector, seen: BTreeSet::new(), complaints: Vec::new() }
+        Self { vector, seen: BTreeSet::new(), complaints: Vec::new(), reference_fault: None }
     }
 
     /// The expected number under `key`, which thereby counts as looked at.
@@ -86,14 +87,14 @@ impl<'a> Verdict<'a> {
 
     /// A direction in which a certified number may not err.
     pub(super) fn not_below(&mut self, what: &str, found: f64, least: f64) {
-        if !(found >= least) {
+        if found.is_nan() || found < least {
             self.complain(format!("{what}: found {found:e}, which must not be below {least:e}"));
         }
     }
 
     /// The other direction.
     pub(super) fn not_above(&mut self, what: &str, found: f64, most: f64) {
-        if !(found <= most) {
+        if found.is_nan() || found > most {
             self.complain(format!("{what}: found {found:e}, which must not be above {most:e}"));
         }
     }
@@ -101,6 +102,16 @@ impl<'a> Verdict<'a> {
     /// Marks an expectation as compared by other means, or as prose.
     pub(super) fn looked_at(&mut self, key: &str) {
         self.seen.insert(key.to_owned());
+    }
+
+    /// Says that the vector's value contradicts the vector's own formula, so that the formula was
+    /// judged instead. Such vectors are counted and reported.
+    pub(super) fn reference_is_at_fault(&mut self, why: &'static str) {
+        self.reference_fault = Some(why);
+    }
+
+    pub(super) const fn reference_fault(&self) -> Option<&'static str> {
+        self.reference_fault
     }
 
     pub(super) fn complain(&mut self, complaint: String) {

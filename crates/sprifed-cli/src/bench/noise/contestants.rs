@@ -1,0 +1,64 @@
+//! Our samplers, each drawing in bulk first and then one by one.
+
+use std::hint::black_box;
+
+use num_rational::Ratio;
+use sprifed_noise::{DiscreteGaussian, FloorGumbel, NoiseGenerator, NoiseParameterError, Skellam};
+
+use crate::bench::stopwatch::Contestant;
+
+pub(super) fn gaussian(std_dev: u32) -> Result<Vec<Contestant>, NoiseParameterError> {
+    let sampler = DiscreteGaussian::new(square(std_dev))?;
+    let single = sampler.clone();
+    Ok(vec![
+        in_bulk(move |out, generator| sampler.fill(out, generator)),
+        one_by_one(move |generator| single.sample(generator)),
+    ])
+}
+
+pub(super) fn skellam(std_dev: u32) -> Result<Vec<Contestant>, NoiseParameterError> {
+    let sampler = Skellam::new(square(std_dev))?;
+    let single = sampler.clone();
+    Ok(vec![
+        in_bulk(move |out, generator| sampler.fill(out, generator)),
+        one_by_one(move |generator| single.sample(generator)),
+    ])
+}
+
+pub(super) fn floor_gumbel(rate: Ratio<u128>) -> Result<Vec<Contestant>, NoiseParameterError> {
+    let sampler = FloorGumbel::new(rate)?;
+    let single = sampler.clone();
+    Ok(vec![
+        in_bulk(move |out, generator| sampler.fill(out, generator)),
+        one_by_one(move |generator| single.sample(generator)),
+    ])
+}
+
+fn square(std_dev: u32) -> Ratio<u128> {
+    Ratio::from_integer(u128::from(std_dev) * u128::from(std_dev))
+}
+
+fn in_bulk(fill: impl Fn(&mut [i64], &mut NoiseGenerator) + 'static) -> Contestant {
+    let mut generator = NoiseGenerator::simulated(SEED);
+    let mut buffer = [0; 256];
+    let draw = move |n_draws: u32| {
+        for _ in 0..n_draws / 256 {
+            fill(&mut buffer, &mut generator);
+            black_box(&buffer);
+        }
+    };
+    Contestant { name: "sprifed, in bulk", draw: Box::new(draw) }
+}
+
+fn one_by_one(sample: impl Fn(&mut NoiseGenerator) -> i64 + 'static) -> Contestant {
+    let mut generator = NoiseGenerator::simulated(SEED);
+    let draw = move |n_draws: u32| {
+        for _ in 0..n_draws {
+            black_box(sample(&mut generator));
+        }
+    };
+    Contestant { name: "sprifed, one by one", draw: Box::new(draw) }
+}
+
+/// The draws are timed and thrown away.
+const SEED: u64 = 1;

@@ -1,0 +1,117 @@
+//! Files that appear whole or not at all, and never in place of another by accident.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+
+/// A place that a file will be renamed to, checked to be writable before any work is done.
+#[derive(Debug)]
+pub(crate) struct Destination {
+    path: PathBuf,
+    temporary: PathBuf,
+    overwrite: Overwrite,
+}
+
+/// Whether a file that is already there may be replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Overwrite {
+    /// It is left alone and the command refused.
+    Refused,
+    /// It is replaced, because the user said `--force`.
+    Forced,
+}
+
+impl From<bool> for Overwrite {
+    /// What the flag `--force` means.
+    fn from(force: bool) -> Self {
+        if force { Self::Forced } else { Self::Refused }
+    }
+}
+
+impl Destination {
+    /// Makes sure that `path` can be written, without writing it.
+    ///
+    /// # Errors
+    /// When the file is there and may not be replaced, or its folder cannot be written to.
+    pub(crate) fn reserve(path: &Path, overwrite: Overwrite) -> Result<Self, Failure> {
+        refuse_existing(path, overwrite)?;
+        let name = path.file_name().filter(|_| !path.is_dir()).ok_or_else(|| {
+            let message = format!("`{}` is a folder or no name; required: a file name", path.display());
+            Failure::usage("sprifed::file::not-a-name", message, "name a file; nothing was spent")
+        })?;
+        let mut hidden = OsString::from(".");
+        hidden.push(name);
+        hidden.push(format!(".{}.part", std::process::id()));
+        let temporary = path.with_file_name(hidden);
+        File::create(&temporary).map_err(|error| unwritable(path, &error))?;
+        Ok(Self { path: path.to_owned(), temporary, overwrite })
+    }
+
+    /// Where the file will be.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes the whole file and puts it in its place.
+    ///
+    /// # Errors
+    /// When the disc refuses, or another file has taken the place meanwhile.
+    pub(crate) fn write(self, contents: impl AsRef<[u8]>) -> Result<(), Failure> {
+        let written = File::create(&self.temporary).and_then(|mut file| {
+            file.write_all(contents.as_ref())?;
+            file.sync_all()
+        });
+        written.map_err(|error| unwritable(&self.path, &error))?;
+        refuse_existing(&self.path, self.overwrite)?;
+        fs::rename(&self.temporary, &self.path).map_err(|error| unwritable(&self.path, &error))
+    }
+}
+
+impl Drop for Destination {
+    /// Takes an unused reservation away; after a rename there is nothing to remove.
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.temporary);
+    }
+}
+
+/// Writes `contents` beside `path`, under a name that was free: `path.KIND.json`, or with a number.
+///
+/// # Errors
+/// When no such file can be made.
+pub(crate) fn write_beside(path: &Path, kind: &str, contents: &str) -> Result<PathBuf, Failure> {
+    let mut number = 1u32;
+    loop {
+        let mut name = OsString::from(path);
+        name.push(if number == 1 { format!(".{kind}.json") } else { format!(".{kind}-{number}.json") });
+        let beside = PathBuf::from(name);
+        let opened = OpenOptions::new().write(true).create_new(true).open(&beside);
+        match opened {
+            Ok(mut file) => {
+                let written = file.write_all(contents.as_bytes()).and_then(|()| file.sync_all());
+                return written.map(|()| beside.clone()).map_err(|error| unwritable(&beside, &error));
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && number < 1000 => {
+                number += 1;
+            }
+            Err(error) => return Err(unwritable(&beside, &error)),
+        }
+    }
+}
+
+fn refuse_existing(path: &Path, overwrite: Overwrite) -> Result<(), Failure> {
+    if overwrite == Overwrite::Forced || !path.exists() {
+        return Ok(());
+    }
+    let message = format!("`{}` exists and is not overwritten", path.display());
+    let help = "choose another name with --out, or pass --force; nothing was spent";
+    Err(Failure::usage("sprifed::file::exists", message, help))
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    let message = format!("`{}` cannot be written: {error}; required: a writable folder", path.display());
+    let help = "check the folder, its permissions and the space left, or choose another with --out";
+    Failure::environment("sprifed::file::unwritable", message, help)
+}

@@ -1,0 +1,228 @@
+//! `fit`: a private sparse fit of a local table.
+//!
+//! The order of things is the point: everything that can be wrong with the command, the schema, the
+//! table or the place of the output is found before the ledger is opened, so a refusal spends
+//! nothing.
+
+mod guarantee;
+mod holdings;
+mod release;
+mod report;
+mod study;
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use sprifed_data::{DataError, Schema, Table, read_schema, read_table};
+use sprifed_noise::NoiseGenerator;
+use sprifed_privacy::{Delta, Epsilon};
+use sprifed_recovery::CertifiedProcedure;
+
+use crate::account::parse_quantity;
+use crate::entropy::secret_noise;
+use crate::failure::Failure;
+use crate::files::Destination;
+use crate::model::{Model, receipts_at};
+use crate::output::Output;
+use crate::score::{Score, require_columns};
+use crate::study_arguments::RelationName;
+
+pub(crate) use self::guarantee::Guarantee;
+use self::report::{Evaluation, Report};
+use self::study::Study;
+
+/// `fit`.
+#[derive(Args, Debug)]
+pub(crate) struct Fit {
+    /// The table: CSV, gzipped CSV, Parquet or .npy.
+    data: PathBuf,
+    /// The public bounds, in TOML; `sprifed schema draft DATA` writes a first one.
+    #[arg(long, value_name = "FILE.toml")]
+    schema: Option<PathBuf>,
+    /// The column to be explained [default: the response of the schema, with which it must agree].
+    #[arg(long, value_name = "NAME")]
+    target: Option<String>,
+    /// How many features are chosen.
+    #[arg(long)]
+    sparsity: u32,
+    /// The privacy budget.
+    #[arg(long, value_parser = parse_quantity::<Epsilon>, allow_hyphen_values = true)]
+    epsilon: Epsilon,
+    /// The delta of the budget [default: the smaller of 1e-6 and 1/(10 n)].
+    #[arg(long, value_parser = parse_quantity::<Delta>, allow_hyphen_values = true)]
+    delta: Option<Delta>,
+    /// How features are found.
+    #[arg(long, value_enum, default_value = "grad")]
+    procedure: ProcedureName,
+    /// Which data sets the guarantee makes indistinguishable.
+    #[arg(long, value_enum, default_value = "zero-out")]
+    neighbours: RelationName,
+    /// Who adds up the records and adds the noise.
+    #[arg(long, value_enum, default_value = "curator")]
+    backend: BackendName,
+    /// Over how many clients the records are split, in consecutive blocks [default: one record
+    /// each, or the client column of the schema]. A curator holds them all nevertheless.
+    #[arg(long)]
+    clients: Option<usize>,
+    /// Where the model goes.
+    #[arg(long, value_name = "FILE.json", default_value = "model.json")]
+    out: PathBuf,
+    /// Replace the model at --out; its receipts are carried over.
+    #[arg(long)]
+    force: bool,
+    /// Score the model on this table too. No noise is added to the score: it is a statistic of
+    /// this table, which the guarantee does not cover.
+    #[arg(long, value_name = "FILE", conflicts_with = "score_not_private")]
+    evaluate: Option<PathBuf>,
+    /// Score the model on DATA itself. NOT PRIVATE: this releases a statistic of DATA without noise.
+    #[arg(long)]
+    score_not_private: bool,
+    /// NOT PRIVATE: take the noise from this seed, for tests; every output is stamped.
+    #[arg(long, value_name = "SEED")]
+    simulate_noise: Option<u64>,
+}
+
+/// Procedures with certified noise, as the command line names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ProcedureName {
+    /// Certified GRAD: for correlated features.
+    Grad,
+    /// The sieve: for weakly correlated features.
+    Sieve,
+    /// Argmax OMP: the curator reveals only which feature is picked.
+    Argmax,
+}
+
+impl ProcedureName {
+    const fn procedure(self) -> CertifiedProcedure {
+        match self {
+            Self::Grad => CertifiedProcedure::Grad,
+            Self::Sieve => CertifiedProcedure::Sieve,
+            Self::Argmax => CertifiedProcedure::Argmax,
+        }
+    }
+}
+
+/// Backends, as the command line names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum BackendName {
+    /// One trusted party holds all records and adds all the noise.
+    Curator,
+}
+
+impl Fit {
+    pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
+        let schema = self.read_schema()?;
+        self.refuse_hidden_score()?;
+        let place = Destination::reserve(&self.out, self.force.into())?;
+        let earlier_receipts = receipts_at(place.path());
+        let table = read_table(&self.data, &schema)?;
+        self.check_evaluation(&schema, &table)?;
+        let study = Study::prepare(self, &schema, &table)?;
+        let delta_note = self.delta_note(&study);
+        let generator = match self.simulate_noise {
+            Some(seed) => NoiseGenerator::simulated(seed),
+            None => secret_noise()?,
+        };
+        let model = release::release(&study, generator, place, earlier_receipts)?;
+        note_counts(&table, output);
+        let report = Report {
+            evaluation: self.evaluate(&model)?,
+            delta_note,
+            model,
+            path: &self.out,
+        };
+        output.answer(&report.to_json(), |_| report.words());
+        Ok(())
+    }
+
+    fn read_schema(&self) -> Result<Schema, Failure> {
+        let Some(path) = &self.schema else {
+            let message = "no schema was given; required: --schema FILE.toml with public bounds. They \
+                           cannot be read off the data: the largest value of a column is somebody's \
+                           value, and a bound that moves when one record changes gives that record \
+                           away, noise or not";
+            let help = "run `sprifed schema draft DATA --out schema.toml`, replace every FILL_IN by a \
+                        number known without looking at the records, and pass --schema schema.toml; \
+                        nothing was spent";
+            return Err(Failure::usage("sprifed::fit::no-schema", message.to_owned(), help));
+        };
+        let schema = read_schema(path)?;
+        if let Some(target) = &self.target {
+            schema.require_target(target).map_err(DataError::from)?;
+        }
+        Ok(schema)
+    }
+
+    /// A score on the training records must be asked for by the name that says what it is.
+    fn refuse_hidden_score(&self) -> Result<(), Failure> {
+        let Some(path) = &self.evaluate else { return Ok(()) };
+        let same = |left: &Path, right: &Path| match (left.canonicalize(), right.canonicalize()) {
+            (Ok(left), Ok(right)) => left == right,
+            _ => left == right,
+        };
+        if !same(path, &self.data) {
+            return Ok(());
+        }
+        let message = "--evaluate names the table that is fitted; a score on it is a release without \
+                       noise, which the guarantee does not cover";
+        let help = "evaluate on other records, or say --score-not-private; nothing was spent";
+        Err(Failure::usage("sprifed::fit::score-on-data", message.to_owned(), help))
+    }
+
+    /// Refuses, before anything is spent, a table that the model could not be scored on.
+    fn check_evaluation(&self, schema: &Schema, table: &Table) -> Result<(), Failure> {
+        let Some(path) = &self.evaluate else { return Ok(()) };
+        let response = schema.response().name().to_owned();
+        let names: Vec<String> = table.design().names().iter().cloned().chain([response]).collect();
+        require_columns(path, &names)
+    }
+
+    fn evaluate(&self, model: &Model) -> Result<Option<Evaluation>, Failure> {
+        let (path, on_training_records) = match (&self.evaluate, self.score_not_private) {
+            (Some(path), _) => (path, false),
+            (None, true) => (&self.data, true),
+            (None, false) => return Ok(None),
+        };
+        let score = Score::of_table(model, path, &model.response.name)?;
+        Ok(Some(Evaluation { path: path.clone(), on_training_records, score }))
+    }
+
+    /// What a person should know about the delta.
+    fn delta_note(&self, study: &Study<'_>) -> Option<String> {
+        let delta = study.plan.budget.delta().get();
+        let product = delta * study.n_units();
+        if self.delta.is_none() {
+            Some(format!("delta was not given: {delta:e}, the smaller of 1e-6 and 1/(10 n)"))
+        } else if product > 0.1 {
+            Some(format!(
+                "delta times the number of {}s is {product:.2}; at most 0.1 is recommended",
+                study.plan.unit.words()
+            ))
+        } else {
+            None
+        }
+    }
+}
+
+/// Tells the holder of the table, and nobody else, what happened to its records on their way in.
+fn note_counts(table: &Table, output: &Output) {
+    let counts = table.counts();
+    let parts = [
+        (counts.clipped_values, "values outside their bounds were moved to the nearest bound"),
+        (counts.missing_values, "missing values became the middle of their bounds"),
+        (counts.dropped_without_response, "records without response contributed nothing"),
+        (counts.over_cap, "records beyond the cap of their client were not used"),
+    ];
+    let said: Vec<String> = parts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    if !said.is_empty() {
+        output.note(&format!(
+            "note for the holder of the table, not covered by the guarantee: {}",
+            said.join("; ")
+        ));
+    }
+}

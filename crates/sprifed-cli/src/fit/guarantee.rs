@@ -1,0 +1,181 @@
+//! What a fit promises, in one plain sentence and in numbers.
+
+use std::num::NonZeroU32;
+
+use serde::{Deserialize, Serialize};
+use sprifed_noise::Provenance;
+use sprifed_privacy::{
+    ApproxDp, Delta, IllegalQuantity, Mu, PrivacyUnit, RangeBound, Relation, Rho, Spending, SumCost,
+};
+
+/// Stamped on every output whose noise can be repeated.
+const NOT_PRIVATE: &str = "NOT PRIVATE";
+
+/// Who must be honest for the sentence to be true.
+const TRUST: &str = "a trusted curator who holds all records";
+
+/// The guarantee of a fit, as reports and files show it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Guarantee {
+    mode: Mode,
+    unit: PrivacyUnit,
+    neighbours: Relation,
+    /// Absent if the fit is not private.
+    epsilon: Option<f64>,
+    delta: f64,
+    /// μ of Gaussian DP, if all answers were sums.
+    mu: Option<f64>,
+    /// ρ of zCDP that everything has together.
+    rho: f64,
+    /// D: the slack of the discrete noise, contained in epsilon.
+    slack: f64,
+    /// What epsilon would be if the noise were secret; only if it is not.
+    nominal_epsilon: Option<f64>,
+    /// What a client with several records has, where records are the units.
+    client: Option<ClientGuarantee>,
+    backend: String,
+    trust: String,
+    provenance: Provenance,
+    pub(crate) statement: String,
+}
+
+/// Whether the guarantee holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Mode {
+    Certified,
+    NotPrivate,
+}
+
+/// What group privacy leaves for a client with several records.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct ClientGuarantee {
+    most_records: u32,
+    mu: Option<f64>,
+    rho: f64,
+    epsilon: f64,
+}
+
+/// What the guarantee is about.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Terms {
+    pub(super) delta: Delta,
+    pub(super) relation: Relation,
+    pub(super) unit: PrivacyUnit,
+    /// The most records that one client can hold.
+    pub(super) most_records: u32,
+}
+
+impl Guarantee {
+    /// The guarantee of a whole plan: what it costs was fixed before any record was touched.
+    pub(super) fn of(spending: &Spending, terms: Terms, provenance: Provenance) -> Result<Self, IllegalQuantity> {
+        let cost = Cost::of(spending)?;
+        let total = spending.to_approx_dp(terms.delta).map_or(0.0, |guarantee| guarantee.epsilon().get());
+        let is_private = provenance == Provenance::Cryptographic;
+        let by_record = terms.unit == PrivacyUnit::Record && terms.most_records > 1;
+        let client = by_record.then(|| cost.for_client(terms)).transpose()?;
+        let mut guarantee = Self {
+            mode: if is_private { Mode::Certified } else { Mode::NotPrivate },
+            unit: terms.unit,
+            neighbours: terms.relation,
+            epsilon: is_private.then_some(total),
+            delta: terms.delta.get(),
+            mu: cost.mu.map(Mu::get),
+            rho: cost.rho.get(),
+            slack: cost.slack,
+            nominal_epsilon: (!is_private).then_some(total),
+            client,
+            backend: "curator".to_owned(),
+            trust: TRUST.to_owned(),
+            provenance,
+            statement: String::new(),
+        };
+        guarantee.statement = guarantee.words(total);
+        Ok(guarantee)
+    }
+
+    /// `NOT PRIVATE` if the noise can be repeated.
+    pub(crate) fn label(&self) -> Option<&'static str> {
+        (self.mode == Mode::NotPrivate).then_some(NOT_PRIVATE)
+    }
+
+    fn words(&self, epsilon: f64) -> String {
+        let unit = self.unit.words();
+        let change = match self.neighbours {
+            Relation::ZeroOut => "set to zero",
+            Relation::ReplaceOne => "replaced by that of any other",
+        };
+        let currency = match self.mu {
+            Some(mu) => format!("Gaussian DP, mu = {mu:.4}"),
+            None => format!("the privacy loss of choices and sums together, rho = {:.5} by zCDP alone", self.rho),
+        };
+        let mut text = format!(
+            "({}, {:e})-DP for each {unit} under {}: what this model reveals changes by at most this when \
+             the contribution of one {unit} is {change}; the currency is {currency}; the noise was added by {}",
+            shown(epsilon),
+            self.delta,
+            self.neighbours.words(),
+            self.trust,
+        );
+        if let Some(client) = &self.client {
+            text += &format!(
+                "; for a client with up to {} records it is ({}, {:e})-DP",
+                client.most_records,
+                shown(client.epsilon),
+                self.delta
+            );
+        }
+        match self.mode {
+            Mode::Certified => text,
+            Mode::NotPrivate => format!(
+                "{NOT_PRIVATE}: the noise comes from a seed that anybody can repeat, so there is no guarantee. \
+                 With secret noise it would be {text}"
+            ),
+        }
+    }
+}
+
+/// What a plan costs, in the currencies that know groups.
+#[derive(Clone, Copy, Debug)]
+struct Cost {
+    mu: Option<Mu>,
+    rho: Rho,
+    slack: f64,
+}
+
+impl Cost {
+    /// # Why
+    /// Sums cost μ²/2 [BS16, Prop. 1.6] and choices of range ε cost ε²/8 [CR21, Lemma 3.4]; ρ adds.
+    fn of(spending: &Spending) -> Result<Self, IllegalQuantity> {
+        let sums = spending.sums().map(SumCost::mu).transpose()?;
+        let chosen = |(range, count): &(RangeBound, u32)| -> Result<f64, IllegalQuantity> {
+            Ok(range.to_rho()?.get() * f64::from(*count))
+        };
+        let choices = spending.selections().iter().map(chosen).sum::<Result<f64, _>>()?;
+        let rho = Rho::try_from(sums.map_or(0.0, |mu| mu.to_rho().get()) + choices)?;
+        let slack = spending.sums().map_or(0.0, SumCost::slack);
+        Ok(Self { mu: sums.filter(|_| spending.selections().is_empty()), rho, slack })
+    }
+
+    /// # Why
+    /// k records: k·μ for Gaussian DP [DRS19, Thm 2.14], k²·ρ for zCDP [BS16, Prop. 1.9]. The slack
+    /// bounds how far the noise is from Gaussian on any data set, so it enters once, as in [`SumCost`].
+    fn for_client(self, terms: Terms) -> Result<ClientGuarantee, IllegalQuantity> {
+        let members = NonZeroU32::new(terms.most_records).unwrap_or(NonZeroU32::MIN);
+        let delta = Delta::try_from(terms.delta.get() * (-self.slack).exp())?;
+        let mu = self.mu.map(|mu| mu.for_group(members));
+        let rho = Rho::try_from(self.rho.get() * f64::from(members.get()).powi(2))?;
+        let within: ApproxDp = mu.map_or_else(|| rho.to_approx_dp(delta), |mu| mu.to_approx_dp(delta));
+        Ok(ClientGuarantee {
+            most_records: members.get(),
+            mu: mu.map(Mu::get),
+            rho: rho.get(),
+            epsilon: within.epsilon().get() + 2.0 * self.slack,
+        })
+    }
+}
+
+/// ε for people: four decimals, rounded up.
+fn shown(epsilon: f64) -> String {
+    format!("{}", (epsilon * 1e4).ceil() / 1e4)
+}

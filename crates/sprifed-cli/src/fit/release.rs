@@ -1,0 +1,146 @@
+//! The part that spends: from the first answer to the file that says what was spent.
+//!
+//! Answers stay inside the process until the model is written, and nothing is written before. If
+//! the run fails after the ledger was charged, the ledger goes to a file of its own: what was
+//! spent is never counted as unspent.
+
+use serde_json::{Value, json};
+use sprifed_data::UnitModel;
+use sprifed_noise::{NoiseGenerator, Provenance};
+use sprifed_privacy::LedgerRecord;
+use sprifed_query::Curator;
+use sprifed_recovery::Fit;
+
+use super::study::Study;
+use crate::failure::Failure;
+use crate::files::{Destination, write_beside};
+use crate::model::{Model, Parts, Receipt, Response, Term, software};
+use crate::progress::Progress;
+
+#[cfg(test)]
+mod tests;
+
+/// Runs `study` and writes its model.
+///
+/// # Errors
+/// When the run ends without a fit or the model cannot be written. If something was spent, the
+/// message says where the ledger is.
+pub(super) fn release(
+    study: &Study<'_>,
+    generator: NoiseGenerator,
+    place: Destination,
+    earlier_receipts: Vec<Value>,
+) -> Result<Model, Failure> {
+    let provenance = generator.provenance();
+    let guarantee = study.guarantee(provenance)?;
+    let bug = |error: &dyn core::fmt::Display| {
+        Failure::outcome("sprifed::fit::bug", error.to_string(), "report this; nothing was spent")
+    };
+    let records = study.grouped.records().map_err(|error| bug(&error))?;
+    let mut curator =
+        Curator::open(records, study.plan.clone(), generator).map_err(|error| bug(&error))?;
+    let progress = Progress::start("fit", study.plan.steps.len() as u64);
+    let outcome = study.procedure.run(&study.setting, &mut curator, |_| progress.advance());
+    progress.finish();
+    let receipt = Receipt { provenance, ledger: curator.ledger().record() };
+    let path = place.path().to_owned();
+    let kept = receipt.clone();
+    let written = outcome
+        .map_err(|error| {
+            let help = "the run ended without a model";
+            Failure::outcome("sprifed::fit::ended", error.to_string(), help)
+        })
+        .and_then(|fit| {
+            let model = Model::from(to_parts(study, &fit, guarantee, receipt, earlier_receipts));
+            place.write(&to_text(&model)?)?;
+            Ok(model)
+        });
+    written.map_err(|failure| keep_ledger(failure, &path, &kept))
+}
+
+/// Writes what was spent beside the model that is not there, and says so.
+fn keep_ledger(failure: Failure, path: &std::path::Path, receipt: &Receipt) -> Failure {
+    let Receipt { provenance, ledger } = receipt;
+    if ledger.entries.is_empty() {
+        return failure.with_help("correct this and run again; nothing was spent");
+    }
+    let document = json!({
+        "format": "sprifed-spent", "version": 1, "software": software(),
+        "label": (*provenance == Provenance::Simulated).then_some("NOT PRIVATE"),
+        "why": failure.message, "provenance": provenance, "ledger": ledger,
+    });
+    let text = format!("{document:#}\n");
+    let spent = words(ledger);
+    match write_beside(path, "spent", &text) {
+        Ok(beside) => {
+            failure.with_help(&format!("{spent}; the ledger was written to {}, keep it", beside.display()))
+        }
+        Err(second) => failure.with_help(&format!(
+            "{spent}, and the ledger could not be stored ({}); keep this record: {document}",
+            second.message
+        )),
+    }
+}
+
+fn words(ledger: &LedgerRecord) -> String {
+    let epsilon = ledger.spent.map_or(0.0, sprifed_privacy::Epsilon::get);
+    let (steps, delta) = (ledger.entries.len(), ledger.budget.delta());
+    format!("epsilon = {epsilon} at delta = {delta} was spent in {steps} steps")
+}
+
+fn to_text(model: &Model) -> Result<String, Failure> {
+    serde_json::to_string_pretty(model).map(|text| text + "\n").map_err(|error| {
+        Failure::outcome("sprifed::fit::bug", error.to_string(), "report this")
+    })
+}
+
+/// The fit in the units of the table, by name.
+fn to_parts(
+    study: &Study<'_>,
+    fit: &Fit,
+    guarantee: super::Guarantee,
+    receipt: Receipt,
+    earlier_receipts: Vec<Value>,
+) -> Parts {
+    let mapping = study.table.mapping();
+    let units = mapping.response();
+    let original = mapping.to_original(&UnitModel {
+        support: fit.model.terms.iter().map(|(feature, _)| *feature as usize).collect(),
+        coefficients: fit.model.terms.iter().map(|(_, coefficient)| *coefficient).collect(),
+        intercept: fit.model.intercept,
+    });
+    let names = study.table.design().names();
+    let term = |(index, (feature, coefficient)): (usize, (&usize, &f64))| {
+        let of_feature = &mapping.features()[*feature];
+        let noise = fit.noise_std_devs.get(index).map(|noise| noise * units.scale() / of_feature.scale());
+        Term {
+            name: names[*feature].clone(),
+            coefficient: *coefficient,
+            noise_std_dev: noise.filter(|noise| noise.is_finite()),
+            lower: of_feature.lower(),
+            upper: of_feature.upper(),
+        }
+    };
+    let terms = original.support.iter().zip(&original.coefficients);
+    Parts {
+        guarantee,
+        status: fit.status,
+        response: Response {
+            name: study.response.clone(),
+            transform: original.transform,
+            lower: units.lower(),
+            upper: units.upper(),
+        },
+        intercept: original.intercept,
+        features: terms.enumerate().map(term).collect(),
+        missing: study.missing,
+        residual_scale: fit.residual_scale.map(|scale| scale * units.scale()),
+        train_size: study.table.public_size(),
+        n_candidates: names.len(),
+        n_clients: study.holdings.n_clients,
+        procedure: study.procedure.to_string(),
+        plan: study.plan.clone(),
+        receipt,
+        earlier_receipts,
+    }
+}
