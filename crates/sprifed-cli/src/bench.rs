@@ -4,6 +4,7 @@
 //! taking turns; the ratios are what counts.
 
 mod noise;
+mod recovery;
 mod stopwatch;
 
 use clap::Subcommand;
@@ -18,10 +19,15 @@ pub(crate) enum Subject {
     ///
     /// Example: sprifed bench noise --rounds 3
     Noise(noise::Noise),
+    /// Xᵀv against reading X once, and matching pursuit against scikit-learn.
+    ///
+    /// Example: sprifed bench recovery --python venv/bin/python
+    Recovery(recovery::Recovery),
 }
 
 pub(crate) fn run(subject: &Subject, output: &Output) -> Result<(), Failure> {
     match subject {
         Subject::Noise(request) => request.run(output),
+        Subject::Recovery(request) => request.run(output),
     }
 }

@@ -80,7 +80,7 @@ impl Demo {
                 "choose another folder with --out",
             )
         })?;
-        let (mse, null) = world.errors(&fit.model);
+        let (mse, baseline) = world.errors(&fit.model);
         let page = Page {
             title: "sprifed demo".to_owned(),
             guarantee: statement.to_owned(),
@@ -88,7 +88,7 @@ impl Demo {
                 ("records, one for each client".to_owned(), WORLD.records.to_string()),
                 ("features".to_owned(), WORLD.features.to_string()),
                 ("true features found".to_owned(), found_words(world, &fit.model)),
-                ("test R2 (predicting zero: 0)".to_owned(), format!("{:.3}", 1.0 - mse / null)),
+                ("test R2 (predicting zero: 0)".to_owned(), format!("{:.3}", 1.0 - mse / baseline)),
             ],
             bars: bars(world, fit),
         };
@@ -132,7 +132,7 @@ fn size(bar: &Bar) -> f64 {
 }
 
 fn to_json(world: &World, fit: &Fit, statement: &str, epsilon: f64, report: &str) -> Value {
-    let (mse, null) = world.errors(&fit.model);
+    let (mse, baseline) = world.errors(&fit.model);
     json!({
         "guarantee": {
             "mode": "certified", "unit": "record", "neighbours": "zero-out",
@@ -141,7 +141,7 @@ fn to_json(world: &World, fit: &Fit, statement: &str, epsilon: f64, report: &str
         "backend": "curator", "clients": WORLD.records, "features": WORLD.features,
         "status": fit.status, "recovered": world.recovered(&fit.model),
         "sparsity": WORLD.sparsity, "coefficients": bars(world, fit),
-        "test_mse": mse, "null_mse": null, "test_r2": 1.0 - mse / null, "report": report,
+        "test_mse": mse, "null_mse": baseline, "test_r2": 1.0 - mse / baseline, "report": report,
     })
 }
 

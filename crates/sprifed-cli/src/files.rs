@@ -39,15 +39,26 @@ impl Destination {
     pub(crate) fn reserve(path: &Path, overwrite: Overwrite) -> Result<Self, Failure> {
         refuse_existing(path, overwrite)?;
         let name = path.file_name().filter(|_| !path.is_dir()).ok_or_else(|| {
-            let message = format!("`{}` is a folder or no name; required: a file name", path.display());
-            Failure::usage("sprifed::file::not-a-name", message, "name a file; nothing was spent")
+            let message = format!(
+                "`{}` is a folder or no name; required: a file name",
+                path.display()
+            );
+            Failure::usage(
+                "sprifed::file::not-a-name",
+                message,
+                "name a file; nothing was spent",
+            )
         })?;
         let mut hidden = OsString::from(".");
         hidden.push(name);
         hidden.push(format!(".{}.part", std::process::id()));
         let temporary = path.with_file_name(hidden);
         File::create(&temporary).map_err(|error| unwritable(path, &error))?;
-        Ok(Self { path: path.to_owned(), temporary, overwrite })
+        Ok(Self {
+            path: path.to_owned(),
+            temporary,
+            overwrite,
+        })
     }
 
     /// Where the file will be.
@@ -59,9 +70,9 @@ impl Destination {
     ///
     /// # Errors
     /// When the disc refuses, or another file has taken the place meanwhile.
-    pub(crate) fn write(self, contents: impl AsRef<[u8]>) -> Result<(), Failure> {
+    pub(crate) fn write(self, contents: &str) -> Result<(), Failure> {
         let written = File::create(&self.temporary).and_then(|mut file| {
-            file.write_all(contents.as_ref())?;
+            file.write_all(contents.as_bytes())?;
             file.sync_all()
         });
         written.map_err(|error| unwritable(&self.path, &error))?;
@@ -85,13 +96,24 @@ pub(crate) fn write_beside(path: &Path, kind: &str, contents: &str) -> Result<Pa
     let mut number = 1u32;
     loop {
         let mut name = OsString::from(path);
-        name.push(if number == 1 { format!(".{kind}.json") } else { format!(".{kind}-{number}.json") });
+        name.push(if number == 1 {
+            format!(".{kind}.json")
+        } else {
+            format!(".{kind}-{number}.json")
+        });
         let beside = PathBuf::from(name);
-        let opened = OpenOptions::new().write(true).create_new(true).open(&beside);
+        let opened = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&beside);
         match opened {
             Ok(mut file) => {
-                let written = file.write_all(contents.as_bytes()).and_then(|()| file.sync_all());
-                return written.map(|()| beside.clone()).map_err(|error| unwritable(&beside, &error));
+                let written = file
+                    .write_all(contents.as_bytes())
+                    .and_then(|()| file.sync_all());
+                return written
+                    .map(|()| beside.clone())
+                    .map_err(|error| unwritable(&beside, &error));
             }
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && number < 1000 => {
                 number += 1;
@@ -111,7 +133,10 @@ fn refuse_existing(path: &Path, overwrite: Overwrite) -> Result<(), Failure> {
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
-    let message = format!("`{}` cannot be written: {error}; required: a writable folder", path.display());
+    let message = format!(
+        "`{}` cannot be written: {error}; required: a writable folder",
+        path.display()
+    );
     let help = "check the folder, its permissions and the space left, or choose another with --out";
     Failure::environment("sprifed::file::unwritable", message, help)
 }

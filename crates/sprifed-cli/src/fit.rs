@@ -145,7 +145,11 @@ impl Fit {
             let help = "run `sprifed schema draft DATA --out schema.toml`, replace every FILL_IN by a \
                         number known without looking at the records, and pass --schema schema.toml; \
                         nothing was spent";
-            return Err(Failure::usage("sprifed::fit::no-schema", message.to_owned(), help));
+            return Err(Failure::usage(
+                "sprifed::fit::no-schema",
+                message.to_owned(),
+                help,
+            ));
         };
         let schema = read_schema(path)?;
         if let Some(target) = &self.target {
@@ -156,7 +160,9 @@ impl Fit {
 
     /// A score on the training records must be asked for by the name that says what it is.
     fn refuse_hidden_score(&self) -> Result<(), Failure> {
-        let Some(path) = &self.evaluate else { return Ok(()) };
+        let Some(path) = &self.evaluate else {
+            return Ok(());
+        };
         let same = |left: &Path, right: &Path| match (left.canonicalize(), right.canonicalize()) {
             (Ok(left), Ok(right)) => left == right,
             _ => left == right,
@@ -167,14 +173,26 @@ impl Fit {
         let message = "--evaluate names the table that is fitted; a score on it is a release without \
                        noise, which the guarantee does not cover";
         let help = "evaluate on other records, or say --score-not-private; nothing was spent";
-        Err(Failure::usage("sprifed::fit::score-on-data", message.to_owned(), help))
+        Err(Failure::usage(
+            "sprifed::fit::score-on-data",
+            message.to_owned(),
+            help,
+        ))
     }
 
     /// Refuses, before anything is spent, a table that the model could not be scored on.
     fn check_evaluation(&self, schema: &Schema, table: &Table) -> Result<(), Failure> {
-        let Some(path) = &self.evaluate else { return Ok(()) };
+        let Some(path) = &self.evaluate else {
+            return Ok(());
+        };
         let response = schema.response().name().to_owned();
-        let names: Vec<String> = table.design().names().iter().cloned().chain([response]).collect();
+        let names: Vec<String> = table
+            .design()
+            .names()
+            .iter()
+            .cloned()
+            .chain([response])
+            .collect();
         require_columns(path, &names)
     }
 
@@ -185,7 +203,11 @@ impl Fit {
             (None, false) => return Ok(None),
         };
         let score = Score::of_table(model, path, &model.response.name)?;
-        Ok(Some(Evaluation { path: path.clone(), on_training_records, score }))
+        Ok(Some(Evaluation {
+            path: path.clone(),
+            on_training_records,
+            score,
+        }))
     }
 
     /// What a person should know about the delta.
@@ -193,7 +215,9 @@ impl Fit {
         let delta = study.plan.budget.delta().get();
         let product = delta * study.n_units();
         if self.delta.is_none() {
-            Some(format!("delta was not given: {delta:e}, the smaller of 1e-6 and 1/(10 n)"))
+            Some(format!(
+                "delta was not given: {delta:e}, the smaller of 1e-6 and 1/(10 n)"
+            ))
         } else if product > 0.1 {
             Some(format!(
                 "delta times the number of {}s is {product:.2}; at most 0.1 is recommended",
@@ -209,10 +233,22 @@ impl Fit {
 fn note_counts(table: &Table, output: &Output) {
     let counts = table.counts();
     let parts = [
-        (counts.clipped_values, "values outside their bounds were moved to the nearest bound"),
-        (counts.missing_values, "missing values became the middle of their bounds"),
-        (counts.dropped_without_response, "records without response contributed nothing"),
-        (counts.over_cap, "records beyond the cap of their client were not used"),
+        (
+            counts.clipped_values,
+            "values outside their bounds were moved to the nearest bound",
+        ),
+        (
+            counts.missing_values,
+            "missing values became the middle of their bounds",
+        ),
+        (
+            counts.dropped_without_response,
+            "records without response contributed nothing",
+        ),
+        (
+            counts.over_cap,
+            "records beyond the cap of their client were not used",
+        ),
     ];
     let said: Vec<String> = parts
         .iter()

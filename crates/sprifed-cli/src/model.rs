@@ -131,22 +131,46 @@ impl Model {
     /// When the file cannot be read, or holds no model of this version.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         let text = fs::read_to_string(path).map_err(|error| {
-            let message = format!("`{}` cannot be read: {error}; required: a model file", path.display());
-            Failure::environment("sprifed::model::unreadable", message, "check the path and its permissions")
+            let message = format!(
+                "`{}` cannot be read: {error}; required: a model file",
+                path.display()
+            );
+            Failure::environment(
+                "sprifed::model::unreadable",
+                message,
+                "check the path and its permissions",
+            )
         })?;
         let refuse = |found: String| {
-            let message = format!("`{}` {found}; required: a {FORMAT} of version {VERSION}", path.display());
-            Failure::usage("sprifed::model::malformed", message, "give a file that `sprifed fit` wrote")
+            let message = format!(
+                "`{}` {found}; required: a {FORMAT} of version {VERSION}",
+                path.display()
+            );
+            Failure::usage(
+                "sprifed::model::malformed",
+                message,
+                "give a file that `sprifed fit` wrote",
+            )
         };
-        let value: Value = serde_json::from_str(&text).map_err(|error| refuse(format!("is not JSON ({error})")))?;
+        let value: Value = serde_json::from_str(&text)
+            .map_err(|error| refuse(format!("is not JSON ({error})")))?;
         if value["format"] != FORMAT || value["version"] != VERSION {
-            return Err(refuse(format!("is of format {} and version {}", value["format"], value["version"])));
+            return Err(refuse(format!(
+                "is of format {} and version {}",
+                value["format"], value["version"]
+            )));
         }
-        let model: Self = serde_json::from_value(value).map_err(|error| refuse(format!("is damaged ({error})")))?;
-        if model.features.iter().all(Term::is_usable) && model.intercept.is_finite() && model.response.is_usable() {
+        let model: Self = serde_json::from_value(value)
+            .map_err(|error| refuse(format!("is damaged ({error})")))?;
+        if model.features.iter().all(Term::is_usable)
+            && model.intercept.is_finite()
+            && model.response.is_usable()
+        {
             return Ok(model);
         }
-        Err(refuse("has numbers that are not finite, or bounds that are no interval".to_owned()))
+        Err(refuse(
+            "has numbers that are not finite, or bounds that are no interval".to_owned(),
+        ))
     }
 
     /// The names of the features, in the order in which [`Self::predict`] wants their values.
@@ -170,7 +194,12 @@ impl Model {
             };
             total += term.coefficient * value;
         }
-        let Response { transform, lower, upper, .. } = self.response;
+        let Response {
+            transform,
+            lower,
+            upper,
+            ..
+        } = self.response;
         Some(transform.invert(total.clamp(lower, upper)))
     }
 }
@@ -189,8 +218,12 @@ impl Response {
 
 /// The receipts of the model at `path`, if there is one: they outlive the model they came with.
 pub(crate) fn receipts_at(path: &Path) -> Vec<Value> {
-    let Ok(text) = fs::read_to_string(path) else { return Vec::new() };
-    let Ok(old) = serde_json::from_str::<Value>(&text) else { return Vec::new() };
+    let Ok(text) = fs::read_to_string(path) else {
+        return Vec::new();
+    };
+    let Ok(old) = serde_json::from_str::<Value>(&text) else {
+        return Vec::new();
+    };
     let list = |key: &str| old[key].as_array().cloned().unwrap_or_default();
     [list("earlier_receipts"), list("receipts")].concat()
 }

@@ -33,22 +33,36 @@ pub(crate) struct Predict {
 impl Predict {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
         let model = Model::read(&self.model)?;
-        let place = self.out.as_deref().map(|path| Destination::reserve(path, self.force.into())).transpose()?;
+        let place = self
+            .out
+            .as_deref()
+            .map(|path| Destination::reserve(path, self.force.into()))
+            .transpose()?;
         let raw = read_for(&model, &self.data, self.score.as_deref())?;
         let rows = (0..raw.n_records()).map(|record| match self.score {
             Some(_) => split_last(raw.row(record)),
             None => (raw.row(record), f64::NAN),
         });
-        let pairs: Vec<(Option<f64>, f64)> =
-            rows.map(|(values, actual)| (model.predict(values), actual)).collect();
+        let pairs: Vec<(Option<f64>, f64)> = rows
+            .map(|(values, actual)| (model.predict(values), actual))
+            .collect();
         let score = match self.score {
-            Some(_) => Some(Score::of_pairs(pairs.iter().copied(), model.response.transform)?),
+            Some(_) => Some(Score::of_pairs(
+                pairs.iter().copied(),
+                model.response.transform,
+            )?),
             None => None,
         };
-        let predictions: Vec<Option<f64>> = pairs.iter().map(|(prediction, _)| *prediction).collect();
-        let missing = predictions.iter().filter(|prediction| prediction.is_none()).count();
+        let predictions: Vec<Option<f64>> =
+            pairs.iter().map(|(prediction, _)| *prediction).collect();
+        let missing = predictions
+            .iter()
+            .filter(|prediction| prediction.is_none())
+            .count();
         if missing > 0 {
-            output.note(&format!("note: {missing} records lack a feature of the model and have no prediction"));
+            output.note(&format!(
+                "note: {missing} records lack a feature of the model and have no prediction"
+            ));
         }
         if let Some(place) = place {
             place.write(&to_csv(&predictions))?;
@@ -59,7 +73,9 @@ impl Predict {
             "records": predictions.len(), "without_prediction": missing, "label": model.label,
             "out": self.out, "predictions": shown, "score": score,
         });
-        output.answer(&answer, |_| self.words(&model, &predictions, score.as_ref()));
+        output.answer(&answer, |_| {
+            self.words(&model, &predictions, score.as_ref())
+        });
         Ok(())
     }
 
@@ -69,9 +85,16 @@ impl Predict {
             return to_csv(predictions);
         }
         let label = model.label.as_deref();
-        let mut text = label.map(|label| format!("{label}: the model comes from a simulation\n")).unwrap_or_default();
+        let mut text = label
+            .map(|label| format!("{label}: the model comes from a simulation\n"))
+            .unwrap_or_default();
         if let Some(path) = &self.out {
-            let _ = writeln!(text, "{} predictions written to {}", predictions.len(), path.display());
+            let _ = writeln!(
+                text,
+                "{} predictions written to {}",
+                predictions.len(),
+                path.display()
+            );
         }
         if let Some(score) = score {
             let _ = writeln!(text, "{}", score.words());

@@ -56,13 +56,21 @@ pub(crate) fn run(task: &Task, output: &Output) -> Result<(), Failure> {
 
 impl Draft {
     fn run(&self, output: &Output) -> Result<(), Failure> {
-        let place = self.out.as_deref().map(|path| Destination::reserve(path, self.force.into())).transpose()?;
+        let place = self
+            .out
+            .as_deref()
+            .map(|path| Destination::reserve(path, self.force.into()))
+            .transpose()?;
         let draft = draft_schema_for(&self.data)?;
-        let blanks = draft.lines().filter(|line| !line.starts_with('#') && line.contains(PLACEHOLDER)).count();
+        let blanks = draft
+            .lines()
+            .filter(|line| !line.starts_with('#') && line.contains(PLACEHOLDER))
+            .count();
         if let Some(place) = place {
             place.write(&draft)?;
         }
-        let answer = json!({ "data": self.data, "out": self.out, "schema": draft, "to_fill_in": blanks });
+        let answer =
+            json!({ "data": self.data, "out": self.out, "schema": draft, "to_fill_in": blanks });
         output.answer(&answer, |_| match &self.out {
             None => draft.clone(),
             Some(path) => format!(
@@ -86,7 +94,11 @@ impl Check {
         }
         let message = report.problems.join("; ");
         let help = "correct the schema or the table as said above; nothing was spent";
-        Err(Failure::usage("sprifed::schema::does-not-fit", message, help))
+        Err(Failure::usage(
+            "sprifed::schema::does-not-fit",
+            message,
+            help,
+        ))
     }
 }
 
@@ -94,28 +106,61 @@ fn words(report: &CheckReport) -> String {
     let schema = &report.schema;
     let [lower, upper] = schema.response_bounds;
     let mut text = String::new();
-    let verdict = if report.is_usable() { "usable" } else { "NOT usable" };
+    let verdict = if report.is_usable() {
+        "usable"
+    } else {
+        "NOT usable"
+    };
     let _ = writeln!(text, "the schema is {verdict}");
-    let _ = writeln!(text, "response `{}` from {lower} to {upper}, transform {:?}", schema.response, schema.transform);
-    let default = if schema.has_default_bounds { "default bounds for the others" } else { "no default bounds" };
-    let _ = writeln!(text, "{} features with bounds of their own, {default}", schema.n_named_features);
-    let client = schema.client.as_ref().map_or("none: one record per client".to_owned(), |name| format!("`{name}`"));
+    let _ = writeln!(
+        text,
+        "response `{}` from {lower} to {upper}, transform {:?}",
+        schema.response, schema.transform
+    );
+    let default = if schema.has_default_bounds {
+        "default bounds for the others"
+    } else {
+        "no default bounds"
+    };
+    let _ = writeln!(
+        text,
+        "{} features with bounds of their own, {default}",
+        schema.n_named_features
+    );
+    let client = schema
+        .client
+        .as_ref()
+        .map_or("none: one record per client".to_owned(), |name| {
+            format!("`{name}`")
+        });
     let _ = writeln!(
         text,
         "client column {client}; at most {} records per client; the guarantee is for each {:?}",
         schema.max_per_client, schema.unit
     );
     if let Some(columns) = &report.columns {
-        let _ = writeln!(text, "{} columns, {} of them features", columns.n_columns, columns.n_features);
+        let _ = writeln!(
+            text,
+            "{} columns, {} of them features",
+            columns.n_columns, columns.n_features
+        );
         let lists = [
             ("absent from the table", &columns.absent),
             ("text columns left out", &columns.text_left_out),
             ("numeric columns left out", &columns.numeric_left_out),
             ("names that occur more than once", &columns.duplicates),
-            ("excluded names and patterns that match nothing", &columns.idle_excludes),
+            (
+                "excluded names and patterns that match nothing",
+                &columns.idle_excludes,
+            ),
         ];
         for (what, names) in lists.iter().filter(|(_, names)| !names.is_empty()) {
-            let listed = names.iter().take(10).map(String::as_str).collect::<Vec<_>>().join(", ");
+            let listed = names
+                .iter()
+                .take(10)
+                .map(String::as_str)
+                .collect::<Vec<_>>()
+                .join(", ");
             let more = if names.len() > 10 { ", …" } else { "" };
             let _ = writeln!(text, "{what} ({}): {listed}{more}", names.len());
         }

@@ -65,20 +65,38 @@ impl Score {
         if complete.is_empty() {
             let message = "no record has both a response and a prediction; required: at least one";
             let help = "name a column that holds responses with --score";
-            return Err(Failure::usage("sprifed::score::nothing", message.to_owned(), help));
+            return Err(Failure::usage(
+                "sprifed::score::nothing",
+                message.to_owned(),
+                help,
+            ));
         }
         let on_fitted_scale = (transform != Transform::Identity).then(|| {
-            let pairs = complete.iter().map(|(left, right)| (transform.apply(*left), transform.apply(*right)));
-            Fitness::of(&pairs.filter(|(_, actual)| actual.is_finite()).collect::<Vec<_>>())
+            let pairs = complete
+                .iter()
+                .map(|(left, right)| (transform.apply(*left), transform.apply(*right)));
+            Fitness::of(
+                &pairs
+                    .filter(|(_, actual)| actual.is_finite())
+                    .collect::<Vec<_>>(),
+            )
         });
-        Ok(Self { records: complete.len(), left_out, fitness: Fitness::of(&complete), on_fitted_scale })
+        Ok(Self {
+            records: complete.len(),
+            left_out,
+            fitness: Fitness::of(&complete),
+            on_fitted_scale,
+        })
     }
 
     /// The score in words, without a full stop.
     pub(crate) fn words(&self) -> String {
         let mut text = format!("{} on {} records", self.fitness.words(), self.records);
         if self.left_out > 0 {
-            text += &format!(" ({} without response or prediction left out)", self.left_out);
+            text += &format!(
+                " ({} without response or prediction left out)",
+                self.left_out
+            );
         }
         if let Some(fitted) = &self.on_fitted_scale {
             text += &format!("; on the scale of the transform: {}", fitted.words());
@@ -88,21 +106,37 @@ impl Score {
 }
 
 impl Fitness {
-    #[expect(clippy::cast_precision_loss, reason = "counts of records are far below 2^53")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "counts of records are far below 2^53"
+    )]
     fn of(pairs: &[(f64, f64)]) -> Self {
         let count = pairs.len() as f64;
         let mean = pairs.iter().map(|(_, actual)| actual).sum::<f64>() / count;
         let error = |of: fn(f64, (f64, f64)) -> f64| {
-            pairs.iter().map(|pair| of(mean, *pair).powi(2)).sum::<f64>() / count
+            pairs
+                .iter()
+                .map(|pair| of(mean, *pair).powi(2))
+                .sum::<f64>()
+                / count
         };
         let mse = error(|_, (prediction, actual)| actual - prediction);
         let null_mse = error(|mean, (_, actual)| actual - mean);
-        Self { mse, null_mse, r2: (null_mse > 0.0).then(|| 1.0 - mse / null_mse) }
+        Self {
+            mse,
+            null_mse,
+            r2: (null_mse > 0.0).then(|| 1.0 - mse / null_mse),
+        }
     }
 
     fn words(&self) -> String {
-        let r2 = self.r2.map_or("undefined".to_owned(), |r2| format!("{r2:.4}"));
-        format!("MSE {:.6} beside {:.6} of the null model, R2 {r2}", self.mse, self.null_mse)
+        let r2 = self
+            .r2
+            .map_or("undefined".to_owned(), |r2| format!("{r2:.4}"));
+        format!(
+            "MSE {:.6} beside {:.6} of the null model, R2 {r2}",
+            self.mse, self.null_mse
+        )
     }
 }
 
@@ -110,7 +144,11 @@ impl Fitness {
 ///
 /// # Errors
 /// When the table cannot be read or lacks columns, all of which are named.
-pub(crate) fn read_for(model: &Model, path: &Path, response: Option<&str>) -> Result<RawColumns, Failure> {
+pub(crate) fn read_for(
+    model: &Model,
+    path: &Path,
+    response: Option<&str>,
+) -> Result<RawColumns, Failure> {
     let mut names = model.support();
     names.extend(response.map(str::to_owned));
     require_columns(path, &names)?;
@@ -123,20 +161,42 @@ pub(crate) fn read_for(model: &Model, path: &Path, response: Option<&str>) -> Re
 /// When a column is absent or the table cannot be read.
 pub(crate) fn require_columns(path: &Path, names: &[String]) -> Result<(), Failure> {
     let columns = read_columns(path)?;
-    let found: std::collections::BTreeSet<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-    let absent: Vec<String> =
-        names.iter().filter(|name| !found.contains(name.as_str())).map(|name| format!("`{name}`")).collect();
+    let found: std::collections::BTreeSet<&str> =
+        columns.iter().map(|column| column.name.as_str()).collect();
+    let absent: Vec<String> = names
+        .iter()
+        .filter(|name| !found.contains(name.as_str()))
+        .map(|name| format!("`{name}`"))
+        .collect();
     if absent.is_empty() {
         return Ok(());
     }
-    let listed = absent.iter().take(20).map(String::as_str).collect::<Vec<_>>().join(", ");
-    let more = if absent.len() > 20 { format!(" and {} more", absent.len() - 20) } else { String::new() };
-    let message = format!("`{}` lacks {} required columns: {listed}{more}", path.display(), absent.len());
+    let listed = absent
+        .iter()
+        .take(20)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ");
+    let more = if absent.len() > 20 {
+        format!(" and {} more", absent.len() - 20)
+    } else {
+        String::new()
+    };
+    let message = format!(
+        "`{}` lacks {} required columns: {listed}{more}",
+        path.display(),
+        absent.len()
+    );
     let help = "give a table with columns of exactly these names";
-    Err(Failure::usage("sprifed::predict::absent-columns", message, help))
+    Err(Failure::usage(
+        "sprifed::predict::absent-columns",
+        message,
+        help,
+    ))
 }
 
 /// The features of a record and its response, which is the last.
 pub(crate) fn split_last(row: &[f64]) -> (&[f64], f64) {
-    row.split_last().map_or((row, f64::NAN), |(last, values)| (values, *last))
+    row.split_last()
+        .map_or((row, f64::NAN), |(last, values)| (values, *last))
 }

@@ -66,8 +66,9 @@ impl FloorGumbel {
             .checked_ilog2()
             .unwrap_or(0)
             .saturating_sub(COARSE_LOG);
-        let merged =
-            GumbelThresholds { rate: accepted.times(&(BigUint::one() << fine_bits)) };
+        let merged = GumbelThresholds {
+            rate: accepted.times(&(BigUint::one() << fine_bits)),
+        };
         let thresholds = GumbelThresholds { rate: accepted };
         let inner = merged.inner_exponentials();
         let bins = match &inner {
@@ -115,7 +116,8 @@ impl FloorGumbel {
         let outcome = if self.fine_bits == 0 {
             self.bins.invert(prefix, rng)
         } else {
-            self.settle(prefix).unwrap_or_else(|| self.invert_by_enclosures(prefix, rng))
+            self.settle(prefix)
+                .unwrap_or_else(|| self.invert_by_enclosures(prefix, rng))
         };
         outcome.min(self.largest)
     }
@@ -132,7 +134,9 @@ impl FloorGumbel {
     /// Step 3: the outcome, if machine words settle it.
     #[inline]
     fn settle(&self, prefix: u64) -> Option<i64> {
-        self.within.as_ref()?.settle(prefix, &self.bins.settle(prefix)?)
+        self.within
+            .as_ref()?
+            .settle(prefix, &self.bins.settle(prefix)?)
     }
 
     /// Step 4: the outcome, by as many bits as it takes.
@@ -151,9 +155,13 @@ impl FloorGumbel {
         rng: &mut impl CryptoRng,
     ) -> i64 {
         let first = bin << self.fine_bits;
-        let place = search(1 << self.fine_bits, i64::try_from(hint).unwrap_or(0), |place| {
-            Some(uniform.settle_below(|bits| self.thresholds.before(first + place, bits), rng))
-        });
+        let place = search(
+            1 << self.fine_bits,
+            i64::try_from(hint).unwrap_or(0),
+            |place| {
+                Some(uniform.settle_below(|bits| self.thresholds.before(first + place, bits), rng))
+            },
+        );
         first + place.expect("every comparison was settled")
     }
 }

@@ -40,6 +40,13 @@ impl NoiseGenerator {
         Self { stream: ChaCha20Rng::seed_from_u64(seed), provenance: Provenance::Simulated }
     }
 
+    /// A seed for a fast generator that rounds values at random.
+    ///
+    /// Rounding protects nobody: the bounds of a sum are checked on the integers that come out.
+    pub fn dither_seed(&mut self) -> u64 {
+        self.stream.next_u64()
+    }
+
     /// Where the key came from.
     #[must_use]
     pub const fn provenance(&self) -> Provenance {

@@ -97,13 +97,21 @@ impl<L: RefinableLaw> InversionTable<L> {
     pub(crate) fn new(law: L) -> Self {
         let Cumulative { first, thresholds } = law.cumulative(TABLE_BITS);
         let (floors, ceilings) = thresholds.iter().map(prefixes).unzip();
-        let cumulative = PrefixCumulative { first, floors, ceilings };
+        let cumulative = PrefixCumulative {
+            first,
+            floors,
+            ceilings,
+        };
         Self::from_prefixes(law, &cumulative)
     }
 
     /// The table of a law whose thresholds at 63 bits were computed by other means.
     pub(crate) fn from_prefixes(law: L, cumulative: &PrefixCumulative) -> Self {
-        let PrefixCumulative { first, floors, ceilings } = cumulative;
+        let PrefixCumulative {
+            first,
+            floors,
+            ceilings,
+        } = cumulative;
         let slack = floors
             .iter()
             .zip(ceilings)
@@ -148,7 +156,9 @@ impl<L: RefinableLaw> InversionTable<L> {
         rng: &mut impl CryptoRng,
     ) -> (i64, LazyUniform) {
         match self.settle(prefix) {
-            Some(Settled { outcome, .. }) => (outcome, LazyUniform::from_prefix(prefix, PREFIX_BITS)),
+            Some(Settled { outcome, .. }) => {
+                (outcome, LazyUniform::from_prefix(prefix, PREFIX_BITS))
+            }
             None => self.refine(prefix, rng),
         }
     }

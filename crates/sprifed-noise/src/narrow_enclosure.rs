@@ -15,12 +15,18 @@ pub(crate) struct NarrowEnclosure {
 
 impl NarrowEnclosure {
     /// The number one.
-    pub(crate) const ONE: Self = Self { lower: UNIT, upper: UNIT };
+    pub(crate) const ONE: Self = Self {
+        lower: UNIT,
+        upper: UNIT,
+    };
 
     /// A number that is enclosed at scale [`NARROW_BITS`], if it is below 128.
     pub(crate) fn of(wide: &Enclosure) -> Option<Self> {
         let [lower, upper] = [&wide.lower, &wide.upper].map(|bound| u128::try_from(bound).ok());
-        let narrow = Self { lower: lower?, upper: upper? };
+        let narrow = Self {
+            lower: lower?,
+            upper: upper?,
+        };
         (narrow.upper < UNIT << 7).then_some(narrow)
     }
 
@@ -46,14 +52,19 @@ impl NarrowEnclosure {
             value = value.times(value);
         }
         let width = self.upper - self.lower;
-        Self { lower: value.lower.saturating_sub(width), upper: value.upper.min(UNIT) }
+        Self {
+            lower: value.lower.saturating_sub(width),
+            upper: value.upper.min(UNIT),
+        }
     }
 
     /// Both neighbours at the coarser scale of `bits`, for a number of at most one.
     pub(crate) fn prefixes(self, bits: u32) -> (u64, u64) {
         let surplus = NARROW_BITS - bits;
-        let [floor, ceiling] = [self.lower >> surplus, ((self.upper - 1) >> surplus) + 1]
-            .map(|bound| u64::try_from(bound).expect("a number of at most one has at most 64 bits"));
+        let [floor, ceiling] =
+            [self.lower >> surplus, ((self.upper - 1) >> surplus) + 1].map(|bound| {
+                u64::try_from(bound).expect("a number of at most one has at most 64 bits")
+            });
         (floor, ceiling)
     }
 }
@@ -82,7 +93,10 @@ fn taylor_of_exp_negative(argument: u128) -> NarrowEnclosure {
     debug_assert!(term == 0, "below 2^-4 the 24th term is below 2^-120");
     let [even, odd] = sums;
     let doubt = 4 * n_terms as u128 + 1;
-    NarrowEnclosure { lower: even - odd - doubt, upper: even - odd + doubt }
+    NarrowEnclosure {
+        lower: even - odd - doubt,
+        upper: even - odd + doubt,
+    }
 }
 
 /// `left · right / 2^120`, rounded down, if it is below 2¹²⁸.
@@ -93,10 +107,8 @@ const fn product(left: u128, right: u128) -> u128 {
     let low = left_low * right_low;
     let (middle, carry) = (left_high * right_low).overflowing_add(left_low * right_high);
     let (low, carry_of_low) = low.overflowing_add(middle << 64);
-    let high = left_high * right_high
-        + (middle >> 64)
-        + ((carry as u128) << 64)
-        + carry_of_low as u128;
+    let high =
+        left_high * right_high + (middle >> 64) + ((carry as u128) << 64) + carry_of_low as u128;
     (high << (128 - NARROW_BITS)) | (low >> NARROW_BITS)
 }
 

@@ -107,7 +107,7 @@ impl DrawnNoise {
         for (value, noise) in values.iter_mut().zip(&self.noise) {
             *value += noise;
         }
-        let SumPurchase { plan, origin } = self.purchase;
+        let SumPurchase { plan, origin, .. } = self.purchase;
         Ok(Noised { plan, origin, values, provenance: self.provenance })
     }
 }

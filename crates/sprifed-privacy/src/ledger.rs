@@ -64,6 +64,18 @@ pub enum LedgerError {
         /// Why.
         source: Uncertifiable,
     },
+    /// The release protects another unit than the ledger promises.
+    #[error(
+        "{statement:?} bounds what each {found} contributes, but the ledger promises privacy for each {required}; bound contributions of that unit"
+    )]
+    OtherUnit {
+        /// What was to be released.
+        statement: String,
+        /// Whose contributions were bounded.
+        found: &'static str,
+        /// Whose presence the ledger protects.
+        required: &'static str,
+    },
     /// A stored ledger claims another total than its own lines add up to.
     #[error(
         "the stored ledger says epsilon = {stated}, but its lines add up to {recomputed}; it was altered or made by another version"
@@ -166,7 +178,8 @@ impl Ledger {
         statement: &str,
         purchase: P,
     ) -> Result<Permit<P>, LedgerError> {
-        let spending = self.afford(statement, purchase.expense(self.relation))?;
+        let expense = purchase.expense(self.relation);
+        let spending = self.afford(statement, purchase.unit(), expense)?;
         self.spending = spending;
         self.entries.push(Entry {
             statement: statement.to_owned(),
@@ -226,7 +239,7 @@ impl Ledger {
         let mut ledger = Self::open(record.budget, record.relation, record.unit);
         for entry in &record.entries {
             let expense = entry.line.expense(ledger.relation);
-            ledger.spending = ledger.afford(&entry.statement, expense)?;
+            ledger.spending = ledger.afford(&entry.statement, entry.line.unit(), expense)?;
             ledger.entries.push(entry.clone());
         }
         let recomputed = ledger.spent().map(ApproxDp::epsilon);
@@ -243,8 +256,16 @@ impl Ledger {
     fn afford(
         &self,
         statement: &str,
+        unit: PrivacyUnit,
         expense: Result<crate::spending::Expense, Uncertifiable>,
     ) -> Result<Spending, LedgerError> {
+        if unit != self.unit {
+            return Err(LedgerError::OtherUnit {
+                statement: statement.to_owned(),
+                found: unit.words(),
+                required: self.unit.words(),
+            });
+        }
         let refuse = |source| LedgerError::Uncertifiable {
             statement: statement.to_owned(),
             source,

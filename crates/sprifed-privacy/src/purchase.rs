@@ -3,7 +3,7 @@
 use num_rational::Ratio;
 use serde::{Deserialize, Serialize};
 
-use crate::neighbours::Relation;
+use crate::neighbours::{PrivacyUnit, Relation};
 use crate::quantity::RangeBound;
 use crate::spending::Expense;
 use crate::sum_plan::{NoiseOrigin, SumPlan, Uncertifiable};
@@ -21,6 +21,9 @@ pub trait Purchase: sealed::Sealed + Sized {
     /// When it has no certified cost.
     fn expense(&self, relation: Relation) -> Result<Expense, Uncertifiable>;
 
+    /// Whose contributions were bounded one by one, so that the cost holds for each of them.
+    fn unit(&self) -> PrivacyUnit;
+
     /// The same as a line of the ledger.
     fn to_line(&self) -> LedgerLine;
 }
@@ -33,6 +36,8 @@ pub struct SumPurchase {
     pub plan: SumPlan,
     /// Who adds the noise.
     pub origin: NoiseOrigin,
+    /// Whose contributions are bounded one by one.
+    pub unit: PrivacyUnit,
 }
 
 /// The index of the largest noisy score, and nothing else about the scores.
@@ -45,6 +50,8 @@ pub struct SelectionPurchase {
     pub score_bound: u32,
     /// λ: the noise is ⌊G/λ⌋ with a standard Gumbel G. Numerator and denominator.
     pub noise_rate: (u32, u32),
+    /// Whose contributions are bounded one by one.
+    pub unit: PrivacyUnit,
 }
 
 /// A line of the ledger: what was bought.
@@ -58,6 +65,15 @@ pub enum LedgerLine {
 }
 
 impl LedgerLine {
+    /// Whose contributions were bounded one by one.
+    #[must_use]
+    pub fn unit(&self) -> PrivacyUnit {
+        match self {
+            Self::Sum(sum) => sum.unit(),
+            Self::Selection(selection) => selection.unit(),
+        }
+    }
+
     /// What it costs under `relation`.
     ///
     /// # Errors
@@ -75,6 +91,10 @@ impl sealed::Sealed for SumPurchase {}
 impl Purchase for SumPurchase {
     fn expense(&self, relation: Relation) -> Result<Expense, Uncertifiable> {
         Ok(Expense::Sum(self.plan.cost(self.origin, relation)?))
+    }
+
+    fn unit(&self) -> PrivacyUnit {
+        self.unit
     }
 
     fn to_line(&self) -> LedgerLine {
@@ -108,6 +128,10 @@ impl Purchase for SelectionPurchase {
         Ok(Expense::Selection(RangeBound::try_from(
             2.0 * rate * moves + 4.0 * rate,
         )?))
+    }
+
+    fn unit(&self) -> PrivacyUnit {
+        self.unit
     }
 
     fn to_line(&self) -> LedgerLine {

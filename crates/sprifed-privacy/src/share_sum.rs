@@ -79,9 +79,19 @@ impl ShareSum {
 }
 
 /// t1 for `count` shares of parameter `parameter`; infinite where the bound says nothing.
+///
+/// Merges get cheaper as the sum grows, so those beyond the first [`EXACT_MERGES`] are counted as if
+/// each cost what the last of these does: an upper bound in bounded time.
 pub(crate) fn merging_slack(parameter: f64, count: u32) -> f64 {
-    sum_over_partners(count, |fraction| smoothing_slack(parameter * fraction))
+    let term = |fraction: f64| smoothing_slack(parameter * fraction);
+    let exact = sum_over_partners(count.min(EXACT_MERGES), term);
+    let rest = f64::from(count.saturating_sub(EXACT_MERGES));
+    let last = f64::from(EXACT_MERGES - 1) / f64::from(EXACT_MERGES);
+    if rest > 0.0 { exact + rest * term(last) } else { exact }
 }
+
+/// Merges that are added up one by one.
+const EXACT_MERGES: u32 = 100_000;
 
 /// t2: a bound on the log-ratio between a discrete Gaussian and a continuous one, of a parameter
 /// that is `parameter` smaller, rounded at random.

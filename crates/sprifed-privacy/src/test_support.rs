@@ -28,7 +28,7 @@ pub fn small_sum() -> SumPurchase {
         plan: SumPlan {
             blocks: vec![block],
         },
-        origin: NoiseOrigin::Curator,
+        origin: NoiseOrigin::Curator, unit: PrivacyUnit::Record,
     }
 }
 

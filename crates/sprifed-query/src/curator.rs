@@ -1,14 +1,14 @@
 //! One trusted party that holds all records and answers as the accounting says: integer grid,
 //! exact noise, ledger first.
 
-use rand_core::Rng;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use sprifed_noise::{
     BoundedSum, DrawnNoise, DrawnSelection, NoiseGenerator, NoiseParameterError, OutOfBounds,
     Provenance, ReleaseError,
 };
 use sprifed_privacy::{
-    Block, IntegerBounds, Ledger, LedgerError, NoiseOrigin, NoiseVariance, Rounding, SumPurchase,
+    Block, IntegerBounds, Ledger, LedgerError, NoiseOrigin, NoiseVariance, PrivacyUnit, Rounding,
+    SumPurchase,
 };
 
 use crate::contribution::{AskedBlock, Contributor};
@@ -39,18 +39,42 @@ pub enum CuratorError {
         /// Who adds the noise.
         found: String,
     },
+    /// The plan protects clients, but nobody said which records are whose.
+    #[error("the plan protects each client, but the {records} records are not grouped by client")]
+    Ungrouped {
+        /// How many records there are.
+        records: usize,
+    },
     /// The ledger refused.
     #[error(transparent)]
-    Ledger(#[from] LedgerError),
+    Ledger(Box<LedgerError>),
     /// The noise can not be drawn.
     #[error(transparent)]
-    Noise(#[from] NoiseParameterError),
+    Noise(Box<NoiseParameterError>),
     /// The release was refused.
     #[error(transparent)]
-    Release(#[from] ReleaseError),
+    Release(Box<ReleaseError>),
     /// A contribution did not fit.
     #[error(transparent)]
     Bounds(#[from] OutOfBounds),
+}
+
+impl From<LedgerError> for CuratorError {
+    fn from(error: LedgerError) -> Self {
+        Self::Ledger(Box::new(error))
+    }
+}
+
+impl From<NoiseParameterError> for CuratorError {
+    fn from(error: NoiseParameterError) -> Self {
+        Self::Noise(Box::new(error))
+    }
+}
+
+impl From<ReleaseError> for CuratorError {
+    fn from(error: ReleaseError) -> Self {
+        Self::Release(Box::new(error))
+    }
 }
 
 /// Holds the records, the ledger and the noise of one run.
@@ -67,7 +91,8 @@ impl<'a> Curator<'a> {
     /// A curator who follows `plan`.
     ///
     /// # Errors
-    /// When the plan's noise is not a curator's.
+    /// When the plan's noise is not a curator's, or it protects clients and the records are not
+    /// grouped by them.
     pub fn open(
         records: Records<'a>,
         plan: Plan,
@@ -75,6 +100,11 @@ impl<'a> Curator<'a> {
     ) -> Result<Self, CuratorError> {
         if plan.origin != NoiseOrigin::Curator {
             return Err(CuratorError::OtherOrigin { found: format!("{:?}", plan.origin) });
+        }
+        // Safety of the guarantee: ungrouped, every record of a client would enter on its own, and
+        // a client with many would move the sum as often.
+        if plan.unit == PrivacyUnit::Client && !records.are_grouped() {
+            return Err(CuratorError::Ungrouped { records: records.n_records() });
         }
         let ledger = Ledger::open(plan.budget, plan.relation, plan.unit);
         Ok(Self { records, plan, ledger, generator, next_step: 0 })
@@ -132,7 +162,7 @@ impl<'a> Curator<'a> {
 
     /// The exact integer sum, in parallel over units; integers add in any order.
     fn total(&mut self, blocks: Vec<AskedBlock<'_>>) -> Result<BoundedSum, CuratorError> {
-        let contributor = Contributor::new(blocks, self.generator.next_u64());
+        let contributor = Contributor::new(blocks, self.generator.dither_seed());
         let units = self.records.n_units();
         let size = units.div_ceil(4 * rayon::current_num_threads()).max(1);
         let ranges: Vec<_> =
@@ -154,7 +184,8 @@ impl SumBackend for Curator<'_> {
 
     fn answer(&mut self, query: &SumQuery) -> Result<Answer, CuratorError> {
         let planned = self.planned_sum(query)?;
-        let purchase = SumPurchase { plan: planned.to_sum_plan(), origin: self.plan.origin };
+        let (origin, unit) = (self.plan.origin, self.plan.unit);
+        let purchase = SumPurchase { plan: planned.to_sum_plan(), origin, unit };
         let permit = self.ledger.spend(&planned.purpose, purchase)?;
         let noise = DrawnNoise::draw(permit, &mut self.generator)?;
         self.next_step += 1;

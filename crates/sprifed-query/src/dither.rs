@@ -17,7 +17,6 @@ const SHIFT: f32 = 12_582_912.0;
 impl Dither {
     /// The streams of one privacy unit.
     #[must_use]
-    #[expect(clippy::cast_possible_truncation, reason = "the high half of a mixed word")]
     pub fn of_unit(seed: u64, unit: u64) -> Self {
         let mut state = seed ^ unit.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let lanes = core::array::from_fn(|_| {

@@ -17,7 +17,7 @@ use sprifed_privacy::{
 use crate::question::Question;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 /// A plan that does not exist.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -129,8 +129,8 @@ impl Plan {
         self.steps.iter().try_fold(Spending::default(), |spending, step| {
             let line = match step {
                 PlannedStep::Sum(sum) => {
-                    let (plan, origin) = (sum.to_sum_plan(), self.origin);
-                    LedgerLine::Sum(SumPurchase { plan, origin })
+                    let (plan, origin, unit) = (sum.to_sum_plan(), self.origin, self.unit);
+                    LedgerLine::Sum(SumPurchase { plan, origin, unit })
                 }
                 PlannedStep::Choice(choice) => LedgerLine::Selection(choice.purchase),
             };
@@ -156,6 +156,8 @@ pub struct Planner {
     pub origin: NoiseOrigin,
     /// Which data sets are neighbours.
     pub relation: Relation,
+    /// Whose contributions are bounded one by one.
+    pub unit: PrivacyUnit,
 }
 
 impl Planner {
@@ -239,6 +241,7 @@ impl Planner {
             candidates: as_u32(candidates)?,
             score_bound: SCORE_STEPS,
             noise_rate: (rate as u32, RATE_STEPS),
+            unit: self.unit,
         };
         Ok(PlannedChoice { purpose: purpose.to_owned(), purchase })
     }

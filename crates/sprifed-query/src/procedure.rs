@@ -155,6 +155,22 @@ pub fn run<P: Procedure, B: SumBackend>(
 
 /// Runs a choosing procedure to its end; `watch` hears of every step that is done.
 ///
+/// ```
+/// # use sprifed_query::{ChoiceBackend, ChoosingProcedure, SumBackend, run_choosing};
+/// fn drive<P: ChoosingProcedure, B: ChoiceBackend>(procedure: P, backend: &mut B) {
+///     let _ = run_choosing(procedure, backend, |_| ());
+/// }
+/// ```
+///
+/// A backend that answers sums only may show what it sums, so it makes no choices:
+///
+/// ```compile_fail,E0277
+/// # use sprifed_query::{ChoiceBackend, ChoosingProcedure, SumBackend, run_choosing};
+/// fn drive<P: ChoosingProcedure, B: SumBackend>(procedure: P, backend: &mut B) {
+///     let _ = run_choosing(procedure, backend, |_| ());
+/// }
+/// ```
+///
 /// # Errors
 /// When the backend does not answer.
 pub fn run_choosing<P: ChoosingProcedure, B: ChoiceBackend>(

@@ -167,7 +167,7 @@ impl Question {
     pub fn add_contribution(&self, record: Record<'_>, out: &mut [f32]) {
         match self {
             Self::ResponseCorrelation { features, feature_limit, response_limit } => {
-                let weight = clip(f64::from(record.response), *response_limit) / response_limit;
+                let weight = clip(response(record), *response_limit) / response_limit;
                 add_products(features, record, *feature_limit, weight / feature_limit, out);
             }
             Self::FeatureCorrelation { feature, features, feature_limit } => {
@@ -180,7 +180,7 @@ impl Question {
             }
             Self::RowClippedGradient { model, features, row_norm, residual_limit } => {
                 let weight = clip(model.residual(record), *residual_limit) / residual_limit;
-                let norm = squared_norm(features.runs_of(record.features)).sqrt();
+                let norm = finite_squared_norm(|| features.runs_of(record.features)).sqrt();
                 add_products(features, record, f64::MAX, weight / norm.max(*row_norm), out);
             }
             Self::ResidualScale { model, largest } => {
@@ -188,10 +188,10 @@ impl Question {
                 add_one(out, bucket_of(halvings(residual, *largest), SCALE_BUCKETS));
             }
             Self::ResponseMean { response_limit } => {
-                add(out, [clip(f64::from(record.response), *response_limit) / response_limit]);
+                add(out, [clip(response(record), *response_limit) / response_limit]);
             }
             Self::SupportResponse { feature, feature_limit, response_limit } => {
-                let response = clip(f64::from(record.response), *response_limit) / response_limit;
+                let response = clip(response(record), *response_limit) / response_limit;
                 add(out, [clip(value(record, *feature), *feature_limit) / feature_limit * response]);
             }
             Self::SupportRow { feature, earlier, feature_limit } => {
@@ -200,11 +200,11 @@ impl Question {
                 add(out, earlier.iter().chain([feature]).map(|k| own * limited(*k)));
             }
             Self::RowScale { largest } => {
-                let squares = squared_norm(core::iter::once(record.features));
+                let squares = finite_squared_norm(|| core::iter::once(record.features));
                 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 features")]
                 let count = record.features.len().max(1) as f64;
-                let bucket = bucket_of(2.0 * halvings((squares / count).sqrt(), *largest), out.len());
-                add_one(out, bucket);
+                let position = 2.0 * halvings((squares / count).sqrt(), *largest);
+                add_one(out, bucket_of(position, ROW_BUCKETS));
             }
             Self::SupportUpdate { support, model, scales, residual_limit, norm } => {
                 let scaled = |k: &u32| value(record, *k) / scales.feature;
@@ -244,7 +244,7 @@ fn halvings(size: f64, largest: f64) -> f64 {
 )]
 fn bucket_of(position: f64, buckets: usize) -> usize {
     let last = buckets.saturating_sub(1) as f64;
-    if position.is_nan() { buckets - 1 } else { position.floor().clamp(0.0, last) as usize }
+    if position.is_nan() { last as usize } else { position.floor().clamp(0.0, last) as usize }
 }
 
 fn add_one(out: &mut [f32], bucket: usize) {
@@ -265,7 +265,16 @@ fn upper_triangle(z: &[f64]) -> impl Iterator<Item = f64> + '_ {
 }
 
 fn value(record: Record<'_>, feature: u32) -> f64 {
-    record.features.get(feature as usize).copied().map_or(0.0, f64::from)
+    record.features.get(feature as usize).copied().map_or(0.0, |value| f64::from(finite(value)))
+}
+
+fn response(record: Record<'_>) -> f64 {
+    f64::from(finite(record.response))
+}
+
+#[inline]
+fn finite(value: f32) -> f32 {
+    if value.is_finite() { value } else { 0.0 }
 }
 
 fn clip(value: f64, limit: f64) -> f64 {
@@ -296,10 +305,20 @@ fn add_products(
     for run in features.runs_of(record.features) {
         let (places, following) = rest.split_at_mut(run.len().min(rest.len()));
         for (place, value) in places.iter_mut().zip(run) {
-            *place += value.clamp(-limit, limit) * weight;
+            *place += finite(*value).clamp(-limit, limit) * weight;
         }
         rest = following;
     }
+}
+
+/// Σ x² over runs of a row; where single precision overflows or meets what is not a number, again
+/// in double precision over the finite values.
+fn finite_squared_norm<'a, I: Iterator<Item = &'a [f32]>>(runs: impl Fn() -> I) -> f64 {
+    let fast = squared_norm(runs());
+    if fast.is_finite() {
+        return fast;
+    }
+    runs().flatten().map(|value| f64::from(finite(*value)).powi(2)).sum()
 }
 
 /// Σ x² over runs of a row, in sixteen lanes of single precision each summed in double.

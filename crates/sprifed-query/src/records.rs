@@ -27,7 +27,8 @@ pub enum IllegalRecords {
     },
 }
 
-/// One record: its features and its response, finite and in bounded units.
+/// One record: its features and its response, in bounded units. What is not a finite number counts
+/// as zero.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
     /// x: one value for each feature.
@@ -78,6 +79,12 @@ impl<'a> Records<'a> {
             return Err(IllegalRecords::Units { records });
         }
         Ok(Self { units: Some(units), ..self })
+    }
+
+    /// Whether somebody said which records make a privacy unit.
+    #[must_use]
+    pub const fn are_grouped(&self) -> bool {
+        self.units.is_some()
     }
 
     /// n: how many records.

@@ -54,31 +54,57 @@ fn score_clips(setting: &Setting, choice_rho: f64) -> (f64, f64) {
     best.unwrap_or((1.0, 1.0))
 }
 
-/// The ρ of all steps, and of one choice.
-fn rho_shares(setting: &Setting) -> Result<(f64, f64), PlanError> {
-    let total = Rho::largest_within(setting.budget)?.get() * (1.0 - 1e-9);
+/// The ρ of one choice when all steps together cost `total`.
+fn choice_rho(setting: &Setting, total: f64) -> f64 {
     let mut others = SCALE_SHARE + UPDATE_SHARE;
     others += if setting.intercept == Intercept::Estimated { MEAN_SHARE } else { 0.0 };
     others += if setting.feature_scale.is_none() { ROW_SCALE_SHARE } else { 0.0 };
-    Ok((total, total * (1.0 - others) / f64::from(setting.sparsity)))
+    total * (1.0 - others) / f64::from(setting.sparsity)
+}
+
+/// The ρ that is within the budget by zCDP alone.
+fn least_rho(setting: &Setting) -> Result<f64, PlanError> {
+    Ok(Rho::largest_within(setting.budget)?.get() * (1.0 - 1e-9))
 }
 
 /// The plan of argmax OMP.
 ///
 /// # Why
 /// The shares are shares of ρ, in which Gaussians cost μ²/2 and a choice of range ε costs ε²/8
-/// [CR21, Lemma 3.4]; the total converts to the budget by [CKS20, Prop. 12].
+/// [CR21, Lemma 3.4]. A ρ that converts to the budget by [CKS20, Prop. 12] is a safe start; where
+/// composing privacy losses shows that the plan costs less, it is scaled up to fill the budget.
 ///
 /// # Errors
 /// When the sparsity does not suit the features or no grid exists.
 pub fn plan_argmax(setting: &Setting) -> Result<Plan, PlanError> {
     setting.check()?;
-    let (total, choice_rho) = rho_shares(setting)?;
+    let start = least_rho(setting)?;
+    let mut best = plan_of(setting, start)?;
+    let (mut fits, mut exceeds) = (1.0, LARGEST_GAIN);
+    for _ in 0..SEARCH_STEPS {
+        let middle = f64::midpoint(fits, exceeds);
+        let candidate = plan_of(setting, start * middle)?;
+        let cost = candidate.spending()?.to_approx_dp(setting.budget.delta());
+        if cost.is_some_and(|cost| cost.epsilon() <= setting.budget.epsilon()) {
+            (best, fits) = (candidate, middle);
+        } else {
+            exceeds = middle;
+        }
+    }
+    Ok(best)
+}
+
+/// How much more than by zCDP a plan may spend at most, in ρ, and how closely that is searched.
+const LARGEST_GAIN: f64 = 1.5;
+const SEARCH_STEPS: u32 = 7;
+
+/// The plan that costs ρ = `total` by zCDP.
+fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
     let planner = setting.planner();
     let picks = f64::from(setting.sparsity);
     let gaussian = |share: f64, times: f64| Mu::try_from((2.0 * total * share / times).sqrt());
     let with_mean = setting.intercept == Intercept::Estimated;
-    let range = RangeBound::try_from((8.0 * choice_rho).sqrt())?;
+    let range = RangeBound::try_from((8.0 * choice_rho(setting, total)).sqrt())?;
     let mut steps = Vec::new();
     for pick in 0..setting.sparsity {
         let number = pick + 1;
@@ -137,10 +163,11 @@ impl Argmax {
     /// A run for `setting`.
     ///
     /// # Errors
-    /// When the budget is too small.
+    /// When the setting makes no sense or the budget is too small.
     pub fn new(setting: Setting) -> Result<Self, PlanError> {
+        setting.check()?;
         let size = setting.sparsity as usize;
-        let (_, choice_rho) = rho_shares(&setting)?;
+        let choice_rho = choice_rho(&setting, least_rho(&setting)?);
         Ok(Self {
             clips: score_clips(&setting, choice_rho),
             phase: Phase::Scale,

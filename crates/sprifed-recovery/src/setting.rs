@@ -54,7 +54,8 @@ impl Setting {
     /// Refuses what no procedure can do.
     ///
     /// # Errors
-    /// When the sparsity is zero or not below the number of features, or there are no records.
+    /// When the sparsity is zero or not below the number of features, there are fewer than two
+    /// records, or a bound or scale is not a positive number.
     pub fn check(&self) -> Result<(), PlanError> {
         let refuse = |found: String, required: &str| {
             Err(PlanError::Request { found, required: required.to_owned() })
@@ -71,6 +72,11 @@ impl Setting {
         if !legal(self.response_bound) || !legal(self.feature_bound) {
             let found = format!("bounds {} and {}", self.response_bound, self.feature_bound);
             return refuse(found, "bounds must be finite and above zero");
+        }
+        if let Some(scale) = self.feature_scale
+            && !legal(scale)
+        {
+            return refuse(format!("a feature scale of {scale}"), "it must be finite and above zero");
         }
         Ok(())
     }
@@ -91,7 +97,7 @@ impl Setting {
     /// Makes blocks for this setting.
     #[must_use]
     pub const fn planner(&self) -> Planner {
-        Planner { origin: self.origin, relation: self.relation }
+        Planner { origin: self.origin, relation: self.relation, unit: self.unit }
     }
 }
 

@@ -130,8 +130,15 @@ impl Method {
     /// # Errors
     /// When the backend refuses.
     pub fn run(&self, request: WorldRequest, seed: u64) -> Result<TrialOutcome, TrialError> {
-        let world = World::generate(request, seed);
-        let fit = self.fit(&world, request, seed ^ 0x5EED_0F01)?;
+        self.run_on(&World::generate(request, seed), seed)
+    }
+
+    /// Runs the trial on a world that is there already, with noise of this seed.
+    ///
+    /// # Errors
+    /// When the backend refuses.
+    pub fn run_on(&self, world: &World, seed: u64) -> Result<TrialOutcome, TrialError> {
+        let fit = self.fit(world, world.request(), seed ^ 0x5EED_0F01)?;
         let recovered = world.recovered(&fit.model);
         let (test_mse, null_mse) = world.errors(&fit.model);
         Ok(TrialOutcome { fit, recovered, test_mse, null_mse })

@@ -113,6 +113,12 @@ impl World {
         Self { request, features, responses, truth, error_std_dev }
     }
 
+    /// What was asked for.
+    #[must_use]
+    pub const fn request(&self) -> WorldRequest {
+        self.request
+    }
+
     /// The features of the training records, row by row.
     #[must_use]
     pub fn features(&self) -> &[f32] {

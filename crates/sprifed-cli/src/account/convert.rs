@@ -45,15 +45,14 @@ impl ToDelta {
             (None, Some(rho)) => rho.log_delta(self.epsilon),
             (None, None) => unreachable!("the group is required"),
         };
+        // Towards the weaker claim, also where a double can not hold so small a number.
+        let delta = (log_delta.exp() * (1.0 + 1e-12)).clamp(f64::MIN_POSITIVE, 1.0);
         let answer = json!({
             "mu": self.currency.mu, "rho": self.currency.rho, "epsilon": self.epsilon,
-            "delta": log_delta.exp(), "log_delta": log_delta,
+            "delta": delta, "log_delta": log_delta, "rounded": "up",
         });
         output.answer(&answer, |_| {
-            format!(
-                "delta = {:.12e}  (ln delta = {log_delta:.15})",
-                log_delta.exp()
-            )
+            format!("delta = {delta:.12e}  (ln delta = {log_delta:.15}; rounded up)")
         });
         Ok(())
     }

@@ -98,12 +98,15 @@ impl Run {
     fn statement(&self, plan: &RunPlan) -> String {
         let guarantee = plan.total.to_approx_dp(self.delta);
         format!(
-            "({:.6}, {})-DP for each record under {}: what the coordinator and {} colluding clients \
+            "({:.6}, {})-DP for each record under {}: what the coordinator and {} \
              see differs by at most this when one record is {}; the currency is Gaussian DP",
             guarantee.epsilon().get(),
             self.delta,
             self.neighbours.relation().words(),
-            self.colluders,
+            match self.colluders {
+                1 => "one colluding client".to_owned(),
+                more => format!("{more} colluding clients"),
+            },
             match self.neighbours {
                 RelationName::ZeroOut => "set to zero",
                 RelationName::ReplaceOne => "replaced by any other",

@@ -131,16 +131,29 @@ impl Race {
 }
 
 fn unservable(error: NoiseParameterError) -> Failure {
-    Failure::outcome("sprifed::bench::unservable", error.to_string(), "this is an error of sprifed")
+    Failure::outcome(
+        "sprifed::bench::unservable",
+        error.to_string(),
+        "this is an error of sprifed",
+    )
 }
 
 fn to_text(report: &Report) -> String {
-    let heading =
-        ["law", "sampler", "ns per draw", "draws per second", "times ours", "goal", "within goal"];
+    let heading = [
+        "law",
+        "sampler",
+        "ns per draw",
+        "draws per second",
+        "times ours",
+        "goal",
+        "within goal",
+    ];
     let mut rows = vec![heading.map(str::to_owned).to_vec()];
     rows.extend(report.rows.iter().map(|row| {
         let goal = row.goal_nanoseconds.map(|goal| format!("{goal} ns"));
-        let is_within = row.is_within_goal.map(|is_within| if is_within { "yes" } else { "no" });
+        let is_within = row
+            .is_within_goal
+            .map(|is_within| if is_within { "yes" } else { "no" });
         vec![
             row.law.clone(),
             row.sampler.to_owned(),
@@ -152,9 +165,13 @@ fn to_text(report: &Report) -> String {
         ]
     }));
     let mut text = table(&rows);
-    text += &format!("the fastest of {} turns each, with ChaCha20\n", report.rounds);
+    text += &format!(
+        "the fastest of {} turns each, with ChaCha20\n",
+        report.rounds
+    );
     if !report.has_peers {
-        text += "to measure other crates too: cargo run --release --features peers -- bench noise\n";
+        text +=
+            "to measure other crates too: cargo run --release --features peers -- bench noise\n";
     }
     if !report.is_optimised {
         text += "this build is not optimised, so the figures mean nothing: use --release\n";

@@ -68,14 +68,24 @@ pub(super) struct Terms {
 
 impl Guarantee {
     /// The guarantee of a whole plan: what it costs was fixed before any record was touched.
-    pub(super) fn of(spending: &Spending, terms: Terms, provenance: Provenance) -> Result<Self, IllegalQuantity> {
+    pub(super) fn of(
+        spending: &Spending,
+        terms: Terms,
+        provenance: Provenance,
+    ) -> Result<Self, IllegalQuantity> {
         let cost = Cost::of(spending)?;
-        let total = spending.to_approx_dp(terms.delta).map_or(0.0, |guarantee| guarantee.epsilon().get());
+        let total = spending
+            .to_approx_dp(terms.delta)
+            .map_or(0.0, |guarantee| guarantee.epsilon().get());
         let is_private = provenance == Provenance::Cryptographic;
         let by_record = terms.unit == PrivacyUnit::Record && terms.most_records > 1;
         let client = by_record.then(|| cost.for_client(terms)).transpose()?;
         let mut guarantee = Self {
-            mode: if is_private { Mode::Certified } else { Mode::NotPrivate },
+            mode: if is_private {
+                Mode::Certified
+            } else {
+                Mode::NotPrivate
+            },
             unit: terms.unit,
             neighbours: terms.relation,
             epsilon: is_private.then_some(total),
@@ -107,7 +117,10 @@ impl Guarantee {
         };
         let currency = match self.mu {
             Some(mu) => format!("Gaussian DP, mu = {mu:.4}"),
-            None => format!("the privacy loss of choices and sums together, rho = {:.5} by zCDP alone", self.rho),
+            None => format!(
+                "the privacy loss of choices and sums together, rho = {:.5} by zCDP alone",
+                self.rho
+            ),
         };
         let mut text = format!(
             "({}, {:e})-DP for each {unit} under {}: what this model reveals changes by at most this when \
@@ -151,10 +164,18 @@ impl Cost {
         let chosen = |(range, count): &(RangeBound, u32)| -> Result<f64, IllegalQuantity> {
             Ok(range.to_rho()?.get() * f64::from(*count))
         };
-        let choices = spending.selections().iter().map(chosen).sum::<Result<f64, _>>()?;
+        let choices = spending
+            .selections()
+            .iter()
+            .map(chosen)
+            .sum::<Result<f64, _>>()?;
         let rho = Rho::try_from(sums.map_or(0.0, |mu| mu.to_rho().get()) + choices)?;
         let slack = spending.sums().map_or(0.0, SumCost::slack);
-        Ok(Self { mu: sums.filter(|_| spending.selections().is_empty()), rho, slack })
+        Ok(Self {
+            mu: sums.filter(|_| spending.selections().is_empty()),
+            rho,
+            slack,
+        })
     }
 
     /// # Why
@@ -165,7 +186,8 @@ impl Cost {
         let delta = Delta::try_from(terms.delta.get() * (-self.slack).exp())?;
         let mu = self.mu.map(|mu| mu.for_group(members));
         let rho = Rho::try_from(self.rho.get() * f64::from(members.get()).powi(2))?;
-        let within: ApproxDp = mu.map_or_else(|| rho.to_approx_dp(delta), |mu| mu.to_approx_dp(delta));
+        let within: ApproxDp =
+            mu.map_or_else(|| rho.to_approx_dp(delta), |mu| mu.to_approx_dp(delta));
         Ok(ClientGuarantee {
             most_records: members.get(),
             mu: mu.map(Mu::get),

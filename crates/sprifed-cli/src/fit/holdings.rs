@@ -35,7 +35,11 @@ impl Holdings {
     /// Blocks are cut by position in the file and not among the usable rows: otherwise a record
     /// that is dropped would move others from one client to the next, and the change of one unit
     /// would be the change of many.
-    pub(super) fn of(schema: &Schema, table: &Table, clients: Option<usize>) -> Result<Self, Failure> {
+    pub(super) fn of(
+        schema: &Schema,
+        table: &Table,
+        clients: Option<usize>,
+    ) -> Result<Self, Failure> {
         let index = table.clients();
         let by_client = table.unit() == PrivacyUnit::Client;
         if let Some(column) = schema.client() {
@@ -43,26 +47,50 @@ impl Holdings {
                 let message = format!(
                     "--clients {found} was given, but the schema says that the column `{column}` names the client"
                 );
-                let help = "remove --clients, or `record.client` from the schema; nothing was spent";
+                let help =
+                    "remove --clients, or `record.client` from the schema; nothing was spent";
                 return Err(Failure::usage("sprifed::fit::two-splits", message, help));
             }
             let grouped = by_client.then(|| index.iter().map(<[u32]>::to_vec).collect());
-            return Ok(Self::new(index.n_clients(), schema.max_per_client().get(), grouped));
+            return Ok(Self::new(
+                index.n_clients(),
+                schema.max_per_client().get(),
+                grouped,
+            ));
         }
         // Without a client column the index has one client for each record of the file.
         let positions = index.n_clients();
         let n_clients = clients.unwrap_or(positions);
         let blocks = ClientIndex::split_evenly(positions, n_clients).map_err(DataError::from)?;
         let most = blocks.iter().map(<[u32]>::len).max().unwrap_or(1);
-        let rows = |block: &[u32]| block.iter().flat_map(|place| index.rows_of(*place as usize)).copied().collect();
+        let rows = |block: &[u32]| {
+            block
+                .iter()
+                .flat_map(|place| index.rows_of(*place as usize))
+                .copied()
+                .collect()
+        };
         let grouped = by_client.then(|| blocks.iter().map(rows).collect());
-        Ok(Self::new(n_clients, u32::try_from(most).unwrap_or(u32::MAX), grouped))
+        Ok(Self::new(
+            n_clients,
+            u32::try_from(most).unwrap_or(u32::MAX),
+            grouped,
+        ))
     }
 
     /// A client without usable records contributes zero, so it needs no place among the units.
     fn new(n_clients: usize, most_records: u32, grouped: Option<Vec<Vec<u32>>>) -> Self {
-        let grouped = grouped.map(|clients| clients.into_iter().filter(|rows| !rows.is_empty()).collect());
-        Self { n_clients, most_records, grouped }
+        let grouped = grouped.map(|clients| {
+            clients
+                .into_iter()
+                .filter(|rows| !rows.is_empty())
+                .collect()
+        });
+        Self {
+            n_clients,
+            most_records,
+            grouped,
+        }
     }
 
     /// The rows of `table`, those of one unit side by side.
@@ -86,8 +114,16 @@ impl Holdings {
         let units = Some(units.collect());
         let order = || clients.iter().flatten().map(|row| *row as usize);
         if order().enumerate().all(|(place, row)| place == row) {
-            let (features, responses) = (Cow::Borrowed(design.values()), Cow::Borrowed(table.response()));
-            return Grouped { features, responses, n_features, units };
+            let (features, responses) = (
+                Cow::Borrowed(design.values()),
+                Cow::Borrowed(table.response()),
+            );
+            return Grouped {
+                features,
+                responses,
+                n_features,
+                units,
+            };
         }
         Grouped {
             features: order().flat_map(|row| design.row(row)).copied().collect(),

@@ -34,15 +34,24 @@ pub(super) fn release(
     let provenance = generator.provenance();
     let guarantee = study.guarantee(provenance)?;
     let bug = |error: &dyn core::fmt::Display| {
-        Failure::outcome("sprifed::fit::bug", error.to_string(), "report this; nothing was spent")
+        Failure::outcome(
+            "sprifed::fit::bug",
+            error.to_string(),
+            "report this; nothing was spent",
+        )
     };
     let records = study.grouped.records().map_err(|error| bug(&error))?;
     let mut curator =
         Curator::open(records, study.plan.clone(), generator).map_err(|error| bug(&error))?;
     let progress = Progress::start("fit", study.plan.steps.len() as u64);
-    let outcome = study.procedure.run(&study.setting, &mut curator, |_| progress.advance());
+    let outcome = study
+        .procedure
+        .run(&study.setting, &mut curator, |_| progress.advance());
     progress.finish();
-    let receipt = Receipt { provenance, ledger: curator.ledger().record() };
+    let receipt = Receipt {
+        provenance,
+        ledger: curator.ledger().record(),
+    };
     let path = place.path().to_owned();
     let kept = receipt.clone();
     let written = outcome
@@ -72,9 +81,10 @@ fn keep_ledger(failure: Failure, path: &std::path::Path, receipt: &Receipt) -> F
     let text = format!("{document:#}\n");
     let spent = words(ledger);
     match write_beside(path, "spent", &text) {
-        Ok(beside) => {
-            failure.with_help(&format!("{spent}; the ledger was written to {}, keep it", beside.display()))
-        }
+        Ok(beside) => failure.with_help(&format!(
+            "{spent}; the ledger was written to {}, keep it",
+            beside.display()
+        )),
         Err(second) => failure.with_help(&format!(
             "{spent}, and the ledger could not be stored ({}); keep this record: {document}",
             second.message
@@ -89,9 +99,9 @@ fn words(ledger: &LedgerRecord) -> String {
 }
 
 fn to_text(model: &Model) -> Result<String, Failure> {
-    serde_json::to_string_pretty(model).map(|text| text + "\n").map_err(|error| {
-        Failure::outcome("sprifed::fit::bug", error.to_string(), "report this")
-    })
+    serde_json::to_string_pretty(model)
+        .map(|text| text + "\n")
+        .map_err(|error| Failure::outcome("sprifed::fit::bug", error.to_string(), "report this"))
 }
 
 /// The fit in the units of the table, by name.
@@ -105,14 +115,27 @@ fn to_parts(
     let mapping = study.table.mapping();
     let units = mapping.response();
     let original = mapping.to_original(&UnitModel {
-        support: fit.model.terms.iter().map(|(feature, _)| *feature as usize).collect(),
-        coefficients: fit.model.terms.iter().map(|(_, coefficient)| *coefficient).collect(),
+        support: fit
+            .model
+            .terms
+            .iter()
+            .map(|(feature, _)| *feature as usize)
+            .collect(),
+        coefficients: fit
+            .model
+            .terms
+            .iter()
+            .map(|(_, coefficient)| *coefficient)
+            .collect(),
         intercept: fit.model.intercept,
     });
     let names = study.table.design().names();
     let term = |(index, (feature, coefficient)): (usize, (&usize, &f64))| {
         let of_feature = &mapping.features()[*feature];
-        let noise = fit.noise_std_devs.get(index).map(|noise| noise * units.scale() / of_feature.scale());
+        let noise = fit
+            .noise_std_devs
+            .get(index)
+            .map(|noise| noise * units.scale() / of_feature.scale());
         Term {
             name: names[*feature].clone(),
             coefficient: *coefficient,

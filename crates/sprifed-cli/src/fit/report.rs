@@ -36,7 +36,9 @@ impl Evaluation {
     fn label(&self) -> String {
         let place = self.path.display();
         if self.on_training_records {
-            format!("score on the fitted records of {place}: NOT PRIVATE, a statistic of them without noise")
+            format!(
+                "score on the fitted records of {place}: NOT PRIVATE, a statistic of them without noise"
+            )
         } else {
             format!("evaluation on {place}, not covered by the guarantee")
         }
@@ -110,11 +112,20 @@ impl Report<'_> {
         );
         text += &coefficients(model);
         if model.response.transform != Transform::Identity {
-            let _ = writeln!(text, "The model is linear for ln(1 + {}).", model.response.name);
+            let _ = writeln!(
+                text,
+                "The model is linear for ln(1 + {}).",
+                model.response.name
+            );
         }
         text.push('\n');
         let _ = match &self.evaluation {
-            Some(evaluation) => writeln!(text, "{}:\n{}.", evaluation.label(), evaluation.score.words()),
+            Some(evaluation) => writeln!(
+                text,
+                "{}:\n{}.",
+                evaluation.label(),
+                evaluation.score.words()
+            ),
             None => writeln!(text, "No score: {NO_SCORE}."),
         };
         let _ = writeln!(text, "Model and receipt: {}", self.path.display());
@@ -123,12 +134,26 @@ impl Report<'_> {
 }
 
 fn coefficients(model: &Model) -> String {
-    let mut rows = vec![["feature", "coefficient", "noise alone (+-2 sd)"].map(str::to_owned).to_vec()];
+    let mut rows = vec![
+        ["feature", "coefficient", "noise alone (+-2 sd)"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
     for term in &model.features {
-        let noise = term.noise_std_dev.map_or("unknown".to_owned(), |noise| format!("{:.3e}", 2.0 * noise));
-        rows.push(vec![term.name.clone(), format!("{:.6}", term.coefficient), noise]);
+        let noise = term
+            .noise_std_dev
+            .map_or("unknown".to_owned(), |noise| format!("{:.3e}", 2.0 * noise));
+        rows.push(vec![
+            term.name.clone(),
+            format!("{:.6}", term.coefficient),
+            noise,
+        ]);
     }
-    rows.push(vec!["(intercept)".to_owned(), format!("{:.6}", model.intercept), String::new()]);
+    rows.push(vec![
+        "(intercept)".to_owned(),
+        format!("{:.6}", model.intercept),
+        String::new(),
+    ]);
     table(&rows)
 }
 
@@ -148,10 +173,21 @@ fn status_words(model: &Model) -> String {
              deviations of it); take these features as picked at random. More records, a larger epsilon or \
              fewer candidate features would help."
         ),
-        FitStatus::IllConditioned { condition, repaired } => format!(
-            "UNRELIABLE COEFFICIENTS: the noisy equations had to be repaired ({repaired} directions raised to \
-             the noise level, condition number {condition:.1}). More records, a larger epsilon or a smaller \
-             sparsity would help."
-        ),
+        FitStatus::IllConditioned {
+            condition,
+            repaired,
+        } => {
+            let condition = if condition < 0.0 {
+                "they were not positive definite".to_owned()
+            } else {
+                format!("their condition number was {condition:.1}")
+            };
+            format!(
+                "UNRELIABLE COEFFICIENTS: the noisy equations had to be repaired: {condition}, and {repaired} of \
+                 {} directions were raised to the noise level. More records, a larger epsilon or a smaller \
+                 sparsity would help.",
+                model.features.len()
+            )
+        }
     }
 }

@@ -30,7 +30,11 @@ impl<'a> Study<'a> {
     ///
     /// # Errors
     /// When no such study exists or its plan costs more than the budget.
-    pub(super) fn prepare(request: &Fit, schema: &Schema, table: &'a Table) -> Result<Self, Failure> {
+    pub(super) fn prepare(
+        request: &Fit,
+        schema: &Schema,
+        table: &'a Table,
+    ) -> Result<Self, Failure> {
         let holdings = Holdings::of(schema, table, request.clients)?;
         let unit = match table.unit() {
             DataUnit::Client => PrivacyUnit::Client,
@@ -53,7 +57,11 @@ impl<'a> Study<'a> {
             origin: NoiseOrigin::Curator,
             response_bound: mapping.response_bound(),
             feature_bound: mapping.feature_bound(),
-            feature_scale: mapping.features().iter().all(has_public_scale).then_some(1.0),
+            feature_scale: mapping
+                .features()
+                .iter()
+                .all(has_public_scale)
+                .then_some(1.0),
             intercept: Intercept::Estimated,
         };
         let procedure = request.procedure.procedure();
@@ -85,7 +93,10 @@ impl<'a> Study<'a> {
     }
 
     /// How many privacy units there are.
-    #[expect(clippy::cast_precision_loss, reason = "counts of clients are far below 2^53")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "counts of clients are far below 2^53"
+    )]
     pub(super) fn n_units(&self) -> f64 {
         match self.setting.unit {
             PrivacyUnit::Record => f64::from(self.setting.n_records),
@@ -106,7 +117,9 @@ fn recommended_delta(units: f64) -> Result<Delta, IllegalQuantity> {
 }
 
 fn require_within_budget(spending: &Spending, budget: ApproxDp) -> Result<(), Failure> {
-    let needed = spending.to_approx_dp(budget.delta()).map_or(0.0, |total| total.epsilon().get());
+    let needed = spending
+        .to_approx_dp(budget.delta())
+        .map_or(0.0, |total| total.epsilon().get());
     if needed <= budget.epsilon().get() {
         return Ok(());
     }
@@ -116,12 +129,23 @@ fn require_within_budget(spending: &Spending, budget: ApproxDp) -> Result<(), Fa
         budget.delta()
     );
     let help = "raise --epsilon or --delta, or lower --sparsity; nothing was spent";
-    Err(Failure::outcome("sprifed::ledger::overdrawn", message, help))
+    Err(Failure::outcome(
+        "sprifed::ledger::overdrawn",
+        message,
+        help,
+    ))
 }
 
 fn count(found: u64, what: &str) -> Result<u32, Failure> {
     u32::try_from(found).map_err(|_| {
-        let message = format!("the table has {found} {what}, but at most {} are possible", u32::MAX);
-        Failure::usage("sprifed::fit::too-large", message, "use a smaller table; nothing was spent")
+        let message = format!(
+            "the table has {found} {what}, but at most {} are possible",
+            u32::MAX
+        );
+        Failure::usage(
+            "sprifed::fit::too-large",
+            message,
+            "use a smaller table; nothing was spent",
+        )
     })
 }

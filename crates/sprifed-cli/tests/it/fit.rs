@@ -15,17 +15,28 @@ fn succeeded(ended: &Ended) -> Value {
 }
 
 fn names(answer: &Value) -> Vec<&str> {
-    let mut names: Vec<&str> =
-        answer["support"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    let mut names: Vec<&str> = answer["support"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|name| name.as_str().unwrap())
+        .collect();
     names.sort_unstable();
     names
 }
 
 fn assert_true_model(answer: &Value) {
     assert_eq!(names(answer), ["x_11", "x_3", "x_7"]);
-    let pairs = answer["support"].as_array().unwrap().iter().zip(answer["coefficients"].as_array().unwrap());
+    let pairs = answer["support"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip(answer["coefficients"].as_array().unwrap());
     for (name, coefficient) in pairs {
-        let (_, truth) = TRUTH.iter().find(|(known, _)| *known == name.as_str().unwrap()).unwrap();
+        let (_, truth) = TRUTH
+            .iter()
+            .find(|(known, _)| *known == name.as_str().unwrap())
+            .unwrap();
         assert_near(coefficient.as_f64().unwrap(), *truth, 0.1);
     }
     assert_near(number(answer, "/intercept"), 5.0, 0.5);
@@ -35,7 +46,9 @@ fn assert_true_model(answer: &Value) {
 fn every_procedure_finds_the_true_model_in_original_units() {
     for procedure in ["grad", "sieve", "argmax"] {
         let folder = Folder::new(&format!("truth_{procedure}"));
-        let ended = folder.fit(&format!("--sparsity 3 --epsilon 50 --procedure {procedure} --json"));
+        let ended = folder.fit(&format!(
+            "--sparsity 3 --epsilon 50 --procedure {procedure} --json"
+        ));
         let answer = succeeded(&ended);
         assert_true_model(&answer);
         assert_eq!(answer["status"], "complete");
@@ -48,7 +61,12 @@ fn the_answer_keeps_the_contract() {
     let answer = succeeded(&folder.fit("--sparsity 3 --epsilon 20 --delta 1e-7 --target y --json"));
     assert_eq!(answer["train_size"], 3000);
     assert!(answer["null_mse"].is_null() && answer["mse"].is_null());
-    assert!(answer["evaluation"]["why_absent"].as_str().unwrap().contains("--evaluate"));
+    assert!(
+        answer["evaluation"]["why_absent"]
+            .as_str()
+            .unwrap()
+            .contains("--evaluate")
+    );
     assert!(answer["label"].is_null());
     let guarantee = &answer["guarantee"];
     for (key, value) in [
@@ -65,7 +83,11 @@ fn the_answer_keeps_the_contract() {
     assert!(epsilon <= 20.0 && epsilon > 19.9, "{epsilon}");
     assert_near(number(guarantee, "/delta"), 1e-7, 0.0);
     let statement = guarantee["statement"].as_str().unwrap();
-    for part in ["(20, 1e-7)-DP for each record under zero-out", "Gaussian DP, mu = ", "trusted curator"] {
+    for part in [
+        "(20, 1e-7)-DP for each record under zero-out",
+        "Gaussian DP, mu = ",
+        "trusted curator",
+    ] {
         assert!(statement.contains(part), "{statement}");
     }
 }
@@ -76,8 +98,9 @@ fn the_text_leads_with_the_guarantee_and_shows_noise_beside_coefficients() {
     let ended = folder.fit("--sparsity 3 --epsilon 20 --procedure argmax --neighbours replace-one");
     assert_eq!((ended.exit_code, ended.stderr.as_str()), (0, ""));
     let text = &ended.stdout;
-    assert!(text.starts_with("(20, 1e-6)-DP for each record under replace-one"), "{text}");
+    assert!(text.starts_with('('), "{text}");
     for part in [
+        ", 1e-6)-DP for each record under replace-one",
         "delta was not given: 1e-6",
         "All features were chosen and the last solve was sound.",
         "noise alone (+-2 sd)",
@@ -95,28 +118,58 @@ fn the_model_file_holds_plan_receipt_and_no_score() {
     let folder = Folder::new("model_file");
     succeeded(&folder.fit("--sparsity 3 --epsilon 20 --score-not-private --json"));
     let model = folder.json("model.json");
-    assert_eq!((&model["format"], &model["version"]), (&"sprifed-model".into(), &1.into()));
+    assert_eq!(
+        (&model["format"], &model["version"]),
+        (&"sprifed-model".into(), &1.into())
+    );
     assert_eq!(model["features"].as_array().unwrap().len(), 3);
     let term = &model["features"][0];
-    assert!(term["name"].is_string() && term["coefficient"].is_f64() && term["noise_std_dev"].is_f64());
+    assert!(
+        term["name"].is_string() && term["coefficient"].is_f64() && term["noise_std_dev"].is_f64()
+    );
     let steps = model["plan"]["steps"].as_array().unwrap().len();
-    assert_eq!(model["receipts"][0]["ledger"]["entries"].as_array().unwrap().len(), steps);
+    assert_eq!(
+        model["receipts"][0]["ledger"]["entries"]
+            .as_array()
+            .unwrap()
+            .len(),
+        steps
+    );
     let spent = number(&model, "/receipts/0/ledger/spent");
     assert_near(spent, number(&model, "/guarantee/epsilon"), 1e-12);
-    assert!(!model.to_string().contains("mse"), "an un-noised score in a file that may be shared");
+    assert!(
+        !model.to_string().contains("mse"),
+        "an un-noised score in a file that may be shared"
+    );
 }
 
 #[test]
 fn a_score_on_the_fitted_records_is_labelled_and_one_on_others_too() {
     let folder = Folder::new("scores");
     let own = succeeded(&folder.fit("--sparsity 3 --epsilon 50 --score-not-private --json"));
-    assert!(own["evaluation"]["label"].as_str().unwrap().contains("NOT PRIVATE"));
+    assert!(
+        own["evaluation"]["label"]
+            .as_str()
+            .unwrap()
+            .contains("NOT PRIVATE")
+    );
     assert!(number(&own, "/mse") < 0.2 * number(&own, "/null_mse"));
     folder.write("test.csv", &table::csv(200, 9));
     let test = folder.path("test.csv");
-    let other = succeeded(&folder.fit(&format!("--sparsity 3 --epsilon 50 --force --evaluate {test} --json")));
-    assert!(other["evaluation"]["label"].as_str().unwrap().contains("not covered by the guarantee"));
-    assert_near(number(&other, "/r2"), 1.0 - number(&other, "/mse") / number(&other, "/null_mse"), 1e-12);
+    let other = succeeded(&folder.fit(&format!(
+        "--sparsity 3 --epsilon 50 --force --evaluate {test} --json"
+    )));
+    assert!(
+        other["evaluation"]["label"]
+            .as_str()
+            .unwrap()
+            .contains("not covered by the guarantee")
+    );
+    assert_near(
+        number(&other, "/r2"),
+        1.0 - number(&other, "/mse") / number(&other, "/null_mse"),
+        1e-12,
+    );
     assert!(number(&other, "/r2") > 0.9);
 }
 
@@ -124,19 +177,33 @@ fn a_score_on_the_fitted_records_is_labelled_and_one_on_others_too() {
 fn noise_from_a_seed_is_repeatable_and_stamped_everywhere() {
     let folder = Folder::new("seeded");
     let first = succeeded(&folder.fit("--sparsity 3 --epsilon 5 --simulate-noise 7 --json"));
-    let second = succeeded(&folder.fit("--sparsity 3 --epsilon 5 --simulate-noise 7 --force --json"));
+    let second =
+        succeeded(&folder.fit("--sparsity 3 --epsilon 5 --simulate-noise 7 --force --json"));
     assert_eq!(first["coefficients"], second["coefficients"]);
     assert_eq!(first["label"], "NOT PRIVATE");
     assert_eq!(first["guarantee"]["mode"], "not-private");
     assert!(first["guarantee"]["epsilon"].is_null());
-    assert!(first["guarantee"]["statement"].as_str().unwrap().starts_with("NOT PRIVATE"));
+    assert!(
+        first["guarantee"]["statement"]
+            .as_str()
+            .unwrap()
+            .starts_with("NOT PRIVATE")
+    );
     let model = folder.json("model.json");
-    assert_eq!((&model["label"], &model["receipts"][0]["provenance"]), (&"NOT PRIVATE".into(), &"simulated".into()));
+    assert_eq!(
+        (&model["label"], &model["receipts"][0]["provenance"]),
+        (&"NOT PRIVATE".into(), &"simulated".into())
+    );
     let text = folder.fit("--sparsity 3 --epsilon 5 --simulate-noise 7 --force");
     assert!(text.stdout.starts_with("NOT PRIVATE"), "{}", text.stdout);
     let data = folder.path("data.csv");
-    let predicted = crate::command::run(["predict", &folder.path("model.json"), &data, "--score", "y"]);
-    assert!(predicted.stdout.starts_with("NOT PRIVATE"), "{}", predicted.stdout);
+    let predicted =
+        crate::command::run(["predict", &folder.path("model.json"), &data, "--score", "y"]);
+    assert!(
+        predicted.stdout.starts_with("NOT PRIVATE"),
+        "{}",
+        predicted.stdout
+    );
 }
 
 #[test]
@@ -154,7 +221,13 @@ fn receipts_survive_a_forced_overwrite() {
         let ended = folder.fit("--sparsity 2 --epsilon 1 --force");
         assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
     }
-    assert_eq!(folder.json("model.json")["earlier_receipts"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        folder.json("model.json")["earlier_receipts"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
     let ended = folder.fit("--sparsity 2 --epsilon 1 --force");
     assert!(ended.stdout.contains("3 earlier fits"), "{}", ended.stdout);
 }
@@ -164,32 +237,56 @@ fn a_gzipped_table_gives_the_same_model() {
     let folder = Folder::new("gzip");
     let plain = succeeded(&folder.fit("--sparsity 3 --epsilon 5 --simulate-noise 3 --json"));
     folder.compress("data.csv");
-    let packed = succeeded(&folder.fit_file("data.csv.gz", "--sparsity 3 --epsilon 5 --simulate-noise 3 --force --json"));
+    let packed = succeeded(&folder.fit_file(
+        "data.csv.gz",
+        "--sparsity 3 --epsilon 5 --simulate-noise 3 --force --json",
+    ));
     assert_eq!(plain["coefficients"], packed["coefficients"]);
 }
 
 #[test]
 fn values_outside_their_bounds_are_clipped_counted_and_not_named() {
-    let folder = Folder::new("clipped");
-    let narrow = folder.read("schema.toml").replace("upper = 10", "upper = 9.9");
+    let folder = Folder::new("outside");
+    let narrow = folder
+        .read("schema.toml")
+        .replace("upper = 10", "upper = 9.9");
     folder.write("schema.toml", &narrow);
     let ended = folder.fit("--sparsity 3 --epsilon 20 --json");
     let answer = succeeded(&ended);
-    assert!(ended.stderr.starts_with("note for the holder of the table"), "{}", ended.stderr);
-    assert!(ended.stderr.contains("values outside their bounds"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.starts_with("note for the holder of the table"),
+        "{}",
+        ended.stderr
+    );
+    assert!(
+        ended.stderr.contains("values outside their bounds"),
+        "{}",
+        ended.stderr
+    );
     assert!(!ended.stderr.contains("x_"), "{}", ended.stderr);
-    assert!(!answer.to_string().contains("clipped"));
+    assert!(
+        !answer.to_string().contains("clip"),
+        "a count of records in what may be shared"
+    );
 }
 
 #[test]
 fn too_little_budget_ends_with_a_status_that_says_so() {
     let folder = Folder::new("hopeless");
-    let rows: Vec<String> = folder.read("data.csv").lines().take(61).map(str::to_owned).collect();
+    let rows: Vec<String> = folder
+        .read("data.csv")
+        .lines()
+        .take(61)
+        .map(str::to_owned)
+        .collect();
     folder.write("data.csv", &rows.join("\n"));
     let answer = succeeded(&folder.fit("--sparsity 3 --epsilon 0.01 --simulate-noise 5 --json"));
     assert_ne!(answer["status"], "complete");
     let words = answer["status_words"].as_str().unwrap();
-    assert!(words.contains("NOTHING FOUND") || words.contains("UNRELIABLE"), "{words}");
+    assert!(
+        words.contains("NOTHING FOUND") || words.contains("UNRELIABLE"),
+        "{words}"
+    );
 }
 
 #[test]
@@ -199,6 +296,12 @@ fn a_public_scale_in_the_schema_saves_a_question() {
     assert!(folder.read("model.json").contains("row scale"));
     let scaled = folder.read("schema.toml") + "center = 5\nscale = 2.9\n";
     folder.write("schema.toml", &scaled);
-    assert_true_model(&succeeded(&folder.fit("--sparsity 3 --epsilon 50 --force --json")));
-    assert!(!folder.json("model.json")["plan"].to_string().contains("row scale"));
+    assert_true_model(&succeeded(
+        &folder.fit("--sparsity 3 --epsilon 50 --force --json"),
+    ));
+    assert!(
+        !folder.json("model.json")["plan"]
+            .to_string()
+            .contains("row scale")
+    );
 }

@@ -2,7 +2,7 @@
 
 use crate::command::{sprifed, text};
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 16] = [
     "",
     "account",
     "account delta",
@@ -17,6 +17,8 @@ const COMMANDS: [&str; 14] = [
     "schema check",
     "fit",
     "predict",
+    "bench",
+    "bench noise",
 ];
 
 #[test]

@@ -12,22 +12,32 @@ fn model(name: &str, change: impl FnOnce(&mut serde_json::Value)) -> String {
     assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
     let mut model = folder.json("model.json");
     model["intercept"] = json!(1.0);
-    model["response"] = json!({ "name": "y", "transform": "identity", "lower": -20.0, "upper": 30.0 });
+    model["response"] =
+        json!({ "name": "y", "transform": "identity", "lower": -20.0, "upper": 30.0 });
     model["features"] = json!([
         { "name": "a", "coefficient": 2.0, "noise_std_dev": 0.1, "lower": 0.0, "upper": 10.0 },
         { "name": "b", "coefficient": -1.0, "noise_std_dev": null, "lower": -1.0, "upper": 1.0 },
     ]);
     change(&mut model);
-    file(&format!("{name}.model.json"), &model.to_string()).to_str().unwrap().to_owned()
+    file(&format!("{name}.model.json"), &model.to_string())
+        .to_str()
+        .unwrap()
+        .to_owned()
 }
 
 fn data(name: &str, contents: &str) -> String {
-    file(&format!("{name}.csv"), contents).to_str().unwrap().to_owned()
+    file(&format!("{name}.csv"), contents)
+        .to_str()
+        .unwrap()
+        .to_owned()
 }
 
 #[test]
 fn predictions_are_in_original_units_and_columns_may_come_in_any_order() {
-    let (model, data) = (model("units", |_| ()), data("units", "b,z,a\n0.5,9,3\n-1,9,0\n"));
+    let (model, data) = (
+        model("units", |_| ()),
+        data("units", "b,z,a\n0.5,9,3\n-1,9,0\n"),
+    );
     let ended = run(["predict", &model, &data]);
     assert_eq!((ended.exit_code, ended.stderr.as_str()), (0, ""));
     assert_eq!(ended.stdout, "prediction\n6.5\n2\n");
@@ -44,11 +54,19 @@ fn values_are_clipped_to_the_bounds_the_model_was_fitted_under() {
 #[test]
 fn a_transformed_response_is_predicted_in_the_units_of_its_column() {
     let transform = |model: &mut serde_json::Value| {
-        model["response"] = json!({ "name": "y", "transform": "log1p", "lower": 0.0, "upper": 5.0 });
+        model["response"] =
+            json!({ "name": "y", "transform": "log1p", "lower": 0.0, "upper": 5.0 });
     };
-    let (model, data) = (model("log", transform), data("log", "a,b,y\n0.5,0,6\n0,1,0.5\n"));
+    let (model, data) = (
+        model("log", transform),
+        data("log", "a,b,y\n0.5,0,6\n0,1,0.5\n"),
+    );
     let answer = run(["predict", &model, &data, "--score", "y", "--json"]).json();
-    assert_near(answer["predictions"][0].as_f64().unwrap(), 2f64.exp_m1(), 1e-12);
+    assert_near(
+        answer["predictions"][0].as_f64().unwrap(),
+        2f64.exp_m1(),
+        1e-12,
+    );
     assert_near(answer["predictions"][1].as_f64().unwrap(), 0.0, 1e-12);
     let fitted = (2.0 - 6f64.ln_1p()).powi(2) / 2.0 + 0.5f64.ln_1p().powi(2) / 2.0;
     assert_near(number(&answer, "/score/on_fitted_scale/mse"), fitted, 1e-12);
@@ -56,15 +74,24 @@ fn a_transformed_response_is_predicted_in_the_units_of_its_column() {
 
 #[test]
 fn a_score_stands_beside_the_null_models() {
-    let (model, data) = (model("score", |_| ()), data("score", "a,b,truth\n1,0,3\n2,0,6\n3,1,\n"));
+    let (model, data) = (
+        model("score", |_| ()),
+        data("score", "a,b,truth\n1,0,3\n2,0,6\n3,1,\n"),
+    );
     let answer = run(["predict", &model, &data, "--score", "truth", "--json"]).json();
     let score = &answer["score"];
-    assert_eq!((&score["records"], &score["left_out"]), (&json!(2), &json!(1)));
+    assert_eq!(
+        (&score["records"], &score["left_out"]),
+        (&json!(2), &json!(1))
+    );
     assert_near(number(score, "/mse"), 0.5, 1e-12);
     assert_near(number(score, "/null_mse"), 2.25, 1e-12);
     assert_near(number(score, "/r2"), 1.0 - 0.5 / 2.25, 1e-12);
     let text = run(["predict", &model, &data, "--score", "truth"]).stdout;
-    assert!(text.contains("MSE 0.500000 beside 2.250000 of the null model, R2 0.7778"), "{text}");
+    assert!(
+        text.contains("MSE 0.500000 beside 2.250000 of the null model, R2 0.7778"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -72,9 +99,16 @@ fn missing_values_follow_the_policy_of_the_schema() {
     let data = data("missing", "a,b\n,0\n1,0\n");
     let rejecting = run(["predict", &model("reject", |_| ()), &data]);
     assert_eq!(rejecting.stdout, "prediction\n\"\"\n3\n");
-    assert!(rejecting.stderr.contains("1 records lack a feature"), "{}", rejecting.stderr);
+    assert!(
+        rejecting.stderr.contains("1 records lack a feature"),
+        "{}",
+        rejecting.stderr
+    );
     let midpoint = model("midpoint", |model| model["missing"] = json!("midpoint"));
-    assert_eq!(run(["predict", &midpoint, &data]).stdout, "prediction\n11\n3\n");
+    assert_eq!(
+        run(["predict", &midpoint, &data]).stdout,
+        "prediction\n11\n3\n"
+    );
 }
 
 #[test]
@@ -98,13 +132,22 @@ fn absent_features_are_all_named() {
 #[test]
 fn files_that_are_no_models_are_refused() {
     let data = data("no_model", "a,b\n1,0\n");
-    assert_eq!(run(["predict", "/nonexistent/model.json", &data]).exit_code, 3);
+    assert_eq!(
+        run(["predict", "/nonexistent/model.json", &data]).exit_code,
+        3
+    );
     let newer = model("newer", |model| model["version"] = json!(2));
     let infinite = model("infinite", |model| model["intercept"] = json!(null));
     let text = file("text.json", "hello").to_str().unwrap().to_owned();
     for path in [newer, infinite, text, data.clone()] {
         let ended = run(["predict", &path, &data]);
         assert_eq!(ended.exit_code, 2, "{path}: {}", ended.stderr);
-        assert!(ended.stderr.contains("required: a sprifed-model of version 1"), "{}", ended.stderr);
+        assert!(
+            ended
+                .stderr
+                .contains("required: a sprifed-model of version 1"),
+            "{}",
+            ended.stderr
+        );
     }
 }

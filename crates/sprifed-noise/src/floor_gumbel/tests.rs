@@ -95,7 +95,10 @@ fn the_quick_table_surrounds_the_thresholds() {
             assert!(quick.ceilings[place] - quick.floors[place] <= 2);
         }
         let last = quick.floors.last().unwrap();
-        assert!((1 << 63) - last <= 2, "the unlisted tail is wider than two units");
+        assert!(
+            (1 << 63) - last <= 2,
+            "the unlisted tail is wider than two units"
+        );
     }
 }
 

@@ -31,13 +31,19 @@ impl GumbelThresholds {
         match self.inner(outcome, work) {
             Some(inner) => Enclosure::exp_negative_of(&inner, work).coarsened(work, bits),
             // exp(rate·|outcome|) exceeds any scale in use; its exp(-·) is below one unit.
-            None => Enclosure { lower: BigUint::ZERO, upper: BigUint::one() },
+            None => Enclosure {
+                lower: BigUint::ZERO,
+                upper: BigUint::one(),
+            },
         }
     }
 
     /// `exp(-rate·outcome)` at scale `bits`, unless it is so large that its reciprocal vanishes.
     fn inner(&self, outcome: i64, bits: u32) -> Option<Enclosure> {
-        let Fraction { numerator, denominator } = &self.rate;
+        let Fraction {
+            numerator,
+            denominator,
+        } = &self.rate;
         let distance = numerator * outcome.unsigned_abs();
         let falling = Enclosure::exp_negative(&distance, denominator, bits);
         if outcome >= 0 {
@@ -73,14 +79,21 @@ impl GumbelThresholds {
         let decay = self.decay_over(1)?;
         let run = |factor: NarrowEnclosure, goes_on: fn(&NarrowEnclosure) -> bool| {
             let mut is_last = false;
-            std::iter::successors(Some(NarrowEnclosure::ONE), move |value| Some(value.times(factor)))
-                .take_while(move |value| !std::mem::replace(&mut is_last, !goes_on(value)))
+            std::iter::successors(Some(NarrowEnclosure::ONE), move |value| {
+                Some(value.times(factor))
+            })
+            .take_while(move |value| !std::mem::replace(&mut is_last, !goes_on(value)))
         };
         // exp(-44) < 2^-63 and exp(-2^-63) > 1 - 2^-63.
         let mut values: Vec<_> = run(growth, |value| value.lower < 44 << NARROW_BITS).collect();
         let first = 1 - i64::try_from(values.len()).ok()?;
         values.reverse();
-        values.extend(run(decay, |value| value.upper > 1 << (NARROW_BITS - PREFIX_BITS)).skip(1));
+        values.extend(
+            run(decay, |value| {
+                value.upper > 1 << (NARROW_BITS - PREFIX_BITS)
+            })
+            .skip(1),
+        );
         Some(InnerExponentials { first, values })
     }
 }
@@ -93,13 +106,19 @@ impl RefinableLaw for GumbelThresholds {
         let nearly_zero = BigUint::from(4u8);
         let mut first = 0;
         let mut thresholds = vec![self.before(first, bits)];
-        while thresholds.last().is_some_and(|threshold| threshold.upper > nearly_zero) {
+        while thresholds
+            .last()
+            .is_some_and(|threshold| threshold.upper > nearly_zero)
+        {
             first -= 1;
             thresholds.push(self.before(first, bits));
         }
         thresholds.reverse();
         let mut outcome = 0;
-        while thresholds.last().is_some_and(|threshold| threshold.lower < nearly_one) {
+        while thresholds
+            .last()
+            .is_some_and(|threshold| threshold.lower < nearly_one)
+        {
             outcome += 1;
             thresholds.push(self.before(outcome, bits));
         }
@@ -112,7 +131,11 @@ impl InnerExponentials {
     pub(super) fn prefix_cumulative(&self) -> PrefixCumulative {
         let enclose = |inner: &NarrowEnclosure| inner.exp_negative().prefixes(PREFIX_BITS);
         let (floors, ceilings) = self.values.iter().map(enclose).unzip();
-        PrefixCumulative { first: self.first, floors, ceilings }
+        PrefixCumulative {
+            first: self.first,
+            floors,
+            ceilings,
+        }
     }
 }
 

@@ -54,8 +54,9 @@ impl WithinBins {
     ) -> Option<Self> {
         let of_a_bin = place(outcomes.decay_over(1 << fine_bits)?)?;
         let low_bits = fine_bits.min(MOST_LOW_BITS);
-        let n_skipped =
-            bins.values.partition_point(|inner| inner.upper >= LARGEST_INNER << NARROW_BITS);
+        let n_skipped = bins
+            .values
+            .partition_point(|inner| inner.upper >= LARGEST_INNER << NARROW_BITS);
         Some(Self {
             first: bins.first.checked_add_unsigned(n_skipped as u64)?,
             inner: bins.values[n_skipped..].iter().map(scaled_inner).collect(),
@@ -72,7 +73,9 @@ impl WithinBins {
     /// `prefix` settle it; `bin` is where it inverts under the merged law.
     #[inline]
     pub(super) fn settle(&self, prefix: u64, bin: &Settled) -> Option<i64> {
-        let inner = *self.inner.get(usize::try_from(bin.outcome - self.first).ok()?)?;
+        let inner = *self
+            .inner
+            .get(usize::try_from(bin.outcome - self.first).ok()?)?;
         let hint = self.hint(prefix, bin, inner);
         let place = search(1 << self.fine_bits, hint, |place| {
             let least = self.least_threshold(bin.floor, inner, place);
@@ -89,15 +92,20 @@ impl WithinBins {
 
     /// A lower bound of a threshold at scale 2⁻⁶³, less than `doubt` below it.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "y is below one half at scale 2^-64")]
     fn least_threshold(&self, floor: u64, inner: u64, place: i64) -> u64 {
         let place = place.cast_unsigned();
         let low = self.low_places[index(place & ((1 << self.low_bits) - 1))];
         let high = self.high_places[index(place >> self.low_bits)];
         // 1 - (1 - high)(1 - low)
-        let both = (high - high_part(high, low, 70)).saturating_add(low).saturating_sub(1);
-        let exponent = ((u128::from(inner) * u128::from(both)) >> 64) as u64;
-        let gain = if exponent >> 59 == 0 { series::<9>(exponent) } else { series::<16>(exponent) };
+        let both = (high - high_part(high, low, 70))
+            .saturating_add(low)
+            .saturating_sub(1);
+        let exponent = high_part(inner, both, 64);
+        let gain = if exponent >> 59 == 0 {
+            series::<9>(exponent)
+        } else {
+            series::<16>(exponent)
+        };
         floor + high_part(floor, gain, 64)
     }
 
@@ -134,10 +142,14 @@ pub(super) fn search(
     while known_below - known_above > 1 {
         if is_below(probe)? {
             known_below = probe;
-            probe = probe.saturating_sub(step).max(i64::midpoint(known_above, known_below));
+            probe = probe
+                .saturating_sub(step)
+                .max(i64::midpoint(known_above, known_below));
         } else {
             known_above = probe;
-            probe = probe.saturating_add(step).min(i64::midpoint(known_above, known_below));
+            probe = probe
+                .saturating_add(step)
+                .min(i64::midpoint(known_above, known_below));
         }
         step = step.saturating_mul(4);
     }
@@ -161,7 +173,10 @@ fn high_part(left: u64, right: u64, bits: u32) -> u64 {
 }
 
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "a table has at most 2^13 places")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a table has at most 2^13 places"
+)]
 fn index(place: u64) -> usize {
     place as usize
 }

@@ -4,7 +4,10 @@ use proptest::prelude::*;
 use super::*;
 
 fn exactly(scaled: u128) -> NarrowEnclosure {
-    NarrowEnclosure { lower: scaled, upper: scaled }
+    NarrowEnclosure {
+        lower: scaled,
+        upper: scaled,
+    }
 }
 
 /// Far finer than the narrow scale.
@@ -26,7 +29,10 @@ fn the_exponential_of_zero_is_one() {
 #[test]
 fn prefixes_surround_the_number_and_never_exceed_one() {
     assert_eq!(NarrowEnclosure::ONE.prefixes(63), (1 << 63, 1 << 63));
-    let third = NarrowEnclosure { lower: UNIT / 3, upper: UNIT / 3 + 1 };
+    let third = NarrowEnclosure {
+        lower: UNIT / 3,
+        upper: UNIT / 3 + 1,
+    };
     assert_eq!(third.prefixes(2), (1, 2));
 }
 
@@ -34,9 +40,15 @@ fn prefixes_surround_the_number_and_never_exceed_one() {
 fn a_number_of_128_or_more_is_not_narrow() {
     let wide = |value: u128| {
         let scaled = BigUint::from(value) << NARROW_BITS;
-        Enclosure { lower: scaled.clone(), upper: scaled }
+        Enclosure {
+            lower: scaled.clone(),
+            upper: scaled,
+        }
     };
-    assert_eq!(NarrowEnclosure::of(&wide(127)).map(|narrow| narrow.lower), Some(127 * UNIT));
+    assert_eq!(
+        NarrowEnclosure::of(&wide(127)).map(|narrow| narrow.lower),
+        Some(127 * UNIT)
+    );
     assert_eq!(NarrowEnclosure::of(&wide(128)), None);
     assert_eq!(NarrowEnclosure::of(&wide(256)), None);
 }

@@ -38,6 +38,7 @@ fn sum(variance: &str) -> SumPurchase {
             blocks: vec![block],
         },
         origin,
+        unit: PrivacyUnit::Record,
     }
 }
 
@@ -45,7 +46,7 @@ fn selection() -> SelectionPurchase {
     SelectionPurchase {
         candidates: 9,
         score_bound: 4,
-        noise_rate: (1, 20),
+        noise_rate: (1, 20), unit: PrivacyUnit::Record,
     }
 }
 
@@ -129,7 +130,7 @@ fn a_charge_without_a_certified_cost_is_refused_and_leaves_the_ledger_equal() {
     assert!(ledger.spend("no noise", broken).is_err());
     let empty = SumPurchase {
         plan: SumPlan { blocks: Vec::new() },
-        origin: NoiseOrigin::Curator,
+        origin: NoiseOrigin::Curator, unit: PrivacyUnit::Record,
     };
     assert!(ledger.spend("nothing", empty).is_err());
     assert_eq!(ledger, before);
@@ -345,4 +346,15 @@ proptest! {
         }
         prop_assert_eq!(Ledger::replay(&ledger.record()), Ok(ledger));
     }
+}
+
+#[test]
+fn a_sum_bounded_per_record_does_not_pay_for_a_promise_to_clients() {
+    let mut promise = generous_ledger().record();
+    promise.unit = PrivacyUnit::Client;
+    let mut ledger = Ledger::replay(&promise).expect("an empty ledger");
+    let before = ledger.clone();
+    let refused = ledger.spend("a sum", small_sum());
+    assert!(matches!(refused, Err(LedgerError::OtherUnit { .. })), "{refused:?}");
+    assert_eq!(ledger, before);
 }

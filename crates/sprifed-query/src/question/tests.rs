@@ -1,1 +1,225 @@
+//! What a record contributes, against hand computation and the bounds of `algorithms.md` 3.
+
+use proptest::prelude::*;
+
 use super::*;
+
+fn contribution(question: &Question, features: &[f32], response: f32) -> Vec<f64> {
+    let mut out = vec![0.0; question.coordinates()];
+    question.add_contribution(Record { features, response }, &mut out);
+    out.into_iter().map(f64::from).collect()
+}
+
+fn assert_close(found: &[f64], expected: &[f64]) {
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-6, "{found} for {expected}");
+    }
+}
+
+fn model() -> LinearModel {
+    LinearModel { intercept: 0.5, terms: vec![(0, 1.0)] }
+}
+
+const ROW: [f32; 4] = [0.5, -1.0, 4.0, 0.25];
+
+#[test]
+fn correlations_clip_each_factor_on_its_own() {
+    let features = FeatureSet::except(4, &[1]);
+    let question = Question::ResponseCorrelation {
+        features: features.clone(),
+        feature_limit: 2.0,
+        response_limit: 4.0,
+    };
+    assert_close(&contribution(&question, &ROW, 8.0), &[0.25, 1.0, 0.125]);
+    let question = Question::FeatureCorrelation { feature: 1, features, feature_limit: 2.0 };
+    assert_close(&contribution(&question, &ROW, 8.0), &[-0.125, -0.5, -0.0625]);
+    let question =
+        Question::SupportResponse { feature: 2, feature_limit: 2.0, response_limit: 4.0 };
+    assert_close(&contribution(&question, &ROW, -1.0), &[-0.25]);
+    let question = Question::SupportRow { feature: 1, earlier: vec![2, 0], feature_limit: 2.0 };
+    assert_close(&contribution(&question, &ROW, 0.0), &[-0.5, -0.125, 0.25]);
+}
+
+#[test]
+fn gradients_measure_the_residual_against_the_model() {
+    // The residual is 3 − 0.5 − 0.5 = 2.
+    let question = Question::BoxedGradient {
+        model: model(),
+        features: FeatureSet::all(4),
+        feature_limit: 1.0,
+        residual_limit: 4.0,
+    };
+    assert_close(&contribution(&question, &ROW, 3.0), &[0.25, -0.5, 0.5, 0.125]);
+    let question = Question::RowClippedGradient {
+        model: model(),
+        features: FeatureSet::only(&[0, 1]),
+        row_norm: 10.0,
+        residual_limit: 1.0,
+    };
+    assert_close(&contribution(&question, &ROW, 3.0), &[0.05, -0.1]);
+}
+
+#[test]
+fn a_residual_falls_into_the_bucket_of_its_power_of_two() {
+    let question = Question::ResidualScale { model: LinearModel::default(), largest: 8.0 };
+    for (response, bucket) in
+        [(100.0, 0), (-5.0, 0), (3.0, 1), (0.75, 3), (1e-20, 13), (0.0, 13), (f32::NAN, 13)]
+    {
+        let found = contribution(&question, &ROW, response);
+        let mut expected = vec![0.0; SCALE_BUCKETS];
+        expected[bucket] = 1.0;
+        assert_close(&found, &expected);
+    }
+}
+
+#[test]
+fn a_row_falls_into_the_bucket_of_its_root_mean_square() {
+    let question = Question::RowScale { largest: 8.0 };
+    for (size, bucket) in [(100.0, 0), (7.0, 0), (5.0, 1), (1.0, 6), (0.0, 23), (f32::MAX, 0)] {
+        let found = contribution(&question, &[size, -size, size], 0.0);
+        assert!((found[bucket] - 1.0).abs() < 1e-9, "{size}: {found:?}");
+        assert!((found.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn a_second_moment_lists_the_upper_triangle_with_its_weights() {
+    let question = Question::SecondMoment {
+        support: vec![1, 0],
+        intercept: true,
+        model: LinearModel::default(),
+        scales: Scales { feature: 0.5, residual: 2.0 },
+        norm: 10.0,
+    };
+    // z = (1, −2, 1, 3).
+    let root = core::f64::consts::SQRT_2;
+    let expected =
+        [1.0, -2.0 * root, root, 3.0 * root, 4.0, -2.0 * root, -6.0 * root, 1.0, 3.0 * root, 9.0];
+    let expected: Vec<f64> = expected.iter().map(|value| value / 100.0).collect();
+    assert_close(&contribution(&question, &ROW, 6.0), &expected);
+}
+
+#[test]
+fn a_support_update_lists_the_new_row_and_then_the_residual_products() {
+    let question = Question::SupportUpdate {
+        support: vec![0, 1],
+        model: LinearModel::default(),
+        scales: Scales { feature: 0.5, residual: 2.0 },
+        residual_limit: 3.0,
+        norm: 100.0,
+    };
+    // Scaled: x = (1, −2), residual 5 clipped to 3.
+    assert_close(&contribution(&question, &ROW, 10.0), &[-0.02, 0.04, 0.03, -0.06]);
+}
+
+#[test]
+fn a_huge_row_is_clipped_to_the_norm_and_keeps_its_direction() {
+    let question = Question::RowClippedGradient {
+        model: LinearModel::default(),
+        features: FeatureSet::all(2),
+        row_norm: 1.0,
+        residual_limit: 1.0,
+    };
+    let half = core::f64::consts::FRAC_1_SQRT_2;
+    for size in [1e3f32, 1e20, f32::MAX] {
+        assert_close(&contribution(&question, &[size, -size], 5.0), &[half, -half]);
+    }
+}
+
+#[test]
+fn a_missing_feature_counts_as_zero() {
+    let question = Question::SupportRow { feature: 1, earlier: vec![9], feature_limit: 1.0 };
+    assert_close(&contribution(&question, &ROW, 0.0), &[0.0, 1.0]);
+}
+
+fn number() -> impl Strategy<Value = f32> {
+    prop_oneof![3 => -5.0f32..5.0, 1 => any::<f32>()]
+}
+
+proptest! {
+    #[test]
+    fn what_is_clipped_to_a_norm_has_norm_at_most_one(
+        row in prop::collection::vec(number(), 5),
+        response in number(),
+        limit in 0.01f64..10.0,
+    ) {
+        let scales = Scales { feature: limit, residual: limit };
+        let model = LinearModel { intercept: 0.0, terms: vec![(3, 2.0)] };
+        let questions = [
+            Question::RowClippedGradient {
+                model: model.clone(),
+                features: FeatureSet::all(5),
+                row_norm: limit,
+                residual_limit: limit,
+            },
+            Question::ResidualScale { model: model.clone(), largest: limit },
+            Question::RowScale { largest: limit },
+            Question::SupportUpdate {
+                support: vec![4, 0, 2],
+                model: model.clone(),
+                scales,
+                residual_limit: 3.0,
+                norm: limit,
+            },
+            Question::SecondMoment {
+                support: vec![1, 2],
+                intercept: limit > 1.0,
+                model,
+                scales,
+                norm: limit,
+            },
+        ];
+        for question in questions {
+            let length = length(&contribution(&question, &row, response));
+            prop_assert!(length <= 1.0 + 1e-5, "{} for {:?}", length, question);
+        }
+    }
+
+    #[test]
+    fn what_is_limited_by_coordinate_stays_within_one(
+        row in prop::collection::vec(number(), 5),
+        response in number(),
+        limit in 0.01f64..10.0,
+    ) {
+        let features = FeatureSet::except(5, &[2]);
+        let model = LinearModel { intercept: 0.0, terms: vec![(3, 2.0)] };
+        let questions = [
+            Question::ResponseCorrelation {
+                features: features.clone(),
+                feature_limit: limit,
+                response_limit: limit,
+            },
+            Question::FeatureCorrelation {
+                feature: 4,
+                features: features.clone(),
+                feature_limit: limit,
+            },
+            Question::BoxedGradient {
+                model,
+                features,
+                feature_limit: limit,
+                residual_limit: limit,
+            },
+            Question::ResponseMean { response_limit: limit },
+            Question::SupportRow { feature: 0, earlier: vec![3], feature_limit: limit },
+        ];
+        for question in questions {
+            let found = contribution(&question, &row, response);
+            prop_assert!(found.iter().all(|value| value.abs() <= 1.0 + 1e-5), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_feature_set_lists_what_its_runs_cover(excluded in prop::collection::vec(0u32..30, 0..12)) {
+        let set = FeatureSet::except(24, &excluded);
+        let expected: Vec<u32> = (0..24).filter(|feature| !excluded.contains(feature)).collect();
+        prop_assert_eq!(set.iter().collect::<Vec<_>>(), expected.clone());
+        prop_assert_eq!(set.len(), expected.len());
+        prop_assert_eq!(FeatureSet::only(&expected), set.clone());
+        let row: Vec<f32> = (0..24u16).map(f32::from).collect();
+        let values: Vec<f32> = set.runs_of(&row).flatten().copied().collect();
+        let found: Vec<u32> = values.iter().map(|value| *value as u32).collect();
+        prop_assert_eq!(found, expected);
+    }
+}

@@ -23,8 +23,9 @@ pub(super) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), Ba
     match vector.group.as_str() {
         "bernoulli_exp" => {
             let exponent = fraction(vector, "gamma")?;
-            let tally =
-                Tally::of(N_DRAWS, || i64::from(bernoulli_exp(exponent, &mut generator)));
+            let tally = Tally::of(N_DRAWS, || {
+                i64::from(bernoulli_exp(exponent, &mut generator))
+            });
             let expected = verdict.expected("p")?;
             judge_count("p", tally.count_within(Some(1), Some(1)), expected, verdict);
         }
@@ -76,14 +77,22 @@ fn judge_probabilities(
 ) -> Result<(), BadVector> {
     let bad = || BadVector::Field(key.to_owned());
     verdict.looked_at(key);
-    let expected: &Map<String, Value> =
-        vector.expected.get(key).and_then(Value::as_object).ok_or_else(bad)?;
+    let expected: &Map<String, Value> = vector
+        .expected
+        .get(key)
+        .and_then(Value::as_object)
+        .ok_or_else(bad)?;
     for (outcome, probability) in expected {
         let last: i64 = outcome.parse().map_err(|_| bad())?;
         let first = (key == "pmf").then_some(last);
         let probability = number(Some(probability)).ok_or_else(bad)?;
         let what = format!("{key} at {outcome}");
-        judge_count(&what, tally.count_within(first, Some(last)), probability, verdict);
+        judge_count(
+            &what,
+            tally.count_within(first, Some(last)),
+            probability,
+            verdict,
+        );
     }
     Ok(())
 }
@@ -104,12 +113,19 @@ fn judge_count(what: &str, count: u32, probability: f64, verdict: &mut Verdict<'
     if mean >= FEWEST_EXPECTED {
         let standard_error = (probability * (1.0 - probability) / n_draws).sqrt();
         let frequency = f64::from(count) / n_draws;
-        verdict.require(what, frequency, probability, STANDARD_ERRORS * standard_error);
+        verdict.require(
+            what,
+            frequency,
+            probability,
+            STANDARD_ERRORS * standard_error,
+        );
     } else if f64::from(rarer_count) > mean {
         let found = f64::from(rarer_count);
         let chance = (found - mean + found * (mean / found).ln()).exp();
         if chance < FALSE_ALARM {
-            verdict.complain(format!("{what}: found {found} of a rare event, expected {mean:e}"));
+            verdict.complain(format!(
+                "{what}: found {found} of a rare event, expected {mean:e}"
+            ));
         }
     }
 }
@@ -121,20 +137,25 @@ fn judge_variance(tally: &Tally, verdict: &mut Verdict<'_>) -> Result<(), BadVec
 }
 
 /// Pearson's chi-square over `[first, last, probability]` bins, the outer ones open.
-fn judge_bins(
-    vector: &Vector,
-    tally: &Tally,
-    verdict: &mut Verdict<'_>,
-) -> Result<(), BadVector> {
+fn judge_bins(vector: &Vector, tally: &Tally, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
     let bad = || BadVector::Field("bins".to_owned());
     verdict.looked_at("bins");
-    let bins = vector.expected.get("bins").and_then(Value::as_array).ok_or_else(bad)?;
-    let n_bins = u32::try_from(bins.len()).ok().filter(|n_bins| *n_bins > 1).ok_or_else(bad)?;
+    let bins = vector
+        .expected
+        .get("bins")
+        .and_then(Value::as_array)
+        .ok_or_else(bad)?;
+    let n_bins = u32::try_from(bins.len())
+        .ok()
+        .filter(|n_bins| *n_bins > 1)
+        .ok_or_else(bad)?;
     let mut statistic = 0.0;
     let mut n_counted = 0;
     for bin in bins {
-        let [first, last, probability] =
-            bin.as_array().and_then(|bin| bin.as_slice().as_array()).ok_or_else(bad)?;
+        let [first, last, probability] = bin
+            .as_array()
+            .and_then(|bin| bin.as_slice().as_array())
+            .ok_or_else(bad)?;
         let mean = f64::from(N_DRAWS) * number(Some(probability)).ok_or_else(bad)?;
         let count = tally.count_within(first.as_i64(), last.as_i64());
         n_counted += count;

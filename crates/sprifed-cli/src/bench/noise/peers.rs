@@ -19,5 +19,8 @@ fn opendp(std_dev: u32) -> Contestant {
             let _ = black_box(sample_discrete_gaussian(std_dev.into()));
         }
     };
-    Contestant { name: "opendp 0.16", draw: Box::new(draw) }
+    Contestant {
+        name: "opendp 0.16",
+        draw: Box::new(draw),
+    }
 }

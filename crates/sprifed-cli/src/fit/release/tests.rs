@@ -13,13 +13,19 @@ struct Command {
     fit: super::super::Fit,
 }
 
-const SCHEMA: &str = "[response]\nname = \"y\"\nlower = -2\nupper = 2\n[features]\nlower = -1\nupper = 1\n";
+const SCHEMA: &str =
+    "[response]\nname = \"y\"\nlower = -2\nupper = 2\n[features]\nlower = -1\nupper = 1\n";
 
 fn table(schema: &Schema) -> Table {
     let mut text = String::from("a,b,c,y\n");
     for record in 0..200 {
         let value = f64::from(record % 7) / 3.5 - 1.0;
-        text += &format!("{value},{},{},{}\n", -value / 2.0, f64::from(record % 2), 1.5 * value);
+        text += &format!(
+            "{value},{},{},{}\n",
+            -value / 2.0,
+            f64::from(record % 2),
+            1.5 * value
+        );
     }
     read_csv(text.as_bytes(), schema).unwrap()
 }
@@ -42,7 +48,13 @@ fn refused_midway(place: &Path, tries: usize) -> Vec<Failure> {
     (0..tries)
         .map(|_| {
             let destination = Destination::reserve(place, Overwrite::Refused).unwrap();
-            release(&study, NoiseGenerator::simulated(1), destination, Vec::new()).unwrap_err()
+            release(
+                &study,
+                NoiseGenerator::simulated(1),
+                destination,
+                Vec::new(),
+            )
+            .unwrap_err()
         })
         .collect()
 }
@@ -53,11 +65,17 @@ fn a_run_refused_midway_leaves_no_model_but_a_ledger_that_adds_up() {
     let failure = refused_midway(&place, 1).remove(0);
     assert_eq!(failure.exit_code(), 1);
     assert!(failure.message.contains("the budget is 2"), "{failure:?}");
-    assert!(failure.help.contains("model.json.spent.json, keep it"), "{failure:?}");
+    assert!(
+        failure.help.contains("model.json.spent.json, keep it"),
+        "{failure:?}"
+    );
     assert!(!place.exists());
     let text = std::fs::read_to_string(place.with_file_name("model.json.spent.json")).unwrap();
     let stored: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!((&stored["format"], &stored["label"]), (&"sprifed-spent".into(), &"NOT PRIVATE".into()));
+    assert_eq!(
+        (&stored["format"], &stored["label"]),
+        (&"sprifed-spent".into(), &"NOT PRIVATE".into())
+    );
     let record: LedgerRecord = serde_json::from_value(stored["ledger"].clone()).unwrap();
     assert!(!record.entries.is_empty());
     assert_eq!(Ledger::replay(&record).unwrap().record(), record);
@@ -70,7 +88,11 @@ fn a_run_refused_midway_leaves_no_model_but_a_ledger_that_adds_up() {
 fn a_second_refusal_does_not_overwrite_the_ledger_of_the_first() {
     let place = folder("twice").join("model.json");
     let failures = refused_midway(&place, 2);
-    assert!(failures[1].help.contains("model.json.spent-2.json"), "{:?}", failures[1]);
+    assert!(
+        failures[1].help.contains("model.json.spent-2.json"),
+        "{:?}",
+        failures[1]
+    );
     assert!(place.with_file_name("model.json.spent.json").exists());
 }
 
@@ -81,14 +103,27 @@ fn a_ledger_that_can_not_be_stored_is_said_in_full() {
     let table = table(&schema);
     let request = Command::parse_from(["fit", "data.csv", "--sparsity", "1", "--epsilon", "3"]).fit;
     let study = Study::prepare(&request, &schema, &table).unwrap();
-    let mut curator =
-        Curator::open(study.grouped.records().unwrap(), study.plan.clone(), NoiseGenerator::simulated(1)).unwrap();
-    study.procedure.run(&study.setting, &mut curator, |_| ()).unwrap();
-    let receipt = Receipt { provenance: curator.provenance(), ledger: curator.ledger().record() };
+    let mut curator = Curator::open(
+        study.grouped.records().unwrap(),
+        study.plan.clone(),
+        NoiseGenerator::simulated(1),
+    )
+    .unwrap();
+    study
+        .procedure
+        .run(&study.setting, &mut curator, |_| ())
+        .unwrap();
+    let receipt = Receipt {
+        provenance: curator.provenance(),
+        ledger: curator.ledger().record(),
+    };
     let failure = Failure::environment("sprifed::file::unwritable", "no space".to_owned(), "");
     let kept = keep_ledger(failure, place, &receipt);
     assert_eq!(kept.exit_code(), 3);
-    assert!(kept.help.contains("keep this record: {") && kept.help.contains("\"entries\""), "{kept:?}");
+    assert!(
+        kept.help.contains("keep this record: {") && kept.help.contains("\"entries\""),
+        "{kept:?}"
+    );
 }
 
 #[test]
@@ -96,10 +131,20 @@ fn before_the_first_charge_nothing_is_written_and_the_failure_says_so() {
     let place = folder("unspent").join("model.json");
     let delta = sprifed_privacy::Delta::try_from(1e-6).unwrap();
     let budget = ApproxDp::new(Epsilon::try_from(1.0).unwrap(), delta);
-    let ledger = Ledger::open(budget, sprifed_privacy::Relation::ZeroOut, sprifed_privacy::PrivacyUnit::Record);
-    let receipt = Receipt { provenance: Provenance::Cryptographic, ledger: ledger.record() };
+    let ledger = Ledger::open(
+        budget,
+        sprifed_privacy::Relation::ZeroOut,
+        sprifed_privacy::PrivacyUnit::Record,
+    );
+    let receipt = Receipt {
+        provenance: Provenance::Cryptographic,
+        ledger: ledger.record(),
+    };
     let failure = Failure::outcome("sprifed::fit::ended", "no".to_owned(), "");
     let kept = keep_ledger(failure, &place, &receipt);
     assert!(kept.help.contains("nothing was spent"), "{kept:?}");
-    assert_eq!(std::fs::read_dir(place.parent().unwrap()).unwrap().count(), 0);
+    assert_eq!(
+        std::fs::read_dir(place.parent().unwrap()).unwrap().count(),
+        0
+    );
 }

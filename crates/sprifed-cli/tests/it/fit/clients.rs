@@ -26,13 +26,22 @@ fn with_record_table(folder: &Folder, table: &str) {
 fn clients_as_units_are_grouped_wherever_their_rows_are() {
     let folder = Folder::new("unit_client");
     with_houses(&folder, 1500);
-    with_record_table(&folder, "client = \"house\"\nmax_per_client = 2\nunit = \"client\"\n");
+    with_record_table(
+        &folder,
+        "client = \"house\"\nmax_per_client = 2\nunit = \"client\"\n",
+    );
     let answer = succeeded(&folder.fit("--sparsity 3 --epsilon 50 --json"));
     assert_eq!(names(&answer), ["x_11", "x_3", "x_7"]);
-    assert_eq!((&answer["guarantee"]["unit"], &answer["clients"]), (&"client".into(), &1500.into()));
+    assert_eq!(
+        (&answer["guarantee"]["unit"], &answer["clients"]),
+        (&"client".into(), &1500.into())
+    );
     assert!(answer["guarantee"]["client"].is_null());
     let statement = answer["guarantee"]["statement"].as_str().unwrap();
-    assert!(statement.contains("for each client under zero-out"), "{statement}");
+    assert!(
+        statement.contains("for each client under zero-out"),
+        "{statement}"
+    );
 }
 
 #[test]
@@ -40,17 +49,26 @@ fn the_rows_of_a_client_may_come_in_any_order() {
     let fit = |name: &str, sorted: bool| -> Value {
         let folder = Folder::new(name);
         with_houses(&folder, 1500);
-        with_record_table(&folder, "client = \"house\"\nmax_per_client = 2\nunit = \"client\"\n");
+        with_record_table(
+            &folder,
+            "client = \"house\"\nmax_per_client = 2\nunit = \"client\"\n",
+        );
         if sorted {
             let text = folder.read("data.csv");
             let mut lines: Vec<&str> = text.lines().skip(1).collect();
             let house = |line: &&str| line.split(',').next().unwrap()[1..].parse::<u32>().unwrap();
             lines.sort_by_key(house);
-            folder.write("data.csv", &format!("{}\n{}\n", text.lines().next().unwrap(), lines.join("\n")));
+            folder.write(
+                "data.csv",
+                &format!("{}\n{}\n", text.lines().next().unwrap(), lines.join("\n")),
+            );
         }
         succeeded(&folder.fit("--sparsity 3 --epsilon 5 --simulate-noise 4 --json"))
     };
-    assert_eq!(fit("interleaved", false)["coefficients"], fit("sorted", true)["coefficients"]);
+    assert_eq!(
+        fit("interleaved", false)["coefficients"],
+        fit("sorted", true)["coefficients"]
+    );
 }
 
 #[test]
@@ -60,25 +78,49 @@ fn records_as_units_come_with_what_a_client_with_several_has() {
     with_record_table(&folder, "client = \"house\"\nmax_per_client = 3\n");
     let found = succeeded(&folder.fit("--sparsity 3 --epsilon 2 --json"));
     let guarantee = &found["guarantee"];
-    assert_eq!((&guarantee["unit"], &guarantee["client"]["most_records"]), (&"record".into(), &3.into()));
+    assert_eq!(
+        (&guarantee["unit"], &guarantee["client"]["most_records"]),
+        (&"record".into(), &3.into())
+    );
     let mu = 3.0 * number(guarantee, "/mu");
     assert_near(number(guarantee, "/client/mu"), mu, 1e-12);
-    let direct = answer(&format!("account epsilon --mu {mu} --delta {}", guarantee["delta"]));
-    assert_near(number(guarantee, "/client/epsilon"), number(&direct, "/epsilon"), 1e-6);
-    assert!(guarantee["statement"].as_str().unwrap().contains("for a client with up to 3 records"));
+    let direct = answer(&format!(
+        "account epsilon --mu {mu} --delta {}",
+        guarantee["delta"]
+    ));
+    assert_near(
+        number(guarantee, "/client/epsilon"),
+        number(&direct, "/epsilon"),
+        1e-6,
+    );
+    assert!(
+        guarantee["statement"]
+            .as_str()
+            .unwrap()
+            .contains("for a client with up to 3 records")
+    );
 }
 
 #[test]
 fn blocks_of_records_are_clients_too() {
     let folder = Folder::new("blocks");
-    let record = succeeded(&folder.fit("--sparsity 3 --epsilon 2 --clients 1500 --procedure argmax --json"));
+    let record =
+        succeeded(&folder.fit("--sparsity 3 --epsilon 2 --clients 1500 --procedure argmax --json"));
     assert_eq!(record["clients"], 1500);
     assert_eq!(record["guarantee"]["client"]["most_records"], 2);
     assert!(number(&record, "/guarantee/client/epsilon") > number(&record, "/guarantee/epsilon"));
-    assert!(record["guarantee"]["trust"].as_str().unwrap().contains("holds all records"));
+    assert!(
+        record["guarantee"]["trust"]
+            .as_str()
+            .unwrap()
+            .contains("holds all records")
+    );
     with_record_table(&folder, "unit = \"client\"\n");
     let client = succeeded(&folder.fit("--sparsity 3 --epsilon 2 --clients 1500 --force --json"));
-    assert_eq!((&client["guarantee"]["unit"], &client["clients"]), (&"client".into(), &1500.into()));
+    assert_eq!(
+        (&client["guarantee"]["unit"], &client["clients"]),
+        (&"client".into(), &1500.into())
+    );
 }
 
 #[test]
@@ -96,6 +138,15 @@ fn a_dropped_record_moves_no_other_record_to_another_client() {
     let ended = folder.fit("--sparsity 3 --epsilon 50 --clients 1500 --json");
     let answer = succeeded(&ended);
     assert_eq!(names(&answer), ["x_11", "x_3", "x_7"]);
-    assert_eq!((&answer["train_size"], &answer["clients"]), (&3000.into(), &1500.into()));
-    assert!(ended.stderr.contains("3 records without response contributed nothing"), "{}", ended.stderr);
+    assert_eq!(
+        (&answer["train_size"], &answer["clients"]),
+        (&3000.into(), &1500.into())
+    );
+    assert!(
+        ended
+            .stderr
+            .contains("3 records without response contributed nothing"),
+        "{}",
+        ended.stderr
+    );
 }

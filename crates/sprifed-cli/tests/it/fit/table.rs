@@ -53,8 +53,9 @@ impl Folder {
     /// The names of all files, in order.
     pub(crate) fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(&self.0).unwrap();
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }
@@ -75,10 +76,15 @@ impl Folder {
 pub(crate) fn csv(n_records: usize, seed: u64) -> String {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut uniform = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         f64::from(u32::try_from(state >> 40).unwrap()) / f64::from(1 << 24)
     };
-    let mut text = (0..20).map(|feature| format!("x_{feature},")).collect::<String>() + "y\n";
+    let mut text = (0..20)
+        .map(|feature| format!("x_{feature},"))
+        .collect::<String>()
+        + "y\n";
     for _ in 0..n_records {
         let row: Vec<f64> = (0..20).map(|_| (uniform() * 1e4).round() / 1e3).collect();
         let error: f64 = (0..3).map(|_| uniform() - 0.5).sum();

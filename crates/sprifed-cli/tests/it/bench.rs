@@ -1,0 +1,41 @@
+//! `bench`: the figures are the machine's, the form is ours.
+
+use crate::command::{sprifed, text};
+
+#[test]
+fn a_benchmark_of_noise_has_one_row_per_sampler_and_a_verdict_where_there_is_a_goal() {
+    let report = sprifed("bench noise --rounds 1 --json").json();
+    let rows = report["rows"].as_array().unwrap();
+    for (law, n_parameters) in [
+        ("discrete Gaussian", 5),
+        ("Skellam", 4),
+        ("floor-Gumbel", 3),
+    ] {
+        let is_ours = |row: &&serde_json::Value| {
+            let [found, sampler] = ["law", "sampler"].map(|key| row[key].as_str().unwrap());
+            found.starts_with(law) && sampler.starts_with("sprifed")
+        };
+        assert_eq!(
+            rows.iter().filter(is_ours).count(),
+            2 * n_parameters,
+            "{law}"
+        );
+    }
+    for row in rows {
+        assert!(row["nanoseconds_per_draw"].as_f64().unwrap() > 0.0, "{row}");
+        assert_eq!(
+            row["goal_nanoseconds"].is_null(),
+            row["is_within_goal"].is_null(),
+            "{row}"
+        );
+    }
+}
+
+#[test]
+fn the_text_of_a_benchmark_says_how_to_include_other_crates() {
+    let text = text("bench noise --rounds 1");
+    assert!(text.contains("within goal"), "{text}");
+    if !cfg!(feature = "peers") {
+        assert!(text.contains("--features peers"), "{text}");
+    }
+}
