@@ -34,6 +34,7 @@ pub(crate) struct Page {
 const TEMPLATE: &str = include_str!("report/page.html");
 
 const TRUE_COLOUR: RGBColor = RGBColor(188, 189, 196);
+const GRID_COLOUR: RGBColor = RGBColor(228, 228, 234);
 const FOUND_COLOUR: RGBColor = RGBColor(31, 97, 141);
 
 impl Page {
@@ -75,7 +76,17 @@ impl Page {
             .x_label_area_size(28)
             .y_label_area_size(44)
             .build_cartesian_2d(names.as_slice().into_segmented(), range)?;
-        chart.configure_mesh().disable_x_mesh().light_line_style(RGBColor(236, 236, 240)).draw()?;
+        chart
+            .configure_mesh()
+            .disable_x_mesh()
+            .max_light_lines(0)
+            .bold_line_style(GRID_COLOUR)
+            .label_style(("sans-serif", 14))
+            .x_label_formatter(&|name| match name {
+                SegmentValue::CenterOf(name) | SegmentValue::Exact(name) => (**name).to_owned(),
+                SegmentValue::Last => String::new(),
+            })
+            .draw()?;
         let at = |index: usize| SegmentValue::Exact(&names[index]);
         let centre = |index: usize| SegmentValue::CenterOf(&names[index]);
         for (index, bar) in self.bars.iter().enumerate() {

@@ -28,7 +28,9 @@
 //! ```
 
 use num_rational::Ratio;
-use sprifed_privacy::{NoiseOrigin, Permit, SelectionPurchase, SumPlan, SumPurchase};
+use sprifed_privacy::{
+    Decision, NoiseOrigin, Participation, Permit, SelectionPurchase, SumPlan, SumPurchase,
+};
 
 use crate::bounded_sum::BoundedSum;
 use crate::discrete_gaussian::DiscreteGaussian;
@@ -146,6 +148,12 @@ impl Noised {
         self.provenance
     }
 
+    /// Who adds the noise of the sum that this is a part of.
+    #[must_use]
+    pub const fn origin(&self) -> NoiseOrigin {
+        self.origin
+    }
+
     /// The answer of a trusted curator; `None` if this is only a share.
     #[must_use]
     pub fn into_private_sum(self) -> Option<PrivateSum> {
@@ -169,6 +177,34 @@ pub struct PrivateSum {
 }
 
 impl PrivateSum {
+    /// The answer to `plan` that a secure sum of `survivors` noised shares gave; `None` if they are
+    /// no quorum or the answer has not the length of its plan.
+    ///
+    /// # Guarantee
+    /// With at least the planned quorum, of whom no more than the planned colluders know their
+    /// shares, the sum carries at least the honest noise that was charged.
+    ///
+    /// # Why
+    /// Each survivor added a share of variance σ²/h, and h = quorum − colluders of them are honest;
+    /// see [`sprifed_privacy::Participation`].
+    ///
+    /// # Trust
+    /// The caller vouches that `values` is the sum of exactly these survivors' [`Noised`] vectors
+    /// for `plan`, each drawn with the stated `provenance`. Remote clients are taken at their word:
+    /// THREAT_MODEL.md, A2, A3 and A5.
+    #[must_use]
+    pub fn assume_unmasked_from(
+        survivors: u32,
+        participation: Participation,
+        plan: SumPlan,
+        values: Vec<i64>,
+        provenance: Provenance,
+    ) -> Option<Self> {
+        let is_quorum = participation.decide(survivors) == Ok(Decision::Release);
+        let fits = plan.coordinates() == values.len() as u64;
+        (is_quorum && fits).then_some(Self { plan, values, provenance })
+    }
+
     /// The plan it answers.
     #[must_use]
     pub const fn plan(&self) -> &SumPlan {

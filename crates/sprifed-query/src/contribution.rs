@@ -63,7 +63,8 @@ impl<'a> Contributor<'a> {
         Ok(sum)
     }
 
-    /// The integers of one unit.
+    /// The integers of one unit: of the mean over its records, so that a client with many records
+    /// is not clipped more than one with few.
     pub fn contribute(
         &self,
         records: &Records<'_>,
@@ -77,8 +78,14 @@ impl<'a> Contributor<'a> {
         for AskedBlock { question, planned } in &self.blocks {
             let end = start + planned.block.coordinates as usize;
             let (part, rounded) = (&mut values[start..end], &mut integers[start..end]);
+            let mut n_records = 0u16;
             for record in records.unit(unit) {
                 question.add_contribution(record, part);
+                n_records = n_records.saturating_add(1);
+            }
+            if n_records > 1 {
+                let share = 1.0 / f32::from(n_records);
+                part.iter_mut().for_each(|value| *value *= share);
             }
             to_integers(planned, part, &mut dither, rounded);
             start = end;

@@ -172,6 +172,11 @@ impl Planner {
         cost: Mu,
         rounding: Rounding,
     ) -> Result<PlannedBlock, PlanError> {
+        // The mean over a client's records is seldom a whole number of steps.
+        let rounding = match self.unit {
+            PrivacyUnit::Record => rounding,
+            PrivacyUnit::Client => Rounding::Dithered,
+        };
         let request = BallRequest {
             name: name.to_owned(),
             coordinates: as_u32(coordinates)?,
@@ -179,6 +184,7 @@ impl Planner {
             rounding,
         };
         let (block, steps) = request.plan(self.origin, self.relation)?;
+        check_steps(steps)?;
         Ok(PlannedBlock { block, steps, rounding })
     }
 
@@ -210,6 +216,7 @@ impl Planner {
         };
         let block = request.plan_within(self.origin)?;
         let steps = block.bounds.coordinate_bound() as f64;
+        check_steps(steps)?;
         Ok(PlannedBlock { block, steps, rounding: Rounding::Dithered })
     }
 
@@ -251,6 +258,19 @@ impl Planner {
 pub const SCORE_STEPS: u32 = 512;
 
 const RATE_STEPS: u32 = 1 << 24;
+
+/// The most integer steps that values in single precision round to without bias.
+const MOST_STEPS: u32 = 1 << 22;
+
+fn check_steps(steps: f64) -> Result<(), PlanError> {
+    if steps <= f64::from(MOST_STEPS) {
+        return Ok(());
+    }
+    Err(PlanError::Request {
+        found: format!("a grid of {steps:.0} steps"),
+        required: format!("at most {MOST_STEPS} are possible; ask for more noise"),
+    })
+}
 
 fn as_u32(count: usize) -> Result<u32, PlanError> {
     u32::try_from(count).map_err(|_| PlanError::Request {

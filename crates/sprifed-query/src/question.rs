@@ -100,11 +100,13 @@ pub enum Question {
         /// Upper end of the first bucket.
         largest: f64,
     },
-    /// x_l·x_k and x_k·clip(residual) for every k of the support, l its last; the whole clipped to
-    /// a norm.
+    /// x_l·z and z·clip(residual) for every z of (1?, x_S), l the last of S; the whole clipped to a
+    /// norm.
     SupportUpdate {
         /// The support, the feature just chosen last.
         support: Vec<u32>,
+        /// Whether z starts with a one.
+        intercept: bool,
         /// The model that the residual is measured against.
         model: LinearModel,
         /// What one unit of each variable is.
@@ -152,7 +154,9 @@ impl Question {
             Self::ResponseMean { .. } | Self::SupportResponse { .. } => 1,
             Self::SupportRow { earlier, .. } => earlier.len() + 1,
             Self::RowScale { .. } => ROW_BUCKETS,
-            Self::SupportUpdate { support, .. } => 2 * support.len(),
+            Self::SupportUpdate { support, intercept, .. } => {
+                2 * (support.len() + usize::from(*intercept))
+            }
             Self::SecondMoment { support, intercept, .. } => {
                 let size = support.len() + 1 + usize::from(*intercept);
                 size * (size + 1) / 2
@@ -206,13 +210,16 @@ impl Question {
                 let position = 2.0 * halvings((squares / count).sqrt(), *largest);
                 add_one(out, bucket_of(position, ROW_BUCKETS));
             }
-            Self::SupportUpdate { support, model, scales, residual_limit, norm } => {
+            Self::SupportUpdate { support, intercept, model, scales, residual_limit, norm } => {
                 let scaled = |k: &u32| value(record, *k) / scales.feature;
                 let newest = support.last().map_or(0.0, scaled);
                 let residual = clip(model.residual(record) / scales.residual, *residual_limit);
-                let gram = support.iter().map(|k| newest * scaled(k));
-                let cross = support.iter().map(|k| residual * scaled(k));
-                let row: Vec<f64> = gram.chain(cross).collect();
+                let one = intercept.then_some(1.0);
+                let z: Vec<f64> = one.into_iter().chain(support.iter().map(scaled)).collect();
+                let row: Vec<f64> = [newest, residual]
+                    .iter()
+                    .flat_map(|factor| z.iter().map(move |value| factor * value))
+                    .collect();
                 let length = length(&row).max(*norm);
                 add(out, row.into_iter().map(|entry| entry / length));
             }

@@ -124,7 +124,7 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
         let candidates = (setting.n_features - pick) as usize;
         let choice = planner.choice(&format!("pick {number}"), candidates, range)?;
         steps.push(PlannedStep::Choice(choice));
-        let entries = 2 * number as usize;
+        let entries = 2 * (number as usize + usize::from(with_mean));
         let cost = gaussian(UPDATE_SHARE, picks)?;
         let update = planner.ball("support update", entries, cost, Rounding::Dithered)?;
         let purpose = format!("support update of pick {number}");
@@ -134,6 +134,26 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
 }
 
 /// Argmax OMP, waiting for an answer.
+///
+/// It needs a backend that makes choices, and nothing more:
+///
+/// ```
+/// # use sprifed_query::{ChoiceBackend, SumBackend, run_choosing};
+/// # use sprifed_recovery::{Argmax, Fit};
+/// fn fit<B: ChoiceBackend>(procedure: Argmax, backend: &mut B) -> Result<Fit, B::Error> {
+///     run_choosing(procedure, backend, |_| ())
+/// }
+/// ```
+///
+/// One that answers sums only will not do:
+///
+/// ```compile_fail,E0277
+/// # use sprifed_query::{ChoiceBackend, SumBackend, run_choosing};
+/// # use sprifed_recovery::{Argmax, Fit};
+/// fn fit<B: SumBackend>(procedure: Argmax, backend: &mut B) -> Result<Fit, B::Error> {
+///     run_choosing(procedure, backend, |_| ())
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Argmax {
     setting: Setting,
@@ -144,6 +164,7 @@ pub struct Argmax {
     support: Vec<u32>,
     /// Coefficients in units of scaled features, in the order of the support.
     coefficients: Vec<f64>,
+    /// Second moments of (1?, x_S), as far as they were asked for.
     gram: DMatrix<f64>,
     intercept: f64,
     feature_scale: f64,
@@ -166,7 +187,12 @@ impl Argmax {
     /// When the setting makes no sense or the budget is too small.
     pub fn new(setting: Setting) -> Result<Self, PlanError> {
         setting.check()?;
-        let size = setting.sparsity as usize;
+        let constant = usize::from(setting.intercept == Intercept::Estimated);
+        let size = setting.sparsity as usize + constant;
+        let mut gram = DMatrix::zeros(size, size);
+        if constant == 1 {
+            gram[(0, 0)] = f64::from(setting.n_records);
+        }
         let choice_rho = choice_rho(&setting, least_rho(&setting)?);
         Ok(Self {
             clips: score_clips(&setting, choice_rho),
@@ -174,7 +200,7 @@ impl Argmax {
             step: 0,
             support: Vec::new(),
             coefficients: Vec::new(),
-            gram: DMatrix::zeros(size, size),
+            gram,
             intercept: 0.0,
             feature_scale: setting.feature_scale.unwrap_or(1.0),
             scale: setting.response_bound,
@@ -248,16 +274,22 @@ impl Argmax {
         ChoosingStep::Choose(query, self)
     }
 
+    /// One for a model with an intercept, which then is the first variable of an update.
+    fn constant(&self) -> usize {
+        usize::from(self.setting.intercept == Intercept::Estimated)
+    }
+
     fn update_norm(&self) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "a support is small")]
-        let entries = 2.0 * self.support.len() as f64;
+        let entries = 2.0 * (self.support.len() + self.constant()) as f64;
         UPDATE_NORM * entries.sqrt()
     }
 
     /// Reads the new row of the Gram matrix and the correlations with the residual, and solves.
     fn take_update(&mut self, answer: &Answer) {
         let Some(block) = answer.blocks.first() else { return };
-        let size = self.support.len();
+        let constant = self.constant();
+        let size = self.support.len() + constant;
         let norm = self.update_norm();
         let values: Vec<f64> = block.values.iter().map(|value| value * norm).collect();
         let (row, cross) = values.split_at(size.min(values.len()));
@@ -266,14 +298,21 @@ impl Argmax {
             self.gram[(column, size - 1)] = *value;
         }
         let noise = block.noise_std_dev * norm;
-        let solution = NoisyNormalEquations {
+        #[expect(clippy::cast_precision_loss, reason = "a support is small")]
+        let expected = 1.0 / size as f64;
+        let mut solution = NoisyNormalEquations {
             gram: self.gram.view((0, 0), (size, size)).into_owned(),
             cross: DVector::from_column_slice(cross.get(..size).unwrap_or(cross)),
             gram_noise: noise,
             cross_noise: noise,
         }
-        .solve();
-        self.coefficients.resize(size, 0.0);
+        .solve_expecting(expected);
+        if constant == 1 {
+            self.intercept += self.scale * solution.coefficients.remove(0);
+            solution.noise_std_devs.remove(0);
+            solution.sampling_std_devs.remove(0);
+        }
+        self.coefficients.resize(self.support.len(), 0.0);
         for (coefficient, change) in self.coefficients.iter_mut().zip(&solution.coefficients) {
             *coefficient += self.scale * change;
         }
@@ -292,7 +331,7 @@ impl Argmax {
         Fit {
             model,
             noise_std_devs: solution.noise_std_devs.iter().map(|noise| noise * unit).collect(),
-            status: solution.status_of(&relative),
+            status: solution.status_among(&relative, self.setting.n_features),
             residual_scale: Some(self.scale),
             provenance: self.provenance,
         }
@@ -329,6 +368,7 @@ impl ChoosingProcedure for Argmax {
         }
         let question = Question::SupportUpdate {
             support: self.support.clone(),
+            intercept: self.setting.intercept == Intercept::Estimated,
             model: self.model(),
             scales: Scales { feature: self.feature_scale, residual: self.scale },
             residual_limit: UPDATE_CLIP,

@@ -27,6 +27,9 @@ pub struct Solution {
     pub coefficients: Vec<f64>,
     /// The standard deviation that the noise in g alone gives each coefficient.
     pub noise_std_devs: Vec<f64>,
+    /// The standard deviation that residuals of one unit give each coefficient: the records' own
+    /// randomness.
+    pub sampling_std_devs: Vec<f64>,
     /// Largest over smallest eigenvalue of G as it came.
     pub condition: f64,
     /// How many eigenvalues were raised.
@@ -42,21 +45,48 @@ impl NoisyNormalEquations {
     /// be inverted into an arbitrarily large coefficient.
     #[must_use]
     pub fn solve(&self) -> Solution {
+        self.invert(|eigenvalue, floor| 1.0 / eigenvalue.max(floor))
+    }
+
+    /// Solves for coefficients that are expected to have the variance `expected`, in the units of
+    /// the equations: directions in which the noise outweighs that are shrunk towards zero.
+    ///
+    /// # Why
+    /// In the direction of an eigenvalue λ, g carries λ times the coefficient and noise of variance
+    /// v; the linear estimate of least mean squared error is λ/(λ² + v/`expected`) times it. Where
+    /// the noise is small this is 1/λ; where it is not, plain inversion would return noise.
+    #[must_use]
+    pub fn solve_expecting(&self, expected: f64) -> Solution {
+        let noise = self.cross_noise.powi(2) / expected;
+        self.invert(|eigenvalue, _| {
+            let positive = eigenvalue.max(0.0);
+            positive / (positive * positive + noise).max(f64::MIN_POSITIVE)
+        })
+    }
+
+    /// Solves with a function of each eigenvalue, and of the noise level, as its inverse.
+    fn invert(&self, inverse_of: impl Fn(f64, f64) -> f64) -> Solution {
         let size = self.cross.len();
         if size == 0 {
-            let (coefficients, noise_std_devs) = (Vec::new(), Vec::new());
-            return Solution { coefficients, noise_std_devs, condition: 1.0, repaired: 0 };
+            return Solution {
+                coefficients: Vec::new(),
+                noise_std_devs: Vec::new(),
+                sampling_std_devs: Vec::new(),
+                condition: 1.0,
+                repaired: 0,
+            };
         }
         let (eigen, floor) = self.eigen();
         let condition = eigen.eigenvalues.max() / eigen.eigenvalues.min();
         let repaired = eigen.eigenvalues.iter().filter(|value| **value < floor).count();
-        let inverted = eigen.eigenvalues.map(|value| 1.0 / value.max(floor));
+        let inverted = eigen.eigenvalues.map(|value| inverse_of(value, floor));
         let inverse = recompose(&eigen.eigenvectors, &inverted);
         let coefficients = &inverse * &self.cross;
         let spread = |row: usize| inverse.row(row).norm() * self.cross_noise;
         Solution {
             coefficients: coefficients.iter().copied().collect(),
             noise_std_devs: (0..size).map(spread).collect(),
+            sampling_std_devs: inverse.diagonal().iter().map(|d| d.max(0.0).sqrt()).collect(),
             condition,
             repaired,
         }
@@ -104,11 +134,38 @@ impl Solution {
     /// The status of a fit that ends with these coefficients, of which this is the last change.
     #[must_use]
     pub fn status_of(&self, coefficients: &[f64]) -> FitStatus {
-        let ratios = coefficients.iter().zip(&self.noise_std_devs);
-        let largest_ratio = ratios
-            .map(|(coefficient, noise)| coefficient.abs() / noise.max(f64::MIN_POSITIVE))
-            .fold(0.0, f64::max);
-        if largest_ratio < 2.0 {
+        self.status_above(coefficients, 2.0)
+    }
+
+    /// As [`Self::status_of`], for features that were picked among `candidates` and equations whose
+    /// unit of the residual is its standard deviation.
+    ///
+    /// # Why
+    /// The best of p features without any effect has a correlation of up to √(2 ln(20 p)) standard
+    /// errors with the response, in all but one of twenty data sets (union bound). So much of the
+    /// records' own randomness is counted as noise, beside three standard deviations of the noise
+    /// in the last answer, which is fresh and picked from a few only. Where the equations had to be
+    /// repaired, standard errors say nothing, and the repair is what is reported.
+    #[must_use]
+    pub fn status_among(&self, coefficients: &[f64], candidates: u32) -> FitStatus {
+        let status = self.status_above(coefficients, OUTSTANDING);
+        if status != FitStatus::Complete {
+            return status;
+        }
+        let selected = (2.0 * (20.0 * f64::from(candidates)).ln()).sqrt() / OUTSTANDING;
+        let both = self.noise_std_devs.iter().zip(&self.sampling_std_devs);
+        let noise: Vec<f64> =
+            both.map(|(noise, sampling)| noise.hypot(selected * sampling)).collect();
+        let largest_ratio = largest_ratio(coefficients, &noise);
+        if largest_ratio < OUTSTANDING {
+            return FitStatus::NoFeatureAboveNoise { largest_ratio };
+        }
+        FitStatus::Complete
+    }
+
+    fn status_above(&self, coefficients: &[f64], required: f64) -> FitStatus {
+        let largest_ratio = largest_ratio(coefficients, &self.noise_std_devs);
+        if largest_ratio < required {
             return FitStatus::NoFeatureAboveNoise { largest_ratio };
         }
         if self.repaired > 0 {
@@ -117,4 +174,14 @@ impl Solution {
         }
         FitStatus::Complete
     }
+}
+
+/// How many standard deviations of noise a coefficient must have to count as found.
+const OUTSTANDING: f64 = 3.0;
+
+fn largest_ratio(coefficients: &[f64], noise: &[f64]) -> f64 {
+    let ratios = coefficients.iter().zip(noise);
+    ratios
+        .map(|(coefficient, noise)| coefficient.abs() / noise.max(f64::MIN_POSITIVE))
+        .fold(0.0, f64::max)
 }

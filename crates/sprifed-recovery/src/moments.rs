@@ -16,12 +16,20 @@ pub struct Moments {
     matrix: DMatrix<f64>,
     noise: f64,
     intercept: bool,
+    records: f64,
 }
 
 impl Moments {
-    /// Reads the weighted upper triangle of an answer back; `norm` is what z was clipped to.
+    /// Reads the weighted upper triangle of an answer about `records` records back; `norm` is what
+    /// z was clipped to.
     #[must_use]
-    pub fn decode(block: &AnswerBlock, support: usize, intercept: bool, norm: f64) -> Self {
+    pub fn decode(
+        block: &AnswerBlock,
+        support: usize,
+        intercept: bool,
+        norm: f64,
+        records: f64,
+    ) -> Self {
         let size = support + 1 + usize::from(intercept);
         let mut matrix = DMatrix::zeros(size, size);
         let mut values = block.values.iter();
@@ -33,7 +41,7 @@ impl Moments {
                 matrix[(column, row)] = value / weight;
             }
         }
-        Self { matrix, noise: block.noise_std_dev * norm * norm, intercept }
+        Self { matrix, noise: block.noise_std_dev * norm * norm, intercept, records }
     }
 
     /// The normal equations for the support, the intercept eliminated.
@@ -65,7 +73,15 @@ impl Moments {
         (self.matrix[(0, self.matrix.nrows() - 1)] - explained) / self.count()
     }
 
+    /// The standard deviation of the noise on the mean of the residual, in its unit.
+    #[must_use]
+    pub fn mean_noise(&self) -> f64 {
+        self.noise / SQRT_2 / self.count()
+    }
+
+    /// The records, each with the weight that clipping left it. Their number is public, so that no
+    /// noise on this weight can turn a mean into an arbitrarily large one.
     fn count(&self) -> f64 {
-        self.matrix[(0, 0)].max(1.0)
+        self.matrix[(0, 0)].clamp(0.5 * self.records, self.records)
     }
 }

@@ -1,5 +1,8 @@
 //! Estimates of every coefficient, pooled over rounds with inverse-variance weights.
 
+#[cfg(test)]
+mod tests;
+
 /// One weighted sum for each feature.
 #[derive(Clone, Debug)]
 pub(crate) struct Pool {

@@ -25,7 +25,7 @@ use crate::setting::{Intercept, Setting};
 use crate::subset::best_subset;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 /// A feature stands out when its pooled estimate is this many standard deviations of its noise.
 const THRESHOLD: f64 = 4.0;
@@ -33,8 +33,15 @@ const THRESHOLD: f64 = 4.0;
 /// A coefficient of the working model stays when it is this many of its own standard errors.
 const KEPT: f64 = 3.0;
 
+/// The intercept follows the working model when the noise on the residual's mean is below this
+/// many of the residual's scale.
+const MOST_MEAN_NOISE: f64 = 0.2;
+
 /// The residual's variance is not expected to fall below this fraction in one round.
 const LEAST_FALL: f64 = 0.25;
+
+/// A model whose residual is this many times as large as the best one's is given up.
+const WORSE: f64 = 1.5;
 
 /// The sieve or certified GRAD, waiting for an answer.
 #[derive(Clone, Debug)]
@@ -52,7 +59,17 @@ pub struct Pooled {
     feature_scale: f64,
     scale: f64,
     expected_scale: f64,
+    /// The model with the smallest residual so far.
+    best: Option<Best>,
     provenance: Option<Provenance>,
+}
+
+/// A model and the scale of its residual.
+#[derive(Clone, Debug)]
+struct Best {
+    terms: Vec<(u32, f64)>,
+    intercept: f64,
+    scale: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -78,6 +95,7 @@ impl Pooled {
             feature_scale: setting.feature_scale.unwrap_or(1.0),
             scale: setting.response_bound,
             expected_scale: setting.response_bound,
+            best: None,
             provenance: None,
             setting,
             schedule,
@@ -172,8 +190,30 @@ impl Pooled {
         let everybody = size == self.setting.n_features as usize;
         self.ranking = Some(self.pool.rank(&self.candidates, everybody));
         let last = round + 1 == self.schedule.rounds.len();
-        if !last && self.schedule.working == Working::Pooled {
-            self.adopt(self.standing_out(self.setting.sparsity as usize));
+        match self.schedule.working {
+            Working::LeastSquares => self.give_up_if_worse(),
+            Working::Pooled if !last => {
+                self.adopt(self.standing_out(self.setting.sparsity as usize));
+            }
+            Working::Pooled => {}
+        }
+    }
+
+    /// Goes back to the best model if the current one's residual is clearly larger. Estimates of
+    /// correlated features add up to too much when they enter a model together; fewer will the
+    /// next time.
+    fn give_up_if_worse(&mut self) {
+        match &self.best {
+            Some(best) if self.scale > WORSE * best.scale => {
+                self.terms.clone_from(&best.terms);
+                self.intercept = best.intercept;
+                self.scale = best.scale;
+            }
+            Some(best) if self.scale > best.scale => {}
+            _ => {
+                let (terms, intercept, scale) = (self.terms.clone(), self.intercept, self.scale);
+                self.best = Some(Best { terms, intercept, scale });
+            }
         }
     }
 
@@ -235,7 +275,8 @@ impl Pooled {
     fn moments(&self, answer: &Answer, support: usize) -> Option<Moments> {
         let block = answer.blocks.first()?;
         let intercept = self.setting.intercept == Intercept::Estimated;
-        Some(Moments::decode(block, support, intercept, self.moment_norm(support)))
+        let norm = self.moment_norm(support);
+        Some(Moments::decode(block, support, intercept, norm, self.records()))
     }
 
     /// Coefficients of `features` in the current model.
@@ -259,7 +300,14 @@ impl Pooled {
         terms.sort_by(|left, right| right.1.abs().total_cmp(&left.1.abs()));
         terms.truncate(self.setting.sparsity as usize);
         terms.retain(|(_, value)| value.abs() > KEPT * error);
+        // Features that are not centred move the mean of the residual, which the next gradient
+        // must not take for an effect of all of them.
+        let before = DVector::from_vec(now);
         self.adopt(terms);
+        if moments.mean_noise() < MOST_MEAN_NOISE {
+            let changes = (DVector::from_vec(self.current(features)) - before) / self.scale;
+            self.intercept += self.scale * moments.intercept_change(&changes);
+        }
     }
 
     /// Keeps the strongest candidates, members of the model first, and goes on.
@@ -301,7 +349,8 @@ impl Pooled {
         let dropped = DVector::from_fn(before.len(), |index, _| {
             if chosen.contains(&index) { 0.0 } else { before[index] }
         });
-        let solution = equations.shifted(&dropped).restricted(&chosen).solve();
+        let chosen_equations = equations.shifted(&dropped).restricted(&chosen);
+        let solution = chosen_equations.solve_expecting(1.0 / count(chosen.len().max(1)));
         let mut changes = -dropped;
         let mut coefficients = Vec::new();
         for (index, change) in chosen.iter().zip(&solution.coefficients) {
@@ -315,7 +364,7 @@ impl Pooled {
         Fit {
             model: LinearModel { intercept, terms },
             noise_std_devs: solution.noise_std_devs.iter().map(|noise| noise * unit).collect(),
-            status: solution.status_of(&coefficients),
+            status: solution.status_among(&coefficients, self.setting.n_features),
             residual_scale: Some(self.scale),
             provenance: self.provenance,
         }

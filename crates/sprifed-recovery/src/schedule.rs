@@ -11,6 +11,9 @@ use sprifed_query::{
 
 use crate::setting::{Intercept, Setting, share_of};
 
+#[cfg(test)]
+mod tests;
+
 /// How the model between two rounds is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Working {

@@ -3,10 +3,13 @@
 use sprifed_privacy::{ApproxDp, IllegalQuantity, Mu, NoiseOrigin, PrivacyUnit, Relation};
 use sprifed_query::{Plan, PlanError, PlannedStep, Planner};
 
+#[cfg(test)]
+pub(crate) mod tests;
+
 /// What every procedure is planned for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setting {
-    /// n: how many records, public.
+    /// n: how many privacy units, public: records, or clients who each contribute a mean.
     pub n_records: u32,
     /// p: how many features.
     pub n_features: u32,

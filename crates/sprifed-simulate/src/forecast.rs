@@ -8,6 +8,9 @@ use crate::summary::Summary;
 use crate::trial::{Method, TrialError};
 use crate::world::WorldRequest;
 
+#[cfg(test)]
+mod tests;
+
 /// What simulation says of a planned study.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Forecast {
@@ -24,6 +27,9 @@ pub struct Forecast {
 
 /// The largest number of records that is tried, as a multiple of the planned one.
 const LARGEST_FACTOR: usize = 32;
+
+/// Fewer records than this are not worth a study.
+const FEWEST: usize = 20;
 
 /// Forecasts `procedure` on worlds like `world`; `watch` hears of every trial.
 ///
@@ -68,14 +74,15 @@ pub fn forecast_records(
             records *= 2;
         }
         let bracketed = low.is_some() && high.is_some();
-        if bracketed || records < 20 || records > LARGEST_FACTOR * world.records {
+        let is_too_few = high.is_some() && records < FEWEST;
+        if bracketed || is_too_few || records > LARGEST_FACTOR * world.records {
             break;
         }
         share = evaluate(records, &mut tried)?.recovered_share.mean;
     }
     let mut found = high;
     if let (Some(mut fails), Some(mut works)) = (low, high) {
-        while works * 10 > fails * 11 {
+        while works * 10 > fails * 11 && works > fails + 1 {
             let middle = usize::midpoint(fails, works);
             if enough(evaluate(middle, &mut tried)?.recovered_share.mean) {
                 works = middle;

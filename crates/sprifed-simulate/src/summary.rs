@@ -4,6 +4,9 @@ use serde::Serialize;
 
 use crate::trial::TrialOutcome;
 
+#[cfg(test)]
+mod tests;
+
 /// A mean with its standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Mean {

@@ -10,6 +10,9 @@ use sprifed_recovery::{
 
 use crate::world::{Reading, World, WorldRequest};
 
+#[cfg(test)]
+pub(crate) mod tests;
+
 /// Why a trial has no outcome.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]

@@ -7,9 +7,12 @@ use serde_json::{Value, json};
 use sprifed_data::Transform;
 use sprifed_recovery::FitStatus;
 
-use crate::model::Model;
+use crate::model::{Model, Response};
 use crate::output::table;
 use crate::score::Score;
+
+#[cfg(test)]
+mod tests;
 
 /// Why a fit shows no score unless asked.
 const NO_SCORE: &str = "a score computed from the fitted records would be one more release about them, without \
@@ -64,6 +67,7 @@ impl Report<'_> {
             "status": status_name(&model.status),
             "status_detail": model.status,
             "status_words": status_words(model),
+            "warning": residual_warning(model.residual_scale, &model.response),
             "response": model.response.name,
             "transform": model.response.transform,
             "support": model.support(),
@@ -110,6 +114,9 @@ impl Report<'_> {
             model.plan.procedure,
             status_words(model)
         );
+        if let Some(warning) = residual_warning(model.residual_scale, &model.response) {
+            let _ = writeln!(text, "WARNING: {warning}.\n");
+        }
         text += &coefficients(model);
         if model.response.transform != Transform::Identity {
             let _ = writeln!(
@@ -131,6 +138,20 @@ impl Report<'_> {
         let _ = writeln!(text, "Model and receipt: {}", self.path.display());
         text
     }
+}
+
+/// Says so if the residuals, as the run itself estimated them, are larger than a constant would
+/// leave. Both numbers are private answers or public, so this costs nothing.
+fn residual_warning(residual_scale: Option<f64>, response: &Response) -> Option<String> {
+    let half = (response.upper - response.lower) / 2.0;
+    residual_scale.filter(|scale| *scale > half).map(|scale| {
+        format!(
+            "before its last step the model left residuals of about {scale:.3}, but the middle of the \
+             response's bounds alone leaves at most {half:.3}: do not use this model. Features in \
+             standard units (`center` and `scale` in the schema), a larger epsilon or another \
+             --procedure may help"
+        )
+    })
 }
 
 fn coefficients(model: &Model) -> String {

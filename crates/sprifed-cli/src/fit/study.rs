@@ -40,12 +40,13 @@ impl<'a> Study<'a> {
             DataUnit::Client => PrivacyUnit::Client,
             _ => PrivacyUnit::Record,
         };
-        let n_records = count(table.public_size(), "records")?;
-        let units = match unit {
-            PrivacyUnit::Record => f64::from(n_records),
-            PrivacyUnit::Client => f64::from(count(holdings.n_clients as u64, "clients")?),
+        // A client contributes the mean over its records, so where clients are the units, they are
+        // what a sum counts.
+        let n_records = match unit {
+            PrivacyUnit::Record => count(table.public_size(), "records")?,
+            PrivacyUnit::Client => count(holdings.n_clients as u64, "clients")?,
         };
-        let delta = request.delta.map_or_else(|| recommended_delta(units), Ok)?;
+        let delta = request.delta.map_or_else(|| recommended_delta(f64::from(n_records)), Ok)?;
         let mapping = table.mapping();
         let setting = Setting {
             n_records,
@@ -93,15 +94,8 @@ impl<'a> Study<'a> {
     }
 
     /// How many privacy units there are.
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "counts of clients are far below 2^53"
-    )]
     pub(super) fn n_units(&self) -> f64 {
-        match self.setting.unit {
-            PrivacyUnit::Record => f64::from(self.setting.n_records),
-            PrivacyUnit::Client => self.holdings.n_clients as f64,
-        }
+        f64::from(self.setting.n_records)
     }
 }
 

@@ -11,5 +11,7 @@ mod help;
 mod paper;
 mod plan;
 mod predict;
+mod recovery_slow;
+mod reference;
 mod schema;
 mod vectors;

@@ -65,6 +65,7 @@ fn every_question(limit: f64, coefficient: f64, features: FeatureSet, last: u32)
         Question::RowScale { largest: limit },
         Question::SupportUpdate {
             support: vec![0, 2, last],
+            intercept: true,
             model: model.clone(),
             scales,
             residual_limit: 3.0,

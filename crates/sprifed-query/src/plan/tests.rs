@@ -169,3 +169,14 @@ proptest! {
         prop_assert!(rho.get() > 0.0);
     }
 }
+
+#[test]
+fn a_grid_finer_than_rounding_is_refused() {
+    let huge = mu(1e7);
+    let planner = planner(Relation::ZeroOut);
+    let ball = planner.ball("ball", 3, huge, Rounding::Truncated).unwrap_err();
+    let boxed = planner.boxed("box", 3, 0, huge).unwrap_err();
+    for refused in [ball, boxed] {
+        assert!(refused.to_string().contains("at most 4194304 are possible"), "{refused}");
+    }
+}

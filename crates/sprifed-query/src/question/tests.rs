@@ -102,15 +102,18 @@ fn a_second_moment_lists_the_upper_triangle_with_its_weights() {
 
 #[test]
 fn a_support_update_lists_the_new_row_and_then_the_residual_products() {
-    let question = Question::SupportUpdate {
+    let question = |intercept: bool| Question::SupportUpdate {
         support: vec![0, 1],
+        intercept,
         model: LinearModel::default(),
         scales: Scales { feature: 0.5, residual: 2.0 },
         residual_limit: 3.0,
         norm: 100.0,
     };
     // Scaled: x = (1, −2), residual 5 clipped to 3.
-    assert_close(&contribution(&question, &ROW, 10.0), &[-0.02, 0.04, 0.03, -0.06]);
+    assert_close(&contribution(&question(false), &ROW, 10.0), &[-0.02, 0.04, 0.03, -0.06]);
+    let expected = [-0.02, -0.02, 0.04, 0.03, 0.03, -0.06];
+    assert_close(&contribution(&question(true), &ROW, 10.0), &expected);
 }
 
 #[test]
@@ -157,6 +160,7 @@ proptest! {
             Question::RowScale { largest: limit },
             Question::SupportUpdate {
                 support: vec![4, 0, 2],
+                intercept: limit > 2.0,
                 model: model.clone(),
                 scales,
                 residual_limit: 3.0,
@@ -218,8 +222,8 @@ proptest! {
         prop_assert_eq!(set.len(), expected.len());
         prop_assert_eq!(FeatureSet::only(&expected), set.clone());
         let row: Vec<f32> = (0..24u16).map(f32::from).collect();
-        let values: Vec<f32> = set.runs_of(&row).flatten().copied().collect();
-        let found: Vec<u32> = values.iter().map(|value| *value as u32).collect();
+        let found: Vec<f32> = set.runs_of(&row).flatten().copied().collect();
+        let expected: Vec<f32> = expected.iter().map(|feature| row[*feature as usize]).collect();
         prop_assert_eq!(found, expected);
     }
 }

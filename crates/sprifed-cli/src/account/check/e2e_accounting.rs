@@ -62,11 +62,11 @@ fn compare_rounds(
     verdict.looked_at("last_round");
     let first = vector.expected.get("first_rounds").and_then(Value::as_array);
     let last = vector.expected.get("last_round");
-    let sums = plan.sums.iter().zip(&plan.costs);
+    let mut sums = plan.sums.iter().zip(&plan.costs);
     for (round, (sum, cost)) in first.into_iter().flatten().zip(sums.clone()) {
         compare_round(verdict, round, sum, *cost, relation)?;
     }
-    if let (Some(round), Some((sum, cost))) = (last, sums.last()) {
+    if let (Some(round), Some((sum, cost))) = (last, sums.next_back()) {
         compare_round(verdict, round, sum, *cost, relation)?;
     }
     Ok(())

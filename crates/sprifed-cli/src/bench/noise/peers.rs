@@ -5,11 +5,31 @@
 use std::hint::black_box;
 
 use opendp::traits::samplers::sample_discrete_gaussian;
+use prio::dp::Rational;
+use prio::dp::distributions::DiscreteGaussian;
+use rand::distr::Distribution;
+use sprifed_noise::NoiseGenerator;
 
 use crate::bench::stopwatch::Contestant;
 
 pub(super) fn gaussian(std_dev: u32) -> Vec<Contestant> {
-    vec![opendp(std_dev)]
+    prio(std_dev).into_iter().chain([opendp(std_dev)]).collect()
+}
+
+/// Prio takes a generator, so it is given the same as ours.
+fn prio(std_dev: u32) -> Option<Contestant> {
+    let std_dev = Rational::from_unsigned(u128::from(std_dev), 1).ok()?;
+    let sampler = DiscreteGaussian::new(std_dev).ok()?;
+    let mut generator = NoiseGenerator::simulated(1);
+    let draw = move |n_draws: u32| {
+        for _ in 0..n_draws {
+            black_box(sampler.sample(&mut generator));
+        }
+    };
+    Some(Contestant {
+        name: "prio 0.18",
+        draw: Box::new(draw),
+    })
 }
 
 fn opendp(std_dev: u32) -> Contestant {

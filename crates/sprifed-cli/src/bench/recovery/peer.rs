@@ -39,7 +39,9 @@ pub(super) fn orthogonal_matching_pursuit(
         let help = "install numpy and scikit-learn there, or leave --python out";
         Failure::environment("sprifed::bench::no-peer", found, help)
     };
-    let mut child = Command::new(python)
+    #[expect(clippy::disallowed_methods, reason = "a benchmark starts the peer that it measures")]
+    let mut command = Command::new(python);
+    let mut child = command
         .args(["-c", SCRIPT])
         .args(numbers)
         .stdin(Stdio::piped())

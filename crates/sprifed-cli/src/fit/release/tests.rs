@@ -82,6 +82,7 @@ fn a_run_refused_midway_leaves_no_model_but_a_ledger_that_adds_up() {
     assert!(failure.help.contains(&record.spent.unwrap().to_string()));
     let others = std::fs::read_dir(place.parent().unwrap()).unwrap().count();
     assert_eq!(others, 1, "a reservation was left behind");
+    std::fs::remove_dir_all(place.parent().unwrap()).unwrap();
 }
 
 #[test]
@@ -94,6 +95,7 @@ fn a_second_refusal_does_not_overwrite_the_ledger_of_the_first() {
         failures[1]
     );
     assert!(place.with_file_name("model.json.spent.json").exists());
+    std::fs::remove_dir_all(place.parent().unwrap()).unwrap();
 }
 
 #[test]
@@ -147,4 +149,5 @@ fn before_the_first_charge_nothing_is_written_and_the_failure_says_so() {
         std::fs::read_dir(place.parent().unwrap()).unwrap().count(),
         0
     );
+    std::fs::remove_dir_all(place.parent().unwrap()).unwrap();
 }

@@ -1,0 +1,82 @@
+//! What no procedure can do is refused, in words that give the number.
+
+use sprifed_privacy::{Delta, Epsilon};
+
+use super::*;
+
+/// A setting in which everything is legal.
+pub(crate) fn legal_setting() -> Setting {
+    Setting {
+        n_records: 400,
+        n_features: 30,
+        sparsity: 3,
+        budget: budget(5.34, 1e-4),
+        relation: Relation::ZeroOut,
+        unit: PrivacyUnit::Record,
+        origin: NoiseOrigin::Curator,
+        response_bound: 8.0,
+        feature_bound: 4.0,
+        feature_scale: Some(1.0),
+        intercept: Intercept::Absent,
+    }
+}
+
+pub(crate) fn budget(epsilon: f64, delta: f64) -> ApproxDp {
+    let epsilon = Epsilon::try_from(epsilon).expect("a legal epsilon");
+    ApproxDp::new(epsilon, Delta::try_from(delta).expect("a legal delta"))
+}
+
+fn assert_refused(setting: Setting, words: &str) {
+    let refused = setting.check().unwrap_err().to_string();
+    assert!(refused.contains(words), "{refused}");
+}
+
+#[test]
+fn a_legal_setting_is_accepted() {
+    assert_eq!(legal_setting().check(), Ok(()));
+    assert_eq!(Setting { sparsity: 29, ..legal_setting() }.check(), Ok(()));
+    assert_eq!(Setting { feature_scale: None, ..legal_setting() }.check(), Ok(()));
+}
+
+#[test]
+fn a_sparsity_of_zero_or_of_all_features_is_refused() {
+    let required = "it must be at least 1 and below the number of features";
+    for (sparsity, words) in [
+        (0, "a sparsity of 0 for 30 features"),
+        (30, "a sparsity of 30 for 30 features"),
+        (u32::MAX, "a sparsity of 4294967295 for 30 features"),
+    ] {
+        assert_refused(Setting { sparsity, ..legal_setting() }, words);
+        assert_refused(Setting { sparsity, ..legal_setting() }, required);
+    }
+}
+
+#[test]
+fn fewer_than_two_records_are_refused() {
+    for n_records in [0, 1] {
+        let words = format!("{n_records} records, but at least 2 are required");
+        assert_refused(Setting { n_records, ..legal_setting() }, &words);
+    }
+}
+
+#[test]
+fn bounds_and_scales_that_are_not_positive_numbers_are_refused() {
+    for illegal in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let words = "bounds must be finite and above zero";
+        assert_refused(Setting { response_bound: illegal, ..legal_setting() }, words);
+        assert_refused(Setting { feature_bound: illegal, ..legal_setting() }, words);
+        let words = "a feature scale of";
+        assert_refused(Setting { feature_scale: Some(illegal), ..legal_setting() }, words);
+    }
+}
+
+#[test]
+fn shares_of_a_budget_add_up_to_it() {
+    let total = legal_setting().total_mu().unwrap();
+    let squares = |share: f64, times: u32| {
+        f64::from(times) * share_of(total, share, times).unwrap().get().powi(2)
+    };
+    let sum = squares(0.25, 3) + squares(0.7, 1) + squares(0.05, 10);
+    assert!((sum / total.get().powi(2) - 1.0).abs() < 1e-12);
+    assert!(share_of(total, 0.0, 1).is_err());
+}

@@ -1,0 +1,266 @@
+//! A client: a state machine that is told notices and asked for uploads.
+//!
+//! ```text
+//! Joining ──Directory──▶ Sharing ──Bundles──▶ Ready
+//!    │Keys                  │Shares             │ for each sum:
+//!    ▼                      ▼                   │   upload() ─▶ Upload
+//!                                               │   Survivors ─▶ Confirm   (one set for each sum, ever)
+//!                                               │   Certificate ─▶ Unmask
+//! ```
+//!
+//! | phase | Directory | Bundles | Survivors | Certificate |
+//! |---|---|---|---|---|
+//! | Joining | to Sharing | refused | refused | refused |
+//! | Sharing | refused | to Ready | refused | refused |
+//! | Ready | refused | refused | confirms | reveals |
+//!
+//! A client answers each sum once. What it must remember over a restart comes out as
+//! [`Output::Persist`] before the message that depends on it: that it uploaded (a second upload
+//! under the same masks would show the difference of the two) and which survivor set it confirmed
+//! (another one would make it reveal the other kind of share).
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use sprifed_noise::Noised;
+
+use crate::identity::ClientId;
+use crate::keys::{ClientSeed, IdentityKey};
+use crate::message::Body;
+use crate::notice::Notice;
+use crate::rejected::{Reason, Rejected, Sender};
+use crate::signed::{Phase, SignedMessage};
+use crate::study::Study;
+
+mod joining;
+mod ready;
+mod revealing;
+mod sharing;
+#[cfg(test)]
+mod tests;
+
+use joining::Joining;
+use ready::Ready;
+use sharing::Sharing;
+
+pub use ready::UploadRefused;
+
+/// What a client wants done, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// Store this before the outputs that follow are carried out.
+    Persist(JournalEntry),
+    /// Send this to the coordinator.
+    Send(SignedMessage),
+}
+
+/// What a client must still know after a restart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JournalEntry {
+    /// It uploaded to this sum.
+    Uploaded {
+        /// Which sum.
+        sum: u32,
+    },
+    /// It confirmed this survivor set.
+    Confirmed {
+        /// Which sum.
+        sum: u32,
+        /// The digest it signed.
+        digest: [u8; 32],
+    },
+}
+
+/// How far a client is with one sum, as far as a restart must not undo it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    Uploaded,
+    Confirmed([u8; 32]),
+}
+
+/// One client in one study.
+pub struct Client {
+    own: Own,
+    phase: Stage,
+    journal: BTreeMap<u32, Progress>,
+    outputs: VecDeque<Output>,
+}
+
+/// What a client is and keeps to itself.
+struct Own {
+    study: Arc<Study>,
+    me: ClientId,
+    identity: IdentityKey,
+    seed: ClientSeed,
+}
+
+enum Stage {
+    Joining(Joining),
+    Sharing(Sharing),
+    Ready(Box<Ready>),
+}
+
+impl Client {
+    /// Joins `study` as `me` and publishes its keys; `None` if `me` is not on the roster with this
+    /// identity.
+    ///
+    /// # Caller must
+    /// draw `seed` afresh for every study and store it before sending anything.
+    #[must_use]
+    pub fn join(
+        study: Arc<Study>,
+        me: ClientId,
+        identity: IdentityKey,
+        seed: ClientSeed,
+    ) -> Option<Self> {
+        Self::resume(study, me, identity, seed, &[])
+    }
+
+    /// Joins again after a restart, with everything that was persisted.
+    #[must_use]
+    pub fn resume(
+        study: Arc<Study>,
+        me: ClientId,
+        identity: IdentityKey,
+        seed: ClientSeed,
+        journal: &[JournalEntry],
+    ) -> Option<Self> {
+        let known = study.roster().key(me)?.to_bytes() == identity.public();
+        let mut progress = BTreeMap::new();
+        for entry in journal {
+            match *entry {
+                JournalEntry::Uploaded { sum } => {
+                    progress.entry(sum).or_insert(Progress::Uploaded);
+                }
+                JournalEntry::Confirmed { sum, digest } => {
+                    progress.insert(sum, Progress::Confirmed(digest));
+                }
+            }
+        }
+        let own = Own { study, me, identity, seed };
+        let (joining, keys) = Joining::open(&own);
+        let mut client =
+            Self { own, phase: Stage::Joining(joining), journal: progress, outputs: VecDeque::new() };
+        client.send(0, Body::Keys(keys));
+        known.then_some(client)
+    }
+
+    /// Takes a notice of the coordinator.
+    ///
+    /// # Errors
+    /// When it is refused; nothing has changed then.
+    pub fn handle_message(&mut self, notice: &Notice) -> Result<(), Rejected> {
+        self.handle(notice).map_err(|reason| Rejected { sender: Sender::Coordinator, reason })
+    }
+
+    fn handle(&mut self, notice: &Notice) -> Result<(), Reason> {
+        let unexpected = |found| Err(Reason::WrongPhase { found });
+        match (&mut self.phase, notice) {
+            (Stage::Joining(joining), Notice::Directory { keys }) => {
+                let (sharing, shares) = joining.take_directory(&self.own, keys)?;
+                self.phase = Stage::Sharing(sharing);
+                self.send(0, Body::Shares(shares));
+            }
+            (Stage::Sharing(sharing), Notice::Bundles { sharers, bundles }) => {
+                let ready = sharing.take_bundles(&self.own, sharers, bundles)?;
+                self.phase = Stage::Ready(Box::new(ready));
+            }
+            (Stage::Ready(ready), Notice::Survivors { sum, survivors }) => {
+                let progress = self.journal.get(sum).copied();
+                let confirmation = ready.take_survivors(&self.own, *sum, survivors, progress)?;
+                let digest = confirmation.digest;
+                self.journal.insert(*sum, Progress::Confirmed(digest));
+                let entry = JournalEntry::Confirmed { sum: *sum, digest };
+                self.outputs.push_back(Output::Persist(entry));
+                self.send(*sum, Body::Confirmation(confirmation));
+            }
+            (Stage::Ready(ready), Notice::Certificate { sum, certificate, tags }) => {
+                let unmask = ready.take_certificate(&self.own, *sum, certificate, tags)?;
+                self.send(*sum, Body::Unmask(unmask));
+            }
+            (_, Notice::Directory { .. }) => return unexpected(Phase::Keys),
+            (_, Notice::Bundles { .. }) => return unexpected(Phase::Shares),
+            (_, Notice::Survivors { .. }) => return unexpected(Phase::Confirm),
+            (_, Notice::Certificate { .. }) => return unexpected(Phase::Unmask),
+        }
+        Ok(())
+    }
+
+    /// Agrees on the pairwise masks of `sum` ahead of time; [`Client::upload`] does it otherwise.
+    pub fn prepare(&mut self, sum: u32) {
+        if let Stage::Ready(ready) = &mut self.phase {
+            ready.prepare(&self.own, sum);
+        }
+    }
+
+    /// Masks `noised` and sends it as this client's part of `sum`.
+    ///
+    /// # Errors
+    /// When the client is not ready, has uploaded before, or the vector is not one of the sum.
+    pub fn upload(&mut self, sum: u32, noised: &Noised) -> Result<(), UploadRefused> {
+        let Stage::Ready(ready) = &mut self.phase else {
+            return Err(UploadRefused::NotReady);
+        };
+        if self.journal.contains_key(&sum) {
+            return Err(UploadRefused::Repeated { sum });
+        }
+        let upload = ready.upload(&self.own, sum, noised)?;
+        self.journal.insert(sum, Progress::Uploaded);
+        self.outputs.push_back(Output::Persist(JournalEntry::Uploaded { sum }));
+        self.send(sum, Body::Upload(upload));
+        Ok(())
+    }
+
+    /// The next thing to do; drain it after every call.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    /// Who this is.
+    #[must_use]
+    pub const fn id(&self) -> ClientId {
+        self.own.me
+    }
+
+    /// Whether uploads can be made.
+    #[must_use]
+    pub const fn is_ready(&self) -> bool {
+        matches!(self.phase, Stage::Ready(_))
+    }
+
+    fn send(&mut self, sum: u32, body: Body) {
+        let Own { study, me, identity, .. } = &self.own;
+        let bytes = body.encode();
+        let message = SignedMessage::sign(identity, study.id(), body.phase(), sum, *me, bytes);
+        self.outputs.push_back(Output::Send(message));
+    }
+}
+
+impl PartialEq for Client {
+    /// Equal in everything but the study, which does not change.
+    fn eq(&self, other: &Self) -> bool {
+        let same_phase = match (&self.phase, &other.phase) {
+            (Stage::Joining(left), Stage::Joining(right)) => left == right,
+            (Stage::Sharing(left), Stage::Sharing(right)) => left == right,
+            (Stage::Ready(left), Stage::Ready(right)) => left == right,
+            _ => false,
+        };
+        same_phase
+            && self.own.me == other.own.me
+            && self.own.seed == other.own.seed
+            && self.journal == other.journal
+            && self.outputs == other.outputs
+    }
+}
+
+impl core::fmt::Debug for Client {
+    /// Only the name and the phase: the rest is secret.
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let phase = match self.phase {
+            Stage::Joining(_) => "joining",
+            Stage::Sharing(_) => "sharing",
+            Stage::Ready(_) => "ready",
+        };
+        write!(formatter, "Client({}, {phase})", self.own.me.0)
+    }
+}

@@ -1,0 +1,166 @@
+//! A client that can upload: it knows with whom it masks and holds its neighbours' shares.
+
+use sprifed_noise::Noised;
+use sprifed_privacy::NoiseOrigin;
+use std::collections::BTreeMap;
+use zeroize::Zeroizing;
+
+use crate::client::sharing::Peer;
+use crate::client::{Own, Progress};
+use crate::client_set::ClientSet;
+use crate::keys::{pair_seed, self_mask_seed};
+use crate::mask::{MaskSeed, Residues, Sign};
+use crate::message::{Confirmation, Upload};
+use crate::rejected::Reason;
+
+/// An upload that was not made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UploadRefused {
+    /// The exchange of keys is not finished.
+    #[error("the exchange of keys is not finished")]
+    NotReady,
+    /// There is no such sum.
+    #[error("the study has no sum {sum}")]
+    NoSuchSum {
+        /// Which sum.
+        sum: u32,
+    },
+    /// A second upload would uncover the first.
+    #[error("sum {sum} was uploaded to before; its masks hide one vector only")]
+    Repeated {
+        /// Which sum.
+        sum: u32,
+    },
+    /// The vector has another length than the sum.
+    #[error("the vector has {found} integers, but the sum has {required}")]
+    WrongLength {
+        /// Integers given.
+        found: usize,
+        /// Integers required.
+        required: u32,
+    },
+    /// The noise is not a share of this study.
+    #[error("the noise was not drawn as a share of this study's participation")]
+    OtherNoise,
+    /// An integer does not fit the modulus.
+    #[error("an integer does not fit {bits} bits; plan more")]
+    TooLarge {
+        /// Bits of the modulus.
+        bits: u32,
+    },
+}
+
+/// A neighbour that takes part, and what it entrusted to this client, if that could be read.
+#[derive(PartialEq, Eq)]
+pub(super) struct Trusted {
+    pub(super) peer: Peer,
+    pub(super) shares: Option<Zeroizing<Vec<u8>>>,
+}
+
+#[derive(PartialEq, Eq)]
+pub(super) struct Ready {
+    pub(super) sharers: ClientSet,
+    pub(super) directory: [u8; 32],
+    pub(super) trusted: Vec<Trusted>,
+    pub(super) confirmed: BTreeMap<u32, Confirmed>,
+    prepared: Option<(u32, Vec<(Sign, MaskSeed)>)>,
+}
+
+/// A survivor set that this client has signed.
+#[derive(PartialEq, Eq)]
+pub(super) struct Confirmed {
+    pub(super) digest: [u8; 32],
+    pub(super) survivors: ClientSet,
+    pub(super) revealed: bool,
+}
+
+impl Ready {
+    pub(super) const fn new(sharers: ClientSet, directory: [u8; 32], trusted: Vec<Trusted>) -> Self {
+        Self { sharers, directory, trusted, confirmed: BTreeMap::new(), prepared: None }
+    }
+
+    pub(super) fn prepare(&mut self, own: &Own, sum: u32) {
+        if own.study.sum(sum).is_some() && self.prepared.as_ref().is_none_or(|(ready, _)| *ready != sum) {
+            self.prepared = Some((sum, self.pair_masks(own, sum)));
+        }
+    }
+
+    /// The masks of this sum: on the smaller client's upload they are put, off the larger's taken.
+    fn pair_masks(&self, own: &Own, sum: u32) -> Vec<(Sign, MaskSeed)> {
+        let secret = own.seed.mask_key(own.study.id(), sum);
+        let masks = self.trusted.iter().filter_map(|Trusted { peer, .. }| {
+            let public = peer.masks.get(sum as usize)?;
+            // A key of small order gives no mask; the owner of such a key hides nobody but itself.
+            let seed = pair_seed(&secret, public, own.study.id(), sum, (own.me, peer.id))?;
+            Some((if own.me < peer.id { Sign::Plus } else { Sign::Minus }, seed))
+        });
+        masks.collect()
+    }
+
+    pub(super) fn upload(
+        &mut self,
+        own: &Own,
+        sum: u32,
+        noised: &Noised,
+    ) -> Result<Upload, UploadRefused> {
+        let shape = own.study.sum(sum).ok_or(UploadRefused::NoSuchSum { sum })?;
+        if noised.origin() != NoiseOrigin::Shares(own.study.participation()) {
+            return Err(UploadRefused::OtherNoise);
+        }
+        let values = noised.values();
+        if values.len() != shape.coordinates() as usize {
+            let (found, required) = (values.len(), shape.coordinates());
+            return Err(UploadRefused::WrongLength { found, required });
+        }
+        let bits = shape.bits();
+        let fits = |value: &i64| value.unsigned_abs() <= (1u64 << (bits - 1)) - u64::from(bits > 1);
+        if !values.iter().fold(true, |all, value| all & fits(value)) {
+            return Err(UploadRefused::TooLarge { bits });
+        }
+        self.prepare(own, sum);
+        let study = own.study.id();
+        let mut masked = Residues::zero(shape);
+        masked.add_values(values);
+        masked.add_mask(&self_mask_seed(&own.seed.self_seed(study, sum), study, sum), Sign::Plus);
+        for (sign, seed) in self.prepared.take().into_iter().flat_map(|(_, masks)| masks) {
+            masked.add_mask(&seed, sign);
+        }
+        let tags = self.trusted.iter().map(|Trusted { peer, .. }| {
+            (peer.slot, peer.channel.tag(study, (own.me, peer.id), sum, &self.directory))
+        });
+        Ok(Upload { tags: tags.collect(), packed: masked.pack() })
+    }
+
+    /// Signs the survivor set of a sum, once.
+    pub(super) fn take_survivors(
+        &mut self,
+        own: &Own,
+        sum: u32,
+        survivors: &ClientSet,
+        progress: Option<Progress>,
+    ) -> Result<Confirmation, Reason> {
+        let Some(progress) = progress else {
+            return Err(Reason::WrongSum { found: sum });
+        };
+        if !survivors.contains(own.me) || !survivors.is_subset(&self.sharers) {
+            return Err(Reason::ContradictorySet);
+        }
+        if !own.study.suffices(survivors) {
+            let quorum = own.study.participation().quorum();
+            return Err(Reason::TooFewPresent { found: survivors.len(), quorum });
+        }
+        let digest = own.study.survivors_digest(sum, &self.directory, survivors);
+        // Safety of the guarantee: the set decides which kind of share of each neighbour is
+        // revealed, so that one set for each sum means one kind for each neighbour.
+        if matches!(progress, Progress::Confirmed(before) if before != digest) {
+            return Err(Reason::OtherSetConfirmed);
+        }
+        if self.confirmed.contains_key(&sum) {
+            return Err(Reason::Repeated);
+        }
+        let confirmed = Confirmed { digest, survivors: survivors.clone(), revealed: false };
+        self.confirmed.insert(sum, confirmed);
+        Ok(Confirmation { digest })
+    }
+}

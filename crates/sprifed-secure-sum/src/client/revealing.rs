@@ -1,0 +1,93 @@
+//! The last step of a sum: with enough signatures for the survivor set, shares are revealed.
+
+use subtle::ConstantTimeEq;
+
+use crate::client::Own;
+use crate::client::ready::{Ready, Trusted};
+use crate::identity::ClientId;
+use crate::message::{Body, Confirmation, RevealedShare, ShareKind, Unmask};
+use crate::notice::Certificate;
+use crate::rejected::Reason;
+use crate::signed::{Phase, is_signed};
+
+impl Ready {
+    /// Reveals, for every neighbour, the share of one of its two secrets.
+    ///
+    /// # Trust
+    /// Nobody: a survivor set with `confirmations` signatures is the only one that any honest
+    /// client accepts, as honest clients sign one set for each sum [BIKMMPRSS17, Sec. 6.2].
+    pub(super) fn take_certificate(
+        &mut self,
+        own: &Own,
+        sum: u32,
+        certificate: &Certificate,
+        tags: &[(ClientId, [u8; 16])],
+    ) -> Result<Unmask, Reason> {
+        let confirmed = self.confirmed.get(&sum).ok_or(Reason::WrongSum { found: sum })?;
+        if confirmed.revealed {
+            return Err(Reason::Repeated);
+        }
+        check(own, sum, &confirmed.digest, certificate)?;
+        let mut shares = Vec::with_capacity(self.trusted.len());
+        for trusted in &self.trusted {
+            let survived = confirmed.survivors.contains(trusted.peer.id);
+            if survived && !self.is_tagged(own, sum, trusted, tags) {
+                // The neighbour masked in another directory, or says so: its upload may be less
+                // well hidden than it seems. Its own mask stays on for want of this share.
+                continue;
+            }
+            let kind = if survived { ShareKind::SelfSeed } else { ShareKind::MaskKey };
+            shares.extend(revealed(trusted, sum, kind));
+        }
+        if let Some(confirmed) = self.confirmed.get_mut(&sum) {
+            confirmed.revealed = true;
+        }
+        Ok(Unmask { shares })
+    }
+
+    fn is_tagged(
+        &self,
+        own: &Own,
+        sum: u32,
+        trusted: &Trusted,
+        tags: &[(ClientId, [u8; 16])],
+    ) -> bool {
+        let peer = &trusted.peer;
+        let expected = peer.channel.tag(own.study.id(), (peer.id, own.me), sum, &self.directory);
+        let shown = tags.iter().find(|(client, _)| *client == peer.id);
+        shown.is_some_and(|(_, tag)| bool::from(tag.ct_eq(&expected)))
+    }
+}
+
+/// Whether enough clients signed this very digest.
+fn check(
+    own: &Own,
+    sum: u32,
+    digest: &[u8; 32],
+    certificate: &Certificate,
+) -> Result<(), Reason> {
+    let required = own.study.parameters().confirmations();
+    let body = Body::Confirmation(Confirmation { digest: *digest }).encode();
+    let mut good = 0;
+    let mut last = None;
+    for (signer, signature) in &certificate.signatures {
+        let in_order = last.replace(*signer).is_none_or(|before| before < *signer);
+        if good == required as usize || !in_order {
+            break;
+        }
+        if !is_signed(&own.study, Phase::Confirm, sum, *signer, &body, signature) {
+            break;
+        }
+        good += 1;
+    }
+    if good < required as usize {
+        return Err(Reason::TooFewConfirmations { found: good, required });
+    }
+    Ok(())
+}
+
+fn revealed(trusted: &Trusted, sum: u32, kind: ShareKind) -> Option<RevealedShare> {
+    let start = 64 * sum as usize + if kind == ShareKind::MaskKey { 0 } else { 32 };
+    let share = trusted.shares.as_ref()?.get(start..start + 32)?.try_into().ok()?;
+    Some(RevealedShare { slot: trusted.peer.slot, kind, share })
+}

@@ -1,0 +1,177 @@
+//! Shares arrive; with enough of them the masks come off.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use x25519_dalek::{PublicKey, StaticSecret};
+
+use crate::client_set::ClientSet;
+use crate::coordinator::recovery::{Recovered, recover};
+use crate::coordinator::setup::Setup;
+use crate::coordinator::uploading::Tags;
+use crate::identity::ClientId;
+use crate::keys::{SelfSeed, commitment, pair_seed, self_mask_seed};
+use crate::mask::{Residues, Sign};
+use crate::message::{ShareKind, Unmask, ascend};
+use crate::notice::{Certificate, Notice};
+use crate::outcome::{Abandoned, SumOutcome, UnmaskedSum};
+use crate::rejected::Reason;
+use crate::study::Study;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Unmasking {
+    pub(super) sum: u32,
+    total: Residues,
+    pub(super) survivors: Arc<ClientSet>,
+    tags: BTreeMap<ClientId, Tags>,
+    certificate: Arc<Certificate>,
+    answered: ClientSet,
+    /// For each owner: points and shares.
+    shares: BTreeMap<ClientId, Vec<(u8, [u8; 32])>>,
+}
+
+impl Unmasking {
+    pub(super) fn open(
+        study: &Study,
+        sum: u32,
+        total: Residues,
+        survivors: Arc<ClientSet>,
+        tags: BTreeMap<ClientId, Tags>,
+        certificate: Arc<Certificate>,
+    ) -> Self {
+        let answered = ClientSet::empty(study.roster().n_clients());
+        Self { sum, total, survivors, tags, certificate, answered, shares: BTreeMap::new() }
+    }
+
+    pub(super) fn has(&self, client: ClientId) -> bool {
+        self.answered.contains(client)
+    }
+
+    pub(super) fn certificate_for(&self, study: &Study, setup: &Setup, to: ClientId) -> Notice {
+        let neighbours = study.neighbours_in(to, &setup.sharers);
+        let tags = neighbours.into_iter().filter_map(|neighbour| {
+            let tags = self.tags.get(&neighbour)?;
+            let slot = study.graph().slot(neighbour, to)?;
+            let (_, tag) = tags.iter().find(|(tagged, _)| *tagged == slot)?;
+            Some((neighbour, *tag))
+        });
+        let certificate = Arc::clone(&self.certificate);
+        Notice::Certificate { sum: self.sum, certificate, tags: tags.collect() }
+    }
+
+    pub(super) fn take(
+        &mut self,
+        study: &Study,
+        setup: &Setup,
+        from: ClientId,
+        unmask: &Unmask,
+    ) -> Result<(), Reason> {
+        if !self.survivors.contains(from) {
+            return Err(Reason::NotPresent);
+        }
+        if self.has(from) {
+            return Err(Reason::Repeated);
+        }
+        if !ascend(unmask.shares.iter().map(|share| share.slot)) {
+            return Err(Reason::NotANeighbour);
+        }
+        let mut owners = Vec::with_capacity(unmask.shares.len());
+        for share in &unmask.shares {
+            let owner = study.graph().neighbour(from, u32::from(share.slot));
+            let owner = owner.filter(|owner| setup.sharers.contains(*owner));
+            let owner = owner.ok_or(Reason::NotANeighbour)?;
+            let survived = self.survivors.contains(owner);
+            let point = study.graph().slot(owner, from).and_then(|slot| slot.checked_add(1));
+            let point = point.ok_or(Reason::NotANeighbour)?;
+            if survived != (share.kind == ShareKind::SelfSeed) {
+                return Err(Reason::ContradictorySet);
+            }
+            owners.push((owner, point, share.share));
+        }
+        self.answered.insert(from);
+        for (owner, point, share) in owners {
+            self.shares.entry(owner).or_default().push((point, share));
+        }
+        Ok(())
+    }
+
+    pub(super) fn close(self, study: &Study, setup: &Setup) -> SumOutcome {
+        let sum = self.sum;
+        self.unmask(study, setup).unwrap_or_else(|reason| SumOutcome::Abandoned { sum, reason })
+    }
+
+    fn unmask(mut self, study: &Study, setup: &Setup) -> Result<SumOutcome, Abandoned> {
+        let mut culprits = ClientSet::empty(study.roster().n_clients());
+        for owner in setup.sharers.iter() {
+            let survived = self.survivors.contains(owner);
+            let neighbours = study.neighbours_in(owner, &self.survivors);
+            if !survived && neighbours.is_empty() {
+                continue;
+            }
+            let shares = self.shares.remove(&owner).unwrap_or_default();
+            let recovered = recover(&shares, study.parameters().threshold(), |secret| {
+                fits(study, setup, self.sum, owner, survived, secret)
+            });
+            let Recovered { secret, wrong_points } = recovered.ok_or(Abandoned::SharesMissing {
+                owner,
+                found: u32::try_from(shares.len()).unwrap_or(u32::MAX),
+                required: study.parameters().threshold(),
+            })?;
+            culprits.extend(wrong_points.into_iter().filter_map(|point| {
+                study.graph().neighbour(owner, u32::from(point).saturating_sub(1))
+            }));
+            if survived {
+                let seed = SelfSeed::from_bytes(*secret);
+                self.total.add_mask(&self_mask_seed(&seed, study.id(), self.sum), Sign::Minus);
+            } else {
+                self.remove_pairs(study, setup, owner, &StaticSecret::from(*secret), &neighbours);
+            }
+        }
+        Ok(SumOutcome::Unmasked(UnmaskedSum {
+            sum: self.sum,
+            values: self.total.to_centred(),
+            survivors: (*self.survivors).clone(),
+            culprits: culprits.iter().collect(),
+            participation: study.participation(),
+        }))
+    }
+
+    /// Takes off the survivors what they put on for a client that has dropped out.
+    fn remove_pairs(
+        &mut self,
+        study: &Study,
+        setup: &Setup,
+        owner: ClientId,
+        secret: &StaticSecret,
+        neighbours: &[ClientId],
+    ) {
+        for neighbour in neighbours {
+            let keys = setup.keys(*neighbour, self.sum);
+            let seed = keys.and_then(|keys| {
+                pair_seed(secret, &keys.mask, study.id(), self.sum, (owner, *neighbour))
+            });
+            if let Some(seed) = seed {
+                let put_on = if *neighbour < owner { Sign::Plus } else { Sign::Minus };
+                self.total.add_mask(&seed, put_on.reversed());
+            }
+        }
+    }
+}
+
+/// Whether a secret is the one that `owner` published the other half of.
+fn fits(
+    study: &Study,
+    setup: &Setup,
+    sum: u32,
+    owner: ClientId,
+    survived: bool,
+    secret: &[u8; 32],
+) -> bool {
+    setup.keys(owner, sum).is_some_and(|keys| {
+        if survived {
+            commitment(&SelfSeed::from_bytes(*secret), study.id(), sum, owner) == keys.commitment
+        } else {
+            PublicKey::from(&StaticSecret::from(*secret)).to_bytes() == keys.mask
+        }
+    })
+}

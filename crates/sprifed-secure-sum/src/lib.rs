@@ -1,0 +1,38 @@
+#![doc = include_str!("../README.md")]
+#![deny(clippy::indexing_slicing)]
+
+mod client;
+mod client_set;
+mod codec;
+mod coordinator;
+mod graph;
+mod hypergeometric;
+mod identity;
+mod keys;
+mod mask;
+mod message;
+mod notice;
+mod outcome;
+mod packing;
+mod parameters;
+mod rejected;
+mod secret;
+mod secret_sharing;
+mod signed;
+mod study;
+
+pub use client::{Client, JournalEntry, Output as ClientOutput, UploadRefused};
+pub use client_set::ClientSet;
+pub use codec::DecodeError;
+pub use coordinator::{Coordinator, Output as CoordinatorOutput, SumRefused};
+pub use graph::Graph;
+pub use identity::{ClientId, Roster, RosterError};
+pub use keys::{ClientSeed, IdentityKey};
+pub use mask::{MaskSeed, Residues, Sign};
+pub use message::{Body, Confirmation, Keys, RevealedShare, ShareKind, Shares, SumKeys, Unmask, Upload};
+pub use notice::{Certificate, Notice};
+pub use outcome::{Abandoned, SumOutcome, UnmaskedSum};
+pub use parameters::{NoParameters, Parameters};
+pub use rejected::{Reason, Rejected, Sender};
+pub use signed::{Phase, SignedMessage};
+pub use study::{IllegalStudy, Study, StudyId, SumShape};

@@ -1,0 +1,185 @@
+//! What clients say: the bodies of their signed messages.
+
+use crate::codec::{DecodeError, Reader, Writer};
+use crate::signed::Phase;
+
+#[cfg(test)]
+mod tests;
+
+/// The body of a client's message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// See [`Keys`].
+    Keys(Keys),
+    /// See [`Shares`].
+    Shares(Shares),
+    /// See [`Upload`].
+    Upload(Upload),
+    /// See [`Confirmation`].
+    Confirmation(Confirmation),
+    /// See [`Unmask`].
+    Unmask(Unmask),
+}
+
+/// A client's public keys for the whole study.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keys {
+    /// The key by which neighbours encrypt to it.
+    pub channel: [u8; 32],
+    /// What it publishes for each sum.
+    pub sums: Vec<SumKeys>,
+}
+
+/// What a client publishes for one sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SumKeys {
+    /// The key by which pairwise masks are agreed on.
+    pub mask: [u8; 32],
+    /// By this the seed of its own mask is recognised.
+    pub commitment: [u8; 32],
+}
+
+/// Encrypted shares of a client's secrets, by slot of the neighbour they are for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shares {
+    /// Slots, ascending, and ciphertexts.
+    pub bundles: Vec<(u8, Vec<u8>)>,
+}
+
+/// A masked vector.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Upload {
+    /// For each neighbour with which it is masked, by slot: that it was masked in this directory.
+    pub tags: Vec<(u8, [u8; 16])>,
+    /// The entries, b bits each.
+    pub packed: Vec<u8>,
+}
+
+/// That a client was told this survivor set, and will be told no other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Confirmation {
+    /// The digest of sum, directory and survivors.
+    pub digest: [u8; 32],
+}
+
+/// Shares that open a sum.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unmask {
+    /// By slot of the owner, ascending.
+    pub shares: Vec<RevealedShare>,
+}
+
+/// Which secret of its owner a share is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShareKind {
+    /// The seed of the owner's own mask: the owner survived.
+    SelfSeed,
+    /// The key of the owner's pairwise masks: the owner dropped out.
+    MaskKey,
+}
+
+/// One share, in the clear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RevealedShare {
+    /// The owner's slot among the sender's neighbours.
+    pub slot: u8,
+    /// Of which secret.
+    pub kind: ShareKind,
+    /// The share.
+    pub share: [u8; 32],
+}
+
+impl Body {
+    /// The phase in which this is said.
+    #[must_use]
+    pub const fn phase(&self) -> Phase {
+        match self {
+            Self::Keys(_) => Phase::Keys,
+            Self::Shares(_) => Phase::Shares,
+            Self::Upload(_) => Phase::Upload,
+            Self::Confirmation(_) => Phase::Confirm,
+            Self::Unmask(_) => Phase::Unmask,
+        }
+    }
+
+    /// The bytes that are signed.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut writer = Writer::default();
+        match self {
+            Self::Keys(keys) => {
+                writer.put(&keys.channel).len(keys.sums.len());
+                for sum in &keys.sums {
+                    writer.put(&sum.mask).put(&sum.commitment);
+                }
+            }
+            Self::Shares(shares) => {
+                writer.len(shares.bundles.len());
+                for (slot, bundle) in &shares.bundles {
+                    writer.put(&[*slot]).sized(bundle);
+                }
+            }
+            Self::Upload(upload) => {
+                writer.len(upload.tags.len());
+                for (slot, tag) in &upload.tags {
+                    writer.put(&[*slot]).put(tag);
+                }
+                writer.sized(&upload.packed);
+            }
+            Self::Confirmation(confirmation) => {
+                writer.put(&confirmation.digest);
+            }
+            Self::Unmask(unmask) => {
+                writer.len(unmask.shares.len());
+                for share in &unmask.shares {
+                    writer.put(&[share.slot, u8::from(share.kind == ShareKind::MaskKey)]);
+                    writer.put(&share.share);
+                }
+            }
+        }
+        writer.finish()
+    }
+
+    /// The body of a message of `phase` with these bytes.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn decode(phase: Phase, bytes: &[u8]) -> Result<Self, DecodeError> {
+        let mut reader = Reader::new(bytes);
+        let body = match phase {
+            Phase::Keys => Self::Keys(Keys {
+                channel: reader.array()?,
+                sums: reader.list(64, |reader| {
+                    Ok(SumKeys { mask: reader.array()?, commitment: reader.array()? })
+                })?,
+            }),
+            Phase::Shares => Self::Shares(Shares {
+                bundles: reader.list(5, |reader| Ok((reader.byte()?, reader.sized()?.to_vec())))?,
+            }),
+            Phase::Upload => Self::Upload(Upload {
+                tags: reader.list(17, |reader| Ok((reader.byte()?, reader.array()?)))?,
+                packed: reader.sized()?.to_vec(),
+            }),
+            Phase::Confirm => Self::Confirmation(Confirmation { digest: reader.array()? }),
+            Phase::Unmask => Self::Unmask(Unmask { shares: reader.list(34, read_share)? }),
+        };
+        reader.end()?;
+        Ok(body)
+    }
+}
+
+fn read_share(reader: &mut Reader<'_>) -> Result<RevealedShare, DecodeError> {
+    let slot = reader.byte()?;
+    let kind = match reader.byte()? {
+        0 => ShareKind::SelfSeed,
+        1 => ShareKind::MaskKey,
+        _ => return Err(DecodeError::Unknown { what: "a kind of share" }),
+    };
+    Ok(RevealedShare { slot, kind, share: reader.array()? })
+}
+
+/// Whether slots ascend, so that none occurs twice.
+pub(crate) fn ascend(slots: impl Iterator<Item = u8>) -> bool {
+    let mut last = None;
+    slots.into_iter().all(|slot| last.replace(slot).is_none_or(|before| before < slot))
+}

@@ -1,0 +1,127 @@
+//! What the coordinator says. Nothing of it is believed without a check.
+
+use std::sync::Arc;
+
+use crate::client_set::ClientSet;
+use crate::codec::{DecodeError, Reader, Writer};
+use crate::identity::ClientId;
+use crate::signed::SignedMessage;
+use crate::study::VERSION;
+
+#[cfg(test)]
+mod tests;
+
+/// A message of the coordinator to one client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// The signed keys of those neighbours that published some.
+    Directory {
+        /// In the order of the neighbours' slots.
+        keys: Vec<Arc<SignedMessage>>,
+    },
+    /// Who takes part from now on, and the bundles that neighbours sent.
+    Bundles {
+        /// Everybody whose shares arrived.
+        sharers: ClientSet,
+        /// By neighbour, in the order of slots.
+        bundles: Vec<(ClientId, Arc<Vec<u8>>)>,
+    },
+    /// Whose uploads are in the sum.
+    Survivors {
+        /// Which sum.
+        sum: u32,
+        /// Everybody whose upload arrived in time.
+        survivors: Arc<ClientSet>,
+    },
+    /// That enough clients were told the same.
+    Certificate {
+        /// Which sum.
+        sum: u32,
+        /// Their signatures.
+        certificate: Arc<Certificate>,
+        /// The tags that surviving neighbours sent with their uploads.
+        tags: Vec<(ClientId, [u8; 16])>,
+    },
+}
+
+/// Signatures of clients for one survivor set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Certificate {
+    /// Signers, ascending, and their signatures.
+    pub signatures: Vec<(ClientId, [u8; 64])>,
+}
+
+impl Notice {
+    /// The bytes on the wire.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut writer = Writer::default();
+        writer.put(&[VERSION]);
+        match self {
+            Self::Directory { keys } => {
+                writer.put(&[1]).len(keys.len());
+                for message in keys {
+                    writer.put(&message.encode());
+                }
+            }
+            Self::Bundles { sharers, bundles } => {
+                writer.put(&[2]).clients(sharers).len(bundles.len());
+                for (client, bundle) in bundles {
+                    writer.number(client.0).sized(bundle);
+                }
+            }
+            Self::Survivors { sum, survivors } => {
+                writer.put(&[3]).number(*sum).clients(survivors);
+            }
+            Self::Certificate { sum, certificate, tags } => {
+                writer.put(&[4]).number(*sum).len(certificate.signatures.len());
+                for (client, signature) in &certificate.signatures {
+                    writer.number(client.0).put(signature);
+                }
+                writer.len(tags.len());
+                for (client, tag) in tags {
+                    writer.number(client.0).put(tag);
+                }
+            }
+        }
+        writer.finish()
+    }
+
+    /// The notice with these bytes.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let mut reader = Reader::new(bytes);
+        let found = reader.byte()?;
+        if found != VERSION {
+            return Err(DecodeError::Version { found, required: VERSION });
+        }
+        let notice = match reader.byte()? {
+            1 => Self::Directory {
+                keys: reader.list(78, |reader| SignedMessage::read(reader).map(Arc::new))?,
+            },
+            2 => Self::Bundles {
+                sharers: reader.clients()?,
+                bundles: reader.list(8, |reader| {
+                    Ok((ClientId(reader.number()?), Arc::new(reader.sized()?.to_vec())))
+                })?,
+            },
+            3 => Self::Survivors {
+                sum: reader.number()?,
+                survivors: Arc::new(reader.clients()?),
+            },
+            4 => Self::Certificate {
+                sum: reader.number()?,
+                certificate: Arc::new(Certificate {
+                    signatures: reader
+                        .list(68, |reader| Ok((ClientId(reader.number()?), reader.array()?)))?,
+                }),
+                tags: reader.list(20, |reader| Ok((ClientId(reader.number()?), reader.array()?)))?,
+            },
+            _ => return Err(DecodeError::Unknown { what: "a notice" }),
+        };
+        reader.end()?;
+        Ok(notice)
+    }
+}

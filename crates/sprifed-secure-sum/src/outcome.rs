@@ -1,0 +1,105 @@
+//! How a sum ends: by value, never as an error.
+
+use sprifed_noise::{PrivateSum, Provenance};
+use sprifed_privacy::{Participation, SumPlan};
+
+use crate::client_set::ClientSet;
+use crate::identity::ClientId;
+
+/// How one sum ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SumOutcome {
+    /// The sum of the survivors.
+    Unmasked(UnmaskedSum),
+    /// There is no sum.
+    Abandoned {
+        /// Which sum.
+        sum: u32,
+        /// Why.
+        reason: Abandoned,
+    },
+}
+
+/// Why there is no sum, or no study.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Abandoned {
+    /// Too few clients stayed; nothing was unmasked.
+    #[error("{found} clients stayed, but {required} are required; nothing was unmasked")]
+    QuorumLost {
+        /// Clients that stayed.
+        found: u32,
+        /// Clients required.
+        required: u32,
+    },
+    /// Enough stayed, but they leave a gap in the ring; nothing was unmasked.
+    #[error("the {found} clients that stayed leave a gap between neighbours; nothing was unmasked")]
+    Gap {
+        /// Clients that stayed.
+        found: u32,
+    },
+    /// Too few clients confirmed the survivor set; nothing was unmasked.
+    #[error("{found} clients confirmed the survivors, but {required} are required; nothing was unmasked")]
+    Unconfirmed {
+        /// Clients that confirmed.
+        found: u32,
+        /// Clients required.
+        required: u32,
+    },
+    /// Too few good shares of one client's secret came back.
+    #[error("{found} shares of a secret of {owner} came back, {required} good ones are required")]
+    SharesMissing {
+        /// Whose secret.
+        owner: ClientId,
+        /// Shares that came back.
+        found: u32,
+        /// Shares required.
+        required: u32,
+    },
+}
+
+/// The exact sum of what the survivors sent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnmaskedSum {
+    pub(crate) sum: u32,
+    pub(crate) values: Vec<i64>,
+    pub(crate) survivors: ClientSet,
+    pub(crate) culprits: Vec<ClientId>,
+    pub(crate) participation: Participation,
+}
+
+impl UnmaskedSum {
+    /// Which sum of the study.
+    #[must_use]
+    pub const fn sum(&self) -> u32 {
+        self.sum
+    }
+
+    /// The integers, each with the noise of every survivor.
+    #[must_use]
+    pub fn values(&self) -> &[i64] {
+        &self.values
+    }
+
+    /// Whose uploads are in the sum.
+    #[must_use]
+    pub const fn survivors(&self) -> &ClientSet {
+        &self.survivors
+    }
+
+    /// Clients whose shares were wrong, though the sum could be saved.
+    #[must_use]
+    pub fn culprits(&self) -> &[ClientId] {
+        &self.culprits
+    }
+
+    /// The answer to `plan`; `None` if it has another length.
+    ///
+    /// # Trust
+    /// As [`PrivateSum::assume_unmasked_from`].
+    #[must_use]
+    pub fn into_private_sum(self, plan: SumPlan, provenance: Provenance) -> Option<PrivateSum> {
+        let survivors = self.survivors.len();
+        PrivateSum::assume_unmasked_from(survivors, self.participation, plan, self.values, provenance)
+    }
+}

@@ -1,0 +1,113 @@
+//! A refused message: who sent it, why it was refused. Nothing has changed.
+
+use crate::codec::DecodeError;
+use crate::identity::ClientId;
+use crate::signed::Phase;
+
+/// Who sent a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sender {
+    /// A client.
+    Client(ClientId),
+    /// The coordinator.
+    Coordinator,
+}
+
+impl core::fmt::Display for Sender {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Client(client) => client.fmt(formatter),
+            Self::Coordinator => formatter.write_str("the coordinator"),
+        }
+    }
+}
+
+/// A message that was refused; the receiver is as it was.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a message of {sender} is refused: {reason}")]
+pub struct Rejected {
+    /// Who sent it.
+    pub sender: Sender,
+    /// Why it was refused.
+    pub reason: Reason,
+}
+
+/// Why a message was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The bytes are no message.
+    #[error(transparent)]
+    Malformed(#[from] DecodeError),
+    /// The sender is not of the roster.
+    #[error("it is not on the roster")]
+    Stranger,
+    /// The message says it is from somebody else.
+    #[error("it claims to be from {claimed}")]
+    ForgedSender {
+        /// Whom it names.
+        claimed: ClientId,
+    },
+    /// The signature is not of the sender, the study, the phase and the sum.
+    #[error("the signature does not fit")]
+    BadSignature,
+    /// The receiver is in another phase.
+    #[error("it is of phase {found:?}, which is not expected now")]
+    WrongPhase {
+        /// The phase of the message.
+        found: Phase,
+    },
+    /// The message is of another sum.
+    #[error("it is of sum {found}, which is not open")]
+    WrongSum {
+        /// The sum of the message.
+        found: u32,
+    },
+    /// The receiver has one from this sender.
+    #[error("there is one already")]
+    Repeated,
+    /// The sender did not take part in an earlier phase.
+    #[error("it took no part in the phase before")]
+    NotPresent,
+    /// A list or vector has the wrong length.
+    #[error("{what} has {found} entries, but {required} are required")]
+    WrongLength {
+        /// What is too long or too short.
+        what: &'static str,
+        /// Entries given.
+        found: usize,
+        /// Entries required.
+        required: usize,
+    },
+    /// A slot or client that is not a neighbour, or is named out of order.
+    #[error("it names somebody who is not expected there")]
+    NotANeighbour,
+    /// A public key of small order.
+    #[error("it contains a public key of small order")]
+    WeakKey,
+    /// Too few clients, or too unevenly spread, to hide anybody.
+    #[error("{found} clients are said to be present, which hides nobody; the quorum is {quorum}")]
+    TooFewPresent {
+        /// Clients said to be present.
+        found: u32,
+        /// Clients that must stay.
+        quorum: u32,
+    },
+    /// The receiver is not in the set, or the set has clients that were not there before.
+    #[error("the survivor set contradicts what is known")]
+    ContradictorySet,
+    /// Another survivor set was confirmed for this sum.
+    #[error("another survivor set was confirmed for this sum")]
+    OtherSetConfirmed,
+    /// Too few good signatures for the survivor set.
+    #[error("{found} good confirmations were shown, but {required} are required")]
+    TooFewConfirmations {
+        /// Good confirmations.
+        found: usize,
+        /// Confirmations required.
+        required: u32,
+    },
+    /// The digest that was signed is not that of the survivors.
+    #[error("it confirms another survivor set")]
+    OtherDigest,
+}

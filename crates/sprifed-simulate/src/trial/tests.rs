@@ -1,0 +1,92 @@
+//! A trial is a function of its seed, and every method runs.
+
+use sprifed_noise::Provenance;
+use sprifed_privacy::{Delta, Epsilon};
+
+use super::*;
+use crate::world::{Correlation, Unexplained};
+
+pub(crate) fn budget(epsilon: f64) -> ApproxDp {
+    let epsilon = Epsilon::try_from(epsilon).expect("a legal epsilon");
+    ApproxDp::new(epsilon, Delta::try_from(1e-5).expect("a legal delta"))
+}
+
+pub(crate) fn request() -> WorldRequest {
+    WorldRequest {
+        records: 300,
+        test_records: 100,
+        features: 40,
+        sparsity: 3,
+        correlation: Correlation::None,
+        unexplained: Unexplained::ErrorStdDev(0.1),
+        reading: Reading::Clean,
+    }
+}
+
+fn certified(procedure: CertifiedProcedure) -> Method {
+    Method::certified(procedure, &request(), budget(50.0), Relation::ZeroOut).unwrap()
+}
+
+#[test]
+fn a_trial_is_a_function_of_its_seed() {
+    for procedure in CertifiedProcedure::ALL {
+        let method = certified(procedure);
+        let first = method.run(request(), 3).unwrap();
+        assert_eq!(first, method.run(request(), 3).unwrap(), "{procedure}");
+        assert_ne!(first.fit, method.run(request(), 4).unwrap().fit, "{procedure}");
+        assert_eq!(first.fit.provenance, Some(Provenance::Simulated), "{procedure}");
+    }
+}
+
+#[test]
+fn a_good_fit_predicts_better_than_the_null_model() {
+    for procedure in
+        [CertifiedProcedure::Grad, CertifiedProcedure::Sieve, CertifiedProcedure::Argmax]
+    {
+        let outcome = certified(procedure).run(request(), 3).unwrap();
+        assert_eq!(outcome.recovered, 3, "{procedure}");
+        assert!(outcome.test_mse < 0.1 * outcome.null_mse, "{procedure}: {outcome:?}");
+    }
+    for method in [Method::NonPrivateOmp, Method::NonPrivateLasso] {
+        let outcome = method.run(request(), 3).unwrap();
+        assert_eq!(outcome.recovered, 3);
+        assert!(outcome.test_mse < 0.02, "the error has variance 0.01: {outcome:?}");
+        assert_eq!(outcome.fit.provenance, None);
+    }
+}
+
+#[test]
+fn the_papers_algorithms_run_and_are_repeatable() {
+    let world = WorldRequest { reading: Reading::Paper, ..request() };
+    let mu = |value: f64| Mu::try_from(value).unwrap();
+    for algorithm in [PaperAlgorithm::Omp, PaperAlgorithm::OmpReusing, PaperAlgorithm::Grad] {
+        let method = Method::paper(algorithm, &world, mu(50.0), mu(50.0)).unwrap();
+        let outcome = method.run(world, 1).unwrap();
+        assert_eq!(outcome, method.run(world, 1).unwrap());
+        assert!(outcome.recovered >= 2, "{algorithm:?}: {outcome:?}");
+        assert!((outcome.null_mse - 1.0).abs() < 0.3, "{algorithm:?}");
+    }
+}
+
+#[test]
+fn a_world_that_no_procedure_can_fit_is_refused_in_clear_words() {
+    for (world, words) in [
+        (WorldRequest { sparsity: 40, ..request() }, "a sparsity of 40 for 40 features"),
+        (WorldRequest { sparsity: 0, ..request() }, "a sparsity of 0 for 40 features"),
+        (WorldRequest { records: 1, ..request() }, "1 records, but at least 2 are required"),
+    ] {
+        for procedure in CertifiedProcedure::ALL {
+            let refused = Method::certified(procedure, &world, budget(1.0), Relation::ZeroOut);
+            let refused = refused.unwrap_err().to_string();
+            assert!(refused.contains(words), "{procedure}: {refused}");
+        }
+    }
+}
+
+#[test]
+fn the_response_bound_covers_eight_standard_deviations() {
+    for (sparsity, expected) in [(1, 32.0), (3, 32.0), (5, 64.0), (10, 64.0)] {
+        let found = default_response_bound(sparsity);
+        assert!((found - expected).abs() < 1e-12, "{sparsity}: {found}");
+    }
+}

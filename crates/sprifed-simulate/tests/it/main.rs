@@ -1,0 +1,7 @@
+//! Whole runs of the certified procedures on generated worlds.
+
+#![expect(clippy::unwrap_used, reason = "a helper of tests may panic")]
+
+mod recovery;
+mod status;
+mod study;
