@@ -60,7 +60,11 @@ impl Demo {
         progress.finish();
         let spent = curator.ledger().spent();
         let epsilon = spent.map_or(0.0, |spent| spent.epsilon().get());
-        let mu = curator.ledger().spending().sums().and_then(|sums| sums.mu().ok());
+        let mu = curator
+            .ledger()
+            .spending()
+            .sums()
+            .and_then(|sums| sums.mu().ok());
         let statement = format!(
             "({epsilon:.4}, {DELTA:e})-DP for each record under zero-out, towards everybody but the \
              trusted curator who held all records (backend: curator; currency: Gaussian DP, mu = {:.4})",
@@ -85,10 +89,19 @@ impl Demo {
             title: "sprifed demo".to_owned(),
             guarantee: statement.to_owned(),
             facts: vec![
-                ("records, one for each client".to_owned(), WORLD.records.to_string()),
+                (
+                    "records, one for each client".to_owned(),
+                    WORLD.records.to_string(),
+                ),
                 ("features".to_owned(), WORLD.features.to_string()),
-                ("true features found".to_owned(), found_words(world, &fit.model)),
-                ("test R2 (predicting zero: 0)".to_owned(), format!("{:.3}", 1.0 - mse / baseline)),
+                (
+                    "true features found".to_owned(),
+                    found_words(world, &fit.model),
+                ),
+                (
+                    "test R2 (predicting zero: 0)".to_owned(),
+                    format!("{:.3}", 1.0 - mse / baseline),
+                ),
             ],
             bars: bars(world, fit),
         };
@@ -103,15 +116,28 @@ fn found_words(world: &World, model: &LinearModel) -> String {
 }
 
 fn coefficient(model: &LinearModel, feature: u32) -> Option<f64> {
-    model.terms.iter().find(|(known, _)| *known == feature).map(|(_, value)| *value)
+    model
+        .terms
+        .iter()
+        .find(|(known, _)| *known == feature)
+        .map(|(_, value)| *value)
 }
 
 /// Every feature of the truth and of the fit, strongest first.
 fn bars(world: &World, fit: &Fit) -> Vec<Bar> {
     let mut features = world.truth().support();
-    features.extend(fit.model.support().iter().filter(|f| !world.truth().support().contains(f)));
+    features.extend(
+        fit.model
+            .support()
+            .iter()
+            .filter(|f| !world.truth().support().contains(f)),
+    );
     let noise = |feature: u32| {
-        let place = fit.model.terms.iter().position(|(known, _)| *known == feature)?;
+        let place = fit
+            .model
+            .terms
+            .iter()
+            .position(|(known, _)| *known == feature)?;
         fit.noise_std_devs.get(place).copied()
     };
     let mut bars: Vec<Bar> = features
@@ -147,21 +173,35 @@ fn to_json(world: &World, fit: &Fit, statement: &str, epsilon: f64, report: &str
 
 fn to_text(world: &World, fit: &Fit, answer: &Value) -> String {
     let mut rows = vec![
-        ["feature", "true coefficient", "found", "noise alone (2 std devs)"]
-            .map(str::to_owned)
-            .to_vec(),
+        [
+            "feature",
+            "true coefficient",
+            "found",
+            "noise alone (2 std devs)",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
     ];
     let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.3}"));
     for bar in bars(world, fit) {
-        let noise = bar.noise_std_dev.map_or("-".to_owned(), |noise| format!("± {:.3}", 2.0 * noise));
-        rows.push(vec![bar.name.clone(), number(bar.truth), number(bar.found), noise]);
+        let noise = bar
+            .noise_std_dev
+            .map_or("-".to_owned(), |noise| format!("± {:.3}", 2.0 * noise));
+        rows.push(vec![
+            bar.name.clone(),
+            number(bar.truth),
+            number(bar.found),
+            noise,
+        ]);
     }
     format!(
         "{}.\n\n{} clients with one record of {} features each; {} matter.\n\
          found {} with the right coefficients beside the truth:\n\n{}\n\
          test R2 {:.3} (predicting zero: 0); test MSE {:.3}, null model {:.3}\n\
          the report is in {}",
-        answer["guarantee"]["statement"].as_str().unwrap_or_default(),
+        answer["guarantee"]["statement"]
+            .as_str()
+            .unwrap_or_default(),
         WORLD.records,
         WORLD.features,
         WORLD.sparsity,

@@ -34,20 +34,38 @@ pub(crate) struct Failure {
 
 impl Failure {
     pub(crate) fn outcome(code: &'static str, message: String, help: &str) -> Self {
-        Self { blame: Blame::Outcome, code, message, help: help.to_owned() }
+        Self {
+            blame: Blame::Outcome,
+            code,
+            message,
+            help: help.to_owned(),
+        }
     }
 
     pub(crate) fn usage(code: &'static str, message: String, help: &str) -> Self {
-        Self { blame: Blame::Usage, code, message, help: help.to_owned() }
+        Self {
+            blame: Blame::Usage,
+            code,
+            message,
+            help: help.to_owned(),
+        }
     }
 
     pub(crate) fn environment(code: &'static str, message: String, help: &str) -> Self {
-        Self { blame: Blame::Environment, code, message, help: help.to_owned() }
+        Self {
+            blame: Blame::Environment,
+            code,
+            message,
+            help: help.to_owned(),
+        }
     }
 
     /// The same failure with other advice.
     pub(crate) fn with_help(self, help: &str) -> Self {
-        Self { help: help.to_owned(), ..self }
+        Self {
+            help: help.to_owned(),
+            ..self
+        }
     }
 
     pub(crate) const fn exit_code(&self) -> u8 {
@@ -62,21 +80,33 @@ impl Failure {
 impl From<IllegalQuantity> for Failure {
     fn from(error: IllegalQuantity) -> Self {
         let help = "correct the value; nothing was spent";
-        Self::usage("sprifed::privacy::illegal-quantity", error.to_string(), help)
+        Self::usage(
+            "sprifed::privacy::illegal-quantity",
+            error.to_string(),
+            help,
+        )
     }
 }
 
 impl From<IllegalFraction> for Failure {
     fn from(error: IllegalFraction) -> Self {
         let help = "correct the value; nothing was spent";
-        Self::usage("sprifed::privacy::illegal-fraction", error.to_string(), help)
+        Self::usage(
+            "sprifed::privacy::illegal-fraction",
+            error.to_string(),
+            help,
+        )
     }
 }
 
 impl From<IllegalParticipation> for Failure {
     fn from(error: IllegalParticipation) -> Self {
         let help = "change --clients, --quorum or --colluders; nothing was spent";
-        Self::usage("sprifed::privacy::illegal-participation", error.to_string(), help)
+        Self::usage(
+            "sprifed::privacy::illegal-participation",
+            error.to_string(),
+            help,
+        )
     }
 }
 
@@ -125,10 +155,14 @@ impl From<DataError> for Failure {
                 "sprifed::data::schema",
                 "replace every FILL_IN by a number known without looking at the records; nothing was spent",
             ),
-            DataError::Schema(_) => {
-                ("sprifed::data::schema", "correct the schema as said above; nothing was spent")
-            }
-            _ => ("sprifed::data::table", "correct the table or the schema as said above; nothing was spent"),
+            DataError::Schema(_) => (
+                "sprifed::data::schema",
+                "correct the schema as said above; nothing was spent",
+            ),
+            _ => (
+                "sprifed::data::table",
+                "correct the table or the schema as said above; nothing was spent",
+            ),
         };
         Self::usage(code, message, help)
     }

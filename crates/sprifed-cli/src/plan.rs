@@ -79,7 +79,9 @@ impl PlanStudy {
     fn delta(&self) -> Result<Delta, Failure> {
         #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 records")]
         let recommended = (0.1 / self.world.records.max(1) as f64).min(1e-6);
-        Ok(self.delta.map_or_else(|| Delta::try_from(recommended), Ok)?)
+        Ok(self
+            .delta
+            .map_or_else(|| Delta::try_from(recommended), Ok)?)
     }
 
     fn forecast(
@@ -106,7 +108,10 @@ impl PlanStudy {
             },
         )?;
         progress.finish();
-        Ok(Some((forecast, start.elapsed().as_secs_f64() / f64::max(trials, 1.0))))
+        Ok(Some((
+            forecast,
+            start.elapsed().as_secs_f64() / f64::max(trials, 1.0),
+        )))
     }
 
     fn to_json(
@@ -159,12 +164,23 @@ impl PlanStudy {
             answer["bits_per_integer"],
             answer["upload_bytes_per_client"],
         );
-        let mut rows =
-            vec![["step", "asks for", "integers", "noise / largest contribution", "mu or range"]
-                .map(str::to_owned)
-                .to_vec()];
+        let mut rows = vec![
+            [
+                "step",
+                "asks for",
+                "integers",
+                "noise / largest contribution",
+                "mu or range",
+            ]
+            .map(str::to_owned)
+            .to_vec(),
+        ];
         for line in lines(plan).unwrap_or_default() {
-            let noise: Vec<String> = line.relative_noise.iter().map(|n| format!("{n:.1}")).collect();
+            let noise: Vec<String> = line
+                .relative_noise
+                .iter()
+                .map(|n| format!("{n:.1}"))
+                .collect();
             rows.push(vec![
                 (line.step + 1).to_string(),
                 line.purpose,
@@ -183,13 +199,18 @@ fn forecast_text(forecast: &Value, request: &WorldRequest) -> String {
     if forecast.is_null() {
         return String::new();
     }
-    let share = forecast["recovered_share"]["mean"].as_f64().unwrap_or(f64::NAN);
-    let error = forecast["recovered_share"]["std_error"].as_f64().unwrap_or(f64::NAN);
+    let share = forecast["recovered_share"]["mean"]
+        .as_f64()
+        .unwrap_or(f64::NAN);
+    let error = forecast["recovered_share"]["std_error"]
+        .as_f64()
+        .unwrap_or(f64::NAN);
     #[expect(clippy::cast_precision_loss, reason = "a sparsity is small")]
     let expected = share * request.sparsity as f64;
-    let needed = forecast["records_for_90_percent"]
-        .as_u64()
-        .map_or_else(|| "more than were tried".to_owned(), |records| format!("about {records}"));
+    let needed = forecast["records_for_90_percent"].as_u64().map_or_else(
+        || "more than were tried".to_owned(),
+        |records| format!("about {records}"),
+    );
     format!(
         "\nforecast ({} simulated studies a point; {}):\n\
          with n = {} expect to find {expected:.1} of {} features (share {share:.2}, standard error {error:.2}), \
@@ -244,7 +265,9 @@ fn bits_per_integer(plan: &Plan, request: &WorldRequest) -> Result<u64, Failure>
     let clients = u32::try_from(request.records).unwrap_or(u32::MAX);
     let mut widest = 1;
     for step in &plan.steps {
-        let PlannedStep::Sum(sum) = step else { continue };
+        let PlannedStep::Sum(sum) = step else {
+            continue;
+        };
         for planned in &sum.blocks {
             let size = SumSize {
                 largest_sum: u128::from(clients)
@@ -263,4 +286,3 @@ fn bits_per_integer(plan: &Plan, request: &WorldRequest) -> Result<u64, Failure>
     }
     Ok(u64::from(widest))
 }
-

@@ -3,8 +3,8 @@
 use minijinja::value::Serde;
 use minijinja::{Environment, Value, context};
 use plotters::prelude::{
-    BLACK, ChartBuilder, Color, IntoDrawingArea, IntoSegmentedCoord, PathElement, RGBColor, Rectangle,
-    SVGBackend, SegmentValue, WHITE,
+    BLACK, ChartBuilder, Color, IntoDrawingArea, IntoSegmentedCoord, PathElement, RGBColor,
+    Rectangle, SVGBackend, SegmentValue, WHITE,
 };
 use serde::Serialize;
 
@@ -63,9 +63,12 @@ impl Page {
     }
 
     fn draw(&self, svg: &mut String) -> Result<(), Box<dyn std::error::Error + '_>> {
-        let values = self.bars.iter().flat_map(|bar| [bar.truth, bar.found]).flatten();
-        let (low, high) =
-            values.fold((0.0f64, 0.0f64), |(low, high), v| (low.min(v), high.max(v)));
+        let values = self
+            .bars
+            .iter()
+            .flat_map(|bar| [bar.truth, bar.found])
+            .flatten();
+        let (low, high) = values.fold((0.0f64, 0.0f64), |(low, high), v| (low.min(v), high.max(v)));
         let margin = 0.1 * (high - low).max(1e-9);
         let names: Vec<&str> = self.bars.iter().map(|bar| bar.name.as_str()).collect();
         let root = SVGBackend::with_string(svg, (720, 320)).into_drawing_area();
@@ -95,12 +98,18 @@ impl Page {
                 chart.draw_series([Rectangle::new(shape, TRUE_COLOUR.filled())])?;
             }
             if let Some(found) = bar.found {
-                let end = names.get(index + 1).map_or(SegmentValue::Last, SegmentValue::Exact);
-                let mut shape = Rectangle::new([(centre(index), 0.0), (end, found)], FOUND_COLOUR.filled());
+                let end = names
+                    .get(index + 1)
+                    .map_or(SegmentValue::Last, SegmentValue::Exact);
+                let mut shape =
+                    Rectangle::new([(centre(index), 0.0), (end, found)], FOUND_COLOUR.filled());
                 shape.set_margin(0, 0, 0, 12);
                 chart.draw_series([shape])?;
                 let noise = 2.0 * bar.noise_std_dev.unwrap_or(0.0);
-                let whisker = vec![(centre(index), found - noise), (centre(index), found + noise)];
+                let whisker = vec![
+                    (centre(index), found - noise),
+                    (centre(index), found + noise),
+                ];
                 chart.draw_series([PathElement::new(whisker, BLACK)])?;
             }
         }

@@ -63,7 +63,8 @@ impl ProcedureName {
     }
 
     pub(crate) fn words(self) -> String {
-        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+        self.to_possible_value()
+            .map_or_else(String::new, |value| value.get_name().to_owned())
     }
 }
 
@@ -135,7 +136,12 @@ impl Simulate {
             return Ok(Method::certified(procedure, &request, budget, relation)?);
         }
         if let Some(algorithm) = self.procedure.published() {
-            return Ok(Method::paper(algorithm, &request, self.per_vector()?, self.mu_s)?);
+            return Ok(Method::paper(
+                algorithm,
+                &request,
+                self.per_vector()?,
+                self.mu_s,
+            )?);
         }
         Ok(match self.procedure {
             ProcedureName::NonPrivateLasso => Method::NonPrivateLasso,
@@ -148,12 +154,7 @@ impl Simulate {
         Ok(self.mu_p.map_or_else(|| Mu::try_from(usual), Ok)?)
     }
 
-    fn to_json(
-        &self,
-        method: &Method,
-        summary: &Summary,
-        seconds: f64,
-    ) -> Result<Value, Failure> {
+    fn to_json(&self, method: &Method, summary: &Summary, seconds: f64) -> Result<Value, Failure> {
         let guarantee = match method {
             Method::Certified { plan, .. } => self.certified_guarantee(&plan.spending()?),
             Method::Paper { .. } => self.paper_guarantee()?,
@@ -222,7 +223,9 @@ impl Simulate {
             shares: (per_vector.get(), self.mu_s.get()),
             ..sprifed_privacy::paper::claims()[0]
         };
-        let Some(mu) = claim.delivered_zero_out()? else { return Ok(Value::Null) };
+        let Some(mu) = claim.delivered_zero_out()? else {
+            return Ok(Value::Null);
+        };
         let twice = Mu::try_from(2.0 * mu.get())?;
         let priced = |mu: Mu| json!({ "mu": mu, "epsilon": mu.to_approx_dp(self.delta).epsilon() });
         Ok(json!({ "zero-out": priced(mu), "replace-one": priced(twice) }))
@@ -266,5 +269,7 @@ impl Simulate {
 }
 
 fn epsilon_of(priced: &Value) -> String {
-    priced["epsilon"].as_f64().map_or_else(|| "none".to_owned(), |value| format!("{value:.2}"))
+    priced["epsilon"]
+        .as_f64()
+        .map_or_else(|| "none".to_owned(), |value| format!("{value:.2}"))
 }

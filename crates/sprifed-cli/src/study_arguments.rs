@@ -65,7 +65,9 @@ pub(crate) struct WorldArguments {
 fn parse_correlation(text: &str) -> Result<Correlation, String> {
     let legal = "none, ar:R or equi:R with R from 0 to below 1";
     let (kind, number) = text.split_once(':').unwrap_or((text, "0"));
-    let number: f64 = number.parse().map_err(|_| format!("{text:?} is not {legal}"))?;
+    let number: f64 = number
+        .parse()
+        .map_err(|_| format!("{text:?} is not {legal}"))?;
     if !(0.0..1.0).contains(&number) {
         return Err(format!("{number} is not a correlation from 0 to below 1"));
     }
@@ -86,10 +88,17 @@ impl WorldArguments {
     /// The world to generate.
     pub(crate) fn request(&self) -> Result<WorldRequest, Failure> {
         let refuse = |message: String| {
-            Err(Failure::usage("sprifed::simulate::illegal-world", message, "correct the value"))
+            Err(Failure::usage(
+                "sprifed::simulate::illegal-world",
+                message,
+                "correct the value",
+            ))
         };
         if self.records < 2 {
-            return refuse(format!("{} records are given, but at least 2 are required", self.records));
+            return refuse(format!(
+                "{} records are given, but at least 2 are required",
+                self.records
+            ));
         }
         if self.sparsity == 0 || self.sparsity >= self.features {
             return refuse(format!(
@@ -99,21 +108,33 @@ impl WorldArguments {
         }
         if self.clients() == 0 || self.clients() > self.records {
             let (clients, records) = (self.clients(), self.records);
-            return refuse(format!("{clients} clients can not hold {records} records, one or more each"));
+            return refuse(format!(
+                "{clients} clients can not hold {records} records, one or more each"
+            ));
         }
-        if self.records.checked_mul(self.features).is_none_or(|cells| cells > 1 << 33) {
-            return refuse("the world has more than 2^33 values, which does not fit memory".to_owned());
+        if self
+            .records
+            .checked_mul(self.features)
+            .is_none_or(|cells| cells > 1 << 33)
+        {
+            return refuse(
+                "the world has more than 2^33 values, which does not fit memory".to_owned(),
+            );
         }
         let unexplained = match (self.population_r2, self.error_std, self.reading) {
             (Some(share), _, _) if share > 0.0 && share < 1.0 => Unexplained::PopulationR2(share),
             (Some(share), _, _) => {
-                return refuse(format!("population R2 is {share}, but it must lie between 0 and 1"));
+                return refuse(format!(
+                    "population R2 is {share}, but it must lie between 0 and 1"
+                ));
             }
             (None, Some(error), _) if error.is_finite() && error >= 0.0 => {
                 Unexplained::ErrorStdDev(error)
             }
             (None, Some(error), _) => {
-                return refuse(format!("the error is {error}, but it must be finite and not negative"));
+                return refuse(format!(
+                    "the error is {error}, but it must be finite and not negative"
+                ));
             }
             (None, None, ReadingName::Clean) => Unexplained::ErrorStdDev(0.1),
             (None, None, ReadingName::Paper) => Unexplained::ErrorStdDev(0.001),

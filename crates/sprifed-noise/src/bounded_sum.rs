@@ -44,8 +44,15 @@ impl BoundedSum {
     /// The empty sum of `plan`.
     #[must_use]
     pub fn zero(plan: SumPlan) -> Self {
-        let coordinates = plan.blocks.iter().map(|block| block.coordinates as usize).sum();
-        Self { plan, totals: vec![0; coordinates] }
+        let coordinates = plan
+            .blocks
+            .iter()
+            .map(|block| block.coordinates as usize)
+            .sum();
+        Self {
+            plan,
+            totals: vec![0; coordinates],
+        }
     }
 
     /// The plan of the sum.
@@ -109,8 +116,15 @@ impl core::fmt::Debug for BoundedSum {
 }
 
 fn check(block: &Block, part: &[i32]) -> Result<(), OutOfBounds> {
-    let exceeds = |rule| Err(OutOfBounds::Block { block: block.name.clone(), rule });
-    let largest = part.iter().fold(0, |largest: u32, value| largest.max(value.unsigned_abs()));
+    let exceeds = |rule| {
+        Err(OutOfBounds::Block {
+            block: block.name.clone(),
+            rule,
+        })
+    };
+    let largest = part
+        .iter()
+        .fold(0, |largest: u32, value| largest.max(value.unsigned_abs()));
     if u64::from(largest) > block.bounds.coordinate_bound() {
         return exceeds("bound of a coordinate");
     }
@@ -134,6 +148,10 @@ fn check(block: &Block, part: &[i32]) -> Result<(), OutOfBounds> {
 /// short runs are added in 64 bits and the runs in 128.
 fn squared_length(part: &[i32]) -> u128 {
     part.chunks(2)
-        .map(|pair| pair.iter().map(|v| u64::from(v.unsigned_abs()).pow(2)).sum::<u64>())
+        .map(|pair| {
+            pair.iter()
+                .map(|v| u64::from(v.unsigned_abs()).pow(2))
+                .sum::<u64>()
+        })
         .fold(0, |total, pair| total + u128::from(pair))
 }

@@ -31,13 +31,19 @@ impl NoiseGenerator {
     /// once. The command line does so in one file, which is found by this name.
     #[must_use]
     pub fn assume_fresh_entropy(key: [u8; 32]) -> Self {
-        Self { stream: ChaCha20Rng::from_seed(key), provenance: Provenance::Cryptographic }
+        Self {
+            stream: ChaCha20Rng::from_seed(key),
+            provenance: Provenance::Cryptographic,
+        }
     }
 
     /// A repeatable generator for simulation. What it protects is nothing.
     #[must_use]
     pub fn simulated(seed: u64) -> Self {
-        Self { stream: ChaCha20Rng::seed_from_u64(seed), provenance: Provenance::Simulated }
+        Self {
+            stream: ChaCha20Rng::seed_from_u64(seed),
+            provenance: Provenance::Simulated,
+        }
     }
 
     /// A seed for a fast generator that rounds values at random.

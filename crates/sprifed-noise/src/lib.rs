@@ -32,7 +32,5 @@ pub use geometric::Geometric;
 pub use parameter::NoiseParameterError;
 pub use poisson::Poisson;
 pub use random_bits::RandomBits;
-pub use release::{
-    Choice, DrawnNoise, DrawnSelection, Noised, PrivateSum, ReleaseError,
-};
+pub use release::{Choice, DrawnNoise, DrawnSelection, Noised, PrivateSum, ReleaseError};
 pub use skellam::Skellam;

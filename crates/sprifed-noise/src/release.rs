@@ -87,7 +87,11 @@ impl DrawnNoise {
                 sampler.fill(part, generator);
             }
         }
-        Ok(Self { purchase, noise, provenance: generator.provenance() })
+        Ok(Self {
+            purchase,
+            noise,
+            provenance: generator.provenance(),
+        })
     }
 
     /// Adds the noise to `sum` and lets it out.
@@ -110,12 +114,21 @@ impl DrawnNoise {
             *value += noise;
         }
         let SumPurchase { plan, origin, .. } = self.purchase;
-        Ok(Noised { plan, origin, values, provenance: self.provenance })
+        Ok(Noised {
+            plan,
+            origin,
+            values,
+            provenance: self.provenance,
+        })
     }
 }
 
 fn names(plan: &SumPlan) -> String {
-    let names: Vec<&str> = plan.blocks.iter().map(|block| block.name.as_str()).collect();
+    let names: Vec<&str> = plan
+        .blocks
+        .iter()
+        .map(|block| block.name.as_str())
+        .collect();
     names.join(" | ")
 }
 
@@ -202,7 +215,11 @@ impl PrivateSum {
     ) -> Option<Self> {
         let is_quorum = participation.decide(survivors) == Ok(Decision::Release);
         let fits = plan.coordinates() == values.len() as u64;
-        (is_quorum && fits).then_some(Self { plan, values, provenance })
+        (is_quorum && fits).then_some(Self {
+            plan,
+            values,
+            provenance,
+        })
     }
 
     /// The plan it answers.
@@ -248,7 +265,11 @@ impl DrawnSelection {
         let rate = Ratio::new_raw(u128::from(numerator), u128::from(denominator));
         let mut noise = vec![0; purchase.candidates as usize];
         FloorGumbel::new(rate)?.fill(&mut noise, generator);
-        Ok(Self { purchase, noise, provenance: generator.provenance() })
+        Ok(Self {
+            purchase,
+            noise,
+            provenance: generator.provenance(),
+        })
     }
 
     /// The candidate with the largest noisy absolute score; ties go to the first.
@@ -273,10 +294,18 @@ impl DrawnSelection {
             });
         }
         let totals = scores.into_totals();
-        let noisy = totals.iter().zip(&self.noise).map(|(total, noise)| total.abs() + noise);
-        let largest = noisy.enumerate().max_by_key(|(index, score)| (*score, usize::MAX - index));
+        let noisy = totals
+            .iter()
+            .zip(&self.noise)
+            .map(|(total, noise)| total.abs() + noise);
+        let largest = noisy
+            .enumerate()
+            .max_by_key(|(index, score)| (*score, usize::MAX - index));
         let index = largest.map_or(0, |(index, _)| index);
-        Ok(Choice { index, provenance: self.provenance })
+        Ok(Choice {
+            index,
+            provenance: self.provenance,
+        })
     }
 }
 

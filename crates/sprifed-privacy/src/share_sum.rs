@@ -87,7 +87,11 @@ pub(crate) fn merging_slack(parameter: f64, count: u32) -> f64 {
     let exact = sum_over_partners(count.min(EXACT_MERGES), term);
     let rest = f64::from(count.saturating_sub(EXACT_MERGES));
     let last = f64::from(EXACT_MERGES - 1) / f64::from(EXACT_MERGES);
-    if rest > 0.0 { exact + rest * term(last) } else { exact }
+    if rest > 0.0 {
+        exact + rest * term(last)
+    } else {
+        exact
+    }
 }
 
 /// Merges that are added up one by one.

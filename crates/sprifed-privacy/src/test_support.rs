@@ -28,7 +28,8 @@ pub fn small_sum() -> SumPurchase {
         plan: SumPlan {
             blocks: vec![block],
         },
-        origin: NoiseOrigin::Curator, unit: PrivacyUnit::Record,
+        origin: NoiseOrigin::Curator,
+        unit: PrivacyUnit::Record,
     }
 }
 

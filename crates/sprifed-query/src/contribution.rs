@@ -35,9 +35,17 @@ impl<'a> Contributor<'a> {
     /// For the questions of one sum.
     #[must_use]
     pub fn new(blocks: Vec<AskedBlock<'a>>, dither_seed: u64) -> Self {
-        let plan =
-            SumPlan { blocks: blocks.iter().map(|asked| asked.planned.block.clone()).collect() };
-        Self { blocks, plan, dither_seed }
+        let plan = SumPlan {
+            blocks: blocks
+                .iter()
+                .map(|asked| asked.planned.block.clone())
+                .collect(),
+        };
+        Self {
+            blocks,
+            plan,
+            dither_seed,
+        }
     }
 
     /// The sum over the units of `range`.
@@ -94,7 +102,10 @@ impl<'a> Contributor<'a> {
 }
 
 /// Rounds normalised values into the bounds of their block.
-#[expect(clippy::cast_possible_truncation, reason = "steps and bounds are far below 2^24")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "steps and bounds are far below 2^24"
+)]
 fn to_integers(planned: &PlannedBlock, values: &[f32], dither: &mut Dither, out: &mut [i32]) {
     let steps = planned.steps as f32;
     let most = i32::try_from(planned.block.bounds.coordinate_bound()).unwrap_or(i32::MAX);
@@ -109,7 +120,10 @@ fn to_integers(planned: &PlannedBlock, values: &[f32], dither: &mut Dither, out:
                 *square = (*square).max(0);
             }
         }
-        IntegerBounds::Ball { squared_norm: most_squared, .. } => {
+        IntegerBounds::Ball {
+            squared_norm: most_squared,
+            ..
+        } => {
             let norm = squared_norm(core::iter::once(values)).sqrt().max(1.0);
             let weight = (f64::from(steps) / norm) as f32;
             for _ in 0..ATTEMPTS {

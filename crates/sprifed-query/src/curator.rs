@@ -24,7 +24,9 @@ mod tests;
 #[non_exhaustive]
 pub enum CuratorError {
     /// The request is not the next step of the plan.
-    #[error("the procedure asked {found}, but step {step} of its plan is {planned:?}; this is a bug")]
+    #[error(
+        "the procedure asked {found}, but step {step} of its plan is {planned:?}; this is a bug"
+    )]
     NotPlanned {
         /// What was asked.
         found: String,
@@ -99,15 +101,25 @@ impl<'a> Curator<'a> {
         generator: NoiseGenerator,
     ) -> Result<Self, CuratorError> {
         if plan.origin != NoiseOrigin::Curator {
-            return Err(CuratorError::OtherOrigin { found: format!("{:?}", plan.origin) });
+            return Err(CuratorError::OtherOrigin {
+                found: format!("{:?}", plan.origin),
+            });
         }
         // Safety of the guarantee: ungrouped, every record of a client would enter on its own, and
         // a client with many would move the sum as often.
         if plan.unit == PrivacyUnit::Client && !records.are_grouped() {
-            return Err(CuratorError::Ungrouped { records: records.n_records() });
+            return Err(CuratorError::Ungrouped {
+                records: records.n_records(),
+            });
         }
         let ledger = Ledger::open(plan.budget, plan.relation, plan.unit);
-        Ok(Self { records, plan, ledger, generator, next_step: 0 })
+        Ok(Self {
+            records,
+            plan,
+            ledger,
+            generator,
+            next_step: 0,
+        })
     }
 
     /// What has been spent so far.
@@ -127,11 +139,21 @@ impl<'a> Curator<'a> {
             PlannedStep::Sum(sum) => sum.purpose.clone(),
             PlannedStep::Choice(choice) => choice.purpose.clone(),
         });
-        CuratorError::NotPlanned { found, step: self.next_step, planned }
+        CuratorError::NotPlanned {
+            found,
+            step: self.next_step,
+            planned,
+        }
     }
 
     fn planned_sum(&self, query: &SumQuery) -> Result<PlannedSum, CuratorError> {
-        let found = || format!("a sum of {} blocks for step {}", query.questions.len(), query.step);
+        let found = || {
+            format!(
+                "a sum of {} blocks for step {}",
+                query.questions.len(),
+                query.step
+            )
+        };
         match self.plan.steps.get(self.next_step) {
             Some(PlannedStep::Sum(sum)) if query.step == self.next_step => {
                 if sum.admits(&query.questions) {
@@ -165,13 +187,19 @@ impl<'a> Curator<'a> {
         let contributor = Contributor::new(blocks, self.generator.dither_seed());
         let units = self.records.n_units();
         let size = units.div_ceil(4 * rayon::current_num_threads()).max(1);
-        let ranges: Vec<_> =
-            (0..units).step_by(size).map(|start| start..(start + size).min(units)).collect();
+        let ranges: Vec<_> = (0..units)
+            .step_by(size)
+            .map(|start| start..(start + size).min(units))
+            .collect();
         let records = &self.records;
-        let parts: Result<Vec<BoundedSum>, OutOfBounds> =
-            ranges.into_par_iter().map(|range| contributor.sum(records, range)).collect();
+        let parts: Result<Vec<BoundedSum>, OutOfBounds> = ranges
+            .into_par_iter()
+            .map(|range| contributor.sum(records, range))
+            .collect();
         let mut parts = parts?.into_iter();
-        let mut total = parts.next().ok_or_else(|| self.not_planned("a sum of nobody".into()))?;
+        let mut total = parts
+            .next()
+            .ok_or_else(|| self.not_planned("a sum of nobody".into()))?;
         for part in parts {
             total.merge(&part)?;
         }
@@ -185,15 +213,23 @@ impl SumBackend for Curator<'_> {
     fn answer(&mut self, query: &SumQuery) -> Result<Answer, CuratorError> {
         let planned = self.planned_sum(query)?;
         let (origin, unit) = (self.plan.origin, self.plan.unit);
-        let purchase = SumPurchase { plan: planned.to_sum_plan(), origin, unit };
+        let purchase = SumPurchase {
+            plan: planned.to_sum_plan(),
+            origin,
+            unit,
+        };
         let permit = self.ledger.spend(&planned.purpose, purchase)?;
         let noise = DrawnNoise::draw(permit, &mut self.generator)?;
         self.next_step += 1;
         let pairs = query.questions.iter().zip(&planned.blocks);
-        let blocks = pairs.map(|(question, planned)| AskedBlock { question, planned }).collect();
+        let blocks = pairs
+            .map(|(question, planned)| AskedBlock { question, planned })
+            .collect();
         let noised = noise.release(self.total(blocks)?)?;
         let found = "an answer that is only a share".to_owned();
-        let sum = noised.into_private_sum().ok_or(CuratorError::OtherOrigin { found })?;
+        let sum = noised
+            .into_private_sum()
+            .ok_or(CuratorError::OtherOrigin { found })?;
         Ok(Answer::decode(&sum, &planned, 1))
     }
 }
@@ -205,19 +241,29 @@ impl ChoiceBackend for Curator<'_> {
         let noise = DrawnSelection::draw(permit, &mut self.generator)?;
         self.next_step += 1;
         let block = score_block(&planned);
-        let asked = vec![AskedBlock { question: &query.scores, planned: &block }];
+        let asked = vec![AskedBlock {
+            question: &query.scores,
+            planned: &block,
+        }];
         Ok(noise.choose(self.total(asked)?)?.index)
     }
 }
 
 /// The grid of scores. Its share variance is never used: a choice draws its own noise.
 fn score_block(planned: &PlannedChoice) -> PlannedBlock {
-    let bounds = IntegerBounds::Box { bound: u64::from(SCORE_STEPS), squares: 0 };
+    let bounds = IntegerBounds::Box {
+        bound: u64::from(SCORE_STEPS),
+        squares: 0,
+    };
     let block = Block {
         name: planned.purpose.clone(),
         coordinates: planned.purchase.candidates,
         bounds,
         share_variance: NoiseVariance::one(),
     };
-    PlannedBlock { block, steps: f64::from(SCORE_STEPS), rounding: Rounding::Dithered }
+    PlannedBlock {
+        block,
+        steps: f64::from(SCORE_STEPS),
+        rounding: Rounding::Dithered,
+    }
 }

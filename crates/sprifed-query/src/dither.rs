@@ -42,7 +42,8 @@ impl Dither {
         }
         self.step();
         let done = values.len() / LANES * LANES;
-        for ((value, rounded), lane) in values[done..].iter().zip(&mut out[done..]).zip(self.lanes) {
+        for ((value, rounded), lane) in values[done..].iter().zip(&mut out[done..]).zip(self.lanes)
+        {
             *rounded = round(value.clamp(-limit, limit) * weight, lane);
         }
     }
@@ -63,7 +64,10 @@ impl Dither {
 fn round(scaled: f32, word: u32) -> i32 {
     let centred = f32::from_bits((word >> 9) | 0x3F80_0000) - 1.5;
     let shifted = scaled + centred + SHIFT;
-    shifted.to_bits().cast_signed().wrapping_sub(SHIFT.to_bits().cast_signed())
+    shifted
+        .to_bits()
+        .cast_signed()
+        .wrapping_sub(SHIFT.to_bits().cast_signed())
 }
 
 #[cfg(test)]

@@ -15,13 +15,20 @@ impl FeatureSet {
     /// All of `n_features` features.
     #[must_use]
     pub fn all(n_features: u32) -> Self {
-        Self { runs: core::iter::once(0..n_features).collect(), len: n_features as usize }
+        Self {
+            runs: core::iter::once(0..n_features).collect(),
+            len: n_features as usize,
+        }
     }
 
     /// All but `excluded`.
     #[must_use]
     pub fn except(n_features: u32, excluded: &[u32]) -> Self {
-        let mut excluded: Vec<u32> = excluded.iter().copied().filter(|f| *f < n_features).collect();
+        let mut excluded: Vec<u32> = excluded
+            .iter()
+            .copied()
+            .filter(|f| *f < n_features)
+            .collect();
         excluded.sort_unstable();
         excluded.dedup();
         let mut runs = Vec::new();
@@ -75,6 +82,8 @@ impl FeatureSet {
 
     /// The values of a row, run by run.
     pub fn runs_of<'a>(&'a self, row: &'a [f32]) -> impl Iterator<Item = &'a [f32]> {
-        self.runs.iter().map(|run| row.get(run.start as usize..run.end as usize).unwrap_or(&[]))
+        self.runs
+            .iter()
+            .map(|run| row.get(run.start as usize..run.end as usize).unwrap_or(&[]))
     }
 }

@@ -9,9 +9,8 @@ use num_traits::FromPrimitive;
 use serde::{Deserialize, Serialize};
 use sprifed_privacy::{
     ApproxDp, BallRequest, Block, BoxRequest, IllegalFraction, IllegalQuantity, IntegerBounds,
-    LedgerLine, Mu,
-    NoiseOrigin, PrivacyUnit, RangeBound, Relation, Rounding, SelectionPurchase, Spending, SumPlan,
-    SumPurchase, Uncertifiable,
+    LedgerLine, Mu, NoiseOrigin, PrivacyUnit, RangeBound, Relation, Rounding, SelectionPurchase,
+    Spending, SumPlan, SumPurchase, Uncertifiable,
 };
 
 use crate::question::Question;
@@ -116,7 +115,13 @@ impl PlannedSum {
     /// The sum as the ledger knows it.
     #[must_use]
     pub fn to_sum_plan(&self) -> SumPlan {
-        SumPlan { blocks: self.blocks.iter().map(|planned| planned.block.clone()).collect() }
+        SumPlan {
+            blocks: self
+                .blocks
+                .iter()
+                .map(|planned| planned.block.clone())
+                .collect(),
+        }
     }
 }
 
@@ -126,16 +131,18 @@ impl Plan {
     /// # Errors
     /// When a step has no certified cost.
     pub fn spending(&self) -> Result<Spending, Uncertifiable> {
-        self.steps.iter().try_fold(Spending::default(), |spending, step| {
-            let line = match step {
-                PlannedStep::Sum(sum) => {
-                    let (plan, origin, unit) = (sum.to_sum_plan(), self.origin, self.unit);
-                    LedgerLine::Sum(SumPurchase { plan, origin, unit })
-                }
-                PlannedStep::Choice(choice) => LedgerLine::Selection(choice.purchase),
-            };
-            spending.and(line.expense(self.relation)?)
-        })
+        self.steps
+            .iter()
+            .try_fold(Spending::default(), |spending, step| {
+                let line = match step {
+                    PlannedStep::Sum(sum) => {
+                        let (plan, origin, unit) = (sum.to_sum_plan(), self.origin, self.unit);
+                        LedgerLine::Sum(SumPurchase { plan, origin, unit })
+                    }
+                    PlannedStep::Choice(choice) => LedgerLine::Selection(choice.purchase),
+                };
+                spending.and(line.expense(self.relation)?)
+            })
     }
 
     /// How many integers a backend adds up in all.
@@ -185,14 +192,21 @@ impl Planner {
         };
         let (block, steps) = request.plan(self.origin, self.relation)?;
         check_steps(steps)?;
-        Ok(PlannedBlock { block, steps, rounding })
+        Ok(PlannedBlock {
+            block,
+            steps,
+            rounding,
+        })
     }
 
     /// A block of contributions within [−1, 1] for each coordinate, at a cost of at most `cost`.
     ///
     /// # Errors
     /// When no grid exists.
-    #[expect(clippy::cast_precision_loss, reason = "an integer bound far below 2^53")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "an integer bound far below 2^53"
+    )]
     pub fn boxed(
         self,
         name: &str,
@@ -217,7 +231,11 @@ impl Planner {
         let block = request.plan_within(self.origin)?;
         let steps = block.bounds.coordinate_bound() as f64;
         check_steps(steps)?;
-        Ok(PlannedBlock { block, steps, rounding: Rounding::Dithered })
+        Ok(PlannedBlock {
+            block,
+            steps,
+            rounding: Rounding::Dithered,
+        })
     }
 
     /// A choice among `candidates` whose scores take [−1, 1] from each unit, at a range of at most
@@ -250,7 +268,10 @@ impl Planner {
             noise_rate: (rate as u32, RATE_STEPS),
             unit: self.unit,
         };
-        Ok(PlannedChoice { purpose: purpose.to_owned(), purchase })
+        Ok(PlannedChoice {
+            purpose: purpose.to_owned(),
+            purchase,
+        })
     }
 }
 

@@ -53,11 +53,17 @@ impl Answer {
             rest = following;
             let variance = planned.block.share_variance.to_f64() * f64::from(shares);
             AnswerBlock {
-                values: values.iter().map(|value| *value as f64 / planned.steps).collect(),
+                values: values
+                    .iter()
+                    .map(|value| *value as f64 / planned.steps)
+                    .collect(),
                 noise_std_dev: variance.sqrt() / planned.steps,
             }
         });
-        Self { blocks: blocks.collect(), provenance: sum.provenance() }
+        Self {
+            blocks: blocks.collect(),
+            provenance: sum.provenance(),
+        }
     }
 }
 

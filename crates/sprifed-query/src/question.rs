@@ -154,10 +154,12 @@ impl Question {
             Self::ResponseMean { .. } | Self::SupportResponse { .. } => 1,
             Self::SupportRow { earlier, .. } => earlier.len() + 1,
             Self::RowScale { .. } => ROW_BUCKETS,
-            Self::SupportUpdate { support, intercept, .. } => {
-                2 * (support.len() + usize::from(*intercept))
-            }
-            Self::SecondMoment { support, intercept, .. } => {
+            Self::SupportUpdate {
+                support, intercept, ..
+            } => 2 * (support.len() + usize::from(*intercept)),
+            Self::SecondMoment {
+                support, intercept, ..
+            } => {
                 let size = support.len() + 1 + usize::from(*intercept);
                 size * (size + 1) / 2
             }
@@ -170,38 +172,97 @@ impl Question {
     /// pass as many places as there are [`Self::coordinates`].
     pub fn add_contribution(&self, record: Record<'_>, out: &mut [f32]) {
         match self {
-            Self::ResponseCorrelation { features, feature_limit, response_limit } => {
+            Self::ResponseCorrelation {
+                features,
+                feature_limit,
+                response_limit,
+            } => {
                 let weight = clip(response(record), *response_limit) / response_limit;
-                add_products(features, record, *feature_limit, weight / feature_limit, out);
+                add_products(
+                    features,
+                    record,
+                    *feature_limit,
+                    weight / feature_limit,
+                    out,
+                );
             }
-            Self::FeatureCorrelation { feature, features, feature_limit } => {
+            Self::FeatureCorrelation {
+                feature,
+                features,
+                feature_limit,
+            } => {
                 let weight = clip(value(record, *feature), *feature_limit) / feature_limit;
-                add_products(features, record, *feature_limit, weight / feature_limit, out);
+                add_products(
+                    features,
+                    record,
+                    *feature_limit,
+                    weight / feature_limit,
+                    out,
+                );
             }
-            Self::BoxedGradient { model, features, feature_limit, residual_limit } => {
+            Self::BoxedGradient {
+                model,
+                features,
+                feature_limit,
+                residual_limit,
+            } => {
                 let weight = clip(model.residual(record), *residual_limit) / residual_limit;
-                add_products(features, record, *feature_limit, weight / feature_limit, out);
+                add_products(
+                    features,
+                    record,
+                    *feature_limit,
+                    weight / feature_limit,
+                    out,
+                );
             }
-            Self::RowClippedGradient { model, features, row_norm, residual_limit } => {
+            Self::RowClippedGradient {
+                model,
+                features,
+                row_norm,
+                residual_limit,
+            } => {
                 let weight = clip(model.residual(record), *residual_limit) / residual_limit;
                 let norm = finite_squared_norm(|| features.runs_of(record.features)).sqrt();
-                add_products(features, record, f64::MAX, weight / norm.max(*row_norm), out);
+                add_products(
+                    features,
+                    record,
+                    f64::MAX,
+                    weight / norm.max(*row_norm),
+                    out,
+                );
             }
             Self::ResidualScale { model, largest } => {
                 let residual = model.residual(record).abs();
                 add_one(out, bucket_of(halvings(residual, *largest), SCALE_BUCKETS));
             }
             Self::ResponseMean { response_limit } => {
-                add(out, [clip(response(record), *response_limit) / response_limit]);
+                add(
+                    out,
+                    [clip(response(record), *response_limit) / response_limit],
+                );
             }
-            Self::SupportResponse { feature, feature_limit, response_limit } => {
+            Self::SupportResponse {
+                feature,
+                feature_limit,
+                response_limit,
+            } => {
                 let response = clip(response(record), *response_limit) / response_limit;
-                add(out, [clip(value(record, *feature), *feature_limit) / feature_limit * response]);
+                add(
+                    out,
+                    [clip(value(record, *feature), *feature_limit) / feature_limit * response],
+                );
             }
-            Self::SupportRow { feature, earlier, feature_limit } => {
+            Self::SupportRow {
+                feature,
+                earlier,
+                feature_limit,
+            } => {
                 let limited = |k: u32| clip(value(record, k), *feature_limit) / feature_limit;
                 let own = limited(*feature);
-                add(out, earlier.iter().chain([feature]).map(|k| own * limited(*k)));
+                add(
+                    out,
+                    earlier.iter().chain([feature]).map(|k| own * limited(*k)),
+                );
             }
             Self::RowScale { largest } => {
                 let squares = finite_squared_norm(|| core::iter::once(record.features));
@@ -210,7 +271,14 @@ impl Question {
                 let position = 2.0 * halvings((squares / count).sqrt(), *largest);
                 add_one(out, bucket_of(position, ROW_BUCKETS));
             }
-            Self::SupportUpdate { support, intercept, model, scales, residual_limit, norm } => {
+            Self::SupportUpdate {
+                support,
+                intercept,
+                model,
+                scales,
+                residual_limit,
+                norm,
+            } => {
                 let scaled = |k: &u32| value(record, *k) / scales.feature;
                 let newest = support.last().map_or(0.0, scaled);
                 let residual = clip(model.residual(record) / scales.residual, *residual_limit);
@@ -223,7 +291,13 @@ impl Question {
                 let length = length(&row).max(*norm);
                 add(out, row.into_iter().map(|entry| entry / length));
             }
-            Self::SecondMoment { support, intercept, model, scales, norm } => {
+            Self::SecondMoment {
+                support,
+                intercept,
+                model,
+                scales,
+                norm,
+            } => {
                 let one = intercept.then_some(1.0);
                 let values = support.iter().map(|k| value(record, *k) / scales.feature);
                 let residual = model.residual(record) / scales.residual;
@@ -251,7 +325,11 @@ fn halvings(size: f64, largest: f64) -> f64 {
 )]
 fn bucket_of(position: f64, buckets: usize) -> usize {
     let last = buckets.saturating_sub(1) as f64;
-    if position.is_nan() { last as usize } else { position.floor().clamp(0.0, last) as usize }
+    if position.is_nan() {
+        last as usize
+    } else {
+        position.floor().clamp(0.0, last) as usize
+    }
 }
 
 fn add_one(out: &mut [f32], bucket: usize) {
@@ -265,14 +343,22 @@ fn upper_triangle(z: &[f64]) -> impl Iterator<Item = f64> + '_ {
     z.iter().enumerate().flat_map(move |(row, left)| {
         let rest = z.iter().skip(row).enumerate();
         rest.map(move |(distance, right)| {
-            let weight = if distance == 0 { 1.0 } else { core::f64::consts::SQRT_2 };
+            let weight = if distance == 0 {
+                1.0
+            } else {
+                core::f64::consts::SQRT_2
+            };
             weight * left * right
         })
     })
 }
 
 fn value(record: Record<'_>, feature: u32) -> f64 {
-    record.features.get(feature as usize).copied().map_or(0.0, |value| f64::from(finite(value)))
+    record
+        .features
+        .get(feature as usize)
+        .copied()
+        .map_or(0.0, |value| f64::from(finite(value)))
 }
 
 fn response(record: Record<'_>) -> f64 {
@@ -285,21 +371,31 @@ fn finite(value: f32) -> f32 {
 }
 
 fn clip(value: f64, limit: f64) -> f64 {
-    if value.is_nan() { 0.0 } else { value.clamp(-limit, limit) }
+    if value.is_nan() {
+        0.0
+    } else {
+        value.clamp(-limit, limit)
+    }
 }
 
 fn length(values: &[f64]) -> f64 {
     values.iter().map(|value| value * value).sum::<f64>().sqrt()
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "normalised values are small")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "normalised values are small"
+)]
 fn add(out: &mut [f32], values: impl IntoIterator<Item = f64>) {
     for (place, value) in out.iter_mut().zip(values) {
         *place += value as f32;
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "a weight of single precision is enough")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a weight of single precision is enough"
+)]
 fn add_products(
     features: &FeatureSet,
     record: Record<'_>,
@@ -325,7 +421,10 @@ fn finite_squared_norm<'a, I: Iterator<Item = &'a [f32]>>(runs: impl Fn() -> I) 
     if fast.is_finite() {
         return fast;
     }
-    runs().flatten().map(|value| f64::from(finite(*value)).powi(2)).sum()
+    runs()
+        .flatten()
+        .map(|value| f64::from(finite(*value)).powi(2))
+        .sum()
 }
 
 /// Σ x² over runs of a row, in sixteen lanes of single precision each summed in double.

@@ -7,7 +7,9 @@ use core::ops::Range;
 #[non_exhaustive]
 pub enum IllegalRecords {
     /// The matrix and the response do not fit together.
-    #[error("{values} feature values and {responses} responses do not make records of {features} features")]
+    #[error(
+        "{values} feature values and {responses} responses do not make records of {features} features"
+    )]
     Shape {
         /// Values in the matrix.
         values: usize,
@@ -20,7 +22,9 @@ pub enum IllegalRecords {
     #[error("there are no records or no features; at least one of each is required")]
     Empty,
     /// The units do not cover the records in order.
-    #[error("the privacy units must cover all {records} records one after the other, without empty ones")]
+    #[error(
+        "the privacy units must cover all {records} records one after the other, without empty ones"
+    )]
     Units {
         /// How many records there are.
         records: usize,
@@ -58,12 +62,21 @@ impl<'a> Records<'a> {
     ) -> Result<Self, IllegalRecords> {
         if features.len() != responses.len().saturating_mul(n_features) {
             let (values, responses) = (features.len(), responses.len());
-            return Err(IllegalRecords::Shape { values, responses, features: n_features });
+            return Err(IllegalRecords::Shape {
+                values,
+                responses,
+                features: n_features,
+            });
         }
         if responses.is_empty() || n_features == 0 {
             return Err(IllegalRecords::Empty);
         }
-        Ok(Self { features, responses, n_features, units: None })
+        Ok(Self {
+            features,
+            responses,
+            n_features,
+            units: None,
+        })
     }
 
     /// The same records with privacy units of several consecutive ones.
@@ -78,7 +91,10 @@ impl<'a> Records<'a> {
         if ends != Some(records) {
             return Err(IllegalRecords::Units { records });
         }
-        Ok(Self { units: Some(units), ..self })
+        Ok(Self {
+            units: Some(units),
+            ..self
+        })
     }
 
     /// Whether somebody said which records make a privacy unit.
@@ -107,7 +123,10 @@ impl<'a> Records<'a> {
 
     /// The records of one unit.
     pub fn unit(&self, index: usize) -> impl Iterator<Item = Record<'a>> + use<'a> {
-        let range = self.units.as_ref().map_or(index..index + 1, |units| units[index].clone());
+        let range = self
+            .units
+            .as_ref()
+            .map_or(index..index + 1, |units| units[index].clone());
         let (features, responses, width) = (self.features, self.responses, self.n_features);
         range.map(move |row| Record {
             features: &features[row * width..(row + 1) * width],
@@ -121,6 +140,9 @@ impl<'a> Records<'a> {
         self.features
             .chunks_exact(self.n_features)
             .zip(responses)
-            .map(|(features, response)| Record { features, response: *response })
+            .map(|(features, response)| Record {
+                features,
+                response: *response,
+            })
     }
 }

@@ -49,7 +49,9 @@ fn score_clips(setting: &Setting, choice_rho: f64) -> (f64, f64) {
         let spread = noise + records * clipped_variance(feature) * clipped_variance(residual);
         spread / (signal * signal)
     };
-    let pairs = SCORE_CLIPS.iter().flat_map(|b| SCORE_CLIPS.iter().map(move |q| (*b, *q)));
+    let pairs = SCORE_CLIPS
+        .iter()
+        .flat_map(|b| SCORE_CLIPS.iter().map(move |q| (*b, *q)));
     let best = pairs.min_by(|left, right| quality(*left).total_cmp(&quality(*right)));
     best.unwrap_or((1.0, 1.0))
 }
@@ -57,8 +59,16 @@ fn score_clips(setting: &Setting, choice_rho: f64) -> (f64, f64) {
 /// The ρ of one choice when all steps together cost `total`.
 fn choice_rho(setting: &Setting, total: f64) -> f64 {
     let mut others = SCALE_SHARE + UPDATE_SHARE;
-    others += if setting.intercept == Intercept::Estimated { MEAN_SHARE } else { 0.0 };
-    others += if setting.feature_scale.is_none() { ROW_SCALE_SHARE } else { 0.0 };
+    others += if setting.intercept == Intercept::Estimated {
+        MEAN_SHARE
+    } else {
+        0.0
+    };
+    others += if setting.feature_scale.is_none() {
+        ROW_SCALE_SHARE
+    } else {
+        0.0
+    };
     total * (1.0 - others) / f64::from(setting.sparsity)
 }
 
@@ -128,7 +138,10 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
         let cost = gaussian(UPDATE_SHARE, picks)?;
         let update = planner.ball("support update", entries, cost, Rounding::Dithered)?;
         let purpose = format!("support update of pick {number}");
-        steps.push(PlannedStep::Sum(PlannedSum { purpose, blocks: vec![update] }));
+        steps.push(PlannedStep::Sum(PlannedSum {
+            purpose,
+            blocks: vec![update],
+        }));
     }
     Ok(setting.plan("argmax OMP", steps))
 }
@@ -213,11 +226,17 @@ impl Argmax {
     fn model(&self) -> LinearModel {
         let terms = self.support.iter().zip(&self.coefficients);
         let terms = terms.map(|(feature, value)| (*feature, value / self.feature_scale));
-        LinearModel { intercept: self.intercept, terms: terms.collect() }
+        LinearModel {
+            intercept: self.intercept,
+            terms: terms.collect(),
+        }
     }
 
     fn ask(mut self, phase: Phase, questions: Vec<Question>) -> ChoosingStep<Self> {
-        let query = SumQuery { step: self.step, questions };
+        let query = SumQuery {
+            step: self.step,
+            questions,
+        };
         self.step += 1;
         self.phase = phase;
         ChoosingStep::Ask(query, self)
@@ -225,14 +244,19 @@ impl Argmax {
 
     fn ask_scale(self) -> ChoosingStep<Self> {
         let largest = 2.0 * self.setting.response_bound;
-        let mut questions = vec![Question::ResidualScale { model: self.model(), largest }];
+        let mut questions = vec![Question::ResidualScale {
+            model: self.model(),
+            largest,
+        }];
         if self.support.is_empty() {
             if self.setting.intercept == Intercept::Estimated {
                 let response_limit = self.setting.response_bound;
                 questions.push(Question::ResponseMean { response_limit });
             }
             if self.setting.feature_scale.is_none() {
-                questions.push(Question::RowScale { largest: self.setting.feature_bound });
+                questions.push(Question::RowScale {
+                    largest: self.setting.feature_bound,
+                });
             }
         }
         self.ask(Phase::Scale, questions)
@@ -249,7 +273,10 @@ impl Argmax {
             return;
         }
         if self.setting.intercept == Intercept::Estimated {
-            let mean = blocks.next().and_then(|block| block.values.first()).copied();
+            let mean = blocks
+                .next()
+                .and_then(|block| block.values.first())
+                .copied();
             let share = (mean.unwrap_or(0.0) / records).clamp(-1.0, 1.0);
             self.intercept = share * self.setting.response_bound;
         }
@@ -268,7 +295,10 @@ impl Argmax {
             feature_limit: self.clips.0 * self.feature_scale,
             residual_limit: self.clips.1 * self.scale,
         };
-        let query = ChoiceQuery { step: self.step, scores };
+        let query = ChoiceQuery {
+            step: self.step,
+            scores,
+        };
         self.step += 1;
         self.phase = Phase::Choice { candidates };
         ChoosingStep::Choose(query, self)
@@ -287,7 +317,9 @@ impl Argmax {
 
     /// Reads the new row of the Gram matrix and the correlations with the residual, and solves.
     fn take_update(&mut self, answer: &Answer) {
-        let Some(block) = answer.blocks.first() else { return };
+        let Some(block) = answer.blocks.first() else {
+            return;
+        };
         let constant = self.constant();
         let size = self.support.len() + constant;
         let norm = self.update_norm();
@@ -325,12 +357,26 @@ impl Argmax {
         let Some(solution) = self.solution else {
             let status = FitStatus::NoFeatureAboveNoise { largest_ratio: 0.0 };
             let (noise_std_devs, provenance) = (Vec::new(), self.provenance);
-            return Fit { model, noise_std_devs, status, residual_scale: None, provenance };
+            return Fit {
+                model,
+                noise_std_devs,
+                status,
+                residual_scale: None,
+                provenance,
+            };
         };
-        let relative: Vec<f64> = self.coefficients.iter().map(|value| value / self.scale).collect();
+        let relative: Vec<f64> = self
+            .coefficients
+            .iter()
+            .map(|value| value / self.scale)
+            .collect();
         Fit {
             model,
-            noise_std_devs: solution.noise_std_devs.iter().map(|noise| noise * unit).collect(),
+            noise_std_devs: solution
+                .noise_std_devs
+                .iter()
+                .map(|noise| noise * unit)
+                .collect(),
             status: solution.status_among(&relative, self.setting.n_features),
             residual_scale: Some(self.scale),
             provenance: self.provenance,
@@ -370,7 +416,10 @@ impl ChoosingProcedure for Argmax {
             support: self.support.clone(),
             intercept: self.setting.intercept == Intercept::Estimated,
             model: self.model(),
-            scales: Scales { feature: self.feature_scale, residual: self.scale },
+            scales: Scales {
+                feature: self.feature_scale,
+                residual: self.scale,
+            },
             residual_limit: UPDATE_CLIP,
             norm: self.update_norm(),
         };

@@ -45,8 +45,13 @@ pub enum RunError<B: core::error::Error + 'static> {
 
 impl CertifiedProcedure {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Grad, Self::Sieve, Self::Argmax, Self::HonestOmp, Self::HonestGrad];
+    pub const ALL: [Self; 5] = [
+        Self::Grad,
+        Self::Sieve,
+        Self::Argmax,
+        Self::HonestOmp,
+        Self::HonestGrad,
+    ];
 
     /// The public plan for `setting`.
     ///

@@ -31,7 +31,9 @@ pub fn best_clip(noise_variance: f64, records: f64) -> f64 {
         .unwrap_or(1.0)
 }
 
-const CLIPS: [f64; 13] = [0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0];
+const CLIPS: [f64; 13] = [
+    0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0,
+];
 
 #[cfg(test)]
 mod tests;

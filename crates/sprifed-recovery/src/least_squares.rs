@@ -78,7 +78,11 @@ impl NoisyNormalEquations {
         }
         let (eigen, floor) = self.eigen();
         let condition = eigen.eigenvalues.max() / eigen.eigenvalues.min();
-        let repaired = eigen.eigenvalues.iter().filter(|value| **value < floor).count();
+        let repaired = eigen
+            .eigenvalues
+            .iter()
+            .filter(|value| **value < floor)
+            .count();
         let inverted = eigen.eigenvalues.map(|value| inverse_of(value, floor));
         let inverse = recompose(&eigen.eigenvectors, &inverted);
         let coefficients = &inverse * &self.cross;
@@ -86,7 +90,11 @@ impl NoisyNormalEquations {
         Solution {
             coefficients: coefficients.iter().copied().collect(),
             noise_std_devs: (0..size).map(spread).collect(),
-            sampling_std_devs: inverse.diagonal().iter().map(|d| d.max(0.0).sqrt()).collect(),
+            sampling_std_devs: inverse
+                .diagonal()
+                .iter()
+                .map(|d| d.max(0.0).sqrt())
+                .collect(),
             condition,
             repaired,
         }
@@ -95,7 +103,10 @@ impl NoisyNormalEquations {
     /// The equations for coefficients measured from −`shift` on: g + G·shift.
     #[must_use]
     pub fn shifted(&self, shift: &DVector<f64>) -> Self {
-        Self { cross: &self.cross + &self.gram * shift, ..self.clone() }
+        Self {
+            cross: &self.cross + &self.gram * shift,
+            ..self.clone()
+        }
     }
 
     /// The equations of some of the features.
@@ -106,14 +117,22 @@ impl NoisyNormalEquations {
             self.gram[(chosen[row], chosen[column])]
         });
         let cross = DVector::from_fn(size, |row, _| self.cross[chosen[row]]);
-        Self { gram, cross, ..*self }
+        Self {
+            gram,
+            cross,
+            ..*self
+        }
     }
 
     /// G with every eigenvalue raised to at least the noise level, and how many were raised.
     #[must_use]
     pub fn repaired_gram(&self) -> (DMatrix<f64>, usize) {
         let (eigen, floor) = self.eigen();
-        let repaired = eigen.eigenvalues.iter().filter(|value| **value < floor).count();
+        let repaired = eigen
+            .eigenvalues
+            .iter()
+            .filter(|value| **value < floor)
+            .count();
         let raised = eigen.eigenvalues.map(|value| value.max(floor));
         (recompose(&eigen.eigenvectors, &raised), repaired)
     }
@@ -154,8 +173,9 @@ impl Solution {
         }
         let selected = (2.0 * (20.0 * f64::from(candidates)).ln()).sqrt() / OUTSTANDING;
         let both = self.noise_std_devs.iter().zip(&self.sampling_std_devs);
-        let noise: Vec<f64> =
-            both.map(|(noise, sampling)| noise.hypot(selected * sampling)).collect();
+        let noise: Vec<f64> = both
+            .map(|(noise, sampling)| noise.hypot(selected * sampling))
+            .collect();
         let largest_ratio = largest_ratio(coefficients, &noise);
         if largest_ratio < OUTSTANDING {
             return FitStatus::NoFeatureAboveNoise { largest_ratio };
@@ -170,7 +190,10 @@ impl Solution {
         }
         if self.repaired > 0 {
             let (condition, repaired) = (self.condition, self.repaired);
-            return FitStatus::IllConditioned { condition, repaired };
+            return FitStatus::IllConditioned {
+                condition,
+                repaired,
+            };
         }
         FitStatus::Complete
     }

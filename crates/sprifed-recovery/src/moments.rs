@@ -41,7 +41,12 @@ impl Moments {
                 matrix[(column, row)] = value / weight;
             }
         }
-        Self { matrix, noise: block.noise_std_dev * norm * norm, intercept, records }
+        Self {
+            matrix,
+            noise: block.noise_std_dev * norm * norm,
+            intercept,
+            records,
+        }
     }
 
     /// The normal equations for the support, the intercept eliminated.
@@ -50,16 +55,31 @@ impl Moments {
         let size = self.matrix.nrows();
         let first = usize::from(self.intercept);
         let support = size - 1 - first;
-        let mut gram = self.matrix.view((first, first), (support, support)).into_owned();
-        let mut cross: DVector<f64> =
-            self.matrix.view((first, size - 1), (support, 1)).column(0).into_owned();
+        let mut gram = self
+            .matrix
+            .view((first, first), (support, support))
+            .into_owned();
+        let mut cross: DVector<f64> = self
+            .matrix
+            .view((first, size - 1), (support, 1))
+            .column(0)
+            .into_owned();
         if self.intercept {
             let count = self.count();
-            let means = self.matrix.view((first, 0), (support, 1)).column(0).into_owned();
+            let means = self
+                .matrix
+                .view((first, 0), (support, 1))
+                .column(0)
+                .into_owned();
             gram -= &means * means.transpose() / count;
             cross -= &means * (self.matrix[(0, size - 1)] / count);
         }
-        NoisyNormalEquations { gram, cross, gram_noise: self.noise, cross_noise: self.noise / SQRT_2 }
+        NoisyNormalEquations {
+            gram,
+            cross,
+            gram_noise: self.noise,
+            cross_noise: self.noise / SQRT_2,
+        }
     }
 
     /// What the intercept changes by once the coefficients change by `changes`; zero without one.

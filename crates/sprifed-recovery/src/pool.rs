@@ -29,7 +29,10 @@ pub(crate) struct Ranked {
 
 impl Pool {
     pub(crate) fn new(features: usize) -> Self {
-        Self { weighted: vec![0.0; features], weights: vec![0.0; features] }
+        Self {
+            weighted: vec![0.0; features],
+            weights: vec![0.0; features],
+        }
     }
 
     /// Adds one estimate of a coefficient.
@@ -47,13 +50,23 @@ impl Pool {
                 let index = *feature as usize;
                 let estimate = self.weighted[index] / self.weights[index];
                 let ratio = self.weighted[index] / self.weights[index].sqrt();
-                Ranked { feature: *feature, estimate, ratio }
+                Ranked {
+                    feature: *feature,
+                    estimate,
+                    ratio,
+                }
             })
             .collect();
         ranked.sort_by(|left, right| right.ratio.abs().total_cmp(&left.ratio.abs()));
-        let middle = ranked.get(ranked.len() / 2).map_or(0.0, |candidate| candidate.ratio.abs());
+        let middle = ranked
+            .get(ranked.len() / 2)
+            .map_or(0.0, |candidate| candidate.ratio.abs());
         // 1.4826 times the median absolute value is the standard deviation of a normal.
-        let background = if everybody { (1.4826 * middle).max(1.0) } else { 1.0 };
+        let background = if everybody {
+            (1.4826 * middle).max(1.0)
+        } else {
+            1.0
+        };
         Ranking { ranked, background }
     }
 }

@@ -108,19 +108,31 @@ impl Pooled {
 
     /// The current model in bounded units.
     fn model(&self) -> LinearModel {
-        let terms = self.terms.iter().map(|(feature, value)| (*feature, value / self.feature_scale));
-        LinearModel { intercept: self.intercept, terms: terms.collect() }
+        let terms = self
+            .terms
+            .iter()
+            .map(|(feature, value)| (*feature, value / self.feature_scale));
+        LinearModel {
+            intercept: self.intercept,
+            terms: terms.collect(),
+        }
     }
 
     fn ask(mut self, phase: Phase, questions: Vec<Question>) -> Step<Self> {
-        let query = SumQuery { step: self.step, questions };
+        let query = SumQuery {
+            step: self.step,
+            questions,
+        };
         self.step += 1;
         self.phase = phase;
         Step::Ask(query, self)
     }
 
     fn scale_question(&self) -> Question {
-        Question::ResidualScale { model: self.model(), largest: 2.0 * self.setting.response_bound }
+        Question::ResidualScale {
+            model: self.model(),
+            largest: 2.0 * self.setting.response_bound,
+        }
     }
 
     fn ask_gradient(self, round: usize) -> Step<Self> {
@@ -168,7 +180,9 @@ impl Pooled {
     /// Pools the de-biased gradient and ranks the candidates.
     fn take_gradient(&mut self, round: usize, clip: f64, answer: &Answer) {
         self.take_scale(answer.blocks.get(1));
-        let Some(block) = answer.blocks.first() else { return };
+        let Some(block) = answer.blocks.first() else {
+            return;
+        };
         let size = self.candidates.len();
         // In units of scaled features the row norm is √K.
         let unit = count(size).sqrt();
@@ -212,18 +226,26 @@ impl Pooled {
             Some(best) if self.scale > best.scale => {}
             _ => {
                 let (terms, intercept, scale) = (self.terms.clone(), self.intercept, self.scale);
-                self.best = Some(Best { terms, intercept, scale });
+                self.best = Some(Best {
+                    terms,
+                    intercept,
+                    scale,
+                });
             }
         }
     }
 
     /// The strongest features above the threshold, at most `most`.
     fn standing_out(&self, most: usize) -> Vec<(u32, f64)> {
-        let Some(ranking) = &self.ranking else { return Vec::new() };
+        let Some(ranking) = &self.ranking else {
+            return Vec::new();
+        };
         let threshold = THRESHOLD * ranking.background;
         let ranked = ranking.ranked.iter().take(most);
         let above = ranked.filter(|candidate| candidate.ratio.abs() > threshold);
-        above.map(|candidate| (candidate.feature, candidate.estimate)).collect()
+        above
+            .map(|candidate| (candidate.feature, candidate.estimate))
+            .collect()
     }
 
     /// Makes `terms` the model and predicts the residual's scale under it.
@@ -231,15 +253,19 @@ impl Pooled {
         let size = |terms: &[(u32, f64)]| terms.iter().map(|(_, value)| value * value).sum::<f64>();
         let explained = size(&terms) - size(&self.terms);
         let least = LEAST_FALL * self.scale * self.scale;
-        self.expected_scale =
-            (self.scale * self.scale - explained).max(least).sqrt().min(self.scale);
+        self.expected_scale = (self.scale * self.scale - explained)
+            .max(least)
+            .sqrt()
+            .min(self.scale);
         self.terms = terms;
     }
 
     /// The features of the working model: those kept so far and the new ones that stand out.
     fn working_features(&self) -> Vec<u32> {
         let mut features: Vec<u32> = self.terms.iter().map(|(feature, _)| *feature).collect();
-        let Some(ranking) = &self.ranking else { return features };
+        let Some(ranking) = &self.ranking else {
+            return features;
+        };
         let threshold = THRESHOLD * ranking.background;
         let sparsity = self.setting.sparsity as usize;
         let kept = features.clone();
@@ -251,7 +277,10 @@ impl Pooled {
             }
         }
         if features.len() == kept.len() && kept.len() < sparsity {
-            let strongest = ranking.ranked.iter().find(|candidate| is_new(&candidate.feature));
+            let strongest = ranking
+                .ranked
+                .iter()
+                .find(|candidate| is_new(&candidate.feature));
             features.extend(strongest.map(|candidate| candidate.feature));
         }
         features
@@ -262,7 +291,10 @@ impl Pooled {
             support: support.to_vec(),
             intercept: self.setting.intercept == Intercept::Estimated,
             model: self.model(),
-            scales: Scales { feature: self.feature_scale, residual: self.scale },
+            scales: Scales {
+                feature: self.feature_scale,
+                residual: self.scale,
+            },
             norm: self.moment_norm(support.len()),
         }
     }
@@ -276,17 +308,28 @@ impl Pooled {
         let block = answer.blocks.first()?;
         let intercept = self.setting.intercept == Intercept::Estimated;
         let norm = self.moment_norm(support);
-        Some(Moments::decode(block, support, intercept, norm, self.records()))
+        Some(Moments::decode(
+            block,
+            support,
+            intercept,
+            norm,
+            self.records(),
+        ))
     }
 
     /// Coefficients of `features` in the current model.
     fn current(&self, features: &[u32]) -> Vec<f64> {
         let of = |feature: &u32| self.terms.iter().find(|(known, _)| known == feature);
-        features.iter().map(|feature| of(feature).map_or(0.0, |(_, value)| *value)).collect()
+        features
+            .iter()
+            .map(|feature| of(feature).map_or(0.0, |(_, value)| *value))
+            .collect()
     }
 
     fn take_working(&mut self, features: &[u32], answer: &Answer) {
-        let Some(moments) = self.moments(answer, features.len()) else { return };
+        let Some(moments) = self.moments(answer, features.len()) else {
+            return;
+        };
         let equations = moments.normal_equations();
         let changes = equations.solve().coefficients;
         let changes: Vec<f64> = changes.iter().map(|change| change * self.scale).collect();
@@ -295,8 +338,9 @@ impl Pooled {
             * (equations.cross_noise.powi(2) / (records * records) + 1.0 / records).sqrt();
         let now = self.current(features);
         let updated = features.iter().zip(now.iter().zip(&changes));
-        let mut terms: Vec<(u32, f64)> =
-            updated.map(|(feature, (before, change))| (*feature, before + change)).collect();
+        let mut terms: Vec<(u32, f64)> = updated
+            .map(|(feature, (before, change))| (*feature, before + change))
+            .collect();
         terms.sort_by(|left, right| right.1.abs().total_cmp(&left.1.abs()));
         terms.truncate(self.setting.sparsity as usize);
         terms.retain(|(_, value)| value.abs() > KEPT * error);
@@ -312,7 +356,9 @@ impl Pooled {
 
     /// Keeps the strongest candidates, members of the model first, and goes on.
     fn next_round(mut self, round: usize) -> Step<Self> {
-        let Some(next) = self.schedule.rounds.get(round + 1) else { return self.ask_final() };
+        let Some(next) = self.schedule.rounds.get(round + 1) else {
+            return self.ask_final();
+        };
         let size = next.candidates;
         if size < self.candidates.len()
             && let Some(ranking) = &self.ranking
@@ -341,13 +387,19 @@ impl Pooled {
 
     /// The support and coefficients from the second moments of the finalists.
     fn finish(self, finalists: &[u32], answer: &Answer) -> Fit {
-        let Some(moments) = self.moments(answer, finalists.len()) else { return self.nothing() };
+        let Some(moments) = self.moments(answer, finalists.len()) else {
+            return self.nothing();
+        };
         let equations = moments.normal_equations();
         let before = DVector::from_vec(self.current(finalists)) / self.scale;
         let response = equations.shifted(&before);
         let chosen = best_subset(&response, self.setting.sparsity as usize);
         let dropped = DVector::from_fn(before.len(), |index, _| {
-            if chosen.contains(&index) { 0.0 } else { before[index] }
+            if chosen.contains(&index) {
+                0.0
+            } else {
+                before[index]
+            }
         });
         let chosen_equations = equations.shifted(&dropped).restricted(&chosen);
         let solution = chosen_equations.solve_expecting(1.0 / count(chosen.len().max(1)));
@@ -359,11 +411,17 @@ impl Pooled {
         }
         let unit = self.scale / self.feature_scale;
         let terms = chosen.iter().zip(&coefficients);
-        let terms = terms.map(|(index, value)| (finalists[*index], value * unit)).collect();
+        let terms = terms
+            .map(|(index, value)| (finalists[*index], value * unit))
+            .collect();
         let intercept = self.intercept + self.scale * moments.intercept_change(&changes);
         Fit {
             model: LinearModel { intercept, terms },
-            noise_std_devs: solution.noise_std_devs.iter().map(|noise| noise * unit).collect(),
+            noise_std_devs: solution
+                .noise_std_devs
+                .iter()
+                .map(|noise| noise * unit)
+                .collect(),
             status: solution.status_among(&coefficients, self.setting.n_features),
             residual_scale: Some(self.scale),
             provenance: self.provenance,
@@ -392,7 +450,9 @@ impl Procedure for Pooled {
             questions.push(Question::ResponseMean { response_limit });
         }
         if self.setting.feature_scale.is_none() {
-            questions.push(Question::RowScale { largest: self.setting.feature_bound });
+            questions.push(Question::RowScale {
+                largest: self.setting.feature_bound,
+            });
         }
         self.ask(Phase::FirstScale, questions)
     }
@@ -423,7 +483,10 @@ impl Procedure for Pooled {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts of features are far below 2^53")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts of features are far below 2^53"
+)]
 fn count(number: usize) -> f64 {
     number as f64
 }

@@ -23,7 +23,11 @@ pub fn estimate_scale(counts: &[f64], records: f64, largest: f64) -> f64 {
         .map(|step| largest * (-f64::from(step) / f64::from(STEPS_PER_HALVING)).exp2());
     let distance = |scale: f64| -> f64 {
         let expected = bucket_probabilities(scale / largest);
-        counts.iter().zip(expected).map(|(count, p)| (count - records * p).powi(2)).sum()
+        counts
+            .iter()
+            .zip(expected)
+            .map(|(count, p)| (count - records * p).powi(2))
+            .sum()
     };
     let best = tried.min_by(|left, right| distance(*left).total_cmp(&distance(*right)));
     best.unwrap_or(largest)
@@ -54,9 +58,16 @@ fn bucket_probabilities(scale: f64) -> [f64; SCALE_BUCKETS] {
     let below = |edge: f64| erf(edge / scale * core::f64::consts::FRAC_1_SQRT_2);
     core::array::from_fn(|bucket| {
         let halvings = f64::from(u32::try_from(bucket).unwrap_or(0));
-        let upper = if bucket == 0 { 1.0 } else { below((-halvings).exp2()) };
-        let lower =
-            if bucket + 1 == SCALE_BUCKETS { 0.0 } else { below((-halvings - 1.0).exp2()) };
+        let upper = if bucket == 0 {
+            1.0
+        } else {
+            below((-halvings).exp2())
+        };
+        let lower = if bucket + 1 == SCALE_BUCKETS {
+            0.0
+        } else {
+            below((-halvings - 1.0).exp2())
+        };
         upper - lower
     })
 }

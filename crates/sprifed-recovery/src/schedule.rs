@@ -98,10 +98,24 @@ impl Schedule {
         let fractions = working.fractions();
         let rounds = fractions.len() as u32;
         let mut others = SCALE_SHARE + FINAL_SHARE;
-        others += if setting.feature_scale.is_none() { ROW_SCALE_SHARE } else { 0.0 };
-        others += if setting.intercept == Intercept::Estimated { MEAN_SHARE } else { 0.0 };
-        others += if working == Working::LeastSquares { WORKING_SHARE } else { 0.0 };
-        let weights: Vec<f64> = (0..rounds).map(|round| working.decay().powf(f64::from(round))).collect();
+        others += if setting.feature_scale.is_none() {
+            ROW_SCALE_SHARE
+        } else {
+            0.0
+        };
+        others += if setting.intercept == Intercept::Estimated {
+            MEAN_SHARE
+        } else {
+            0.0
+        };
+        others += if working == Working::LeastSquares {
+            WORKING_SHARE
+        } else {
+            0.0
+        };
+        let weights: Vec<f64> = (0..rounds)
+            .map(|round| working.decay().powf(f64::from(round)))
+            .collect();
         let weight: f64 = weights.iter().sum();
         let mut most = features;
         let mut planned = Vec::new();
@@ -109,7 +123,10 @@ impl Schedule {
             let wanted = (fraction * f64::from(setting.n_features)) as usize;
             most = most.min(wanted.max(4 * sparsity));
             let cost = share_of(total, share / weight * (1.0 - others), 1)?;
-            planned.push(Round { candidates: most, cost });
+            planned.push(Round {
+                candidates: most,
+                cost,
+            });
         }
         let final_cost = share_of(total, FINAL_SHARE, 1)?;
         let told_apart = FINAL_RATE * f64::from(setting.n_records) * final_cost.get() - 1.0;
@@ -156,11 +173,19 @@ impl Schedule {
                     Rounding::Dithered,
                 )?;
                 let purpose = format!("second moments of the working model, round {number}");
-                steps.push(PlannedStep::Sum(PlannedSum { purpose, blocks: vec![block] }));
+                steps.push(PlannedStep::Sum(PlannedSum {
+                    purpose,
+                    blocks: vec![block],
+                }));
             }
         }
         let entries = moment_entries(setting, self.final_features);
-        let block = planner.ball("second moment", entries, self.final_cost, Rounding::Dithered)?;
+        let block = planner.ball(
+            "second moment",
+            entries,
+            self.final_cost,
+            Rounding::Dithered,
+        )?;
         steps.push(PlannedStep::Sum(PlannedSum {
             purpose: "second moments of the finalists".to_owned(),
             blocks: vec![block],

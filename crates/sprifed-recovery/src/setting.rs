@@ -61,11 +61,20 @@ impl Setting {
     /// records, or a bound or scale is not a positive number.
     pub fn check(&self) -> Result<(), PlanError> {
         let refuse = |found: String, required: &str| {
-            Err(PlanError::Request { found, required: required.to_owned() })
+            Err(PlanError::Request {
+                found,
+                required: required.to_owned(),
+            })
         };
         if self.sparsity == 0 || self.sparsity >= self.n_features {
-            let found = format!("a sparsity of {} for {} features", self.sparsity, self.n_features);
-            return refuse(found, "it must be at least 1 and below the number of features");
+            let found = format!(
+                "a sparsity of {} for {} features",
+                self.sparsity, self.n_features
+            );
+            return refuse(
+                found,
+                "it must be at least 1 and below the number of features",
+            );
         }
         if self.n_records < 2 {
             let found = format!("{} records", self.n_records);
@@ -79,7 +88,10 @@ impl Setting {
         if let Some(scale) = self.feature_scale
             && !legal(scale)
         {
-            return refuse(format!("a feature scale of {scale}"), "it must be finite and above zero");
+            return refuse(
+                format!("a feature scale of {scale}"),
+                "it must be finite and above zero",
+            );
         }
         Ok(())
     }
@@ -100,7 +112,11 @@ impl Setting {
     /// Makes blocks for this setting.
     #[must_use]
     pub const fn planner(&self) -> Planner {
-        Planner { origin: self.origin, relation: self.relation, unit: self.unit }
+        Planner {
+            origin: self.origin,
+            relation: self.relation,
+            unit: self.unit,
+        }
     }
 }
 

@@ -34,7 +34,10 @@ struct Repaired {
 impl Repaired {
     fn new(equations: &NoisyNormalEquations) -> Self {
         let (gram, _) = equations.repaired_gram();
-        Self { gram, cross: equations.cross.clone() }
+        Self {
+            gram,
+            cross: equations.cross.clone(),
+        }
     }
 
     fn solve(&self, chosen: &[usize]) -> DVector<f64> {
@@ -42,11 +45,18 @@ impl Repaired {
             self.gram[(chosen[row], chosen[column])]
         });
         let cross = DVector::from_fn(chosen.len(), |row, _| self.cross[chosen[row]]);
-        gram.cholesky().map_or_else(|| DVector::zeros(chosen.len()), |factor| factor.solve(&cross))
+        gram.cholesky().map_or_else(
+            || DVector::zeros(chosen.len()),
+            |factor| factor.solve(&cross),
+        )
     }
 
     fn explained(&self, chosen: &[usize], solution: &DVector<f64>) -> f64 {
-        chosen.iter().zip(solution.iter()).map(|(index, value)| self.cross[*index] * value).sum()
+        chosen
+            .iter()
+            .zip(solution.iter())
+            .map(|(index, value)| self.cross[*index] * value)
+            .sum()
     }
 
     /// What is left of the correlation with each feature.
@@ -103,7 +113,9 @@ impl Repaired {
         let gram = DMatrix::from_fn(kept.len(), kept.len(), |row, column| {
             self.gram[(kept[row], kept[column])]
         });
-        let explained = gram.cholesky().map_or(0.0, |factor| partners.dot(&factor.solve(&partners)));
+        let explained = gram
+            .cholesky()
+            .map_or(0.0, |factor| partners.dot(&factor.solve(&partners)));
         (self.gram[(entering, entering)] - explained).max(1e-9)
     }
 }

@@ -137,10 +137,19 @@ impl Client {
                 }
             }
         }
-        let own = Own { study, me, identity, seed };
+        let own = Own {
+            study,
+            me,
+            identity,
+            seed,
+        };
         let (joining, keys) = Joining::open(&own);
-        let mut client =
-            Self { own, phase: Stage::Joining(joining), journal: progress, outputs: VecDeque::new() };
+        let mut client = Self {
+            own,
+            phase: Stage::Joining(joining),
+            journal: progress,
+            outputs: VecDeque::new(),
+        };
         client.send(0, Body::Keys(keys));
         known.then_some(client)
     }
@@ -150,7 +159,10 @@ impl Client {
     /// # Errors
     /// When it is refused; nothing has changed then.
     pub fn handle_message(&mut self, notice: &Notice) -> Result<(), Rejected> {
-        self.handle(notice).map_err(|reason| Rejected { sender: Sender::Coordinator, reason })
+        self.handle(notice).map_err(|reason| Rejected {
+            sender: Sender::Coordinator,
+            reason,
+        })
     }
 
     fn handle(&mut self, notice: &Notice) -> Result<(), Reason> {
@@ -174,7 +186,14 @@ impl Client {
                 self.outputs.push_back(Output::Persist(entry));
                 self.send(*sum, Body::Confirmation(confirmation));
             }
-            (Stage::Ready(ready), Notice::Certificate { sum, certificate, tags }) => {
+            (
+                Stage::Ready(ready),
+                Notice::Certificate {
+                    sum,
+                    certificate,
+                    tags,
+                },
+            ) => {
                 let unmask = ready.take_certificate(&self.own, *sum, certificate, tags)?;
                 self.send(*sum, Body::Unmask(unmask));
             }
@@ -206,7 +225,8 @@ impl Client {
         }
         let upload = ready.upload(&self.own, sum, noised)?;
         self.journal.insert(sum, Progress::Uploaded);
-        self.outputs.push_back(Output::Persist(JournalEntry::Uploaded { sum }));
+        self.outputs
+            .push_back(Output::Persist(JournalEntry::Uploaded { sum }));
         self.send(sum, Body::Upload(upload));
         Ok(())
     }
@@ -229,7 +249,12 @@ impl Client {
     }
 
     fn send(&mut self, sum: u32, body: Body) {
-        let Own { study, me, identity, .. } = &self.own;
+        let Own {
+            study,
+            me,
+            identity,
+            ..
+        } = &self.own;
         let bytes = body.encode();
         let message = SignedMessage::sign(identity, study.id(), body.phase(), sum, *me, bytes);
         self.outputs.push_back(Output::Send(message));

@@ -14,7 +14,11 @@ impl ClientSet {
     /// Nobody, of a roster of `n_clients`.
     #[must_use]
     pub fn empty(n_clients: u32) -> Self {
-        Self { members: vec![0; n_clients.div_ceil(8) as usize], n_clients, len: 0 }
+        Self {
+            members: vec![0; n_clients.div_ceil(8) as usize],
+            n_clients,
+            len: 0,
+        }
     }
 
     /// Adds a client; false if it was there already or is not of the roster.
@@ -34,7 +38,9 @@ impl ClientSet {
     #[must_use]
     pub fn contains(&self, client: ClientId) -> bool {
         let (byte, bit) = place(client);
-        self.members.get(byte).is_some_and(|members| members & bit != 0)
+        self.members
+            .get(byte)
+            .is_some_and(|members| members & bit != 0)
     }
 
     /// How many members.
@@ -57,14 +63,20 @@ impl ClientSet {
 
     /// The members, in order.
     pub fn iter(&self) -> impl Iterator<Item = ClientId> + '_ {
-        (0..self.n_clients).map(ClientId).filter(|client| self.contains(*client))
+        (0..self.n_clients)
+            .map(ClientId)
+            .filter(|client| self.contains(*client))
     }
 
     /// Whether every member is one of `other` too.
     #[must_use]
     pub fn is_subset(&self, other: &Self) -> bool {
         self.n_clients == other.n_clients
-            && self.members.iter().zip(&other.members).all(|(mine, theirs)| mine & !theirs == 0)
+            && self
+                .members
+                .iter()
+                .zip(&other.members)
+                .all(|(mine, theirs)| mine & !theirs == 0)
     }
 
     pub(crate) fn as_bytes(&self) -> &[u8] {
@@ -80,7 +92,11 @@ impl ClientSet {
             return None;
         }
         let len = members.iter().map(|byte| byte.count_ones()).sum();
-        Some(Self { members: members.to_vec(), n_clients, len })
+        Some(Self {
+            members: members.to_vec(),
+            n_clients,
+            len,
+        })
     }
 }
 

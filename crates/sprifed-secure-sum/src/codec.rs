@@ -42,13 +42,18 @@ impl<'m> Reader<'m> {
     }
 
     pub(crate) fn bytes(&mut self, len: usize) -> Result<&'m [u8], DecodeError> {
-        let (bytes, rest) = self.rest.split_at_checked(len).ok_or(DecodeError::Truncated)?;
+        let (bytes, rest) = self
+            .rest
+            .split_at_checked(len)
+            .ok_or(DecodeError::Truncated)?;
         self.rest = rest;
         Ok(bytes)
     }
 
     pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
-        self.bytes(N)?.try_into().map_err(|_| DecodeError::Truncated)
+        self.bytes(N)?
+            .try_into()
+            .map_err(|_| DecodeError::Truncated)
     }
 
     pub(crate) fn byte(&mut self) -> Result<u8, DecodeError> {
@@ -71,7 +76,10 @@ impl<'m> Reader<'m> {
         mut read: impl FnMut(&mut Self) -> Result<T, DecodeError>,
     ) -> Result<Vec<T>, DecodeError> {
         let count = self.number()? as usize;
-        if count.checked_mul(least).is_none_or(|total| total > self.rest.len()) {
+        if count
+            .checked_mul(least)
+            .is_none_or(|total| total > self.rest.len())
+        {
             return Err(DecodeError::Truncated);
         }
         (0..count).map(|_| read(self)).collect()

@@ -112,17 +112,31 @@ impl Coordinator {
     #[must_use]
     pub fn open(study: Arc<Study>) -> Self {
         let stage = Stage::Joining(Joining::default());
-        Self { study, stage, opened: BTreeSet::new(), pending: VecDeque::new() }
+        Self {
+            study,
+            stage,
+            opened: BTreeSet::new(),
+            pending: VecDeque::new(),
+        }
     }
 
     /// Takes a message that came from `from`.
     ///
     /// # Errors
     /// When it is refused; nothing has changed then.
-    pub fn handle_message(&mut self, from: ClientId, message: &SignedMessage) -> Result<(), Rejected> {
-        let rejected = |reason| Rejected { sender: Sender::Client(from), reason };
+    pub fn handle_message(
+        &mut self,
+        from: ClientId,
+        message: &SignedMessage,
+    ) -> Result<(), Rejected> {
+        let rejected = |reason| Rejected {
+            sender: Sender::Client(from),
+            reason,
+        };
         if !self.stage.expects(message) {
-            return Err(rejected(Reason::WrongPhase { found: message.phase }));
+            return Err(rejected(Reason::WrongPhase {
+                found: message.phase,
+            }));
         }
         if message.sum != self.stage.sum() {
             return Err(rejected(Reason::WrongSum { found: message.sum }));
@@ -142,7 +156,9 @@ impl Coordinator {
             (Stage::Unmasking(setup, unmasking), Body::Unmask(unmask)) => {
                 unmasking.take(study, setup, from, &unmask)
             }
-            _ => Err(Reason::WrongPhase { found: message.phase }),
+            _ => Err(Reason::WrongPhase {
+                found: message.phase,
+            }),
         };
         taken.map_err(rejected)
     }
@@ -153,7 +169,10 @@ impl Coordinator {
     /// When there is no such sum, it was opened before, or this is not the time.
     pub fn open_sum(&mut self, sum: u32) -> Result<(), SumRefused> {
         let required = self.study.n_sums();
-        let shape = self.study.sum(sum).ok_or(SumRefused::NoSuchSum { sum, required })?;
+        let shape = self
+            .study
+            .sum(sum)
+            .ok_or(SumRefused::NoSuchSum { sum, required })?;
         if self.opened.contains(&sum) {
             return Err(SumRefused::Repeated { sum });
         }
@@ -220,7 +239,10 @@ impl Coordinator {
 
     /// A client came back after a restart: it is told again what it must know.
     pub fn handle_return(&mut self, client: ClientId) {
-        if self.setup().is_some_and(|setup| setup.sharers.contains(client)) {
+        if self
+            .setup()
+            .is_some_and(|setup| setup.sharers.contains(client))
+        {
             self.pending.push_back(Pending::Directory(client));
             self.pending.push_back(Pending::Bundles(client));
         }
@@ -252,9 +274,10 @@ impl Coordinator {
                 }
                 Pending::Survivors(to) => self.survivors().map(|notice| Output::Send(to, notice)),
                 Pending::Certificate(to) => match &self.stage {
-                    Stage::Unmasking(setup, unmasking) => {
-                        Some(Output::Send(to, unmasking.certificate_for(&self.study, setup, to)))
-                    }
+                    Stage::Unmasking(setup, unmasking) => Some(Output::Send(
+                        to,
+                        unmasking.certificate_for(&self.study, setup, to),
+                    )),
                     _ => None,
                 },
             };
@@ -267,7 +290,9 @@ impl Coordinator {
     fn directory(&self, to: ClientId) -> Option<Notice> {
         match &self.stage {
             Stage::Sharing(sharing) => Some(sharing.directory_for(&self.study, to)),
-            _ => self.setup().map(|setup| setup.directory_for(&self.study, to)),
+            _ => self
+                .setup()
+                .map(|setup| setup.directory_for(&self.study, to)),
         }
     }
 
@@ -277,7 +302,10 @@ impl Coordinator {
             Stage::Unmasking(_, unmasking) => (unmasking.sum, &unmasking.survivors),
             _ => return None,
         };
-        Some(Notice::Survivors { sum, survivors: Arc::clone(survivors) })
+        Some(Notice::Survivors {
+            sum,
+            survivors: Arc::clone(survivors),
+        })
     }
 
     const fn setup(&self) -> Option<&Setup> {
@@ -304,7 +332,12 @@ impl Coordinator {
                 missing.extend(setup.sharers.iter().filter(|id| !uploading.has(*id)));
             }
             Stage::Confirming(_, confirming) => {
-                missing.extend(confirming.survivors.iter().filter(|id| !confirming.has(*id)));
+                missing.extend(
+                    confirming
+                        .survivors
+                        .iter()
+                        .filter(|id| !confirming.has(*id)),
+                );
             }
             Stage::Unmasking(_, unmasking) => {
                 missing.extend(unmasking.survivors.iter().filter(|id| !unmasking.has(*id)));

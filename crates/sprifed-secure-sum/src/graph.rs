@@ -36,7 +36,10 @@ impl Graph {
     #[must_use]
     pub fn new(n_clients: u32, parameters: Parameters, seed: &[u8; 32]) -> Self {
         if parameters.is_complete(n_clients) {
-            return Self { n_clients, ring: None };
+            return Self {
+                n_clients,
+                ring: None,
+            };
         }
         let mut order: Vec<ClientId> = (0..n_clients).map(ClientId).collect();
         let mut stream = Stream::new(&MaskSeed::from_bytes(*seed));
@@ -50,7 +53,14 @@ impl Graph {
                 *entry = place;
             }
         }
-        Self { n_clients, ring: Some(Ring { half: parameters.neighbours() / 2, order, places }) }
+        Self {
+            n_clients,
+            ring: Some(Ring {
+                half: parameters.neighbours() / 2,
+                order,
+                places,
+            }),
+        }
     }
 
     /// The neighbours of `client`, in the order of their slots.
@@ -71,7 +81,9 @@ impl Graph {
             None => slot + 1,
             Some(backwards) => self.n_clients - 1 - backwards,
         };
-        ring.order.get(((place + step) % self.n_clients) as usize).copied()
+        ring.order
+            .get(((place + step) % self.n_clients) as usize)
+            .copied()
     }
 
     /// The slot in which `neighbour` stands among the neighbours of `client`.

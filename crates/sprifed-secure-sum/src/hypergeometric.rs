@@ -14,7 +14,12 @@ impl LogFactorials {
     }
 
     fn log_choose(&self, from: u32, chosen: u32) -> f64 {
-        let log = |number: u32| self.0.get(number as usize).copied().unwrap_or(f64::INFINITY);
+        let log = |number: u32| {
+            self.0
+                .get(number as usize)
+                .copied()
+                .unwrap_or(f64::INFINITY)
+        };
         if chosen > from {
             return f64::NEG_INFINITY;
         }
@@ -37,7 +42,12 @@ impl LogFactorials {
         if largest == f64::NEG_INFINITY {
             return largest;
         }
-        largest + terms.iter().map(|term| (term - largest).exp()).sum::<f64>().ln()
+        largest
+            + terms
+                .iter()
+                .map(|term| (term - largest).exp())
+                .sum::<f64>()
+                .ln()
     }
 }
 

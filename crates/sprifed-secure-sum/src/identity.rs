@@ -57,7 +57,10 @@ impl Roster {
     /// When a key is illegal or occurs twice, or there are too many.
     pub fn new(keys: &[[u8; 32]]) -> Result<Self, RosterError> {
         if keys.len() > MOST_CLIENTS as usize {
-            return Err(RosterError::TooLong { found: keys.len(), required: MOST_CLIENTS });
+            return Err(RosterError::TooLong {
+                found: keys.len(),
+                required: MOST_CLIENTS,
+            });
         }
         let mut seen = std::collections::BTreeSet::new();
         let mut parsed = Vec::with_capacity(keys.len());
@@ -65,7 +68,9 @@ impl Roster {
             if !seen.insert(bytes) {
                 return Err(RosterError::Repeated { client });
             }
-            let key = VerifyingKey::from_bytes(bytes).ok().filter(|key| !key.is_weak());
+            let key = VerifyingKey::from_bytes(bytes)
+                .ok()
+                .filter(|key| !key.is_weak());
             parsed.push(key.ok_or(RosterError::NotAKey { client })?);
         }
         Ok(Self { keys: parsed })

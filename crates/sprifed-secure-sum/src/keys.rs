@@ -63,7 +63,11 @@ impl ClientSeed {
     }
 
     pub(crate) fn mask_key(&self, study: &StudyId, sum: u32) -> StaticSecret {
-        StaticSecret::from(derive(self.expose(), study, &[b"mask key", &sum.to_le_bytes()]))
+        StaticSecret::from(derive(
+            self.expose(),
+            study,
+            &[b"mask key", &sum.to_le_bytes()],
+        ))
     }
 
     pub(crate) fn self_seed(&self, study: &StudyId, sum: u32) -> SelfSeed {
@@ -126,7 +130,10 @@ pub(crate) fn pair_seed(
     (one, other): (ClientId, ClientId),
 ) -> Option<MaskSeed> {
     let agreed = secret.diffie_hellman(&PublicKey::from(*public));
-    let (low, high) = (one.min(other).0.to_le_bytes(), one.max(other).0.to_le_bytes());
+    let (low, high) = (
+        one.min(other).0.to_le_bytes(),
+        one.max(other).0.to_le_bytes(),
+    );
     let info: [&[u8]; 4] = [b"pair mask", &sum.to_le_bytes(), &low, &high];
     let seed = MaskSeed::from_bytes(derive(agreed.as_bytes(), study, &info));
     agreed.was_contributory().then_some(seed)
@@ -152,9 +159,14 @@ pub(crate) fn channel_secret(
     (one, other): (ClientId, ClientId),
 ) -> Option<ChannelSecret> {
     let agreed = secret.diffie_hellman(&PublicKey::from(*public));
-    let (low, high) = (one.min(other).0.to_le_bytes(), one.max(other).0.to_le_bytes());
+    let (low, high) = (
+        one.min(other).0.to_le_bytes(),
+        one.max(other).0.to_le_bytes(),
+    );
     let derived = derive(agreed.as_bytes(), study, &[b"channel", &low, &high]);
-    agreed.was_contributory().then_some(ChannelSecret::from_bytes(derived))
+    agreed
+        .was_contributory()
+        .then_some(ChannelSecret::from_bytes(derived))
 }
 
 impl ChannelSecret {

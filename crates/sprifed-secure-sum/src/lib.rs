@@ -29,7 +29,9 @@ pub use graph::Graph;
 pub use identity::{ClientId, Roster, RosterError};
 pub use keys::{ClientSeed, IdentityKey};
 pub use mask::{MaskSeed, Residues, Sign};
-pub use message::{Body, Confirmation, Keys, RevealedShare, ShareKind, Shares, SumKeys, Unmask, Upload};
+pub use message::{
+    Body, Confirmation, Keys, RevealedShare, ShareKind, Shares, SumKeys, Unmask, Upload,
+};
 pub use notice::{Certificate, Notice};
 pub use outcome::{Abandoned, SumOutcome, UnmaskedSum};
 pub use parameters::{NoParameters, Parameters};

@@ -194,8 +194,14 @@ fn add_stream<W: Word>(words: &mut [W], seed: &MaskSeed, sign: Sign) {
         stream.fill(key_stream);
         let masks = key_stream.chunks_exact(W::BYTES).map(W::read);
         match sign {
-            Sign::Plus => part.iter_mut().zip(masks).for_each(|(word, mask)| *word = word.plus(mask)),
-            Sign::Minus => part.iter_mut().zip(masks).for_each(|(word, mask)| *word = word.minus(mask)),
+            Sign::Plus => part
+                .iter_mut()
+                .zip(masks)
+                .for_each(|(word, mask)| *word = word.plus(mask)),
+            Sign::Minus => part
+                .iter_mut()
+                .zip(masks)
+                .for_each(|(word, mask)| *word = word.minus(mask)),
         }
     }
     zeroize::Zeroize::zeroize(&mut buffer);

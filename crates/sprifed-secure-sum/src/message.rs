@@ -150,7 +150,10 @@ impl Body {
             Phase::Keys => Self::Keys(Keys {
                 channel: reader.array()?,
                 sums: reader.list(64, |reader| {
-                    Ok(SumKeys { mask: reader.array()?, commitment: reader.array()? })
+                    Ok(SumKeys {
+                        mask: reader.array()?,
+                        commitment: reader.array()?,
+                    })
                 })?,
             }),
             Phase::Shares => Self::Shares(Shares {
@@ -160,8 +163,12 @@ impl Body {
                 tags: reader.list(17, |reader| Ok((reader.byte()?, reader.array()?)))?,
                 packed: reader.sized()?.to_vec(),
             }),
-            Phase::Confirm => Self::Confirmation(Confirmation { digest: reader.array()? }),
-            Phase::Unmask => Self::Unmask(Unmask { shares: reader.list(34, read_share)? }),
+            Phase::Confirm => Self::Confirmation(Confirmation {
+                digest: reader.array()?,
+            }),
+            Phase::Unmask => Self::Unmask(Unmask {
+                shares: reader.list(34, read_share)?,
+            }),
         };
         reader.end()?;
         Ok(body)
@@ -173,13 +180,23 @@ fn read_share(reader: &mut Reader<'_>) -> Result<RevealedShare, DecodeError> {
     let kind = match reader.byte()? {
         0 => ShareKind::SelfSeed,
         1 => ShareKind::MaskKey,
-        _ => return Err(DecodeError::Unknown { what: "a kind of share" }),
+        _ => {
+            return Err(DecodeError::Unknown {
+                what: "a kind of share",
+            });
+        }
     };
-    Ok(RevealedShare { slot, kind, share: reader.array()? })
+    Ok(RevealedShare {
+        slot,
+        kind,
+        share: reader.array()?,
+    })
 }
 
 /// Whether slots ascend, so that none occurs twice.
 pub(crate) fn ascend(slots: impl Iterator<Item = u8>) -> bool {
     let mut last = None;
-    slots.into_iter().all(|slot| last.replace(slot).is_none_or(|before| before < slot))
+    slots
+        .into_iter()
+        .all(|slot| last.replace(slot).is_none_or(|before| before < slot))
 }

@@ -73,8 +73,15 @@ impl Notice {
             Self::Survivors { sum, survivors } => {
                 writer.put(&[3]).number(*sum).clients(survivors);
             }
-            Self::Certificate { sum, certificate, tags } => {
-                writer.put(&[4]).number(*sum).len(certificate.signatures.len());
+            Self::Certificate {
+                sum,
+                certificate,
+                tags,
+            } => {
+                writer
+                    .put(&[4])
+                    .number(*sum)
+                    .len(certificate.signatures.len());
                 for (client, signature) in &certificate.signatures {
                     writer.number(client.0).put(signature);
                 }
@@ -95,7 +102,10 @@ impl Notice {
         let mut reader = Reader::new(bytes);
         let found = reader.byte()?;
         if found != VERSION {
-            return Err(DecodeError::Version { found, required: VERSION });
+            return Err(DecodeError::Version {
+                found,
+                required: VERSION,
+            });
         }
         let notice = match reader.byte()? {
             1 => Self::Directory {
@@ -104,7 +114,10 @@ impl Notice {
             2 => Self::Bundles {
                 sharers: reader.clients()?,
                 bundles: reader.list(8, |reader| {
-                    Ok((ClientId(reader.number()?), Arc::new(reader.sized()?.to_vec())))
+                    Ok((
+                        ClientId(reader.number()?),
+                        Arc::new(reader.sized()?.to_vec()),
+                    ))
                 })?,
             },
             3 => Self::Survivors {
@@ -114,10 +127,13 @@ impl Notice {
             4 => Self::Certificate {
                 sum: reader.number()?,
                 certificate: Arc::new(Certificate {
-                    signatures: reader
-                        .list(68, |reader| Ok((ClientId(reader.number()?), reader.array()?)))?,
+                    signatures: reader.list(68, |reader| {
+                        Ok((ClientId(reader.number()?), reader.array()?))
+                    })?,
                 }),
-                tags: reader.list(20, |reader| Ok((ClientId(reader.number()?), reader.array()?)))?,
+                tags: reader.list(20, |reader| {
+                    Ok((ClientId(reader.number()?), reader.array()?))
+                })?,
             },
             _ => return Err(DecodeError::Unknown { what: "a notice" }),
         };

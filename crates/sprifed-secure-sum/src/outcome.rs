@@ -39,7 +39,9 @@ pub enum Abandoned {
         found: u32,
     },
     /// Too few clients confirmed the survivor set; nothing was unmasked.
-    #[error("{found} clients confirmed the survivors, but {required} are required; nothing was unmasked")]
+    #[error(
+        "{found} clients confirmed the survivors, but {required} are required; nothing was unmasked"
+    )]
     Unconfirmed {
         /// Clients that confirmed.
         found: u32,
@@ -100,6 +102,12 @@ impl UnmaskedSum {
     #[must_use]
     pub fn into_private_sum(self, plan: SumPlan, provenance: Provenance) -> Option<PrivateSum> {
         let survivors = self.survivors.len();
-        PrivateSum::assume_unmasked_from(survivors, self.participation, plan, self.values, provenance)
+        PrivateSum::assume_unmasked_from(
+            survivors,
+            self.participation,
+            plan,
+            self.values,
+            provenance,
+        )
     }
 }

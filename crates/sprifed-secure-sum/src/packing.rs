@@ -30,7 +30,10 @@ pub(crate) fn pack<W: Word>(words: &[W], shape: SumShape) -> Vec<u8> {
 pub(crate) fn is_packed(packed: &[u8], shape: SumShape) -> bool {
     let used = u64::from(shape.coordinates()) * u64::from(shape.bits());
     let spare = u32::try_from((8 - used % 8) % 8).unwrap_or(0);
-    packed.len() == shape.packed_len() && packed.last().is_none_or(|last| last.leading_zeros() >= spare)
+    packed.len() == shape.packed_len()
+        && packed
+            .last()
+            .is_none_or(|last| last.leading_zeros() >= spare)
 }
 
 /// Adds the entries of `packed` to `words`, modulo the word.
@@ -59,7 +62,10 @@ pub(crate) fn add_unpacked<W: Word>(packed: &[u8], bits: u32, words: &mut [W]) {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the low half is what is wanted"
+)]
 const fn low_half(pending: u128) -> u64 {
     pending as u64
 }

@@ -92,7 +92,8 @@ impl Parameters {
         let sparse = (n_clients > COMPLETE_UP_TO)
             .then(|| sparse(participation, confirmations))
             .flatten();
-        let complete = (n_clients - 1 <= MOST_SHARES).then(|| complete(participation, confirmations));
+        let complete =
+            (n_clients - 1 <= MOST_SHARES).then(|| complete(participation, confirmations));
         sparse.or(complete).ok_or(NoParameters::NoGraph {
             most: MOST_SHARES - 1,
             clients: n_clients,
@@ -116,14 +117,25 @@ impl Parameters {
         let confirmations = confirmations(participation)?;
         let most = (participation.clients() - 1).min(MOST_SHARES);
         let complete = neighbours == participation.clients() - 1;
-        let by_hand = |what, found, required| Err(NoParameters::ByHand { what, found, required });
+        let by_hand = |what, found, required| {
+            Err(NoParameters::ByHand {
+                what,
+                found,
+                required,
+            })
+        };
         if neighbours == 0 || neighbours > most || (neighbours % 2 == 1 && !complete) {
             return by_hand("neighbours (an even number)", neighbours, most);
         }
         if threshold == 0 || threshold > neighbours {
             return by_hand("shares as a threshold", threshold, neighbours);
         }
-        Ok(Self { neighbours, threshold, least_in_window: 1, confirmations })
+        Ok(Self {
+            neighbours,
+            threshold,
+            least_in_window: 1,
+            confirmations,
+        })
     }
 
     /// k: how many neighbours each client has.
@@ -164,7 +176,12 @@ fn confirmations(participation: Participation) -> Result<u32, NoParameters> {
     let required = (clients + colluders) / 2 + 1;
     let quorum = participation.quorum();
     if quorum < required {
-        return Err(NoParameters::QuorumTooSmall { quorum, clients, colluders, required });
+        return Err(NoParameters::QuorumTooSmall {
+            quorum,
+            clients,
+            colluders,
+            required,
+        });
     }
     Ok(required)
 }
@@ -184,7 +201,10 @@ fn complete(participation: Participation, confirmations: u32) -> Parameters {
 
 fn sparse(participation: Participation, confirmations: u32) -> Option<Parameters> {
     let n_clients = participation.clients();
-    let (colluders, dropouts) = (participation.colluders(), n_clients - participation.quorum());
+    let (colluders, dropouts) = (
+        participation.colluders(),
+        n_clients - participation.quorum(),
+    );
     let factorials = LogFactorials::up_to(n_clients);
     let bound = LOG_FAILURE - f64::from(n_clients).ln();
     // The least count that is reached too rarely to matter.
@@ -192,19 +212,21 @@ fn sparse(participation: Participation, confirmations: u32) -> Option<Parameters
         (0..=drawn + 1).find(|least| factorials.log_upper_tail(all, marked, drawn, *least) <= bound)
     };
     let most = MOST_SHARES.min(n_clients - 2);
-    (1..=most / 2).map(|half| (half, 2 * half)).find_map(|(half, neighbours)| {
-        // The dropouts may all be others, as may the colluders: the client itself is neither.
-        let safe = rare(n_clients - 1, colluders, neighbours)?.max(1);
-        let lost = rare(n_clients - 1, dropouts, neighbours)?.saturating_sub(1);
-        let least_in_window = rare(n_clients, colluders, half)?.max(1);
-        let gone = rare(n_clients, dropouts, half)?.saturating_sub(1);
-        let correct = neighbours.checked_sub(lost)?;
-        let fits = safe <= correct && least_in_window + gone <= half;
-        fits.then(|| Parameters {
-            neighbours,
-            threshold: safe.midpoint(correct),
-            least_in_window,
-            confirmations,
+    (1..=most / 2)
+        .map(|half| (half, 2 * half))
+        .find_map(|(half, neighbours)| {
+            // The dropouts may all be others, as may the colluders: the client itself is neither.
+            let safe = rare(n_clients - 1, colluders, neighbours)?.max(1);
+            let lost = rare(n_clients - 1, dropouts, neighbours)?.saturating_sub(1);
+            let least_in_window = rare(n_clients, colluders, half)?.max(1);
+            let gone = rare(n_clients, dropouts, half)?.saturating_sub(1);
+            let correct = neighbours.checked_sub(lost)?;
+            let fits = safe <= correct && least_in_window + gone <= half;
+            fits.then(|| Parameters {
+                neighbours,
+                threshold: safe.midpoint(correct),
+                least_in_window,
+                confirmations,
+            })
         })
-    })
 }

@@ -43,19 +43,45 @@ pub(crate) fn deal(
         .collect()
 }
 
-/// The value at `point` of the polynomial through `shares`, which have different points.
-pub(crate) fn interpolate(shares: &[(u8, [u8; 32])], point: u8) -> [u8; 32] {
-    let mut value = [0; 32];
-    for (own, share) in shares {
-        let others = shares.iter().filter(|(other, _)| other != own);
-        let (numerator, denominator) = others.fold((1, 1), |(numerator, denominator), (other, _)| {
-            (product(numerator, point ^ other), product(denominator, own ^ other))
+/// The polynomial through some shares, which have different points.
+pub(crate) struct Polynomial<'s> {
+    shares: &'s [(u8, [u8; 32])],
+    /// 1 / ∏ (xᵢ − xⱼ) over the other shares.
+    weights: Vec<u8>,
+}
+
+impl<'s> Polynomial<'s> {
+    pub(crate) fn through(shares: &'s [(u8, [u8; 32])]) -> Self {
+        let weights = shares.iter().map(|(own, _)| {
+            let others = shares
+                .iter()
+                .map(|(other, _)| *other)
+                .filter(|other| other != own);
+            inverse(others.fold(1, |all, other| product(all, own ^ other)))
         });
-        let mut term = zeroize::Zeroizing::new(*share);
-        scale(&mut *term, product(numerator, inverse(denominator)));
-        add(&mut value, &*term);
+        Self {
+            shares,
+            weights: weights.collect(),
+        }
     }
-    value
+
+    /// The value at a point that none of the shares has.
+    pub(crate) fn at(&self, point: u8) -> [u8; 32] {
+        let all = self
+            .shares
+            .iter()
+            .fold(1, |all, (own, _)| product(all, point ^ own));
+        let mut value = [0; 32];
+        for ((own, share), weight) in self.shares.iter().zip(&self.weights) {
+            let mut term = zeroize::Zeroizing::new(*share);
+            scale(
+                &mut *term,
+                product(product(all, *weight), inverse(point ^ own)),
+            );
+            add(&mut value, &*term);
+        }
+        value
+    }
 }
 
 fn add(value: &mut [u8], more: &[u8]) {
@@ -82,7 +108,7 @@ fn scale(bytes: &mut [u8], factor: u8) {
 
 /// x·b modulo x^8 + x^4 + x^3 + x + 1, without a branch on b.
 const fn doubled(byte: u8) -> u8 {
-    byte << 1 ^ (byte >> 7) * 0x1b
+    (byte << 1) ^ ((byte >> 7) * 0x1b)
 }
 
 /// The product of two public bytes.
@@ -103,7 +129,10 @@ fn log(byte: u8) -> u8 {
 }
 
 fn power(exponent: u16) -> u8 {
-    POWERS.get(usize::from(exponent % 255)).copied().unwrap_or(1)
+    POWERS
+        .get(usize::from(exponent % 255))
+        .copied()
+        .unwrap_or(1)
 }
 
 /// Powers of the generator 3, for public bytes only.
@@ -120,7 +149,11 @@ const POWERS: [u8; 255] = {
     powers
 };
 
-#[expect(clippy::indexing_slicing, clippy::cast_possible_truncation, reason = "evaluated by the compiler")]
+#[expect(
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "evaluated by the compiler"
+)]
 const LOGARITHMS: [u8; 256] = {
     let (mut logarithms, mut exponent) = ([0; 256], 0);
     while exponent < 255 {

@@ -27,8 +27,13 @@ pub enum Phase {
 
 impl Phase {
     /// All of them, in order.
-    pub const ALL: [Self; 5] =
-        [Self::Keys, Self::Shares, Self::Upload, Self::Confirm, Self::Unmask];
+    pub const ALL: [Self; 5] = [
+        Self::Keys,
+        Self::Shares,
+        Self::Upload,
+        Self::Confirm,
+        Self::Unmask,
+    ];
 
     const fn as_byte(self) -> u8 {
         self as u8
@@ -67,19 +72,39 @@ impl SignedMessage {
         body: Vec<u8>,
     ) -> Self {
         let signature = identity.sign(&digest(study, phase, sum, sender, &body));
-        Self { phase, sum, sender, body, signature }
+        Self {
+            phase,
+            sum,
+            sender,
+            body,
+            signature,
+        }
     }
 
     /// Whether the sender of the roster signed this, and the message came from it.
     pub(crate) fn verify(&self, study: &Study, from: ClientId) -> Result<(), Rejected> {
-        let reject = |reason| Err(Rejected { sender: Sender::Client(from), reason });
+        let reject = |reason| {
+            Err(Rejected {
+                sender: Sender::Client(from),
+                reason,
+            })
+        };
         if study.roster().key(from).is_none() {
             return reject(Reason::Stranger);
         }
         if self.sender != from {
-            return reject(Reason::ForgedSender { claimed: self.sender });
+            return reject(Reason::ForgedSender {
+                claimed: self.sender,
+            });
         }
-        if !is_signed(study, self.phase, self.sum, from, &self.body, &self.signature) {
+        if !is_signed(
+            study,
+            self.phase,
+            self.sum,
+            from,
+            &self.body,
+            &self.signature,
+        ) {
             return reject(Reason::BadSignature);
         }
         Ok(())
@@ -89,7 +114,10 @@ impl SignedMessage {
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
-        writer.put(&[VERSION, self.phase.as_byte()]).number(self.sum).number(self.sender.0);
+        writer
+            .put(&[VERSION, self.phase.as_byte()])
+            .number(self.sum)
+            .number(self.sender.0);
         writer.sized(&self.body).put(&self.signature).finish()
     }
 
@@ -107,7 +135,10 @@ impl SignedMessage {
     pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let found = reader.byte()?;
         if found != VERSION {
-            return Err(DecodeError::Version { found, required: VERSION });
+            return Err(DecodeError::Version {
+                found,
+                required: VERSION,
+            });
         }
         Ok(Self {
             phase: Phase::from_byte(reader.byte()?)?,
@@ -130,7 +161,10 @@ pub(crate) fn is_signed(
 ) -> bool {
     let digest = digest(study.id(), phase, sum, sender, body);
     let signature = Signature::from_bytes(signature);
-    study.roster().key(sender).is_some_and(|key| key.verify_strict(&digest, &signature).is_ok())
+    study
+        .roster()
+        .key(sender)
+        .is_some_and(|key| key.verify_strict(&digest, &signature).is_ok())
 }
 
 fn digest(study: &StudyId, phase: Phase, sum: u32, sender: ClientId, body: &[u8]) -> [u8; 32] {

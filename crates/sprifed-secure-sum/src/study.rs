@@ -30,7 +30,9 @@ pub enum IllegalStudy {
         found: usize,
     },
     /// A sum of no coordinates or of an impossible number of bits.
-    #[error("a sum has {coordinates} coordinates of {bits} bits, but 1 to 2^28 of 1 to 62 are possible")]
+    #[error(
+        "a sum has {coordinates} coordinates of {bits} bits, but 1 to 2^28 of 1 to 62 are possible"
+    )]
     Shape {
         /// Coordinates given.
         coordinates: u64,
@@ -74,7 +76,10 @@ impl SumShape {
     /// When there are none or too many, or the modulus is not planned for.
     pub fn new(coordinates: u32, bits: u32) -> Result<Self, IllegalStudy> {
         if coordinates == 0 || coordinates > 1 << 28 || !(1..=62).contains(&bits) {
-            return Err(IllegalStudy::Shape { coordinates: u64::from(coordinates), bits });
+            return Err(IllegalStudy::Shape {
+                coordinates: u64::from(coordinates),
+                bits,
+            });
         }
         Ok(Self { coordinates, bits })
     }
@@ -208,7 +213,14 @@ impl Study {
             hash.update(shape.bits.to_le_bytes());
         }
         let id = StudyId(hash.finalize().into());
-        Ok(Self { id, roster, participation, parameters, graph, sums })
+        Ok(Self {
+            id,
+            roster,
+            participation,
+            parameters,
+            graph,
+            sums,
+        })
     }
 
     /// The digest of all of it.
@@ -256,7 +268,9 @@ impl Study {
     /// Whether a sum over `present` hides every honest client in enough others.
     pub(crate) fn suffices(&self, present: &ClientSet) -> bool {
         present.len() >= self.participation.quorum()
-            && self.graph.holds_together(present, self.parameters.least_in_window())
+            && self
+                .graph
+                .holds_together(present, self.parameters.least_in_window())
     }
 
     /// What stands for the set of clients that took part in the exchange of keys.
@@ -283,6 +297,9 @@ impl Study {
     }
 
     pub(crate) fn neighbours_in(&self, client: ClientId, present: &ClientSet) -> Vec<ClientId> {
-        self.graph.neighbours(client).filter(|other| present.contains(*other)).collect()
+        self.graph
+            .neighbours(client)
+            .filter(|other| present.contains(*other))
+            .collect()
     }
 }

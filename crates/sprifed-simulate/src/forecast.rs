@@ -93,5 +93,10 @@ pub fn forecast_records(
         found = Some(works);
     }
     tried.sort_unstable_by_key(|(records, _)| *records);
-    Ok(Forecast { planned, records_for_90_percent: found, tried, trials })
+    Ok(Forecast {
+        planned,
+        records_for_90_percent: found,
+        tried,
+        trials,
+    })
 }

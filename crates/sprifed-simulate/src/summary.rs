@@ -41,13 +41,23 @@ impl Mean {
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        let std_error =
-            if values.len() > 1 { (squares / (count - 1.0) / count).sqrt() } else { 0.0 };
+        let std_error = if values.len() > 1 {
+            (squares / (count - 1.0) / count).sqrt()
+        } else {
+            0.0
+        };
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
         let upper = sorted.get(values.len() / 2).copied().unwrap_or(f64::NAN);
-        let lower = sorted.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(f64::NAN);
-        Self { mean, std_error, median: f64::midpoint(lower, upper) }
+        let lower = sorted
+            .get(values.len().saturating_sub(1) / 2)
+            .copied()
+            .unwrap_or(f64::NAN);
+        Self {
+            mean,
+            std_error,
+            median: f64::midpoint(lower, upper),
+        }
     }
 }
 

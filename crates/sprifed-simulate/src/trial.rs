@@ -110,7 +110,11 @@ impl Method {
     ) -> Result<Self, PlanError> {
         let setting = setting_of(procedure, world, budget, relation)?;
         let plan = procedure.plan(&setting)?;
-        Ok(Self::Certified { procedure, setting, plan })
+        Ok(Self::Certified {
+            procedure,
+            setting,
+            plan,
+        })
     }
 
     /// One of the paper's algorithms for worlds of this kind.
@@ -144,13 +148,22 @@ impl Method {
         let fit = self.fit(world, world.request(), seed ^ 0x5EED_0F01)?;
         let recovered = world.recovered(&fit.model);
         let (test_mse, null_mse) = world.errors(&fit.model);
-        Ok(TrialOutcome { fit, recovered, test_mse, null_mse })
+        Ok(TrialOutcome {
+            fit,
+            recovered,
+            test_mse,
+            null_mse,
+        })
     }
 
     fn fit(&self, world: &World, request: WorldRequest, seed: u64) -> Result<Fit, TrialError> {
         let records = Records::each_a_unit(world.features(), world.responses(), request.features)?;
         match self {
-            Self::Certified { procedure, setting, plan } => {
+            Self::Certified {
+                procedure,
+                setting,
+                plan,
+            } => {
                 let generator = NoiseGenerator::simulated(seed);
                 let mut curator = Curator::open(records, plan.clone(), generator)?;
                 Ok(procedure.run(setting, &mut curator, |_| ())?)
@@ -164,16 +177,16 @@ impl Method {
                     PaperAlgorithm::OmpReusing => {
                         run(omp(SupportNoise::Reused), &mut backend, |_| ())
                     }
-                    PaperAlgorithm::Grad => {
-                        run(PaperGradient::as_published(features, sparsity), &mut backend, |_| ())
-                    }
+                    PaperAlgorithm::Grad => run(
+                        PaperGradient::as_published(features, sparsity),
+                        &mut backend,
+                        |_| (),
+                    ),
                 };
                 Ok(ended?)
             }
             Self::NonPrivateOmp => Ok(non_private_omp(&records, request.sparsity)),
-            Self::NonPrivateLasso => {
-                Ok(non_private_lasso(&records, request.sparsity))
-            }
+            Self::NonPrivateLasso => Ok(non_private_lasso(&records, request.sparsity)),
         }
     }
 }

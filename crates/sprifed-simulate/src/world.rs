@@ -110,7 +110,13 @@ impl World {
         if request.reading == Reading::Paper {
             clip_and_rescale(&mut responses);
         }
-        Self { request, features, responses, truth, error_std_dev }
+        Self {
+            request,
+            features,
+            responses,
+            truth,
+            error_std_dev,
+        }
     }
 
     /// What was asked for.
@@ -141,7 +147,11 @@ impl World {
     #[must_use]
     pub fn recovered(&self, model: &LinearModel) -> usize {
         let found = model.support();
-        self.truth.terms.iter().filter(|(feature, _)| found.contains(feature)).count()
+        self.truth
+            .terms
+            .iter()
+            .filter(|(feature, _)| found.contains(feature))
+            .count()
     }
 
     /// The mean squared error of `model` on new records, and that of predicting zero.
@@ -152,12 +162,20 @@ impl World {
         match self.request.reading {
             Reading::Clean => {
                 let mut difference = self.truth.terms.clone();
-                difference.extend(model.terms.iter().map(|(feature, value)| (*feature, -value)));
+                difference.extend(
+                    model
+                        .terms
+                        .iter()
+                        .map(|(feature, value)| (*feature, -value)),
+                );
                 let correlation = self.request.correlation;
                 let noise = self.error_std_dev * self.error_std_dev;
                 let wrong = quadratic(&difference, &difference, correlation);
                 let all = quadratic(&self.truth.terms, &self.truth.terms, correlation);
-                (wrong + model.intercept * model.intercept + noise, all + noise)
+                (
+                    wrong + model.intercept * model.intercept + noise,
+                    all + noise,
+                )
             }
             Reading::Paper => self.test_errors(model),
         }
@@ -188,14 +206,20 @@ fn stream_of(seed: u64, row: u64) -> Xoshiro256PlusPlus {
 fn draw_truth(request: &WorldRequest, stream: &mut Xoshiro256PlusPlus) -> LinearModel {
     let mut terms: Vec<(u32, f64)> = Vec::new();
     while terms.len() < request.sparsity.min(request.features) {
-        #[expect(clippy::cast_possible_truncation, reason = "below the number of features")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "below the number of features"
+        )]
         let feature = (stream.next_u64() % request.features as u64) as u32;
         if terms.iter().all(|(known, _)| *known != feature) {
             let deviate: f64 = StandardNormal.sample(stream);
             terms.push((feature, 2.0 + deviate));
         }
     }
-    LinearModel { intercept: 0.0, terms }
+    LinearModel {
+        intercept: 0.0,
+        terms,
+    }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "records are stored in f32")]
@@ -206,7 +230,10 @@ fn fill_row(values: &mut [f32], request: &WorldRequest, stream: &mut Xoshiro256P
     match request.correlation {
         Correlation::None => {}
         Correlation::Autoregressive(correlation) => {
-            let (keep, fresh) = (correlation as f32, (1.0 - correlation * correlation).sqrt() as f32);
+            let (keep, fresh) = (
+                correlation as f32,
+                (1.0 - correlation * correlation).sqrt() as f32,
+            );
             let mut before = values.first().copied().unwrap_or(0.0);
             for value in values.iter_mut().skip(1) {
                 before = keep * before + fresh * *value;
@@ -240,7 +267,11 @@ fn clip_and_rescale(responses: &mut [f32]) {
     }
     let count = responses.len().max(1) as f64;
     let mean = responses.iter().map(|y| f64::from(*y)).sum::<f64>() / count;
-    let variance = responses.iter().map(|y| (f64::from(*y) - mean).powi(2)).sum::<f64>() / count;
+    let variance = responses
+        .iter()
+        .map(|y| (f64::from(*y) - mean).powi(2))
+        .sum::<f64>()
+        / count;
     let rescale = (1.0 / variance.sqrt().max(1e-12)) as f32;
     for response in responses.iter_mut() {
         *response *= rescale;
@@ -256,6 +287,11 @@ fn quadratic(left: &[(u32, f64)], right: &[(u32, f64)], correlation: Correlation
         Correlation::Equal(rho) => rho,
     };
     left.iter()
-        .map(|(a, x)| right.iter().map(|(b, y)| x * y * covariance(*a, *b)).sum::<f64>())
+        .map(|(a, x)| {
+            right
+                .iter()
+                .map(|(b, y)| x * y * covariance(*a, *b))
+                .sum::<f64>()
+        })
         .sum()
 }

@@ -13,10 +13,21 @@ pub(crate) struct Check {
 
 /// What every change must pass.
 pub(crate) const EVERY_CHANGE: [Check; 4] = [
-    Check { what: "formatting", words: &["fmt", "--all", "--check"], environment: &[] },
+    Check {
+        what: "formatting",
+        words: &["fmt", "--all", "--check"],
+        environment: &[],
+    },
     Check {
         what: "lints",
-        words: &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
+        words: &[
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ],
         environment: &[],
     },
     Check {
@@ -41,7 +52,11 @@ pub(crate) const SLOW: [Check; 1] = [Check {
 /// Runs the checks in order.
 pub(crate) fn run(root: &Path, checks: &[Check]) -> ExitCode {
     for check in checks {
-        crate::say(&mut std::io::stderr(), &format!("== {}\n", check.what), ExitCode::SUCCESS);
+        crate::say(
+            &mut std::io::stderr(),
+            &format!("== {}\n", check.what),
+            ExitCode::SUCCESS,
+        );
         let ended = Command::new("cargo")
             .args(check.words)
             .envs(check.environment.iter().copied())

@@ -88,8 +88,11 @@ struct Report {
 
 impl Files {
     pub(crate) fn answer(&self, output: &Output) -> Result<(), Failure> {
-        let files: Vec<FileReport> =
-            self.files.iter().map(|path| self.check_file(path)).collect::<Result<_, _>>()?;
+        let files: Vec<FileReport> = self
+            .files
+            .iter()
+            .map(|path| self.check_file(path))
+            .collect::<Result<_, _>>()?;
         let count = |field: fn(&FileReport) -> usize| files.iter().map(field).sum::<usize>();
         let report = Report {
             passed: count(|file| file.passed),
@@ -108,14 +111,21 @@ impl Files {
         if report.failed > 0 {
             return Err(Failure::outcome(
                 "sprifed::account::vectors-failed",
-                format!("{} of {} vectors failed", report.failed, report.passed + report.failed),
+                format!(
+                    "{} of {} vectors failed",
+                    report.failed,
+                    report.passed + report.failed
+                ),
                 "the first failures are listed above with what was found and expected",
             ));
         }
         if report.unsupported > 0 && !self.allow_unsupported {
             return Err(Failure::usage(
                 "sprifed::account::unsupported-vectors",
-                format!("{} vectors belong to a group that is not implemented", report.unsupported),
+                format!(
+                    "{} vectors belong to a group that is not implemented",
+                    report.unsupported
+                ),
                 "pass --allow-unsupported to check the others only",
             ));
         }
@@ -149,7 +159,10 @@ impl Files {
                 Ok(()) => self.note(&mut report, vector, &verdict.into_complaints()),
                 Err(BadVector::UnknownGroup(group)) => {
                     report.unsupported += 1;
-                    self.note_text(&mut report, format!("{}: unknown group {group:?}", vector.id));
+                    self.note_text(
+                        &mut report,
+                        format!("{}: unknown group {group:?}", vector.id),
+                    );
                 }
                 Err(error) => self.note(&mut report, vector, &[error.to_string()]),
             }
@@ -159,7 +172,12 @@ impl Files {
 
     fn note(&self, report: &mut FileReport, vector: &Vector, complaints: &[String]) {
         report.failed += 1;
-        let text = format!("{} [{}]: {}", vector.id, vector.group, complaints.join("; "));
+        let text = format!(
+            "{} [{}]: {}",
+            vector.id,
+            vector.group,
+            complaints.join("; ")
+        );
         self.note_text(report, text);
     }
 
@@ -173,7 +191,13 @@ impl Files {
 fn to_text(report: &Report) -> String {
     let mut text = String::new();
     for file in &report.files {
-        let FileReport { file: name, passed, failed, unsupported, .. } = file;
+        let FileReport {
+            file: name,
+            passed,
+            failed,
+            unsupported,
+            ..
+        } = file;
         text += &format!("{name}: {passed} passed, {failed} failed, {unsupported} unsupported\n");
         if !file.faulty_references.is_empty() {
             text += &format!(
@@ -185,6 +209,11 @@ fn to_text(report: &Report) -> String {
             text += &format!("    {failure}\n");
         }
     }
-    let Report { passed, failed, unsupported, .. } = report;
+    let Report {
+        passed,
+        failed,
+        unsupported,
+        ..
+    } = report;
     text + &format!("all files: {passed} passed, {failed} failed, {unsupported} unsupported")
 }

@@ -40,7 +40,10 @@ struct Comparison {
 }
 
 pub(crate) fn answer(output: &Output) -> Result<(), Failure> {
-    let rows = claims().iter().map(row).collect::<Result<Vec<Row>, IllegalQuantity>>()?;
+    let rows = claims()
+        .iter()
+        .map(row)
+        .collect::<Result<Vec<Row>, IllegalQuantity>>()?;
     let label = "NOMINAL (paper formula, not a DP guarantee)";
     output.answer(&Comparison { label, rows }, to_text);
     Ok(())
@@ -48,7 +51,10 @@ pub(crate) fn answer(output: &Output) -> Result<(), Failure> {
 
 fn row(claim: &Claim) -> Result<Row, IllegalQuantity> {
     let delta = Delta::try_from(claim.claimed.1)?;
-    let priced = |mu: Mu| Priced { mu, epsilon: mu.to_approx_dp(delta).epsilon() };
+    let priced = |mu: Mu| Priced {
+        mu,
+        epsilon: mu.to_approx_dp(delta).epsilon(),
+    };
     let (per_vector, per_support) = (Mu::try_from(claim.shares.0)?, Mu::try_from(claim.shares.1)?);
     let shape = claim.sparsity.map(|sparsity| RunShape {
         algorithm: Algorithm::Omp,
@@ -59,11 +65,24 @@ fn row(claim: &Claim) -> Result<Row, IllegalQuantity> {
     });
     let theorem = claim
         .sparsity
-        .map(|sparsity| NominalCounts { sparsity, per_vector, per_support }.theorem())
+        .map(|sparsity| {
+            NominalCounts {
+                sparsity,
+                per_vector,
+                per_support,
+            }
+            .theorem()
+        })
         .transpose()?;
-    let needed = |relation| shape.map(|shape| shape.total(Reading::Needed, relation)).transpose();
+    let needed = |relation| {
+        shape
+            .map(|shape| shape.total(Reading::Needed, relation))
+            .transpose()
+    };
     let delivered = claim.delivered_zero_out()?;
-    let twice = delivered.map(|mu| Mu::try_from(2.0 * mu.get())).transpose()?;
+    let twice = delivered
+        .map(|mu| Mu::try_from(2.0 * mu.get()))
+        .transpose()?;
     Ok(Row {
         place: claim.place,
         delta,
@@ -96,8 +115,16 @@ fn to_text(comparison: &Comparison) -> String {
             format!("{:.2}", row.claimed_epsilon),
             row.epsilon_of_claimed_mu.map_or("-".into(), two),
             epsilon(row.theorem),
-            format!("{} / {}", epsilon(row.needed_zero_out), epsilon(row.needed_replace_one)),
-            format!("{} / {}", epsilon(row.delivered_zero_out), epsilon(row.delivered_replace_one)),
+            format!(
+                "{} / {}",
+                epsilon(row.needed_zero_out),
+                epsilon(row.needed_replace_one)
+            ),
+            format!(
+                "{} / {}",
+                epsilon(row.delivered_zero_out),
+                epsilon(row.delivered_replace_one)
+            ),
         ]);
     }
     format!(

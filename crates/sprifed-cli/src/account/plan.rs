@@ -4,8 +4,8 @@ use clap::{Args, ValueEnum};
 use num_rational::BigRational;
 use serde_json::{Value, json};
 use sprifed_privacy::{
-    Algorithm, Delta, FeatureBound, IntegerBounds, Participation, RecordBounds,
-    ResidualClip, ResponseBound, RunPlan, RunRequest, SumCost, SumPlan, parse_exact,
+    Algorithm, Delta, FeatureBound, IntegerBounds, Participation, RecordBounds, ResidualClip,
+    ResponseBound, RunPlan, RunRequest, SumCost, SumPlan, parse_exact,
 };
 
 use crate::account::convert::parse_quantity;
@@ -74,8 +74,11 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn answer(&self, output: &Output) -> Result<(), Failure> {
-        let participation =
-            Participation::new(self.clients, self.quorum.unwrap_or(self.clients), self.colluders)?;
+        let participation = Participation::new(
+            self.clients,
+            self.quorum.unwrap_or(self.clients),
+            self.colluders,
+        )?;
         let request = RunRequest {
             algorithm: match self.algorithm {
                 AlgorithmName::Omp => Algorithm::Omp,
@@ -115,7 +118,10 @@ impl Run {
     }
 
     fn to_json(&self, plan: &RunPlan, participation: Participation) -> Result<Value, Failure> {
-        let bounds = RecordBounds { feature: self.feature_bound, response: self.response_bound };
+        let bounds = RecordBounds {
+            feature: self.feature_bound,
+            response: self.response_bound,
+        };
         let sums: Result<Vec<Value>, Failure> = plan
             .sums
             .iter()
@@ -203,9 +209,16 @@ fn upload_bytes(plan: &RunPlan) -> u64 {
 
 fn sums_table(plan: &RunPlan) -> String {
     let mut rows = vec![
-        ["sum", "block", "integers", "bound", "share variance", "mu of the sum"]
-            .map(str::to_owned)
-            .to_vec(),
+        [
+            "sum",
+            "block",
+            "integers",
+            "bound",
+            "share variance",
+            "mu of the sum",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
     ];
     let last = plan.sums.len() - 1;
     for (index, (sum, cost)) in plan.sums.iter().zip(&plan.costs).enumerate() {
@@ -218,12 +231,20 @@ fn sums_table(plan: &RunPlan) -> String {
         for (position, block) in sum.blocks.iter().enumerate() {
             let first = position == 0;
             rows.push(vec![
-                if first { (index + 1).to_string() } else { String::new() },
+                if first {
+                    (index + 1).to_string()
+                } else {
+                    String::new()
+                },
                 block.name.clone(),
                 block.coordinates.to_string(),
                 block.bounds.coordinate_bound().to_string(),
                 format!("{:.4}", block.share_variance.to_f64()),
-                if first { format!("{:.6}", cost.squared_mu().sqrt()) } else { String::new() },
+                if first {
+                    format!("{:.6}", cost.squared_mu().sqrt())
+                } else {
+                    String::new()
+                },
             ]);
         }
     }

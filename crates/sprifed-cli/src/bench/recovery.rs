@@ -85,7 +85,9 @@ impl Recovery {
     fn measure_pursuit(&self, world: &World, lines: &mut Vec<Measured>) -> Result<(), Failure> {
         let records = records_of(world, 10_000)?;
         let ours = self.shortest(|| non_private_omp(&records, 10));
-        let Some(python) = &self.python else { return Ok(()) };
+        let Some(python) = &self.python else {
+            return Ok(());
+        };
         let theirs = peer::orthogonal_matching_pursuit(python, world, 10, self.rounds)?;
         lines.push(Measured {
             what: "matching pursuit without privacy, n = 2000, p = 10000, s = 10".to_owned(),
@@ -194,7 +196,11 @@ fn peak_memory() -> Option<f64> {
 }
 
 fn to_text(lines: &[Measured]) -> String {
-    let mut rows = vec![["measured", "seconds", "times", "compared with", "goal"].map(str::to_owned).to_vec()];
+    let mut rows = vec![
+        ["measured", "seconds", "times", "compared with", "goal"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
     for line in lines {
         rows.push(vec![
             line.what.clone(),

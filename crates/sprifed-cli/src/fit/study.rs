@@ -46,7 +46,9 @@ impl<'a> Study<'a> {
             PrivacyUnit::Record => count(table.public_size(), "records")?,
             PrivacyUnit::Client => count(holdings.n_clients as u64, "clients")?,
         };
-        let delta = request.delta.map_or_else(|| recommended_delta(f64::from(n_records)), Ok)?;
+        let delta = request
+            .delta
+            .map_or_else(|| recommended_delta(f64::from(n_records)), Ok)?;
         let mapping = table.mapping();
         let setting = Setting {
             n_records,

@@ -51,9 +51,10 @@ pub(super) fn answer(
 
 pub(super) fn to_text(theorem: &Value) -> String {
     let records = |name: &str| {
-        theorem[name]["required_records"]
-            .as_f64()
-            .map_or_else(|| "no number of".to_owned(), |records| format!("{records:.1e}"))
+        theorem[name]["required_records"].as_f64().map_or_else(
+            || "no number of".to_owned(),
+            |records| format!("{records:.1e}"),
+        )
     };
     format!(
         "the paper's theorems ({}) ask for {} records (OMP, Theorem 7) and {} (GRAD, Theorem 8): they are sufficient, not necessary\n",

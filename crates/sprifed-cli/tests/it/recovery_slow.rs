@@ -22,7 +22,13 @@ const fn cell(
     epsilon: f64,
     records: u32,
 ) -> Cell {
-    Cell { procedure, features, sparsity, epsilon, records }
+    Cell {
+        procedure,
+        features,
+        sparsity,
+        epsilon,
+        records,
+    }
 }
 
 const CELLS: [Cell; 18] = [
@@ -55,7 +61,10 @@ fn recovered_share(cell: &Cell, records: u32, trials: u32) -> f64 {
     number(&answer(&line), "/recovered_share/mean")
 }
 
-#[expect(clippy::print_stderr, reason = "a test that did not run must not look like one that did")]
+#[expect(
+    clippy::print_stderr,
+    reason = "a test that did not run must not look like one that did"
+)]
 fn is_slow_run() -> bool {
     let is_slow = std::env::var_os("SPRIFED_SLOW").is_some_and(|value| value == "1");
     if !is_slow {
@@ -73,7 +82,13 @@ fn every_cell_of_the_table_is_reached() {
         .iter()
         .filter_map(|cell| {
             let share = recovered_share(cell, cell.records, 40);
-            let Cell { procedure, features, sparsity, epsilon, records } = cell;
+            let Cell {
+                procedure,
+                features,
+                sparsity,
+                epsilon,
+                records,
+            } = cell;
             let found = format!(
                 "{procedure} p={features} s={sparsity} epsilon={epsilon} n={records}: {share:.3}"
             );
@@ -88,9 +103,12 @@ fn correlated_features_are_found_where_the_table_says_so() {
     if !is_slow_run() {
         return;
     }
-    for (procedure, correlation, least) in
-        [("grad", 0.5, 0.97), ("sieve", 0.5, 0.97), ("argmax", 0.5, 0.97), ("argmax", 0.9, 0.95)]
-    {
+    for (procedure, correlation, least) in [
+        ("grad", 0.5, 0.97),
+        ("sieve", 0.5, 0.97),
+        ("argmax", 0.5, 0.97),
+        ("argmax", 0.9, 0.95),
+    ] {
         let line = format!(
             "simulate --procedure {procedure} --features 2500 --sparsity 5 --records 1500 --correlation ar:{correlation} --trials 40"
         );

@@ -24,21 +24,31 @@ fn count(number: &Value) -> usize {
 }
 
 fn single(values: &[f64]) -> Vec<f32> {
-    #[expect(clippy::cast_possible_truncation, reason = "records are of single precision")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "records are of single precision"
+    )]
     values.iter().map(|value| *value as f32).collect()
 }
 
 /// The pursuit on these records finds the support and coefficients of `expected`.
 fn assert_agrees(features: &[f32], response: &[f32], expected: &Value, name: &str) {
-    let records = Records::each_a_unit(features, response, features.len() / response.len()).unwrap();
+    let records =
+        Records::each_a_unit(features, response, features.len() / response.len()).unwrap();
     let fit = non_private_omp(&records, count(&expected["sparsity"]));
     let mut terms = fit.model.terms;
     terms.sort_by_key(|(feature, _)| *feature);
-    let support: Vec<f64> = terms.iter().map(|(feature, _)| f64::from(*feature)).collect();
+    let support: Vec<f64> = terms
+        .iter()
+        .map(|(feature, _)| f64::from(*feature))
+        .collect();
     assert_eq!(support, numbers(&expected["support"]), "{name}");
     for ((feature, found), expected) in terms.iter().zip(numbers(&expected["coefficients"])) {
         let error = (found - expected).abs();
-        assert!(error < 1e-6, "{name}, feature {feature}: {found} for {expected}");
+        assert!(
+            error < 1e-6,
+            "{name}, feature {feature}: {found} for {expected}"
+        );
     }
 }
 
@@ -51,13 +61,24 @@ fn ten_random_problems_have_the_answers_of_scikit_learn() {
         let features = single(&numbers(&problem["features"]));
         let response = single(&numbers(&problem["response"]));
         assert_eq!(response.len(), count(&fixture["n_records"]));
-        assert_eq!(features.len(), response.len() * count(&fixture["n_features"]));
-        assert_agrees(&features, &response, problem, &format!("seed {}", problem["seed"]));
+        assert_eq!(
+            features.len(),
+            response.len() * count(&fixture["n_features"])
+        );
+        assert_agrees(
+            &features,
+            &response,
+            problem,
+            &format!("seed {}", problem["seed"]),
+        );
     }
 }
 
 /// The folder of real data sets, if there is one; says so if not.
-#[expect(clippy::print_stderr, reason = "a test that did not run must not look like one that did")]
+#[expect(
+    clippy::print_stderr,
+    reason = "a test that did not run must not look like one that did"
+)]
 fn real_data() -> Option<PathBuf> {
     let folder = std::env::var_os("SPRIFED_DATA").map(PathBuf::from);
     if folder.is_none() {
@@ -70,7 +91,9 @@ fn real_data() -> Option<PathBuf> {
 fn read_table(path: &Path) -> (Vec<Vec<f64>>, Vec<f64>) {
     let mut text = String::new();
     let file = std::fs::File::open(path).unwrap();
-    flate2::read::GzDecoder::new(file).read_to_string(&mut text).unwrap();
+    flate2::read::GzDecoder::new(file)
+        .read_to_string(&mut text)
+        .unwrap();
     let mut lines = text.lines();
     let header: Vec<&str> = lines.next().unwrap().split(',').collect();
     let is_feature: Vec<bool> = header.iter().map(|name| name.starts_with("x_")).collect();
@@ -94,7 +117,10 @@ fn column_means(rows: &[Vec<f64>]) -> Vec<f64> {
             *total += value;
         }
     }
-    totals.iter().map(|total| total / rows.len() as f64).collect()
+    totals
+        .iter()
+        .map(|total| total / rows.len() as f64)
+        .collect()
 }
 
 /// Columns centred and scaled to unit root mean square.
@@ -105,10 +131,17 @@ fn standardised(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
             *value -= mean;
         }
     }
-    let squares: Vec<Vec<f64>> =
-        rows.iter().map(|row| row.iter().map(|value| value * value).collect()).collect();
-    let scales: Vec<f64> = column_means(&squares).iter().map(|square| square.sqrt()).collect();
-    let scaled = rows.iter().flat_map(|row| row.iter().zip(&scales).map(|(v, scale)| v / scale));
+    let squares: Vec<Vec<f64>> = rows
+        .iter()
+        .map(|row| row.iter().map(|value| value * value).collect())
+        .collect();
+    let scales: Vec<f64> = column_means(&squares)
+        .iter()
+        .map(|square| square.sqrt())
+        .collect();
+    let scaled = rows
+        .iter()
+        .flat_map(|row| row.iter().zip(&scales).map(|(v, scale)| v / scale));
     scaled.collect()
 }
 
@@ -119,7 +152,11 @@ fn two_real_data_sets_have_the_answers_of_scikit_learn() {
     for name in ["riboflavin", "cookie"] {
         let (features, response) = read_table(&folder.join(name).join("data.csv.gz"));
         assert_eq!(features.len(), count(&fixture[name]["n_records"]), "{name}");
-        assert_eq!(features[0].len(), count(&fixture[name]["n_features"]), "{name}");
+        assert_eq!(
+            features[0].len(),
+            count(&fixture[name]["n_features"]),
+            "{name}"
+        );
         let responses: Vec<Vec<f64>> = response.iter().map(|value| vec![*value]).collect();
         let mean = column_means(&responses)[0];
         let centred: Vec<f64> = response.iter().map(|value| value - mean).collect();

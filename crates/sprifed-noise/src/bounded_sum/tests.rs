@@ -6,8 +6,15 @@ use super::*;
 
 fn plan_with(bounds: IntegerBounds) -> SumPlan {
     let share_variance = NoiseVariance::try_from("25".to_owned()).expect("a legal variance");
-    let block = Block { name: "scores".to_owned(), coordinates: 4, bounds, share_variance };
-    SumPlan { blocks: vec![block] }
+    let block = Block {
+        name: "scores".to_owned(),
+        coordinates: 4,
+        bounds,
+        share_variance,
+    };
+    SumPlan {
+        blocks: vec![block],
+    }
 }
 
 #[test]
@@ -15,7 +22,10 @@ fn a_contribution_beyond_the_box_is_refused_and_changes_nothing() {
     let mut sum = BoundedSum::zero(small_sum().plan);
     sum.add_unit(&[4, -4, 1]).expect("within bounds");
     let refused = sum.add_unit(&[0, 5, 0]);
-    assert!(matches!(refused, Err(OutOfBounds::Block { .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(OutOfBounds::Block { .. })),
+        "{refused:?}"
+    );
     assert_eq!(sum.into_totals(), [4, -4, 1]);
 }
 
@@ -23,7 +33,13 @@ fn a_contribution_beyond_the_box_is_refused_and_changes_nothing() {
 fn a_contribution_of_the_wrong_length_is_refused() {
     let mut sum = BoundedSum::zero(small_sum().plan);
     let refused = sum.add_unit(&[1, 1]);
-    assert_eq!(refused, Err(OutOfBounds::Length { found: 2, required: 3 }));
+    assert_eq!(
+        refused,
+        Err(OutOfBounds::Length {
+            found: 2,
+            required: 3
+        })
+    );
 }
 
 #[test]
@@ -34,8 +50,12 @@ fn the_most_negative_integer_is_not_taken_for_a_small_one() {
 
 #[test]
 fn a_negative_square_is_refused() {
-    let mut sum = BoundedSum::zero(plan_with(IntegerBounds::Box { bound: 9, squares: 1 }));
-    sum.add_unit(&[-9, 9, -1, 9]).expect("the last one is the square");
+    let mut sum = BoundedSum::zero(plan_with(IntegerBounds::Box {
+        bound: 9,
+        squares: 1,
+    }));
+    sum.add_unit(&[-9, 9, -1, 9])
+        .expect("the last one is the square");
     assert!(sum.add_unit(&[0, 0, 0, -1]).is_err());
 }
 

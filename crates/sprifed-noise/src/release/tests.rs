@@ -17,7 +17,9 @@ fn a_curators_release_is_a_private_sum_and_a_share_is_not() {
     let share = ledger.spend("share", purchase.clone()).expect("affordable");
     for (permit, is_private) in [(curator, true), (share, false)] {
         let noise = DrawnNoise::draw(permit, &mut simulated(3)).expect("drawable");
-        let noised = noise.release(BoundedSum::zero(purchase.plan.clone())).expect("same plan");
+        let noised = noise
+            .release(BoundedSum::zero(purchase.plan.clone()))
+            .expect("same plan");
         assert_eq!(noised.into_private_sum().is_some(), is_private);
     }
 }
@@ -25,10 +27,15 @@ fn a_curators_release_is_a_private_sum_and_a_share_is_not() {
 #[test]
 fn a_sum_of_another_plan_does_not_get_out() {
     let mut ledger = generous_ledger();
-    let permit = ledger.spend("three numbers", small_sum()).expect("affordable");
+    let permit = ledger
+        .spend("three numbers", small_sum())
+        .expect("affordable");
     let noise = DrawnNoise::draw(permit, &mut simulated(3)).expect("drawable");
     let mut other = small_sum().plan;
-    other.blocks[0].bounds = IntegerBounds::Box { bound: 5, squares: 0 };
+    other.blocks[0].bounds = IntegerBounds::Box {
+        bound: 5,
+        squares: 0,
+    };
     let refused = noise.release(BoundedSum::zero(other));
     assert!(matches!(refused, Err(ReleaseError::OtherPlan { .. })));
 }
@@ -38,11 +45,18 @@ fn a_simulated_seed_is_remembered_to_the_end() {
     let mut ledger = generous_ledger();
     for (mut generator, provenance) in [
         (simulated(1), Provenance::Simulated),
-        (NoiseGenerator::assume_fresh_entropy([7; 32]), Provenance::Cryptographic),
+        (
+            NoiseGenerator::assume_fresh_entropy([7; 32]),
+            Provenance::Cryptographic,
+        ),
     ] {
-        let permit = ledger.spend("three numbers", small_sum()).expect("affordable");
+        let permit = ledger
+            .spend("three numbers", small_sum())
+            .expect("affordable");
         let noise = DrawnNoise::draw(permit, &mut generator).expect("drawable");
-        let noised = noise.release(BoundedSum::zero(small_sum().plan)).expect("same plan");
+        let noised = noise
+            .release(BoundedSum::zero(small_sum().plan))
+            .expect("same plan");
         let answer = noised.into_private_sum().expect("a curator's");
         assert_eq!(answer.provenance(), provenance);
     }
@@ -53,15 +67,30 @@ fn the_noise_of_a_release_has_the_variance_that_was_paid_for() {
     let mut ledger = generous_ledger();
     let mut purchase = small_sum();
     purchase.plan.blocks[0].coordinates = 20_000;
-    purchase.plan.blocks[0].bounds = IntegerBounds::Ball { bound: 1, squared_norm: 1 };
-    let permit = ledger.spend("many numbers", purchase.clone()).expect("affordable");
+    purchase.plan.blocks[0].bounds = IntegerBounds::Ball {
+        bound: 1,
+        squared_norm: 1,
+    };
+    let permit = ledger
+        .spend("many numbers", purchase.clone())
+        .expect("affordable");
     let noise = DrawnNoise::draw(permit, &mut simulated(11)).expect("drawable");
-    let noised = noise.release(BoundedSum::zero(purchase.plan)).expect("same plan");
+    let noised = noise
+        .release(BoundedSum::zero(purchase.plan))
+        .expect("same plan");
     #[expect(clippy::cast_precision_loss, reason = "small integers")]
-    let squares: f64 = noised.values().iter().map(|value| (*value as f64).powi(2)).sum();
+    let squares: f64 = noised
+        .values()
+        .iter()
+        .map(|value| (*value as f64).powi(2))
+        .sum();
     // The mean of 20,000 squares has a relative deviation of 1 %; five of them is a false alarm
     // of 6e-7, and the seed is fixed.
-    assert!((squares / 20_000.0 / 400.0 - 1.0).abs() < 0.05, "variance {}", squares / 20_000.0);
+    assert!(
+        (squares / 20_000.0 / 400.0 - 1.0).abs() < 0.05,
+        "variance {}",
+        squares / 20_000.0
+    );
 }
 
 #[test]
@@ -71,12 +100,21 @@ fn a_clear_winner_is_chosen_and_ties_without_noise_go_to_the_first() {
     let block = Block {
         name: "scores".to_owned(),
         coordinates: 3,
-        bounds: IntegerBounds::Box { bound: 1000, squares: 0 },
+        bounds: IntegerBounds::Box {
+            bound: 1000,
+            squares: 0,
+        },
         share_variance,
     };
-    let plan = SumPlan { blocks: vec![block] };
-    let purchase =
-        SelectionPurchase { candidates: 3, score_bound: 1000, noise_rate: (1, 2000), unit: PrivacyUnit::Record };
+    let plan = SumPlan {
+        blocks: vec![block],
+    };
+    let purchase = SelectionPurchase {
+        candidates: 3,
+        score_bound: 1000,
+        noise_rate: (1, 2000),
+        unit: PrivacyUnit::Record,
+    };
     for seed in 0..20 {
         let permit = ledger.spend("a pick", purchase).expect("affordable");
         let mut scores = BoundedSum::zero(plan.clone());
@@ -92,7 +130,12 @@ fn a_clear_winner_is_chosen_and_ties_without_noise_go_to_the_first() {
 #[test]
 fn scores_with_a_larger_bound_than_was_paid_for_are_refused() {
     let mut ledger = generous_ledger();
-    let purchase = SelectionPurchase { candidates: 3, score_bound: 3, noise_rate: (1, 20), unit: PrivacyUnit::Record };
+    let purchase = SelectionPurchase {
+        candidates: 3,
+        score_bound: 3,
+        noise_rate: (1, 20),
+        unit: PrivacyUnit::Record,
+    };
     let permit = ledger.spend("a pick", purchase).expect("affordable");
     let drawn = DrawnSelection::draw(permit, &mut simulated(1)).expect("drawable");
     assert!(drawn.choose(BoundedSum::zero(small_sum().plan)).is_err());

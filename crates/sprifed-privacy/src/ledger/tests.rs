@@ -46,7 +46,8 @@ fn selection() -> SelectionPurchase {
     SelectionPurchase {
         candidates: 9,
         score_bound: 4,
-        noise_rate: (1, 20), unit: PrivacyUnit::Record,
+        noise_rate: (1, 20),
+        unit: PrivacyUnit::Record,
     }
 }
 
@@ -130,7 +131,8 @@ fn a_charge_without_a_certified_cost_is_refused_and_leaves_the_ledger_equal() {
     assert!(ledger.spend("no noise", broken).is_err());
     let empty = SumPurchase {
         plan: SumPlan { blocks: Vec::new() },
-        origin: NoiseOrigin::Curator, unit: PrivacyUnit::Record,
+        origin: NoiseOrigin::Curator,
+        unit: PrivacyUnit::Record,
     };
     assert!(ledger.spend("nothing", empty).is_err());
     assert_eq!(ledger, before);
@@ -355,6 +357,9 @@ fn a_sum_bounded_per_record_does_not_pay_for_a_promise_to_clients() {
     let mut ledger = Ledger::replay(&promise).expect("an empty ledger");
     let before = ledger.clone();
     let refused = ledger.spend("a sum", small_sum());
-    assert!(matches!(refused, Err(LedgerError::OtherUnit { .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(LedgerError::OtherUnit { .. })),
+        "{refused:?}"
+    );
     assert_eq!(ledger, before);
 }

@@ -72,7 +72,8 @@ fn a_selection_pays_for_its_rounded_noise() {
     let selection = SelectionPurchase {
         candidates: 9,
         score_bound: 4,
-        noise_rate: (1, 20), unit: PrivacyUnit::Record,
+        noise_rate: (1, 20),
+        unit: PrivacyUnit::Record,
     };
     let cost = |relation| match selection.expense(relation).unwrap() {
         Expense::Selection(range) => range.get(),

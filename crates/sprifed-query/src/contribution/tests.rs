@@ -33,8 +33,14 @@ const fn place_of(question: &Question) -> usize {
 
 /// Every question, about features of which some may not exist.
 fn every_question(limit: f64, coefficient: f64, features: FeatureSet, last: u32) -> Vec<Question> {
-    let model = LinearModel { intercept: 0.3, terms: vec![(1, coefficient), (last, -0.5)] };
-    let scales = Scales { feature: limit, residual: limit };
+    let model = LinearModel {
+        intercept: 0.3,
+        terms: vec![(1, coefficient), (last, -0.5)],
+    };
+    let scales = Scales {
+        feature: limit,
+        residual: limit,
+    };
     vec![
         Question::ResponseCorrelation {
             features: features.clone(),
@@ -58,10 +64,23 @@ fn every_question(limit: f64, coefficient: f64, features: FeatureSet, last: u32)
             row_norm: limit,
             residual_limit: limit,
         },
-        Question::ResidualScale { model: model.clone(), largest: limit },
-        Question::ResponseMean { response_limit: limit },
-        Question::SupportResponse { feature: last, feature_limit: limit, response_limit: limit },
-        Question::SupportRow { feature: last, earlier: vec![0, 2], feature_limit: limit },
+        Question::ResidualScale {
+            model: model.clone(),
+            largest: limit,
+        },
+        Question::ResponseMean {
+            response_limit: limit,
+        },
+        Question::SupportResponse {
+            feature: last,
+            feature_limit: limit,
+            response_limit: limit,
+        },
+        Question::SupportRow {
+            feature: last,
+            earlier: vec![0, 2],
+            feature_limit: limit,
+        },
         Question::RowScale { largest: limit },
         Question::SupportUpdate {
             support: vec![0, 2, last],
@@ -83,15 +102,24 @@ fn every_question(limit: f64, coefficient: f64, features: FeatureSet, last: u32)
 
 /// Every way in which a question can be planned.
 fn every_block(question: &Question, cost: f64, relation: Relation) -> Vec<PlannedBlock> {
-    let planner =
-        Planner { origin: NoiseOrigin::Curator, relation, unit: PrivacyUnit::Record };
+    let planner = Planner {
+        origin: NoiseOrigin::Curator,
+        relation,
+        unit: PrivacyUnit::Record,
+    };
     let cost = Mu::try_from(cost).unwrap();
     let size = question.coordinates();
     let squares = u32::from(matches!(question, Question::SupportRow { .. }));
     vec![
-        planner.ball("dithered", size, cost, Rounding::Dithered).unwrap(),
-        planner.ball("with room", size + 3, cost, Rounding::Dithered).unwrap(),
-        planner.ball("truncated", size, cost, Rounding::Truncated).unwrap(),
+        planner
+            .ball("dithered", size, cost, Rounding::Dithered)
+            .unwrap(),
+        planner
+            .ball("with room", size + 3, cost, Rounding::Dithered)
+            .unwrap(),
+        planner
+            .ball("truncated", size, cost, Rounding::Truncated)
+            .unwrap(),
         planner.boxed("boxed", size, squares, cost).unwrap(),
     ]
 }
@@ -118,9 +146,16 @@ type Units = Vec<Vec<(Vec<f32>, f32)>>;
 
 /// The integers of every unit.
 fn integers(units: &Units, asked: AskedBlock<'_>, seed: u64) -> Vec<Vec<i32>> {
-    let features: Vec<f32> =
-        units.iter().flatten().flat_map(|(features, _)| features.iter().copied()).collect();
-    let responses: Vec<f32> = units.iter().flatten().map(|(_, response)| *response).collect();
+    let features: Vec<f32> = units
+        .iter()
+        .flatten()
+        .flat_map(|(features, _)| features.iter().copied())
+        .collect();
+    let responses: Vec<f32> = units
+        .iter()
+        .flatten()
+        .map(|(_, response)| *response)
+        .collect();
     let mut start = 0;
     let ranges = units.iter().map(|unit| {
         let range = start..start + unit.len();
@@ -132,7 +167,9 @@ fn integers(units: &Units, asked: AskedBlock<'_>, seed: u64) -> Vec<Vec<i32>> {
     let contributor = Contributor::new(vec![asked], seed);
     let size = asked.planned.block.coordinates as usize;
     // The sum checks the bounds of each unit again, so it must not refuse.
-    contributor.sum(&records, 0..units.len()).expect("every contribution fits its bounds");
+    contributor
+        .sum(&records, 0..units.len())
+        .expect("every contribution fits its bounds");
     let of_unit = |unit: usize| {
         let (mut values, mut integers) = (vec![0.0; size], vec![0; size]);
         contributor.contribute(&records, unit, &mut values, &mut integers);
@@ -142,14 +179,22 @@ fn integers(units: &Units, asked: AskedBlock<'_>, seed: u64) -> Vec<Vec<i32>> {
 }
 
 fn squared_distance(left: &[i32], right: &[i32]) -> u128 {
-    let moved = left.iter().zip(right).map(|(a, b)| i128::from(*a) - i128::from(*b));
+    let moved = left
+        .iter()
+        .zip(right)
+        .map(|(a, b)| i128::from(*a) - i128::from(*b));
     moved.map(|change| change.unsigned_abs().pow(2)).sum()
 }
 
 fn assert_within_bounds(planned: &PlannedBlock, integers: &[i32]) {
     let block = &planned.block;
     let most = block.bounds.coordinate_bound();
-    assert!(integers.iter().all(|value| u64::from(value.unsigned_abs()) <= most), "{block:?}");
+    assert!(
+        integers
+            .iter()
+            .all(|value| u64::from(value.unsigned_abs()) <= most),
+        "{block:?}"
+    );
     if let IntegerBounds::Box { squares, .. } = block.bounds {
         let squares = &integers[integers.len() - squares as usize..];
         assert!(squares.iter().all(|square| *square >= 0), "{block:?}");
@@ -179,7 +224,10 @@ fn attack(question: &Question, units: &Units, changed: usize, other: &Units, cos
                     Relation::ReplaceOne => squared_distance(&before[changed], &after[changed]),
                 };
                 let name = &planned.block.name;
-                assert!(moved <= most, "{moved} > {most} for {question:?}, {name}, {relation:?}");
+                assert!(
+                    moved <= most,
+                    "{moved} > {most} for {question:?}, {name}, {relation:?}"
+                );
             }
         }
     }
@@ -280,7 +328,10 @@ fn the_worst_record_reaches_exactly_what_a_box_is_charged_for() {
     let unit = |response: f32| vec![vec![(vec![1e9; N_FEATURES as usize], response)]];
     for relation in [Relation::ZeroOut, Relation::ReplaceOne] {
         let planned = every_block(&question, 0.4, relation).pop().unwrap();
-        let asked = AskedBlock { question: &question, planned: &planned };
+        let asked = AskedBlock {
+            question: &question,
+            planned: &planned,
+        };
         let most = planned.block.squared_sensitivity(relation).unwrap();
         let worst = integers(&unit(f32::MAX), asked, 1).pop().unwrap();
         let opposite = match relation {
@@ -304,7 +355,10 @@ fn rounding_a_contribution_is_unbiased_in_a_box_and_in_a_ball() {
         if planned.rounding == Rounding::Truncated {
             continue;
         }
-        let asked = AskedBlock { question: &question, planned: &planned };
+        let asked = AskedBlock {
+            question: &question,
+            planned: &planned,
+        };
         let mut means = [0.0; N_FEATURES as usize];
         for seed in 0..4000 {
             let found = integers(&units, asked, seed).pop().unwrap();
@@ -315,7 +369,10 @@ fn rounding_a_contribution_is_unbiased_in_a_box_and_in_a_ball() {
         for (mean, value) in means.iter().zip(&row) {
             // A rounding has standard deviation at most one half: six standard errors are 0.05.
             let expected = f64::from(*value) * 0.5 * planned.steps;
-            assert!((mean - expected).abs() < 0.05, "{mean} for {expected}: {planned:?}");
+            assert!(
+                (mean - expected).abs() < 0.05,
+                "{mean} for {expected}: {planned:?}"
+            );
         }
     }
 }
@@ -326,8 +383,14 @@ fn a_value_that_is_no_number_counts_as_zero_and_spoils_nothing_else() {
         for question in every_question(1.0, 0.5, FeatureSet::all(N_FEATURES), 4) {
             let rows = |third: f32| vec![vec![(vec![0.2, -0.4, third, 0.6, 0.1, 0.3], 0.7)]];
             for planned in every_block(&question, 0.5, Relation::ZeroOut) {
-                let asked = AskedBlock { question: &question, planned: &planned };
-                let (found, zero) = (integers(&rows(broken), asked, 3), integers(&rows(0.0), asked, 3));
+                let asked = AskedBlock {
+                    question: &question,
+                    planned: &planned,
+                };
+                let (found, zero) = (
+                    integers(&rows(broken), asked, 3),
+                    integers(&rows(0.0), asked, 3),
+                );
                 assert_eq!(found, zero, "{question:?}");
             }
         }

@@ -19,8 +19,14 @@ impl Table {
     fn new() -> Self {
         let wave = |index: usize| ((index * 37 % 101) as f32 - 50.0) / 25.0;
         let features: Vec<f32> = (0..40 * N_FEATURES as usize).map(wave).collect();
-        let responses = features.chunks(N_FEATURES as usize).map(|row| row[1] - row[3]).collect();
-        Self { features, responses }
+        let responses = features
+            .chunks(N_FEATURES as usize)
+            .map(|row| row[1] - row[3])
+            .collect();
+        Self {
+            features,
+            responses,
+        }
     }
 
     fn records(&self) -> Records<'_> {
@@ -33,7 +39,10 @@ fn open(table: &Table, plan: Plan, seed: u64) -> Curator<'_> {
 }
 
 fn first() -> SumQuery {
-    SumQuery { step: 0, questions: vec![gradient(N_FEATURES), scale()] }
+    SumQuery {
+        step: 0,
+        questions: vec![gradient(N_FEATURES), scale()],
+    }
 }
 
 fn pick() -> ChoiceQuery {
@@ -47,7 +56,10 @@ fn pick() -> ChoiceQuery {
 }
 
 fn last() -> SumQuery {
-    SumQuery { step: 2, questions: vec![correlation(N_FEATURES)] }
+    SumQuery {
+        step: 2,
+        questions: vec![correlation(N_FEATURES)],
+    }
 }
 
 /// All answers of a run, in order.
@@ -62,7 +74,10 @@ fn run_all(table: &Table, seed: u64) -> (Vec<Answer>, usize) {
 fn assert_refused(curator: &mut Curator<'_>, query: &SumQuery) {
     let before = (curator.ledger().clone(), curator.next_step);
     let refused = curator.answer(query).unwrap_err();
-    assert!(matches!(refused, CuratorError::NotPlanned { .. }), "{refused}");
+    assert!(
+        matches!(refused, CuratorError::NotPlanned { .. }),
+        "{refused}"
+    );
     assert_eq!((curator.ledger().clone(), curator.next_step), before);
 }
 
@@ -72,7 +87,10 @@ fn steps_out_of_order_are_refused_and_change_nothing() {
     let mut curator = open(&table, small_plan(N_FEATURES, Relation::ZeroOut), 1);
     assert_refused(&mut curator, &last());
     let early = curator.choose(&pick()).unwrap_err();
-    assert!(matches!(early, CuratorError::NotPlanned { step: 0, .. }), "{early}");
+    assert!(
+        matches!(early, CuratorError::NotPlanned { step: 0, .. }),
+        "{early}"
+    );
     assert_refused(&mut curator, &SumQuery { step: 1, ..first() });
     curator.answer(&first()).unwrap();
     assert_refused(&mut curator, &SumQuery { step: 1, ..last() });
@@ -87,7 +105,10 @@ fn a_second_answer_to_the_same_step_is_refused() {
     assert_refused(&mut curator, &first());
     curator.choose(&pick()).unwrap();
     let again = curator.choose(&pick()).unwrap_err();
-    assert!(again.to_string().contains("step 2 of its plan is"), "{again}");
+    assert!(
+        again.to_string().contains("step 2 of its plan is"),
+        "{again}"
+    );
     curator.answer(&last()).unwrap();
     assert_refused(&mut curator, &last());
     assert_refused(&mut curator, &SumQuery { step: 3, ..last() });
@@ -97,33 +118,54 @@ fn a_second_answer_to_the_same_step_is_refused() {
 fn questions_of_another_size_are_refused() {
     let table = Table::new();
     let mut curator = open(&table, small_plan(N_FEATURES, Relation::ZeroOut), 1);
-    for questions in [vec![], vec![gradient(6), scale()], vec![gradient(5)], vec![scale(), scale()]] {
+    for questions in [
+        vec![],
+        vec![gradient(6), scale()],
+        vec![gradient(5)],
+        vec![scale(), scale()],
+    ] {
         assert_refused(&mut curator, &SumQuery { step: 0, questions });
     }
     curator.answer(&first()).unwrap();
     let scores = correlation(4);
-    let refused = curator.choose(&ChoiceQuery { step: 1, scores }).unwrap_err();
-    assert!(refused.to_string().contains("a choice among 4"), "{refused}");
+    let refused = curator
+        .choose(&ChoiceQuery { step: 1, scores })
+        .unwrap_err();
+    assert!(
+        refused.to_string().contains("a choice among 4"),
+        "{refused}"
+    );
 }
 
 #[test]
 fn a_plan_for_noise_shares_is_refused() {
     let table = Table::new();
     let shares = NoiseOrigin::Shares(Participation::new(40, 30, 2).unwrap());
-    let plan = Plan { origin: shares, ..small_plan(N_FEATURES, Relation::ZeroOut) };
+    let plan = Plan {
+        origin: shares,
+        ..small_plan(N_FEATURES, Relation::ZeroOut)
+    };
     let refused = Curator::open(table.records(), plan, NoiseGenerator::simulated(1)).unwrap_err();
-    assert!(matches!(refused, CuratorError::OtherOrigin { .. }), "{refused}");
+    assert!(
+        matches!(refused, CuratorError::OtherOrigin { .. }),
+        "{refused}"
+    );
 }
 
 #[test]
 fn a_plan_that_protects_clients_needs_records_grouped_by_client() {
     let table = Table::new();
-    let plan =
-        Plan { unit: PrivacyUnit::Client, ..small_plan(N_FEATURES, Relation::ZeroOut) };
+    let plan = Plan {
+        unit: PrivacyUnit::Client,
+        ..small_plan(N_FEATURES, Relation::ZeroOut)
+    };
     let open = |records| Curator::open(records, plan.clone(), NoiseGenerator::simulated(1));
     let refused = open(table.records()).unwrap_err();
     assert_eq!(refused, CuratorError::Ungrouped { records: 40 });
-    let grouped = table.records().grouped((0..10).map(|k| 4 * k..4 * k + 4).collect()).unwrap();
+    let grouped = table
+        .records()
+        .grouped((0..10).map(|k| 4 * k..4 * k + 4).collect())
+        .unwrap();
     let mut curator = open(grouped).unwrap();
     curator.answer(&first()).unwrap();
 }
@@ -149,7 +191,10 @@ fn a_plan_above_its_budget_gets_no_answer_that_would_exceed_it() {
     let table = Table::new();
     let delta = Delta::try_from(1e-5).unwrap();
     let budget = ApproxDp::new(Epsilon::try_from(1.3).unwrap(), delta);
-    let plan = Plan { budget, ..small_plan(N_FEATURES, Relation::ZeroOut) };
+    let plan = Plan {
+        budget,
+        ..small_plan(N_FEATURES, Relation::ZeroOut)
+    };
     let mut curator = open(&table, plan, 1);
     curator.answer(&first()).unwrap();
     let before = curator.ledger().clone();
@@ -165,18 +210,28 @@ fn a_plan_above_its_budget_gets_no_answer_that_would_exceed_it() {
 fn every_answer_says_that_its_noise_was_simulated() {
     let table = Table::new();
     let (answers, _) = run_all(&table, 4);
-    assert!(answers.iter().all(|answer| answer.provenance == Provenance::Simulated));
+    assert!(
+        answers
+            .iter()
+            .all(|answer| answer.provenance == Provenance::Simulated)
+    );
     let plan = small_plan(N_FEATURES, Relation::ZeroOut);
     let secret = NoiseGenerator::assume_fresh_entropy([7; 32]);
     let mut curator = Curator::open(table.records(), plan, secret).unwrap();
-    assert_eq!(curator.answer(&first()).unwrap().provenance, Provenance::Cryptographic);
+    assert_eq!(
+        curator.answer(&first()).unwrap().provenance,
+        Provenance::Cryptographic
+    );
 }
 
 #[test]
 fn the_answers_of_a_seed_do_not_depend_on_the_number_of_threads() {
     let table = Table::new();
     let with = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
         pool.install(|| run_all(&table, 9))
     };
     let alone = with(1);
@@ -199,7 +254,10 @@ fn an_answer_is_the_sum_within_its_noise() {
     for (found, expected) in block.values.iter().zip(&exact) {
         // Six standard deviations of the noise and of forty roundings.
         let error = (found - f64::from(*expected)).abs();
-        assert!(error < 6.0 * block.noise_std_dev * 1.5, "{found} for {expected}");
+        assert!(
+            error < 6.0 * block.noise_std_dev * 1.5,
+            "{found} for {expected}"
+        );
     }
 }
 

@@ -12,7 +12,10 @@ fn rounding_is_unbiased() {
     // 100,000 roundings have a standard error below 0.0016; six of them is a false alarm of 2e-9.
     for value in [-3.7, -0.5, -0.01, 0.0, 0.25, 0.99, 17.3, 1000.6] {
         let mean = mean_of_rounded(value);
-        assert!((mean - f64::from(value)).abs() < 0.01, "{value} became {mean}");
+        assert!(
+            (mean - f64::from(value)).abs() < 0.01,
+            "{value} became {mean}"
+        );
     }
 }
 
@@ -44,5 +47,8 @@ fn the_tail_that_fills_no_group_is_rounded_too() {
     let values = [2.0; 19];
     let mut out = [7; 19];
     Dither::of_unit(5, 6).round_scaled(&values, 10.0, 3.0, &mut out);
-    assert!(out.iter().all(|rounded| (5..=7).contains(rounded)), "{out:?}");
+    assert!(
+        out.iter().all(|rounded| (5..=7).contains(rounded)),
+        "{out:?}"
+    );
 }

@@ -9,7 +9,11 @@ use crate::model::LinearModel;
 use crate::question::{ROW_BUCKETS, SCALE_BUCKETS};
 
 pub(crate) fn planner(relation: Relation) -> Planner {
-    Planner { origin: NoiseOrigin::Curator, relation, unit: PrivacyUnit::Record }
+    Planner {
+        origin: NoiseOrigin::Curator,
+        relation,
+        unit: PrivacyUnit::Record,
+    }
 }
 
 pub(crate) fn mu(value: f64) -> Mu {
@@ -34,7 +38,10 @@ pub(crate) fn correlation(n_features: u32) -> Question {
 }
 
 pub(crate) fn scale() -> Question {
-    Question::ResidualScale { model: LinearModel::default(), largest: 4.0 }
+    Question::ResidualScale {
+        model: LinearModel::default(),
+        largest: 4.0,
+    }
 }
 
 /// A sum of two blocks, a choice and a box, over `n_features` features.
@@ -44,15 +51,23 @@ pub(crate) fn small_plan(n_features: u32, relation: Relation) -> Plan {
     let first = PlannedSum {
         purpose: "gradient and scale".to_owned(),
         blocks: vec![
-            planner.ball("gradient", size, mu(0.3), Rounding::Dithered).expect("a grid"),
-            planner.ball("scale", SCALE_BUCKETS, mu(0.1), Rounding::Truncated).expect("a grid"),
+            planner
+                .ball("gradient", size, mu(0.3), Rounding::Dithered)
+                .expect("a grid"),
+            planner
+                .ball("scale", SCALE_BUCKETS, mu(0.1), Rounding::Truncated)
+                .expect("a grid"),
         ],
     };
     let range = RangeBound::try_from(0.5).expect("a legal range");
     let choice = planner.choice("a pick", size, range).expect("a choice");
     let last = PlannedSum {
         purpose: "correlation".to_owned(),
-        blocks: vec![planner.boxed("correlation", size, 0, mu(0.2)).expect("a grid")],
+        blocks: vec![
+            planner
+                .boxed("correlation", size, 0, mu(0.2))
+                .expect("a grid"),
+        ],
     };
     let budget = ApproxDp::new(
         Epsilon::try_from(4.0).expect("a legal epsilon"),
@@ -64,7 +79,11 @@ pub(crate) fn small_plan(n_features: u32, relation: Relation) -> Plan {
         relation,
         unit: PrivacyUnit::Record,
         budget,
-        steps: vec![PlannedStep::Sum(first), PlannedStep::Choice(choice), PlannedStep::Sum(last)],
+        steps: vec![
+            PlannedStep::Sum(first),
+            PlannedStep::Choice(choice),
+            PlannedStep::Sum(last),
+        ],
     }
 }
 
@@ -75,14 +94,23 @@ fn a_planned_sum_refuses_a_question_of_the_wrong_size() {
         panic!("the first and last steps are sums");
     };
     assert!(first.admits(&[gradient(5), scale()]));
-    assert!(first.admits(&[gradient(4), scale()]), "a ball has room for fewer");
+    assert!(
+        first.admits(&[gradient(4), scale()]),
+        "a ball has room for fewer"
+    );
     assert!(!first.admits(&[gradient(6), scale()]));
-    assert!(!first.admits(&[scale(), gradient(5)]), "fourteen buckets in room for five");
+    assert!(
+        !first.admits(&[scale(), gradient(5)]),
+        "fourteen buckets in room for five"
+    );
     assert!(!first.admits(&[gradient(5)]));
     assert!(!first.admits(&[gradient(5), scale(), scale()]));
     assert!(!first.admits(&[]));
     assert!(last.admits(&[correlation(5)]));
-    assert!(!last.admits(&[correlation(4)]), "a box is charged for every coordinate");
+    assert!(
+        !last.admits(&[correlation(4)]),
+        "a box is charged for every coordinate"
+    );
     assert!(!last.admits(&[correlation(6)]));
     assert!(!first.admits(&[gradient(5), Question::RowScale { largest: 1.0 }]));
     const { assert!(ROW_BUCKETS > SCALE_BUCKETS) };
@@ -109,20 +137,31 @@ fn a_question_survives_being_stored() {
 
 #[test]
 fn a_plan_counts_its_integers() {
-    assert_eq!(small_plan(7, Relation::ZeroOut).coordinates(), 7 + 14 + 7 + 7);
+    assert_eq!(
+        small_plan(7, Relation::ZeroOut).coordinates(),
+        7 + 14 + 7 + 7
+    );
 }
 
 #[test]
 fn a_range_too_small_to_be_written_down_is_refused() {
     let tiny = RangeBound::try_from(1e-6).unwrap();
-    let refused = planner(Relation::ZeroOut).choice("a pick", 10, tiny).unwrap_err();
+    let refused = planner(Relation::ZeroOut)
+        .choice("a pick", 10, tiny)
+        .unwrap_err();
     assert!(refused.to_string().contains("a range between"), "{refused}");
 }
 
 /// μ of one block alone.
 fn cost_of(block: &PlannedBlock, planner: Planner) -> f64 {
-    let plan = SumPlan { blocks: vec![block.block.clone()] };
-    plan.cost(planner.origin, planner.relation).unwrap().mu().unwrap().get()
+    let plan = SumPlan {
+        blocks: vec![block.block.clone()],
+    };
+    plan.cost(planner.origin, planner.relation)
+        .unwrap()
+        .mu()
+        .unwrap()
+        .get()
 }
 
 proptest! {
@@ -174,9 +213,14 @@ proptest! {
 fn a_grid_finer_than_rounding_is_refused() {
     let huge = mu(1e7);
     let planner = planner(Relation::ZeroOut);
-    let ball = planner.ball("ball", 3, huge, Rounding::Truncated).unwrap_err();
+    let ball = planner
+        .ball("ball", 3, huge, Rounding::Truncated)
+        .unwrap_err();
     let boxed = planner.boxed("box", 3, 0, huge).unwrap_err();
     for refused in [ball, boxed] {
-        assert!(refused.to_string().contains("at most 4194304 are possible"), "{refused}");
+        assert!(
+            refused.to_string().contains("at most 4194304 are possible"),
+            "{refused}"
+        );
     }
 }

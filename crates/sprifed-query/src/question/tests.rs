@@ -18,7 +18,10 @@ fn assert_close(found: &[f64], expected: &[f64]) {
 }
 
 fn model() -> LinearModel {
-    LinearModel { intercept: 0.5, terms: vec![(0, 1.0)] }
+    LinearModel {
+        intercept: 0.5,
+        terms: vec![(0, 1.0)],
+    }
 }
 
 const ROW: [f32; 4] = [0.5, -1.0, 4.0, 0.25];
@@ -32,12 +35,26 @@ fn correlations_clip_each_factor_on_its_own() {
         response_limit: 4.0,
     };
     assert_close(&contribution(&question, &ROW, 8.0), &[0.25, 1.0, 0.125]);
-    let question = Question::FeatureCorrelation { feature: 1, features, feature_limit: 2.0 };
-    assert_close(&contribution(&question, &ROW, 8.0), &[-0.125, -0.5, -0.0625]);
-    let question =
-        Question::SupportResponse { feature: 2, feature_limit: 2.0, response_limit: 4.0 };
+    let question = Question::FeatureCorrelation {
+        feature: 1,
+        features,
+        feature_limit: 2.0,
+    };
+    assert_close(
+        &contribution(&question, &ROW, 8.0),
+        &[-0.125, -0.5, -0.0625],
+    );
+    let question = Question::SupportResponse {
+        feature: 2,
+        feature_limit: 2.0,
+        response_limit: 4.0,
+    };
     assert_close(&contribution(&question, &ROW, -1.0), &[-0.25]);
-    let question = Question::SupportRow { feature: 1, earlier: vec![2, 0], feature_limit: 2.0 };
+    let question = Question::SupportRow {
+        feature: 1,
+        earlier: vec![2, 0],
+        feature_limit: 2.0,
+    };
     assert_close(&contribution(&question, &ROW, 0.0), &[-0.5, -0.125, 0.25]);
 }
 
@@ -50,7 +67,10 @@ fn gradients_measure_the_residual_against_the_model() {
         feature_limit: 1.0,
         residual_limit: 4.0,
     };
-    assert_close(&contribution(&question, &ROW, 3.0), &[0.25, -0.5, 0.5, 0.125]);
+    assert_close(
+        &contribution(&question, &ROW, 3.0),
+        &[0.25, -0.5, 0.5, 0.125],
+    );
     let question = Question::RowClippedGradient {
         model: model(),
         features: FeatureSet::only(&[0, 1]),
@@ -62,10 +82,19 @@ fn gradients_measure_the_residual_against_the_model() {
 
 #[test]
 fn a_residual_falls_into_the_bucket_of_its_power_of_two() {
-    let question = Question::ResidualScale { model: LinearModel::default(), largest: 8.0 };
-    for (response, bucket) in
-        [(100.0, 0), (-5.0, 0), (3.0, 1), (0.75, 3), (1e-20, 13), (0.0, 13), (f32::NAN, 13)]
-    {
+    let question = Question::ResidualScale {
+        model: LinearModel::default(),
+        largest: 8.0,
+    };
+    for (response, bucket) in [
+        (100.0, 0),
+        (-5.0, 0),
+        (3.0, 1),
+        (0.75, 3),
+        (1e-20, 13),
+        (0.0, 13),
+        (f32::NAN, 13),
+    ] {
         let found = contribution(&question, &ROW, response);
         let mut expected = vec![0.0; SCALE_BUCKETS];
         expected[bucket] = 1.0;
@@ -76,7 +105,14 @@ fn a_residual_falls_into_the_bucket_of_its_power_of_two() {
 #[test]
 fn a_row_falls_into_the_bucket_of_its_root_mean_square() {
     let question = Question::RowScale { largest: 8.0 };
-    for (size, bucket) in [(100.0, 0), (7.0, 0), (5.0, 1), (1.0, 6), (0.0, 23), (f32::MAX, 0)] {
+    for (size, bucket) in [
+        (100.0, 0),
+        (7.0, 0),
+        (5.0, 1),
+        (1.0, 6),
+        (0.0, 23),
+        (f32::MAX, 0),
+    ] {
         let found = contribution(&question, &[size, -size, size], 0.0);
         assert!((found[bucket] - 1.0).abs() < 1e-9, "{size}: {found:?}");
         assert!((found.iter().sum::<f64>() - 1.0).abs() < 1e-9);
@@ -89,13 +125,26 @@ fn a_second_moment_lists_the_upper_triangle_with_its_weights() {
         support: vec![1, 0],
         intercept: true,
         model: LinearModel::default(),
-        scales: Scales { feature: 0.5, residual: 2.0 },
+        scales: Scales {
+            feature: 0.5,
+            residual: 2.0,
+        },
         norm: 10.0,
     };
     // z = (1, −2, 1, 3).
     let root = core::f64::consts::SQRT_2;
-    let expected =
-        [1.0, -2.0 * root, root, 3.0 * root, 4.0, -2.0 * root, -6.0 * root, 1.0, 3.0 * root, 9.0];
+    let expected = [
+        1.0,
+        -2.0 * root,
+        root,
+        3.0 * root,
+        4.0,
+        -2.0 * root,
+        -6.0 * root,
+        1.0,
+        3.0 * root,
+        9.0,
+    ];
     let expected: Vec<f64> = expected.iter().map(|value| value / 100.0).collect();
     assert_close(&contribution(&question, &ROW, 6.0), &expected);
 }
@@ -106,12 +155,18 @@ fn a_support_update_lists_the_new_row_and_then_the_residual_products() {
         support: vec![0, 1],
         intercept,
         model: LinearModel::default(),
-        scales: Scales { feature: 0.5, residual: 2.0 },
+        scales: Scales {
+            feature: 0.5,
+            residual: 2.0,
+        },
         residual_limit: 3.0,
         norm: 100.0,
     };
     // Scaled: x = (1, −2), residual 5 clipped to 3.
-    assert_close(&contribution(&question(false), &ROW, 10.0), &[-0.02, 0.04, 0.03, -0.06]);
+    assert_close(
+        &contribution(&question(false), &ROW, 10.0),
+        &[-0.02, 0.04, 0.03, -0.06],
+    );
     let expected = [-0.02, -0.02, 0.04, 0.03, 0.03, -0.06];
     assert_close(&contribution(&question(true), &ROW, 10.0), &expected);
 }
@@ -126,13 +181,20 @@ fn a_huge_row_is_clipped_to_the_norm_and_keeps_its_direction() {
     };
     let half = core::f64::consts::FRAC_1_SQRT_2;
     for size in [1e3f32, 1e20, f32::MAX] {
-        assert_close(&contribution(&question, &[size, -size], 5.0), &[half, -half]);
+        assert_close(
+            &contribution(&question, &[size, -size], 5.0),
+            &[half, -half],
+        );
     }
 }
 
 #[test]
 fn a_missing_feature_counts_as_zero() {
-    let question = Question::SupportRow { feature: 1, earlier: vec![9], feature_limit: 1.0 };
+    let question = Question::SupportRow {
+        feature: 1,
+        earlier: vec![9],
+        feature_limit: 1.0,
+    };
     assert_close(&contribution(&question, &ROW, 0.0), &[0.0, 1.0]);
 }
 

@@ -30,15 +30,30 @@ fn the_clipped_variance_is_in_units_of_the_clip() {
 
 #[test]
 fn more_noise_asks_for_a_tighter_clip() {
-    let clips: Vec<f64> = [0.0, 1e2, 1e3, 1e4, 1e6].map(|noise| best_clip(noise, 1e3)).to_vec();
-    assert!(clips.is_sorted_by(|before, after| before >= after), "{clips:?}");
-    assert!((clips[0] - 3.0).abs() < 1e-9, "without noise nothing is clipped: {clips:?}");
-    assert!((clips[4] - 0.2).abs() < 1e-9, "in much noise the clip is the tightest: {clips:?}");
+    let clips: Vec<f64> = [0.0, 1e2, 1e3, 1e4, 1e6]
+        .map(|noise| best_clip(noise, 1e3))
+        .to_vec();
+    assert!(
+        clips.is_sorted_by(|before, after| before >= after),
+        "{clips:?}"
+    );
+    assert!(
+        (clips[0] - 3.0).abs() < 1e-9,
+        "without noise nothing is clipped: {clips:?}"
+    );
+    assert!(
+        (clips[4] - 0.2).abs() < 1e-9,
+        "in much noise the clip is the tightest: {clips:?}"
+    );
 }
 
 #[test]
 fn a_number_that_makes_no_sense_still_gives_a_clip() {
     for noise in [f64::NAN, f64::INFINITY, -1.0] {
-        assert!(CLIPS.iter().any(|clip| (clip - best_clip(noise, 100.0)).abs() < 1e-12));
+        assert!(
+            CLIPS
+                .iter()
+                .any(|clip| (clip - best_clip(noise, 100.0)).abs() < 1e-12)
+        );
     }
 }

@@ -8,7 +8,10 @@ use super::*;
 /// squares.
 fn exact(columns: &[Vec<f64>], response: &[f64]) -> NoisyNormalEquations {
     let design = DMatrix::from_columns(
-        &columns.iter().map(|column| DVector::from_column_slice(column)).collect::<Vec<_>>(),
+        &columns
+            .iter()
+            .map(|column| DVector::from_column_slice(column))
+            .collect::<Vec<_>>(),
     );
     NoisyNormalEquations {
         gram: design.transpose() * &design,
@@ -21,7 +24,10 @@ fn exact(columns: &[Vec<f64>], response: &[f64]) -> NoisyNormalEquations {
 fn assert_close(found: &[f64], expected: &[f64], tolerance: f64) {
     assert_eq!(found.len(), expected.len());
     for (found, expected) in found.iter().zip(expected) {
-        assert!((found - expected).abs() < tolerance, "{found} for {expected}");
+        assert!(
+            (found - expected).abs() < tolerance,
+            "{found} for {expected}"
+        );
     }
 }
 
@@ -74,10 +80,17 @@ fn an_eigenvalue_below_the_noise_is_raised_and_reported() {
     assert_eq!(solution.repaired, 1);
     assert_close(&solution.coefficients, &[0.5, 0.5], 1e-9);
     let status = solution.status_of(&[50.0, 50.0]);
-    assert!(matches!(status, FitStatus::IllConditioned { repaired: 1, .. }), "{status:?}");
+    assert!(
+        matches!(status, FitStatus::IllConditioned { repaired: 1, .. }),
+        "{status:?}"
+    );
     let (gram, repaired) = equations.repaired_gram();
     assert_eq!(repaired, 1);
-    assert_close(gram.symmetric_eigen().eigenvalues.as_slice(), &[200.0, 2.0], 1e-9);
+    assert_close(
+        gram.symmetric_eigen().eigenvalues.as_slice(),
+        &[200.0, 2.0],
+        1e-9,
+    );
 }
 
 #[test]
@@ -93,7 +106,10 @@ fn the_noise_of_a_coefficient_is_that_of_the_correlations_through_the_inverse() 
     assert_close(&solution.noise_std_devs, &[0.5, 0.2], 1e-12);
     assert_eq!(solution.status_of(&[1.0, 2.0]), FitStatus::Complete);
     let status = solution.status_of(&[0.5, 0.1]);
-    assert_eq!(status, FitStatus::NoFeatureAboveNoise { largest_ratio: 1.0 });
+    assert_eq!(
+        status,
+        FitStatus::NoFeatureAboveNoise { largest_ratio: 1.0 }
+    );
 }
 
 #[test]
@@ -109,7 +125,11 @@ fn an_empty_support_has_an_empty_solution() {
 
 #[test]
 fn shifting_and_restricting_ask_the_same_question_in_other_words() {
-    let columns = [vec![1.0, 0.0, 2.0, 1.0], vec![0.0, 1.0, 1.0, -1.0], vec![1.0, 1.0, 0.0, 3.0]];
+    let columns = [
+        vec![1.0, 0.0, 2.0, 1.0],
+        vec![0.0, 1.0, 1.0, -1.0],
+        vec![1.0, 1.0, 0.0, 3.0],
+    ];
     let equations = exact(&columns, &[1.0, 2.0, 3.0, 4.0]);
     let whole = equations.solve().coefficients;
     let shift = DVector::from_vec(vec![0.5, -1.0, 2.0]);
@@ -117,7 +137,10 @@ fn shifting_and_restricting_ask_the_same_question_in_other_words() {
     let expected: Vec<f64> = whole.iter().zip(shift.iter()).map(|(a, b)| a + b).collect();
     assert_close(&shifted, &expected, 1e-9);
     let some = equations.restricted(&[2, 0]).solve().coefficients;
-    let alone = exact(&[columns[2].clone(), columns[0].clone()], &[1.0, 2.0, 3.0, 4.0]);
+    let alone = exact(
+        &[columns[2].clone(), columns[0].clone()],
+        &[1.0, 2.0, 3.0, 4.0],
+    );
     assert_close(&some, &alone.solve().coefficients, 1e-9);
 }
 
@@ -132,11 +155,20 @@ fn the_best_of_many_features_without_effect_does_not_count_as_found() {
     };
     let solution = equations.solve();
     assert_close(&solution.sampling_std_devs, &[1e-3f64.sqrt(); 2], 1e-9);
-    assert_eq!(solution.status_of(&solution.coefficients), FitStatus::Complete);
+    assert_eq!(
+        solution.status_of(&solution.coefficients),
+        FitStatus::Complete
+    );
     // 3.8 standard errors: much for one feature, little for the best of a thousand.
-    assert_eq!(solution.status_among(&solution.coefficients, 1), FitStatus::Complete);
+    assert_eq!(
+        solution.status_among(&solution.coefficients, 1),
+        FitStatus::Complete
+    );
     let status = solution.status_among(&solution.coefficients, 1000);
-    assert!(matches!(status, FitStatus::NoFeatureAboveNoise { .. }), "{status:?}");
+    assert!(
+        matches!(status, FitStatus::NoFeatureAboveNoise { .. }),
+        "{status:?}"
+    );
     let strong = solution.status_among(&[0.3, 0.0], 1000);
     assert_eq!(strong, FitStatus::Complete);
 }

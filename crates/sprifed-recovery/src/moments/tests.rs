@@ -10,18 +10,35 @@ fn answer(rows: &[([f32; 2], f32)], intercept: bool, norm: f64) -> AnswerBlock {
         support: vec![1, 0],
         intercept,
         model: LinearModel::default(),
-        scales: Scales { feature: 1.0, residual: 1.0 },
+        scales: Scales {
+            feature: 1.0,
+            residual: 1.0,
+        },
         norm,
     };
     let mut sums = vec![0f32; question.coordinates()];
     for (features, response) in rows {
-        question.add_contribution(Record { features, response: *response }, &mut sums);
+        question.add_contribution(
+            Record {
+                features,
+                response: *response,
+            },
+            &mut sums,
+        );
     }
-    AnswerBlock { values: sums.into_iter().map(f64::from).collect(), noise_std_dev: 0.25 }
+    AnswerBlock {
+        values: sums.into_iter().map(f64::from).collect(),
+        noise_std_dev: 0.25,
+    }
 }
 
-const ROWS: [([f32; 2], f32); 5] =
-    [([1.0, 2.0], 3.0), ([-1.0, 0.5], 2.0), ([0.0, 1.0], -1.0), ([2.0, 2.0], 0.5), ([1.0, 0.0], 1.0)];
+const ROWS: [([f32; 2], f32); 5] = [
+    ([1.0, 2.0], 3.0),
+    ([-1.0, 0.5], 2.0),
+    ([0.0, 1.0], -1.0),
+    ([2.0, 2.0], 0.5),
+    ([1.0, 0.0], 1.0),
+];
 
 #[test]
 fn decoding_undoes_the_encoding_of_the_question() {
@@ -52,7 +69,12 @@ fn the_equations_without_an_intercept_are_those_of_the_records() {
     let expected = DVector::from_vec(vec![7.0, 3.0]);
     assert!((equations.cross - expected).abs().max() < 1e-3);
     assert!((equations.cross_noise * SQRT_2 - equations.gram_noise).abs() < 1e-9);
-    assert!(moments.intercept_change(&DVector::from_vec(vec![1.0, 1.0])).abs() < 1e-12);
+    assert!(
+        moments
+            .intercept_change(&DVector::from_vec(vec![1.0, 1.0]))
+            .abs()
+            < 1e-12
+    );
 }
 
 #[test]
@@ -70,13 +92,21 @@ fn the_intercept_is_eliminated_and_found_again() {
 impl NoisyNormalEquations {
     /// The solution as if there were no noise.
     fn exact(self) -> Vec<f64> {
-        Self { gram_noise: 0.0, ..self }.solve().coefficients
+        Self {
+            gram_noise: 0.0,
+            ..self
+        }
+        .solve()
+        .coefficients
     }
 }
 
 #[test]
 fn an_answer_that_is_too_short_reads_as_zeros() {
-    let short = AnswerBlock { values: vec![1.0], noise_std_dev: 1.0 };
+    let short = AnswerBlock {
+        values: vec![1.0],
+        noise_std_dev: 1.0,
+    };
     let moments = Moments::decode(&short, 2, false, 1.0, 5.0);
     assert!((moments.matrix.sum() - 1.0).abs() < 1e-12);
 }

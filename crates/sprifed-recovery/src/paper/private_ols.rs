@@ -194,7 +194,11 @@ fn solve_plainly(equations: &NoisyNormalEquations) -> Solution {
     Solution {
         coefficients: coefficients.iter().copied().collect(),
         noise_std_devs: (0..equations.cross.len()).map(noise).collect(),
-        sampling_std_devs: inverse.diagonal().iter().map(|d| d.max(0.0).sqrt()).collect(),
+        sampling_std_devs: inverse
+            .diagonal()
+            .iter()
+            .map(|d| d.max(0.0).sqrt())
+            .collect(),
         condition: equations.gram.norm() * inverse.norm(),
         repaired: 0,
     }

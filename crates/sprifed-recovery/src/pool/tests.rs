@@ -10,7 +10,11 @@ fn estimates_are_pooled_with_inverse_variance_weights() {
     pool.add(0, -4.0, 1.0);
     pool.add(2, 0.5, 0.01);
     let ranking = pool.rank(&[0, 1, 2], false);
-    let order: Vec<u32> = ranking.ranked.iter().map(|candidate| candidate.feature).collect();
+    let order: Vec<u32> = ranking
+        .ranked
+        .iter()
+        .map(|candidate| candidate.feature)
+        .collect();
     assert_eq!(order, [2, 0, 1]);
     let pooled = ranking.ranked[2];
     assert!((pooled.estimate - 3.0).abs() < 1e-12);
@@ -29,7 +33,10 @@ fn the_background_is_measured_only_where_most_features_are_inactive() {
     assert!((background - 1.4826 * 25.0).abs() < 1e-9, "{background}");
     assert!((pool.rank(&all, false).background - 1.0).abs() < 1e-12);
     let quiet: Vec<u32> = (49..52).collect();
-    assert!(pool.rank(&quiet, true).background >= 1.0, "it never makes noise look smaller");
+    assert!(
+        pool.rank(&quiet, true).background >= 1.0,
+        "it never makes noise look smaller"
+    );
 }
 
 #[test]

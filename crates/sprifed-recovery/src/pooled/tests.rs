@@ -21,15 +21,27 @@ pub(crate) struct Never;
 impl Exact {
     pub(crate) fn new(features: &[f32], responses: &[f32]) -> Self {
         let width = features.len() / responses.len();
-        let rows = features.chunks(width).map(<[f32]>::to_vec).zip(responses.iter().copied());
-        Self { rows: rows.collect(), queries: Vec::new() }
+        let rows = features
+            .chunks(width)
+            .map(<[f32]>::to_vec)
+            .zip(responses.iter().copied());
+        Self {
+            rows: rows.collect(),
+            queries: Vec::new(),
+        }
     }
 
     pub(crate) fn sum(&self, question: &Question) -> Vec<f64> {
         let mut total = vec![0.0; question.coordinates()];
         for (features, response) in &self.rows {
             let mut values = vec![0f32; total.len()];
-            question.add_contribution(Record { features, response: *response }, &mut values);
+            question.add_contribution(
+                Record {
+                    features,
+                    response: *response,
+                },
+                &mut values,
+            );
             for (total, value) in total.iter_mut().zip(values) {
                 *total += f64::from(value);
             }
@@ -47,7 +59,10 @@ impl sprifed_query::SumBackend for Exact {
             values: self.sum(question),
             noise_std_dev: 1e-6,
         });
-        Ok(Answer { blocks: blocks.collect(), provenance: Provenance::Simulated })
+        Ok(Answer {
+            blocks: blocks.collect(),
+            provenance: Provenance::Simulated,
+        })
     }
 }
 
@@ -84,11 +99,17 @@ fn a_fit_does_not_depend_on_the_units_of_the_features() {
     let scaled: Vec<f32> = world.features.iter().map(|value| value * 0.3).collect();
     for working in [Working::Pooled, Working::LeastSquares] {
         let mut backend = Exact::new(&scaled, &world.responses);
-        let unknown = Setting { feature_scale: None, ..setting(400, 60, 3) };
+        let unknown = Setting {
+            feature_scale: None,
+            ..setting(400, 60, 3)
+        };
         let fit = fit(unknown, working, &mut backend);
         for (feature, value) in &fit.model.terms {
             let expected = world.coefficient(*feature) / 0.3;
-            assert!((value - expected).abs() < 0.1, "{feature}: {value} for {expected}");
+            assert!(
+                (value - expected).abs() < 0.1,
+                "{feature}: {value} for {expected}"
+            );
         }
         assert_eq!(fit.model.terms.len(), 3);
     }
@@ -100,13 +121,22 @@ fn every_question_fits_the_step_that_was_planned_for_it() {
     for working in [Working::Pooled, Working::LeastSquares] {
         for intercept in [Intercept::Absent, Intercept::Estimated] {
             for feature_scale in [None, Some(1.0)] {
-                let setting = Setting { intercept, feature_scale, ..setting(100, 60, 3) };
-                let plan = Schedule::of(&setting, working).unwrap().plan(&setting).unwrap();
+                let setting = Setting {
+                    intercept,
+                    feature_scale,
+                    ..setting(100, 60, 3)
+                };
+                let plan = Schedule::of(&setting, working)
+                    .unwrap()
+                    .plan(&setting)
+                    .unwrap();
                 let mut backend = Exact::new(&world.features, &world.responses);
                 let _ = fit(setting, working, &mut backend);
                 assert_eq!(backend.queries.len(), plan.steps.len());
                 for (place, (query, step)) in backend.queries.iter().zip(&plan.steps).enumerate() {
-                    let PlannedStep::Sum(sum) = step else { panic!("only sums are planned") };
+                    let PlannedStep::Sum(sum) = step else {
+                        panic!("only sums are planned")
+                    };
                     assert_eq!(query.step, place);
                     assert!(sum.admits(&query.questions), "step {place}");
                 }
@@ -122,13 +152,19 @@ fn an_intercept_and_features_that_are_not_centred_are_told_apart() {
     let responses: Vec<f32> = world.responses.iter().map(|value| value + 1.5).collect();
     for working in [Working::Pooled, Working::LeastSquares] {
         let mut backend = Exact::new(&features, &responses);
-        let estimated = Setting { intercept: Intercept::Estimated, ..setting(600, 40, 2) };
+        let estimated = Setting {
+            intercept: Intercept::Estimated,
+            ..setting(600, 40, 2)
+        };
         let fit = fit(estimated, working, &mut backend);
         world.assert_found(&fit, 0.05);
         // Coefficients 1 and 1.5 on features moved by 0.2.
         let expected = 1.5 - 0.2 * 2.5;
         let found = fit.model.intercept;
-        assert!((found - expected).abs() < 0.05, "{working:?}: {found} for {expected}");
+        assert!(
+            (found - expected).abs() < 0.05,
+            "{working:?}: {found} for {expected}"
+        );
     }
 }
 
@@ -150,9 +186,15 @@ fn two_equal_columns_share_a_coefficient_and_the_fit_says_so() {
             .map(|(_, value)| value)
             .sum();
         assert!((together - 1.0).abs() < 0.05, "{working:?}: {fit:?}");
-        assert!(fit.model.terms.iter().all(|(_, value)| value.abs() < 2.0), "{fit:?}");
+        assert!(
+            fit.model.terms.iter().all(|(_, value)| value.abs() < 2.0),
+            "{fit:?}"
+        );
         if fit.model.support().contains(&3) && fit.model.support().contains(&11) {
-            assert!(matches!(fit.status, FitStatus::IllConditioned { .. }), "{fit:?}");
+            assert!(
+                matches!(fit.status, FitStatus::IllConditioned { .. }),
+                "{fit:?}"
+            );
         }
     }
 }
@@ -164,7 +206,10 @@ fn answers_without_blocks_end_with_nothing_instead_of_a_panic() {
         type Error = Never;
 
         fn answer(&mut self, _: &SumQuery) -> Result<Answer, Never> {
-            Ok(Answer { blocks: Vec::new(), provenance: Provenance::Simulated })
+            Ok(Answer {
+                blocks: Vec::new(),
+                provenance: Provenance::Simulated,
+            })
         }
     }
     for working in [Working::Pooled, Working::LeastSquares] {

@@ -6,15 +6,27 @@ use super::*;
 
 /// The histogram of normal residuals of this standard deviation, on a lattice of quantiles.
 fn histogram(scale: f64, count: u32, largest: f64) -> Vec<f64> {
-    let question = Question::ResidualScale { model: LinearModel::default(), largest };
+    let question = Question::ResidualScale {
+        model: LinearModel::default(),
+        largest,
+    };
     let mut counts = vec![0f32; SCALE_BUCKETS];
     for index in 0..count {
         let radius = (-2.0 * ((f64::from(index) + 0.5) / f64::from(count)).ln()).sqrt();
         let turn = (f64::from(index) * 0.618_033_988_749_895).fract();
         let normal = radius * (2.0 * core::f64::consts::PI * turn).cos();
-        #[expect(clippy::cast_possible_truncation, reason = "records are of single precision")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "records are of single precision"
+        )]
         let response = (normal * scale) as f32;
-        question.add_contribution(Record { features: &[], response }, &mut counts);
+        question.add_contribution(
+            Record {
+                features: &[],
+                response,
+            },
+            &mut counts,
+        );
     }
     counts.into_iter().map(f64::from).collect()
 }
@@ -65,11 +77,20 @@ fn the_row_scale_is_found_within_a_fifth() {
         let mut counts = vec![0f32; question.coordinates()];
         for record in 0..100u16 {
             let features = [size * (0.95 + 0.001 * f32::from(record)); 4];
-            question.add_contribution(Record { features: &features, response: 0.0 }, &mut counts);
+            question.add_contribution(
+                Record {
+                    features: &features,
+                    response: 0.0,
+                },
+                &mut counts,
+            );
         }
         let counts: Vec<f64> = counts.into_iter().map(f64::from).collect();
         let found = estimate_row_scale(&counts, 8.0);
-        assert!((found / f64::from(size) - 1.0).abs() < 0.2, "{found} for {size}");
+        assert!(
+            (found / f64::from(size) - 1.0).abs() < 0.2,
+            "{found} for {size}"
+        );
     }
 }
 
@@ -78,6 +99,10 @@ fn the_buckets_of_a_scale_hold_everybody() {
     for scale in [1e-4, 0.1, 1.0, 100.0] {
         let probabilities = bucket_probabilities(scale);
         assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-        assert!(probabilities.iter().all(|probability| (0.0..=1.0).contains(probability)));
+        assert!(
+            probabilities
+                .iter()
+                .all(|probability| (0.0..=1.0).contains(probability))
+        );
     }
 }

@@ -27,11 +27,18 @@ fn the_shares_add_up_to_the_whole_budget() {
     for working in [Working::Pooled, Working::LeastSquares] {
         for intercept in [Intercept::Absent, Intercept::Estimated] {
             for feature_scale in [None, Some(1.0)] {
-                let setting = Setting { intercept, feature_scale, ..legal_setting() };
+                let setting = Setting {
+                    intercept,
+                    feature_scale,
+                    ..legal_setting()
+                };
                 let schedule = Schedule::of(&setting, working).unwrap();
                 let total = setting.total_mu().unwrap().get().powi(2);
                 let ratio = squared_total(&schedule, &setting) / total;
-                assert!((ratio - 1.0).abs() < 1e-9, "{working:?} {intercept:?}: {ratio}");
+                assert!(
+                    (ratio - 1.0).abs() < 1e-9,
+                    "{working:?} {intercept:?}: {ratio}"
+                );
             }
         }
     }
@@ -40,7 +47,13 @@ fn the_shares_add_up_to_the_whole_budget() {
 #[test]
 fn a_plan_has_a_sum_for_each_round_and_each_working_model() {
     let setting = legal_setting();
-    let steps = |working| Schedule::of(&setting, working).unwrap().plan(&setting).unwrap().steps;
+    let steps = |working| {
+        Schedule::of(&setting, working)
+            .unwrap()
+            .plan(&setting)
+            .unwrap()
+            .steps
+    };
     assert_eq!(steps(Working::Pooled).len(), 1 + 10 + 1);
     assert_eq!(steps(Working::LeastSquares).len(), 1 + 7 + 6 + 1);
 }

@@ -34,8 +34,22 @@ fn assert_refused(setting: Setting, words: &str) {
 #[test]
 fn a_legal_setting_is_accepted() {
     assert_eq!(legal_setting().check(), Ok(()));
-    assert_eq!(Setting { sparsity: 29, ..legal_setting() }.check(), Ok(()));
-    assert_eq!(Setting { feature_scale: None, ..legal_setting() }.check(), Ok(()));
+    assert_eq!(
+        Setting {
+            sparsity: 29,
+            ..legal_setting()
+        }
+        .check(),
+        Ok(())
+    );
+    assert_eq!(
+        Setting {
+            feature_scale: None,
+            ..legal_setting()
+        }
+        .check(),
+        Ok(())
+    );
 }
 
 #[test]
@@ -46,8 +60,20 @@ fn a_sparsity_of_zero_or_of_all_features_is_refused() {
         (30, "a sparsity of 30 for 30 features"),
         (u32::MAX, "a sparsity of 4294967295 for 30 features"),
     ] {
-        assert_refused(Setting { sparsity, ..legal_setting() }, words);
-        assert_refused(Setting { sparsity, ..legal_setting() }, required);
+        assert_refused(
+            Setting {
+                sparsity,
+                ..legal_setting()
+            },
+            words,
+        );
+        assert_refused(
+            Setting {
+                sparsity,
+                ..legal_setting()
+            },
+            required,
+        );
     }
 }
 
@@ -55,7 +81,13 @@ fn a_sparsity_of_zero_or_of_all_features_is_refused() {
 fn fewer_than_two_records_are_refused() {
     for n_records in [0, 1] {
         let words = format!("{n_records} records, but at least 2 are required");
-        assert_refused(Setting { n_records, ..legal_setting() }, &words);
+        assert_refused(
+            Setting {
+                n_records,
+                ..legal_setting()
+            },
+            &words,
+        );
     }
 }
 
@@ -63,10 +95,28 @@ fn fewer_than_two_records_are_refused() {
 fn bounds_and_scales_that_are_not_positive_numbers_are_refused() {
     for illegal in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let words = "bounds must be finite and above zero";
-        assert_refused(Setting { response_bound: illegal, ..legal_setting() }, words);
-        assert_refused(Setting { feature_bound: illegal, ..legal_setting() }, words);
+        assert_refused(
+            Setting {
+                response_bound: illegal,
+                ..legal_setting()
+            },
+            words,
+        );
+        assert_refused(
+            Setting {
+                feature_bound: illegal,
+                ..legal_setting()
+            },
+            words,
+        );
         let words = "a feature scale of";
-        assert_refused(Setting { feature_scale: Some(illegal), ..legal_setting() }, words);
+        assert_refused(
+            Setting {
+                feature_scale: Some(illegal),
+                ..legal_setting()
+            },
+            words,
+        );
     }
 }
 

@@ -5,8 +5,10 @@ use proptest::prelude::*;
 use super::*;
 
 fn equations(columns: &[Vec<f64>], response: &[f64]) -> NoisyNormalEquations {
-    let columns: Vec<DVector<f64>> =
-        columns.iter().map(|column| DVector::from_column_slice(column)).collect();
+    let columns: Vec<DVector<f64>> = columns
+        .iter()
+        .map(|column| DVector::from_column_slice(column))
+        .collect();
     let design = DMatrix::from_columns(&columns);
     NoisyNormalEquations {
         gram: design.transpose() * &design,
@@ -19,7 +21,12 @@ fn equations(columns: &[Vec<f64>], response: &[f64]) -> NoisyNormalEquations {
 fn explained(equations: &NoisyNormalEquations, chosen: &[usize]) -> f64 {
     let restricted = equations.restricted(chosen);
     let coefficients = restricted.solve().coefficients;
-    restricted.cross.iter().zip(coefficients).map(|(cross, value)| cross * value).sum()
+    restricted
+        .cross
+        .iter()
+        .zip(coefficients)
+        .map(|(cross, value)| cross * value)
+        .sum()
 }
 
 /// The most that any `size` of `total` columns explain.

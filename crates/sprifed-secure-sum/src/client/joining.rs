@@ -28,7 +28,13 @@ impl Joining {
             commitment: commitment(&own.seed.self_seed(study, sum), study, sum, own.me),
         });
         let channel = PublicKey::from(&own.seed.channel_key(study)).to_bytes();
-        (Self, Keys { channel, sums: sums.collect() })
+        (
+            Self,
+            Keys {
+                channel,
+                sums: sums.collect(),
+            },
+        )
     }
 
     /// Checks the neighbours' keys and shares this client's secrets among them.
@@ -41,7 +47,11 @@ impl Joining {
         let mut peers: Vec<Peer> = Vec::with_capacity(directory.len());
         for message in directory {
             let id = message.sender;
-            let slot = own.study.graph().slot(own.me, id).ok_or(Reason::NotANeighbour)?;
+            let slot = own
+                .study
+                .graph()
+                .slot(own.me, id)
+                .ok_or(Reason::NotANeighbour)?;
             if peers.last().is_some_and(|before| before.slot >= slot) {
                 return Err(Reason::NotANeighbour);
             }
@@ -50,7 +60,11 @@ impl Joining {
         let (found, required) = (peers.len(), own.study.parameters().threshold());
         if found < required as usize {
             let required = required as usize;
-            return Err(Reason::WrongLength { what: "the directory", found, required });
+            return Err(Reason::WrongLength {
+                what: "the directory",
+                found,
+                required,
+            });
         }
         let shares = share(own, &peers)?;
         Ok((Sharing { peers }, shares))
@@ -59,21 +73,41 @@ impl Joining {
 
 fn check(own: &Own, message: &SignedMessage, slot: u8) -> Result<Peer, Reason> {
     let id = message.sender;
-    message.verify(&own.study, id).map_err(|rejected| rejected.reason)?;
+    message
+        .verify(&own.study, id)
+        .map_err(|rejected| rejected.reason)?;
     if message.phase != Phase::Keys || message.sum != 0 {
-        return Err(Reason::WrongPhase { found: message.phase });
+        return Err(Reason::WrongPhase {
+            found: message.phase,
+        });
     }
     let Body::Keys(keys) = Body::decode(Phase::Keys, &message.body)? else {
-        return Err(Reason::WrongPhase { found: message.phase });
+        return Err(Reason::WrongPhase {
+            found: message.phase,
+        });
     };
     let (found, required) = (keys.sums.len(), own.study.n_sums() as usize);
     if found != required {
-        return Err(Reason::WrongLength { what: "a list of keys", found, required });
+        return Err(Reason::WrongLength {
+            what: "a list of keys",
+            found,
+            required,
+        });
     }
     let study = own.study.id();
-    let channel = channel_secret(&own.seed.channel_key(study), &keys.channel, study, (own.me, id));
+    let channel = channel_secret(
+        &own.seed.channel_key(study),
+        &keys.channel,
+        study,
+        (own.me, id),
+    );
     let masks = keys.sums.iter().map(|sum| sum.mask).collect();
-    Ok(Peer { id, slot, channel: channel.ok_or(Reason::WeakKey)?, masks })
+    Ok(Peer {
+        id,
+        slot,
+        channel: channel.ok_or(Reason::WeakKey)?,
+        masks,
+    })
 }
 
 /// Every sum's mask key and self-mask seed in one string, shared among all slots and encrypted to
@@ -93,7 +127,9 @@ fn share(own: &Own, peers: &[Peer]) -> Result<Shares, Reason> {
     );
     let mut bundles = Vec::with_capacity(peers.len());
     for peer in peers {
-        let plain = dealt.get(usize::from(peer.slot)).ok_or(Reason::NotANeighbour)?;
+        let plain = dealt
+            .get(usize::from(peer.slot))
+            .ok_or(Reason::NotANeighbour)?;
         let key = peer.channel.bundle_key(study, own.me, peer.id);
         bundles.push((peer.slot, encrypt(&key, study, (own.me, peer.id), plain)));
     }
@@ -101,15 +137,16 @@ fn share(own: &Own, peers: &[Peer]) -> Result<Shares, Reason> {
 }
 
 /// Each key encrypts one text, which is a function of the client's seed: the nonce can be fixed.
-fn encrypt(
-    key: &BundleKey,
-    study: &StudyId,
-    route: (ClientId, ClientId),
-    plain: &[u8],
-) -> Vec<u8> {
+fn encrypt(key: &BundleKey, study: &StudyId, route: (ClientId, ClientId), plain: &[u8]) -> Vec<u8> {
     let cipher = ChaCha20Poly1305::new(&Key::from(*key.expose()));
     let aad = associated(study, route);
-    let sealed = cipher.encrypt(&Nonce::default(), Payload { msg: plain, aad: &aad });
+    let sealed = cipher.encrypt(
+        &Nonce::default(),
+        Payload {
+            msg: plain,
+            aad: &aad,
+        },
+    );
     debug_assert!(sealed.is_ok(), "a bundle is not too long for the cipher");
     sealed.unwrap_or_default()
 }
@@ -122,10 +159,21 @@ pub(super) fn decrypt(
 ) -> Option<Zeroizing<Vec<u8>>> {
     let cipher = ChaCha20Poly1305::new(&Key::from(*key.expose()));
     let aad = associated(study, route);
-    let opened = cipher.decrypt(&Nonce::default(), Payload { msg: sealed, aad: &aad });
+    let opened = cipher.decrypt(
+        &Nonce::default(),
+        Payload {
+            msg: sealed,
+            aad: &aad,
+        },
+    );
     opened.ok().map(Zeroizing::new)
 }
 
 fn associated(study: &StudyId, (from, to): (ClientId, ClientId)) -> Vec<u8> {
-    [study.as_bytes().as_slice(), &from.0.to_le_bytes(), &to.0.to_le_bytes()].concat()
+    [
+        study.as_bytes().as_slice(),
+        &from.0.to_le_bytes(),
+        &to.0.to_le_bytes(),
+    ]
+    .concat()
 }

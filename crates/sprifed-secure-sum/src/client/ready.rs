@@ -76,12 +76,27 @@ pub(super) struct Confirmed {
 }
 
 impl Ready {
-    pub(super) const fn new(sharers: ClientSet, directory: [u8; 32], trusted: Vec<Trusted>) -> Self {
-        Self { sharers, directory, trusted, confirmed: BTreeMap::new(), prepared: None }
+    pub(super) const fn new(
+        sharers: ClientSet,
+        directory: [u8; 32],
+        trusted: Vec<Trusted>,
+    ) -> Self {
+        Self {
+            sharers,
+            directory,
+            trusted,
+            confirmed: BTreeMap::new(),
+            prepared: None,
+        }
     }
 
     pub(super) fn prepare(&mut self, own: &Own, sum: u32) {
-        if own.study.sum(sum).is_some() && self.prepared.as_ref().is_none_or(|(ready, _)| *ready != sum) {
+        if own.study.sum(sum).is_some()
+            && self
+                .prepared
+                .as_ref()
+                .is_none_or(|(ready, _)| *ready != sum)
+        {
             self.prepared = Some((sum, self.pair_masks(own, sum)));
         }
     }
@@ -93,7 +108,14 @@ impl Ready {
             let public = peer.masks.get(sum as usize)?;
             // A key of small order gives no mask; the owner of such a key hides nobody but itself.
             let seed = pair_seed(&secret, public, own.study.id(), sum, (own.me, peer.id))?;
-            Some((if own.me < peer.id { Sign::Plus } else { Sign::Minus }, seed))
+            Some((
+                if own.me < peer.id {
+                    Sign::Plus
+                } else {
+                    Sign::Minus
+                },
+                seed,
+            ))
         });
         masks.collect()
     }
@@ -122,14 +144,29 @@ impl Ready {
         let study = own.study.id();
         let mut masked = Residues::zero(shape);
         masked.add_values(values);
-        masked.add_mask(&self_mask_seed(&own.seed.self_seed(study, sum), study, sum), Sign::Plus);
-        for (sign, seed) in self.prepared.take().into_iter().flat_map(|(_, masks)| masks) {
+        masked.add_mask(
+            &self_mask_seed(&own.seed.self_seed(study, sum), study, sum),
+            Sign::Plus,
+        );
+        for (sign, seed) in self
+            .prepared
+            .take()
+            .into_iter()
+            .flat_map(|(_, masks)| masks)
+        {
             masked.add_mask(&seed, sign);
         }
         let tags = self.trusted.iter().map(|Trusted { peer, .. }| {
-            (peer.slot, peer.channel.tag(study, (own.me, peer.id), sum, &self.directory))
+            (
+                peer.slot,
+                peer.channel
+                    .tag(study, (own.me, peer.id), sum, &self.directory),
+            )
         });
-        Ok(Upload { tags: tags.collect(), packed: masked.pack() })
+        Ok(Upload {
+            tags: tags.collect(),
+            packed: masked.pack(),
+        })
     }
 
     /// Signs the survivor set of a sum, once.
@@ -148,7 +185,10 @@ impl Ready {
         }
         if !own.study.suffices(survivors) {
             let quorum = own.study.participation().quorum();
-            return Err(Reason::TooFewPresent { found: survivors.len(), quorum });
+            return Err(Reason::TooFewPresent {
+                found: survivors.len(),
+                quorum,
+            });
         }
         let digest = own.study.survivors_digest(sum, &self.directory, survivors);
         // Safety of the guarantee: the set decides which kind of share of each neighbour is
@@ -159,7 +199,11 @@ impl Ready {
         if self.confirmed.contains_key(&sum) {
             return Err(Reason::Repeated);
         }
-        let confirmed = Confirmed { digest, survivors: survivors.clone(), revealed: false };
+        let confirmed = Confirmed {
+            digest,
+            survivors: survivors.clone(),
+            revealed: false,
+        };
         self.confirmed.insert(sum, confirmed);
         Ok(Confirmation { digest })
     }

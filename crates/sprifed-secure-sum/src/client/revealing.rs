@@ -23,7 +23,10 @@ impl Ready {
         certificate: &Certificate,
         tags: &[(ClientId, [u8; 16])],
     ) -> Result<Unmask, Reason> {
-        let confirmed = self.confirmed.get(&sum).ok_or(Reason::WrongSum { found: sum })?;
+        let confirmed = self
+            .confirmed
+            .get(&sum)
+            .ok_or(Reason::WrongSum { found: sum })?;
         if confirmed.revealed {
             return Err(Reason::Repeated);
         }
@@ -36,7 +39,11 @@ impl Ready {
                 // well hidden than it seems. Its own mask stays on for want of this share.
                 continue;
             }
-            let kind = if survived { ShareKind::SelfSeed } else { ShareKind::MaskKey };
+            let kind = if survived {
+                ShareKind::SelfSeed
+            } else {
+                ShareKind::MaskKey
+            };
             shares.extend(revealed(trusted, sum, kind));
         }
         if let Some(confirmed) = self.confirmed.get_mut(&sum) {
@@ -53,19 +60,16 @@ impl Ready {
         tags: &[(ClientId, [u8; 16])],
     ) -> bool {
         let peer = &trusted.peer;
-        let expected = peer.channel.tag(own.study.id(), (peer.id, own.me), sum, &self.directory);
+        let expected = peer
+            .channel
+            .tag(own.study.id(), (peer.id, own.me), sum, &self.directory);
         let shown = tags.iter().find(|(client, _)| *client == peer.id);
         shown.is_some_and(|(_, tag)| bool::from(tag.ct_eq(&expected)))
     }
 }
 
 /// Whether enough clients signed this very digest.
-fn check(
-    own: &Own,
-    sum: u32,
-    digest: &[u8; 32],
-    certificate: &Certificate,
-) -> Result<(), Reason> {
+fn check(own: &Own, sum: u32, digest: &[u8; 32], certificate: &Certificate) -> Result<(), Reason> {
     let required = own.study.parameters().confirmations();
     let body = Body::Confirmation(Confirmation { digest: *digest }).encode();
     let mut good = 0;
@@ -81,13 +85,25 @@ fn check(
         good += 1;
     }
     if good < required as usize {
-        return Err(Reason::TooFewConfirmations { found: good, required });
+        return Err(Reason::TooFewConfirmations {
+            found: good,
+            required,
+        });
     }
     Ok(())
 }
 
 fn revealed(trusted: &Trusted, sum: u32, kind: ShareKind) -> Option<RevealedShare> {
     let start = 64 * sum as usize + if kind == ShareKind::MaskKey { 0 } else { 32 };
-    let share = trusted.shares.as_ref()?.get(start..start + 32)?.try_into().ok()?;
-    Some(RevealedShare { slot: trusted.peer.slot, kind, share })
+    let share = trusted
+        .shares
+        .as_ref()?
+        .get(start..start + 32)?
+        .try_into()
+        .ok()?;
+    Some(RevealedShare {
+        slot: trusted.peer.slot,
+        kind,
+        share,
+    })
 }

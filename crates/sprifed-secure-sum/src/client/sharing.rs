@@ -40,20 +40,36 @@ impl Sharing {
         }
         if !own.study.suffices(sharers) {
             let quorum = own.study.participation().quorum();
-            return Err(Reason::TooFewPresent { found: sharers.len(), quorum });
+            return Err(Reason::TooFewPresent {
+                found: sharers.len(),
+                quorum,
+            });
         }
         let present = own.study.neighbours_in(own.me, sharers);
         if present.len() != bundles.len() {
             let (found, required) = (bundles.len(), present.len());
-            return Err(Reason::WrongLength { what: "the list of bundles", found, required });
+            return Err(Reason::WrongLength {
+                what: "the list of bundles",
+                found,
+                required,
+            });
         }
         let mut trusted = Vec::with_capacity(bundles.len());
         for (id, (sender, sealed)) in present.into_iter().zip(bundles) {
             let peer = self.peers.iter().find(|peer| peer.id == id);
-            let peer = peer.filter(|peer| peer.id == *sender).ok_or(Reason::NotANeighbour)?;
-            trusted.push(Trusted { shares: open(own, peer, sealed), peer: peer.clone() });
+            let peer = peer
+                .filter(|peer| peer.id == *sender)
+                .ok_or(Reason::NotANeighbour)?;
+            trusted.push(Trusted {
+                shares: open(own, peer, sealed),
+                peer: peer.clone(),
+            });
         }
-        Ok(Ready::new(sharers.clone(), own.study.directory_digest(sharers), trusted))
+        Ok(Ready::new(
+            sharers.clone(),
+            own.study.directory_digest(sharers),
+            trusted,
+        ))
     }
 }
 

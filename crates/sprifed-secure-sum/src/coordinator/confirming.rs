@@ -53,10 +53,22 @@ impl Confirming {
         let found = u32::try_from(self.signatures.len()).unwrap_or(u32::MAX);
         if found < required {
             let reason = Abandoned::Unconfirmed { found, required };
-            return Err(SumOutcome::Abandoned { sum: self.sum, reason });
+            return Err(SumOutcome::Abandoned {
+                sum: self.sum,
+                reason,
+            });
         }
         let shown = self.signatures.into_iter().take(required as usize);
-        let certificate = Arc::new(Certificate { signatures: shown.collect() });
-        Ok(Unmasking::open(study, self.sum, self.total, self.survivors, self.tags, certificate))
+        let certificate = Arc::new(Certificate {
+            signatures: shown.collect(),
+        });
+        Ok(Unmasking::open(
+            study,
+            self.sum,
+            self.total,
+            self.survivors,
+            self.tags,
+            certificate,
+        ))
     }
 }

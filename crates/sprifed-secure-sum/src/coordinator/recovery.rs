@@ -3,7 +3,7 @@
 use zeroize::Zeroizing;
 
 use crate::mask::{MaskSeed, Stream};
-use crate::secret_sharing::interpolate;
+use crate::secret_sharing::Polynomial;
 
 /// A secret that fits, and the points whose shares do not lie on its polynomial.
 pub(super) struct Recovered {
@@ -33,11 +33,17 @@ pub(super) fn recover(
     let mut stream = Stream::new(&MaskSeed::from_bytes([0; 32]));
     for _ in 0..MOST_TRIALS {
         let (chosen, others) = order.split_at(threshold);
-        let secret = Zeroizing::new(interpolate(chosen, 0));
+        let polynomial = Polynomial::through(chosen);
+        let secret = Zeroizing::new(polynomial.at(0));
         if fits(&secret) {
-            let wrong = others.iter().filter(|(point, share)| interpolate(chosen, *point) != *share);
+            let wrong = others
+                .iter()
+                .filter(|(point, share)| polynomial.at(*point) != *share);
             let wrong_points = wrong.map(|(point, _)| *point).collect();
-            return Some(Recovered { secret, wrong_points });
+            return Some(Recovered {
+                secret,
+                wrong_points,
+            });
         }
         if others.is_empty() {
             return None;

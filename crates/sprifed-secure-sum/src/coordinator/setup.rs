@@ -60,7 +60,11 @@ impl Joining {
         }
         let (found, required) = (keys.sums.len(), study.n_sums() as usize);
         if found != required {
-            return Err(Reason::WrongLength { what: "the list of keys", found, required });
+            return Err(Reason::WrongLength {
+                what: "the list of keys",
+                found,
+                required,
+            });
         }
         let signed = Arc::new(message.clone());
         self.members.insert(message.sender, Member { signed, keys });
@@ -69,7 +73,10 @@ impl Joining {
 
     pub(super) fn close(self, study: &Study) -> Result<Sharing, Abandoned> {
         sufficient(study, self.members.keys().copied())?;
-        Ok(Sharing { members: self.members, bundles: BTreeMap::new() })
+        Ok(Sharing {
+            members: self.members,
+            bundles: BTreeMap::new(),
+        })
     }
 }
 
@@ -98,10 +105,17 @@ impl Sharing {
         if self.has(from) {
             return Err(Reason::Repeated);
         }
-        let present = study.graph().neighbours(from).filter(|id| self.members.contains_key(id));
+        let present = study
+            .graph()
+            .neighbours(from)
+            .filter(|id| self.members.contains_key(id));
         let (found, required) = (shares.bundles.len(), present.count());
         if found != required {
-            return Err(Reason::WrongLength { what: "the list of bundles", found, required });
+            return Err(Reason::WrongLength {
+                what: "the list of bundles",
+                found,
+                required,
+            });
         }
         let is_member = |slot: &u8| {
             let neighbour = study.graph().neighbour(from, u32::from(*slot));
@@ -115,10 +129,17 @@ impl Sharing {
         for (_, bundle) in &shares.bundles {
             if bundle.len() != required {
                 let found = bundle.len();
-                return Err(Reason::WrongLength { what: "a bundle", found, required });
+                return Err(Reason::WrongLength {
+                    what: "a bundle",
+                    found,
+                    required,
+                });
             }
         }
-        let bundles = shares.bundles.into_iter().map(|(slot, bundle)| (slot, Arc::new(bundle)));
+        let bundles = shares
+            .bundles
+            .into_iter()
+            .map(|(slot, bundle)| (slot, Arc::new(bundle)));
         self.bundles.insert(from, bundles.collect());
         Ok(())
     }
@@ -126,7 +147,12 @@ impl Sharing {
     pub(super) fn close(self, study: &Study) -> Result<Setup, Abandoned> {
         let sharers = sufficient(study, self.bundles.keys().copied())?;
         let directory = study.directory_digest(&sharers);
-        Ok(Setup { members: self.members, bundles: self.bundles, sharers, directory })
+        Ok(Setup {
+            members: self.members,
+            bundles: self.bundles,
+            sharers,
+            directory,
+        })
     }
 }
 
@@ -145,17 +171,27 @@ impl Setup {
         let bundles = senders.into_iter().filter_map(|sender| {
             let slot = study.graph().slot(sender, to)?;
             let bundles = self.bundles.get(&sender)?;
-            let place = bundles.binary_search_by_key(&slot, |(slot, _)| *slot).ok()?;
-            bundles.get(place).map(|(_, bundle)| (sender, Arc::clone(bundle)))
+            let place = bundles
+                .binary_search_by_key(&slot, |(slot, _)| *slot)
+                .ok()?;
+            bundles
+                .get(place)
+                .map(|(_, bundle)| (sender, Arc::clone(bundle)))
         });
-        Notice::Bundles { sharers: self.sharers.clone(), bundles: bundles.collect() }
+        Notice::Bundles {
+            sharers: self.sharers.clone(),
+            bundles: bundles.collect(),
+        }
     }
 }
 
 fn directory(members: &BTreeMap<ClientId, Member>, study: &Study, to: ClientId) -> Notice {
     let neighbours = study.graph().neighbours(to);
-    let keys = neighbours.filter_map(|id| members.get(&id).map(|member| Arc::clone(&member.signed)));
-    Notice::Directory { keys: keys.collect() }
+    let keys =
+        neighbours.filter_map(|id| members.get(&id).map(|member| Arc::clone(&member.signed)));
+    Notice::Directory {
+        keys: keys.collect(),
+    }
 }
 
 /// The set of `clients`, if a sum over them can hide anybody.

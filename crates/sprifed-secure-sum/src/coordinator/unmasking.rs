@@ -40,7 +40,15 @@ impl Unmasking {
         certificate: Arc<Certificate>,
     ) -> Self {
         let answered = ClientSet::empty(study.roster().n_clients());
-        Self { sum, total, survivors, tags, certificate, answered, shares: BTreeMap::new() }
+        Self {
+            sum,
+            total,
+            survivors,
+            tags,
+            certificate,
+            answered,
+            shares: BTreeMap::new(),
+        }
     }
 
     pub(super) fn has(&self, client: ClientId) -> bool {
@@ -56,7 +64,11 @@ impl Unmasking {
             Some((neighbour, *tag))
         });
         let certificate = Arc::clone(&self.certificate);
-        Notice::Certificate { sum: self.sum, certificate, tags: tags.collect() }
+        Notice::Certificate {
+            sum: self.sum,
+            certificate,
+            tags: tags.collect(),
+        }
     }
 
     pub(super) fn take(
@@ -81,7 +93,10 @@ impl Unmasking {
             let owner = owner.filter(|owner| setup.sharers.contains(*owner));
             let owner = owner.ok_or(Reason::NotANeighbour)?;
             let survived = self.survivors.contains(owner);
-            let point = study.graph().slot(owner, from).and_then(|slot| slot.checked_add(1));
+            let point = study
+                .graph()
+                .slot(owner, from)
+                .and_then(|slot| slot.checked_add(1));
             let point = point.ok_or(Reason::NotANeighbour)?;
             if survived != (share.kind == ShareKind::SelfSeed) {
                 return Err(Reason::ContradictorySet);
@@ -97,7 +112,8 @@ impl Unmasking {
 
     pub(super) fn close(self, study: &Study, setup: &Setup) -> SumOutcome {
         let sum = self.sum;
-        self.unmask(study, setup).unwrap_or_else(|reason| SumOutcome::Abandoned { sum, reason })
+        self.unmask(study, setup)
+            .unwrap_or_else(|reason| SumOutcome::Abandoned { sum, reason })
     }
 
     fn unmask(mut self, study: &Study, setup: &Setup) -> Result<SumOutcome, Abandoned> {
@@ -112,19 +128,31 @@ impl Unmasking {
             let recovered = recover(&shares, study.parameters().threshold(), |secret| {
                 fits(study, setup, self.sum, owner, survived, secret)
             });
-            let Recovered { secret, wrong_points } = recovered.ok_or(Abandoned::SharesMissing {
+            let Recovered {
+                secret,
+                wrong_points,
+            } = recovered.ok_or(Abandoned::SharesMissing {
                 owner,
                 found: u32::try_from(shares.len()).unwrap_or(u32::MAX),
                 required: study.parameters().threshold(),
             })?;
             culprits.extend(wrong_points.into_iter().filter_map(|point| {
-                study.graph().neighbour(owner, u32::from(point).saturating_sub(1))
+                study
+                    .graph()
+                    .neighbour(owner, u32::from(point).saturating_sub(1))
             }));
             if survived {
                 let seed = SelfSeed::from_bytes(*secret);
-                self.total.add_mask(&self_mask_seed(&seed, study.id(), self.sum), Sign::Minus);
+                self.total
+                    .add_mask(&self_mask_seed(&seed, study.id(), self.sum), Sign::Minus);
             } else {
-                self.remove_pairs(study, setup, owner, &StaticSecret::from(*secret), &neighbours);
+                self.remove_pairs(
+                    study,
+                    setup,
+                    owner,
+                    &StaticSecret::from(*secret),
+                    &neighbours,
+                );
             }
         }
         Ok(SumOutcome::Unmasked(UnmaskedSum {
@@ -148,10 +176,20 @@ impl Unmasking {
         for neighbour in neighbours {
             let keys = setup.keys(*neighbour, self.sum);
             let seed = keys.and_then(|keys| {
-                pair_seed(secret, &keys.mask, study.id(), self.sum, (owner, *neighbour))
+                pair_seed(
+                    secret,
+                    &keys.mask,
+                    study.id(),
+                    self.sum,
+                    (owner, *neighbour),
+                )
             });
             if let Some(seed) = seed {
-                let put_on = if *neighbour < owner { Sign::Plus } else { Sign::Minus };
+                let put_on = if *neighbour < owner {
+                    Sign::Plus
+                } else {
+                    Sign::Minus
+                };
                 self.total.add_mask(&seed, put_on.reversed());
             }
         }

@@ -56,15 +56,25 @@ impl Uploading {
         let present = study.neighbours_in(from, &setup.sharers);
         let (found, required) = (upload.tags.len(), present.len());
         if found != required {
-            return Err(Reason::WrongLength { what: "the list of tags", found, required });
+            return Err(Reason::WrongLength {
+                what: "the list of tags",
+                found,
+                required,
+            });
         }
-        let expected = present.into_iter().map(|neighbour| study.graph().slot(from, neighbour));
+        let expected = present
+            .into_iter()
+            .map(|neighbour| study.graph().slot(from, neighbour));
         if !expected.eq(upload.tags.iter().map(|(slot, _)| Some(*slot))) {
             return Err(Reason::NotANeighbour);
         }
         if !self.total.add_packed(&upload.packed) {
             let (found, required) = (upload.packed.len(), self.shape.packed_len());
-            return Err(Reason::WrongLength { what: "the packed vector", found, required });
+            return Err(Reason::WrongLength {
+                what: "the packed vector",
+                found,
+                required,
+            });
         }
         self.uploaded.insert(from);
         self.tags.insert(from, upload.tags.clone());

@@ -4,12 +4,17 @@ use crate::world::{World, participation};
 
 #[test]
 fn two_three_five_twenty_and_a_hundred_clients_give_exact_sums() {
-    for (clients, quorum, colluders) in [(2, 2, 0), (3, 3, 1), (5, 4, 1), (20, 15, 2), (100, 80, 5)] {
+    for (clients, quorum, colluders) in [(2, 2, 0), (3, 3, 1), (5, 4, 1), (20, 15, 2), (100, 80, 5)]
+    {
         let mut world = World::new(participation(clients, quorum, colluders), 7, 20, 2);
         world.exchange_keys(&[], &[]);
         for sum in 0..2 {
             let expected = world.sum(sum, &[], &[], &[]);
-            assert_eq!(world.last_values(), expected, "{clients} clients, sum {sum}");
+            assert_eq!(
+                world.last_values(),
+                expected,
+                "{clients} clients, sum {sum}"
+            );
         }
     }
 }

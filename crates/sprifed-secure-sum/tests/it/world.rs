@@ -12,9 +12,16 @@ use sprifed_privacy::{
 use sprifed_secure_sum::*;
 
 /// A study of `n_sums` sums with the same shape.
-pub(crate) fn study(participation: Participation, coordinates: u32, bits: u32, n_sums: u32) -> (Arc<Study>, Vec<IdentityKey>) {
+pub(crate) fn study(
+    participation: Participation,
+    coordinates: u32,
+    bits: u32,
+    n_sums: u32,
+) -> (Arc<Study>, Vec<IdentityKey>) {
     let mut rng = ChaCha20Rng::seed_from_u64(u64::from(participation.clients()));
-    let identities: Vec<_> = (0..participation.clients()).map(|_| IdentityKey::draw(&mut rng)).collect();
+    let identities: Vec<_> = (0..participation.clients())
+        .map(|_| IdentityKey::draw(&mut rng))
+        .collect();
     let keys: Vec<_> = identities.iter().map(IdentityKey::public).collect();
     let roster = Roster::new(&keys).expect("distinct keys");
     let shape = SumShape::new(coordinates, bits).expect("a legal shape");
@@ -25,8 +32,18 @@ pub(crate) fn study(participation: Participation, coordinates: u32, bits: u32, n
 
 pub(crate) fn plan(coordinates: u32) -> SumPlan {
     let share_variance = NoiseVariance::try_from("9".to_owned()).expect("a legal variance");
-    let bounds = IntegerBounds::Ball { bound: 50, squared_norm: 50 };
-    SumPlan { blocks: vec![Block { name: "all".to_owned(), coordinates, bounds, share_variance }] }
+    let bounds = IntegerBounds::Ball {
+        bound: 50,
+        squared_norm: 50,
+    };
+    SumPlan {
+        blocks: vec![Block {
+            name: "all".to_owned(),
+            coordinates,
+            bounds,
+            share_variance,
+        }],
+    }
 }
 
 /// A vector with a share of noise.
@@ -36,13 +53,18 @@ pub(crate) fn noised(participation: Participation, coordinates: u32, seed: u64) 
         origin: NoiseOrigin::Shares(participation),
         unit: PrivacyUnit::Record,
     };
-    let budget = ApproxDp::new(Epsilon::try_from(1e6).expect("legal"), Delta::try_from(0.1).expect("legal"));
+    let budget = ApproxDp::new(
+        Epsilon::try_from(1e6).expect("legal"),
+        Delta::try_from(0.1).expect("legal"),
+    );
     let mut ledger = Ledger::open(budget, Relation::ZeroOut, PrivacyUnit::Record);
     let permit = ledger.spend("a test", purchase).expect("affordable");
     let noise = DrawnNoise::draw(permit, &mut NoiseGenerator::simulated(seed)).expect("drawable");
     let mut sum = BoundedSum::zero(plan(coordinates));
     let mut unit = vec![0; coordinates as usize];
-    unit[seed as usize % coordinates as usize] = 3;
+    if let Some(first) = unit.first_mut() {
+        *first = 3;
+    }
     sum.add_unit(&unit).expect("within bounds");
     noise.release(sum).expect("the same plan")
 }
@@ -65,17 +87,27 @@ pub(crate) fn seed(client: u32) -> ClientSeed {
 }
 
 impl World {
-    pub(crate) fn new(participation: Participation, coordinates: u32, bits: u32, n_sums: u32) -> Self {
+    pub(crate) fn new(
+        participation: Participation,
+        coordinates: u32,
+        bits: u32,
+        n_sums: u32,
+    ) -> Self {
         let (study, identities) = study(participation, coordinates, bits, n_sums);
         let clients = (0..).zip(&identities).map(|(id, identity)| {
-            Client::join(Arc::clone(&study), ClientId(id), identity.clone(), seed(id)).expect("on the roster")
+            Client::join(Arc::clone(&study), ClientId(id), identity.clone(), seed(id))
+                .expect("on the roster")
         });
         let clients: Vec<_> = clients.collect();
         Self {
             coordinator: Coordinator::open(Arc::clone(&study)),
             journals: vec![Vec::new(); clients.len()],
-            clients, study, identities,
-            outcomes: Vec::new(), abandoned: None, transcript: Vec::new(),
+            clients,
+            study,
+            identities,
+            outcomes: Vec::new(),
+            abandoned: None,
+            transcript: Vec::new(),
         }
     }
 
@@ -131,16 +163,28 @@ impl World {
     }
 
     /// Runs one sum; returns what the survivors sent, added up.
-    pub(crate) fn sum(&mut self, sum: u32, before_upload: &[u32], before_confirm: &[u32], before_unmask: &[u32]) -> Vec<i64> {
+    pub(crate) fn sum(
+        &mut self,
+        sum: u32,
+        before_upload: &[u32],
+        before_confirm: &[u32],
+        before_unmask: &[u32],
+    ) -> Vec<i64> {
         let coordinates = self.study.sum(sum).expect("a sum").coordinates();
         self.coordinator.open_sum(sum).expect("idle");
         let mut expected = vec![0; coordinates as usize];
-        for id in 0..self.clients.len() as u32 {
+        for id in 0..self.study.roster().n_clients() {
             if before_upload.contains(&id) || !self.clients[id as usize].is_ready() {
                 continue;
             }
-            let part = noised(self.study.participation(), coordinates, u64::from(id) * 100 + u64::from(sum));
-            self.clients[id as usize].upload(sum, &part).expect("uploads");
+            let part = noised(
+                self.study.participation(),
+                coordinates,
+                u64::from(id) * 100 + u64::from(sum),
+            );
+            self.clients[id as usize]
+                .upload(sum, &part)
+                .expect("uploads");
             for (total, value) in expected.iter_mut().zip(part.values()) {
                 *total += value;
             }

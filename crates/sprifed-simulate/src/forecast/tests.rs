@@ -5,7 +5,11 @@ use crate::trial::tests::{budget, request};
 
 fn forecast(records: usize, procedure: CertifiedProcedure) -> (Forecast, usize) {
     let mut heard = 0;
-    let world = WorldRequest { records, test_records: 0, ..request() };
+    let world = WorldRequest {
+        records,
+        test_records: 0,
+        ..request()
+    };
     let forecast = forecast_records(procedure, world, budget(5.0), Relation::ZeroOut, 4, |_| {
         heard += 1;
     });
@@ -16,14 +20,22 @@ fn forecast(records: usize, procedure: CertifiedProcedure) -> (Forecast, usize) 
 fn the_search_brackets_ninety_percent_to_a_tenth_from_both_sides() {
     for planned in [60, 600] {
         let (forecast, heard) = forecast(planned, CertifiedProcedure::Argmax);
-        let needed = forecast.records_for_90_percent.expect("within thirty-two times the plan");
+        let needed = forecast
+            .records_for_90_percent
+            .expect("within thirty-two times the plan");
         assert!((20..2000).contains(&needed), "{forecast:?}");
         let tried = |records: usize| forecast.tried.iter().find(|(tried, _)| *tried == records);
         assert!(tried(needed).unwrap().1 >= 0.9, "{forecast:?}");
         assert!(tried(planned).is_some());
-        let below = forecast.tried.iter().filter(|(records, share)| *records < needed && *share < 0.9);
+        let below = forecast
+            .tried
+            .iter()
+            .filter(|(records, share)| *records < needed && *share < 0.9);
         let fails = below.map(|(records, _)| *records).max();
-        assert!(fails.is_none_or(|fails| needed * 10 <= fails * 11), "{forecast:?}");
+        assert!(
+            fails.is_none_or(|fails| needed * 10 <= fails * 11),
+            "{forecast:?}"
+        );
         assert_eq!(heard, 4 * forecast.tried.len());
         assert!(forecast.tried.is_sorted_by_key(|(records, _)| *records));
     }
@@ -37,8 +49,17 @@ fn a_plan_of_very_few_records_is_searched_upwards() {
 
 #[test]
 fn a_world_that_can_not_be_planned_is_an_error() {
-    let world = WorldRequest { sparsity: 0, ..request() };
-    let refused =
-        forecast_records(CertifiedProcedure::Sieve, world, budget(1.0), Relation::ZeroOut, 1, |_| ());
+    let world = WorldRequest {
+        sparsity: 0,
+        ..request()
+    };
+    let refused = forecast_records(
+        CertifiedProcedure::Sieve,
+        world,
+        budget(1.0),
+        Relation::ZeroOut,
+        1,
+        |_| (),
+    );
     assert!(refused.is_err());
 }

@@ -13,7 +13,12 @@ fn outcome(recovered: usize, test_mse: f64) -> TrialOutcome {
         residual_scale: None,
         provenance: None,
     };
-    TrialOutcome { fit, recovered, test_mse, null_mse: 4.0 }
+    TrialOutcome {
+        fit,
+        recovered,
+        test_mse,
+        null_mse: 4.0,
+    }
 }
 
 fn assert_close(found: f64, expected: f64) {
@@ -36,7 +41,10 @@ fn trials_are_summed_up_beside_the_null_model() {
     let summary = Summary::of(&[outcome(4, 1.0), outcome(2, 3.0)], 4);
     assert_close(summary.recovered.mean, 3.0);
     assert_close(summary.recovered_share.mean, 0.75);
-    assert_close(summary.recovered_share.std_error, summary.recovered.std_error / 4.0);
+    assert_close(
+        summary.recovered_share.std_error,
+        summary.recovered.std_error / 4.0,
+    );
     assert_close(summary.test_mse.mean, 2.0);
     assert_close(summary.test_r2.mean, 0.5);
     assert_close(summary.null_mse, 4.0);

@@ -33,33 +33,56 @@ fn a_trial_is_a_function_of_its_seed() {
         let method = certified(procedure);
         let first = method.run(request(), 3).unwrap();
         assert_eq!(first, method.run(request(), 3).unwrap(), "{procedure}");
-        assert_ne!(first.fit, method.run(request(), 4).unwrap().fit, "{procedure}");
-        assert_eq!(first.fit.provenance, Some(Provenance::Simulated), "{procedure}");
+        assert_ne!(
+            first.fit,
+            method.run(request(), 4).unwrap().fit,
+            "{procedure}"
+        );
+        assert_eq!(
+            first.fit.provenance,
+            Some(Provenance::Simulated),
+            "{procedure}"
+        );
     }
 }
 
 #[test]
 fn a_good_fit_predicts_better_than_the_null_model() {
-    for procedure in
-        [CertifiedProcedure::Grad, CertifiedProcedure::Sieve, CertifiedProcedure::Argmax]
-    {
+    for procedure in [
+        CertifiedProcedure::Grad,
+        CertifiedProcedure::Sieve,
+        CertifiedProcedure::Argmax,
+    ] {
         let outcome = certified(procedure).run(request(), 3).unwrap();
         assert_eq!(outcome.recovered, 3, "{procedure}");
-        assert!(outcome.test_mse < 0.1 * outcome.null_mse, "{procedure}: {outcome:?}");
+        assert!(
+            outcome.test_mse < 0.1 * outcome.null_mse,
+            "{procedure}: {outcome:?}"
+        );
     }
     for method in [Method::NonPrivateOmp, Method::NonPrivateLasso] {
         let outcome = method.run(request(), 3).unwrap();
         assert_eq!(outcome.recovered, 3);
-        assert!(outcome.test_mse < 0.02, "the error has variance 0.01: {outcome:?}");
+        assert!(
+            outcome.test_mse < 0.02,
+            "the error has variance 0.01: {outcome:?}"
+        );
         assert_eq!(outcome.fit.provenance, None);
     }
 }
 
 #[test]
 fn the_papers_algorithms_run_and_are_repeatable() {
-    let world = WorldRequest { reading: Reading::Paper, ..request() };
+    let world = WorldRequest {
+        reading: Reading::Paper,
+        ..request()
+    };
     let mu = |value: f64| Mu::try_from(value).unwrap();
-    for algorithm in [PaperAlgorithm::Omp, PaperAlgorithm::OmpReusing, PaperAlgorithm::Grad] {
+    for algorithm in [
+        PaperAlgorithm::Omp,
+        PaperAlgorithm::OmpReusing,
+        PaperAlgorithm::Grad,
+    ] {
         let method = Method::paper(algorithm, &world, mu(50.0), mu(50.0)).unwrap();
         let outcome = method.run(world, 1).unwrap();
         assert_eq!(outcome, method.run(world, 1).unwrap());
@@ -71,9 +94,27 @@ fn the_papers_algorithms_run_and_are_repeatable() {
 #[test]
 fn a_world_that_no_procedure_can_fit_is_refused_in_clear_words() {
     for (world, words) in [
-        (WorldRequest { sparsity: 40, ..request() }, "a sparsity of 40 for 40 features"),
-        (WorldRequest { sparsity: 0, ..request() }, "a sparsity of 0 for 40 features"),
-        (WorldRequest { records: 1, ..request() }, "1 records, but at least 2 are required"),
+        (
+            WorldRequest {
+                sparsity: 40,
+                ..request()
+            },
+            "a sparsity of 40 for 40 features",
+        ),
+        (
+            WorldRequest {
+                sparsity: 0,
+                ..request()
+            },
+            "a sparsity of 0 for 40 features",
+        ),
+        (
+            WorldRequest {
+                records: 1,
+                ..request()
+            },
+            "1 records, but at least 2 are required",
+        ),
     ] {
         for procedure in CertifiedProcedure::ALL {
             let refused = Method::certified(procedure, &world, budget(1.0), Relation::ZeroOut);

@@ -15,7 +15,11 @@ fn request(correlation: Correlation, unexplained: Unexplained) -> WorldRequest {
 }
 
 fn column(world: &World, feature: usize) -> Vec<f64> {
-    world.features().chunks(12).map(|row| f64::from(row[feature])).collect()
+    world
+        .features()
+        .chunks(12)
+        .map(|row| f64::from(row[feature]))
+        .collect()
 }
 
 /// Mean of the products of two lists.
@@ -38,11 +42,20 @@ fn features_have_mean_zero_unit_variance_and_the_correlation_that_was_asked() {
         for feature in [0, 5, 8] {
             let values = column(&world, feature);
             let ones = vec![1.0; values.len()];
-            assert!(mean_product(&values, &ones).abs() < SIX_ERRORS, "{correlation:?}");
-            assert!((mean_product(&values, &values) - 1.0).abs() < SIX_ERRORS, "{correlation:?}");
+            assert!(
+                mean_product(&values, &ones).abs() < SIX_ERRORS,
+                "{correlation:?}"
+            );
+            assert!(
+                (mean_product(&values, &values) - 1.0).abs() < SIX_ERRORS,
+                "{correlation:?}"
+            );
             for (distance, expected) in (1..).zip(expected) {
                 let found = mean_product(&values, &column(&world, feature + distance));
-                assert!((found - expected).abs() < SIX_ERRORS, "{correlation:?}: {found}");
+                assert!(
+                    (found - expected).abs() < SIX_ERRORS,
+                    "{correlation:?}: {found}"
+                );
             }
         }
     }
@@ -50,11 +63,18 @@ fn features_have_mean_zero_unit_variance_and_the_correlation_that_was_asked() {
 
 #[test]
 fn the_true_model_explains_the_share_that_was_asked() {
-    for correlation in [Correlation::None, Correlation::Autoregressive(0.5), Correlation::Equal(0.4)] {
+    for correlation in [
+        Correlation::None,
+        Correlation::Autoregressive(0.5),
+        Correlation::Equal(0.4),
+    ] {
         for share in [0.2, 0.5, 0.9] {
             let world = World::generate(request(correlation, Unexplained::PopulationR2(share)), 3);
             let (unexplained, all) = world.errors(world.truth());
-            assert!((1.0 - unexplained / all - share).abs() < 1e-9, "{correlation:?} {share}");
+            assert!(
+                (1.0 - unexplained / all - share).abs() < 1e-9,
+                "{correlation:?} {share}"
+            );
             let rows = world.features().chunks(12).zip(world.responses());
             let (mut wrong, mut total) = (0.0, 0.0);
             for (row, response) in rows {
@@ -63,7 +83,10 @@ fn the_true_model_explains_the_share_that_was_asked() {
                 total += response * response;
             }
             let found = 1.0 - wrong / total;
-            assert!((found - share).abs() < 0.03, "{correlation:?} {share}: {found}");
+            assert!(
+                (found - share).abs() < 0.03,
+                "{correlation:?} {share}: {found}"
+            );
         }
     }
 }
@@ -72,16 +95,26 @@ fn the_true_model_explains_the_share_that_was_asked() {
 fn the_population_error_is_what_new_records_show() {
     let models = [
         LinearModel::default(),
-        LinearModel { intercept: 0.7, terms: vec![(0, 1.0), (3, -2.0), (11, 0.5)] },
+        LinearModel {
+            intercept: 0.7,
+            terms: vec![(0, 1.0), (3, -2.0), (11, 0.5)],
+        },
     ];
-    for correlation in [Correlation::None, Correlation::Autoregressive(0.6), Correlation::Equal(0.3)] {
+    for correlation in [
+        Correlation::None,
+        Correlation::Autoregressive(0.6),
+        Correlation::Equal(0.3),
+    ] {
         let world = World::generate(request(correlation, Unexplained::ErrorStdDev(0.5)), 8);
         let truth = world.truth().clone();
         for model in models.iter().chain([&truth]) {
             let (exact, null) = world.errors(model);
             let (sampled, sampled_null) = world.test_errors(model);
             // A mean square of 5,000 normal numbers has a relative standard error of 2 %.
-            assert!((sampled / exact - 1.0).abs() < 0.12, "{correlation:?}: {sampled} for {exact}");
+            assert!(
+                (sampled / exact - 1.0).abs() < 0.12,
+                "{correlation:?}: {sampled} for {exact}"
+            );
             assert!((sampled_null / null - 1.0).abs() < 0.12, "{correlation:?}");
         }
     }
@@ -91,10 +124,16 @@ fn the_population_error_is_what_new_records_show() {
 fn a_world_is_a_function_of_its_seed_whatever_the_number_of_threads() {
     let request = WorldRequest {
         records: 300,
-        ..request(Correlation::Autoregressive(0.5), Unexplained::ErrorStdDev(0.1))
+        ..request(
+            Correlation::Autoregressive(0.5),
+            Unexplained::ErrorStdDev(0.1),
+        )
     };
     let with = |threads: usize, seed: u64| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
         let world = pool.install(|| World::generate(request, seed));
         (world.features.clone(), world.responses.clone(), world.truth)
     };
@@ -105,7 +144,11 @@ fn a_world_is_a_function_of_its_seed_whatever_the_number_of_threads() {
 #[test]
 fn a_row_does_not_depend_on_how_many_follow() {
     let long = request(Correlation::Equal(0.2), Unexplained::ErrorStdDev(0.1));
-    let short = WorldRequest { records: 10, test_records: 0, ..long };
+    let short = WorldRequest {
+        records: 10,
+        test_records: 0,
+        ..long
+    };
     let (long, short) = (World::generate(long, 6), World::generate(short, 6));
     assert_eq!(short.features(), &long.features()[..120]);
     assert_eq!(short.responses(), &long.responses()[..10]);
@@ -146,5 +189,8 @@ fn the_papers_reading_is_clipped_and_of_unit_variance() {
     let responses: Vec<f64> = world.responses().iter().map(|y| f64::from(*y)).collect();
     assert!((mean_product(&responses, &responses) - 1.0).abs() < SIX_ERRORS);
     let (error, null) = world.errors(&LinearModel::default());
-    assert!((error - null).abs() < 1e-12, "predicting zero is the null model");
+    assert!(
+        (error - null).abs() < 1e-12,
+        "predicting zero is the null model"
+    );
 }

@@ -18,12 +18,19 @@ const SEEDS: core::ops::Range<u64> = 0..4;
 const GENEROUS: f64 = 200.0;
 
 fn study(correlation: Correlation, seed: u64) -> Study {
-    Study::of(world(correlation, Unexplained::ErrorStdDev(0.1)), seed, GENEROUS)
+    Study::of(
+        world(correlation, Unexplained::ErrorStdDev(0.1)),
+        seed,
+        GENEROUS,
+    )
 }
 
 fn assert_found(study: &Study, procedure: CertifiedProcedure, seed: u64, tolerance: f64) {
     let fit = study.fit(procedure, seed);
-    assert!(study.has_found_the_support(&fit), "{procedure}, seed {seed}: {fit:?}");
+    assert!(
+        study.has_found_the_support(&fit),
+        "{procedure}, seed {seed}: {fit:?}"
+    );
     let error = study.error(&fit);
     assert!(error < tolerance, "{procedure}, seed {seed}: {error}");
     assert_eq!(fit.status, FitStatus::Complete, "{procedure}, seed {seed}");
@@ -59,7 +66,10 @@ fn an_offset_of_the_response_goes_to_the_intercept() {
             let study = study(Correlation::None, seed).moved(0.0, 2.0);
             assert_found(&study, procedure, seed, tolerance);
             let intercept = study.fit(procedure, seed).model.intercept;
-            assert!((intercept - 2.0).abs() < 0.05, "{procedure}, seed {seed}: {intercept}");
+            assert!(
+                (intercept - 2.0).abs() < 0.05,
+                "{procedure}, seed {seed}: {intercept}"
+            );
         }
     }
 }
@@ -68,7 +78,9 @@ fn an_offset_of_the_response_goes_to_the_intercept() {
 fn certified_grad_finds_features_that_are_not_centred() {
     for offset in [0.3, 1.0] {
         for seed in SEEDS {
-            let study = study(Correlation::None, seed).moved(offset, 2.0).scaled(0.3);
+            let study = study(Correlation::None, seed)
+                .moved(offset, 2.0)
+                .scaled(0.3);
             assert_found(&study, CertifiedProcedure::Grad, seed, 0.02);
             let intercept = study.fit(CertifiedProcedure::Grad, seed).model.intercept;
             let error = intercept - study.truth.intercept;
@@ -87,7 +99,10 @@ fn argmax_finds_features_that_are_slightly_off_centre() {
 
 #[test]
 fn the_papers_algorithms_find_the_support_when_they_can_pay_for_their_bounds() {
-    for procedure in [CertifiedProcedure::HonestOmp, CertifiedProcedure::HonestGrad] {
+    for procedure in [
+        CertifiedProcedure::HonestOmp,
+        CertifiedProcedure::HonestGrad,
+    ] {
         for correlation in [Correlation::None, Correlation::Autoregressive(0.5)] {
             for seed in SEEDS {
                 let request = world(correlation, Unexplained::ErrorStdDev(0.1));
@@ -95,7 +110,10 @@ fn the_papers_algorithms_find_the_support_when_they_can_pay_for_their_bounds() {
                 study.setting.feature_bound = 4.0;
                 study.setting.response_bound = 16.0;
                 let fit = study.fit(procedure, seed);
-                assert!(study.has_found_the_support(&fit), "{procedure}, seed {seed}: {fit:?}");
+                assert!(
+                    study.has_found_the_support(&fit),
+                    "{procedure}, seed {seed}: {fit:?}"
+                );
                 assert!(study.error(&fit) < 0.1, "{procedure}, seed {seed}: {fit:?}");
             }
         }
@@ -108,7 +126,10 @@ fn clients_of_several_records_are_protected_and_the_support_is_still_found() {
         for rows in [2, 5] {
             let study = study(Correlation::None, 1);
             let fit = study.fit_by_client(procedure, rows);
-            assert!(study.has_found_the_support(&fit), "{procedure}, {rows} rows: {fit:?}");
+            assert!(
+                study.has_found_the_support(&fit),
+                "{procedure}, {rows} rows: {fit:?}"
+            );
         }
     }
 }

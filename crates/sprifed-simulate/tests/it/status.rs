@@ -6,7 +6,11 @@ use sprifed_simulate::{Correlation, Unexplained};
 use crate::study::{Study, world};
 
 fn study(seed: u64, epsilon: f64) -> Study {
-    Study::of(world(Correlation::None, Unexplained::ErrorStdDev(0.1)), seed, epsilon)
+    Study::of(
+        world(Correlation::None, Unexplained::ErrorStdDev(0.1)),
+        seed,
+        epsilon,
+    )
 }
 
 #[test]
@@ -14,20 +18,28 @@ fn a_response_without_any_signal_is_said_to_have_none() {
     for procedure in CertifiedProcedure::ALL {
         for epsilon in [1.0, 5.34, 100.0] {
             let is_nothing = |seed: &u64| {
-                let status = study(*seed, epsilon).shuffled().fit(procedure, *seed).status;
+                let status = study(*seed, epsilon)
+                    .shuffled()
+                    .fit(procedure, *seed)
+                    .status;
                 matches!(status, FitStatus::NoFeatureAboveNoise { .. })
             };
             let found_nothing = (0..8).filter(is_nothing).count();
-            assert!(found_nothing >= 5, "{procedure} at {epsilon}: {found_nothing} of 8");
+            assert!(
+                found_nothing >= 5,
+                "{procedure} at {epsilon}: {found_nothing} of 8"
+            );
         }
     }
 }
 
 #[test]
 fn a_strong_signal_is_not_said_to_be_nothing() {
-    for procedure in
-        [CertifiedProcedure::Grad, CertifiedProcedure::Sieve, CertifiedProcedure::Argmax]
-    {
+    for procedure in [
+        CertifiedProcedure::Grad,
+        CertifiedProcedure::Sieve,
+        CertifiedProcedure::Argmax,
+    ] {
         for seed in 0..8 {
             let fit = study(seed, 5.34).fit(procedure, seed);
             let is_nothing = matches!(fit.status, FitStatus::NoFeatureAboveNoise { .. });
@@ -43,8 +55,16 @@ fn equal_columns_in_the_support_are_said_to_be_ill_conditioned() {
             let original = study(seed, 100.0);
             let active = original.truth.terms[0].0 as usize;
             let fit = original.all_alike(active).fit(procedure, seed);
-            assert_ne!(fit.status, FitStatus::Complete, "{procedure}, seed {seed}: {fit:?}");
-            let largest = fit.model.terms.iter().fold(0.0f64, |most, term| most.max(term.1.abs()));
+            assert_ne!(
+                fit.status,
+                FitStatus::Complete,
+                "{procedure}, seed {seed}: {fit:?}"
+            );
+            let largest = fit
+                .model
+                .terms
+                .iter()
+                .fold(0.0f64, |most, term| most.max(term.1.abs()));
             assert!(largest < 20.0, "{procedure}, seed {seed}: {fit:?}");
         }
     }

@@ -1,9 +1,7 @@
 //! A world, looked at through changed units and offsets, and a curator's fit to it.
 
 use sprifed_noise::NoiseGenerator;
-use sprifed_privacy::{
-    ApproxDp, Delta, Epsilon, NoiseOrigin, PrivacyUnit, Relation,
-};
+use sprifed_privacy::{ApproxDp, Delta, Epsilon, NoiseOrigin, PrivacyUnit, Relation};
 use sprifed_query::{Curator, LinearModel, Records};
 use sprifed_recovery::{CertifiedProcedure, Fit, Intercept, Setting};
 use sprifed_simulate::{Correlation, Reading, Unexplained, World, WorldRequest};
@@ -25,7 +23,10 @@ pub(crate) fn world(correlation: Correlation, unexplained: Unexplained) -> World
 }
 
 pub(crate) fn budget(epsilon: f64) -> ApproxDp {
-    ApproxDp::new(Epsilon::try_from(epsilon).unwrap(), Delta::try_from(1e-5).unwrap())
+    ApproxDp::new(
+        Epsilon::try_from(epsilon).unwrap(),
+        Delta::try_from(1e-5).unwrap(),
+    )
 }
 
 /// Records of a world, and what its true model is in their units.
@@ -63,15 +64,22 @@ impl Study {
     /// Features in other units, which nobody announced.
     pub(crate) fn scaled(mut self, factor: f32) -> Self {
         self.features.iter_mut().for_each(|value| *value *= factor);
-        self.truth.terms.iter_mut().for_each(|(_, value)| *value /= f64::from(factor));
+        self.truth
+            .terms
+            .iter_mut()
+            .for_each(|(_, value)| *value /= f64::from(factor));
         self.setting.feature_scale = None;
         self
     }
 
     /// Features and responses that are not centred, and an intercept to be estimated.
     pub(crate) fn moved(mut self, feature_offset: f32, response_offset: f32) -> Self {
-        self.features.iter_mut().for_each(|value| *value += feature_offset);
-        self.responses.iter_mut().for_each(|value| *value += response_offset);
+        self.features
+            .iter_mut()
+            .for_each(|value| *value += feature_offset);
+        self.responses
+            .iter_mut()
+            .for_each(|value| *value += response_offset);
         let slope: f64 = self.truth.terms.iter().map(|(_, value)| value).sum();
         self.truth.intercept = f64::from(response_offset) - slope * f64::from(feature_offset);
         self.setting.intercept = Intercept::Estimated;
@@ -104,7 +112,10 @@ impl Study {
         let records = Records::each_a_unit(&self.features, &self.responses, width).unwrap();
         let starts = (0..records.n_records()).step_by(rows);
         let units = starts.map(|start| start..start + rows).collect();
-        let study = Setting { unit: PrivacyUnit::Client, ..self.setting };
+        let study = Setting {
+            unit: PrivacyUnit::Client,
+            ..self.setting
+        };
         let plan = procedure.plan(&study).unwrap();
         let records = records.grouped(units).unwrap();
         let mut curator = Curator::open(records, plan, NoiseGenerator::simulated(1)).unwrap();
@@ -125,7 +136,11 @@ impl Study {
             let term = model.terms.iter().find(|(known, _)| *known == feature);
             term.map_or(0.0, |(_, value)| *value)
         };
-        let typical = self.truth.terms.iter().fold(0.0f64, |most, (_, value)| most.max(value.abs()));
+        let typical = self
+            .truth
+            .terms
+            .iter()
+            .fold(0.0f64, |most, (_, value)| most.max(value.abs()));
         let all = self.truth.support().into_iter().chain(fit.model.support());
         all.map(|feature| (of(&self.truth, feature) - of(&fit.model, feature)).abs() / typical)
             .fold(0.0, f64::max)

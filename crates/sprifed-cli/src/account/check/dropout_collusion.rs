@@ -31,7 +31,11 @@ pub(super) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), Ba
 }
 
 fn participation(vector: &Vector) -> Result<Participation, BadVector> {
-    Ok(Participation::new(vector.count("n")?, vector.count("t_min")?, vector.count("c")?)?)
+    Ok(Participation::new(
+        vector.count("n")?,
+        vector.count("t_min")?,
+        vector.count("c")?,
+    )?)
 }
 
 fn whole(number: u32) -> BigRational {
@@ -67,7 +71,11 @@ fn removable(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector
             verdict.complain(format!("{key}[{index}]: expected {expected}"));
         }
     }
-    let last = noise.components().last().cloned().unwrap_or_else(|| whole(0));
+    let last = noise
+        .components()
+        .last()
+        .cloned()
+        .unwrap_or_else(|| whole(0));
     verdict.exactly("component_variance_last", &last)?;
     verdict.exactly("kept_components", &whole(dropped + 1))?;
     verdict.exactly("removed_components", &whole(tolerated - dropped))?;

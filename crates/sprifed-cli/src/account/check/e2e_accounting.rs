@@ -27,7 +27,11 @@ pub(super) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), Ba
     verdict.exactly("modulus_bits", &whole(u64::from(plan.modulus.bits)))?;
     verdict.relative("mu_total", plan.total.mu()?.get(), 1e-9)?;
     verdict.relative("slack_D", plan.total.slack(), 1e-6)?;
-    let epsilon = plan.total.to_approx_dp(vector.quantity("delta")?).epsilon().get();
+    let epsilon = plan
+        .total
+        .to_approx_dp(vector.quantity("delta")?)
+        .epsilon()
+        .get();
     let expected = verdict.expected("eps_certified")?;
     verdict.require("eps_certified", epsilon, expected, 1e-7);
     verdict.not_below("eps_certified", epsilon, expected - 1e-9);
@@ -60,7 +64,10 @@ fn compare_rounds(
 ) -> Result<(), BadVector> {
     verdict.looked_at("first_rounds");
     verdict.looked_at("last_round");
-    let first = vector.expected.get("first_rounds").and_then(Value::as_array);
+    let first = vector
+        .expected
+        .get("first_rounds")
+        .and_then(Value::as_array);
     let last = vector.expected.get("last_round");
     let mut sums = plan.sums.iter().zip(&plan.costs);
     for (round, (sum, cost)) in first.into_iter().flatten().zip(sums.clone()) {
@@ -81,26 +88,47 @@ fn compare_round(
 ) -> Result<(), BadVector> {
     let bad = || BadVector::Field("blocks".to_owned());
     let expected_mu = number(round.get("mu")).ok_or_else(bad)?;
-    verdict.require("mu of a round", cost.mu()?.get(), expected_mu, 1e-9 * expected_mu);
-    let blocks = round.get("blocks").and_then(Value::as_array).ok_or_else(bad)?;
+    verdict.require(
+        "mu of a round",
+        cost.mu()?.get(),
+        expected_mu,
+        1e-9 * expected_mu,
+    );
+    let blocks = round
+        .get("blocks")
+        .and_then(Value::as_array)
+        .ok_or_else(bad)?;
     if blocks.len() != sum.blocks.len() {
-        verdict.complain(format!("{} blocks found, {} expected", sum.blocks.len(), blocks.len()));
+        verdict.complain(format!(
+            "{} blocks found, {} expected",
+            sum.blocks.len(),
+            blocks.len()
+        ));
     }
     for (expected, block) in blocks.iter().zip(&sum.blocks) {
         let moved = block.squared_sensitivity(relation).ok_or_else(bad)?;
         let variance = parse_exact(&block.share_variance.to_string())?;
         let found = [
             ("dims", BigRational::from(BigInt::from(block.coordinates))),
-            ("B", BigRational::from(BigInt::from(block.bounds.coordinate_bound()))),
+            (
+                "B",
+                BigRational::from(BigInt::from(block.bounds.coordinate_bound())),
+            ),
             ("sigma_c2", variance),
             ("delta_int_sq", BigRational::from(BigInt::from(moved))),
         ];
         if expected.get("block").and_then(Value::as_str) != Some(block.name.as_str()) {
-            verdict.complain(format!("block {:?} stands where {expected} is expected", block.name));
+            verdict.complain(format!(
+                "block {:?} stands where {expected} is expected",
+                block.name
+            ));
         }
         for (key, found) in found {
             if exact(expected.get(key)).as_ref() != Some(&found) {
-                verdict.complain(format!("{}.{key}: found {found}, expected {expected}", block.name));
+                verdict.complain(format!(
+                    "{}.{key}: found {found}, expected {expected}",
+                    block.name
+                ));
             }
         }
     }

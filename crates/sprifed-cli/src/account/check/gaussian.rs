@@ -11,13 +11,25 @@ use crate::account::check::verdict::Verdict;
 
 /// ln δ within 1e-11·max(1, |ln δ|); δ itself where it is a double.
 pub(super) fn judge_delta(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
-    let known = ["delta>=1e-20", "1e-300<=delta<1e-20", "targeted", "log-only"];
+    let known = [
+        "delta>=1e-20",
+        "1e-300<=delta<1e-20",
+        "targeted",
+        "log-only",
+    ];
     if !known.contains(&vector.group.as_str()) {
         return Err(BadVector::UnknownGroup(vector.group.clone()));
     }
-    let log_delta = vector.quantity::<Mu>("mu")?.log_delta(vector.quantity("eps")?);
+    let log_delta = vector
+        .quantity::<Mu>("mu")?
+        .log_delta(vector.quantity("eps")?);
     let expected = verdict.expected("log_delta")?;
-    verdict.require("log_delta", log_delta, expected, 1e-11 * expected.abs().max(1.0));
+    verdict.require(
+        "log_delta",
+        log_delta,
+        expected,
+        1e-11 * expected.abs().max(1.0),
+    );
     if vector.group == "log-only" {
         verdict.looked_at("delta");
     } else {
@@ -31,7 +43,9 @@ pub(super) fn judge_epsilon(vector: &Vector, verdict: &mut Verdict<'_>) -> Resul
     if !["zero", "positive"].contains(&vector.group.as_str()) {
         return Err(BadVector::UnknownGroup(vector.group.clone()));
     }
-    let guarantee = vector.quantity::<Mu>("mu")?.to_approx_dp(vector.quantity("delta")?);
+    let guarantee = vector
+        .quantity::<Mu>("mu")?
+        .to_approx_dp(vector.quantity("delta")?);
     let found = guarantee.epsilon().get();
     let expected = verdict.expected("eps")?;
     verdict.require("eps", found, expected, 1e-9 + 1e-10 * expected);
@@ -96,12 +110,19 @@ pub(super) fn judge_composition(
 
 fn compose(vector: &Vector) -> Result<Mu, BadVector> {
     let bad = || BadVector::Field("parts".to_owned());
-    let parts = vector.inputs.get("parts").and_then(Value::as_array).ok_or_else(bad)?;
+    let parts = vector
+        .inputs
+        .get("parts")
+        .and_then(Value::as_array)
+        .ok_or_else(bad)?;
     let mut total: Option<Mu> = None;
     for part in parts {
         let mu = Mu::try_from(number(part.get("mu")).ok_or_else(bad)?)?;
         let count = exact(part.get("count")).ok_or_else(bad)?.to_integer();
-        let count = u32::try_from(count).ok().and_then(NonZeroU32::new).ok_or_else(bad)?;
+        let count = u32::try_from(count)
+            .ok()
+            .and_then(NonZeroU32::new)
+            .ok_or_else(bad)?;
         let repeated = mu.repeated(count);
         total = Some(total.map_or(repeated, |before| before.compose(repeated)));
     }

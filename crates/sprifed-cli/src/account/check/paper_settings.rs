@@ -1,6 +1,8 @@
 //! `paper_settings`: μ relative 1e-10, ε within 1e-8.
 
-use sprifed_privacy::{Algorithm, ApproxDp, Delta, Epsilon, Mu, Reading, Relation, RunShape, paper};
+use sprifed_privacy::{
+    Algorithm, ApproxDp, Delta, Epsilon, Mu, Reading, Relation, RunShape, paper,
+};
 
 use crate::account::check::vector::{BadVector, Vector, number};
 use crate::account::check::verdict::Verdict;
@@ -40,7 +42,14 @@ fn totals(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
         other => return Err(BadVector::UnknownGroup(other.to_owned())),
     }?;
     verdict.relative("mu_total", total.get(), 1e-10)?;
-    verdict.absolute("eps", total.to_approx_dp(vector.quantity("delta")?).epsilon().get(), 1e-8)
+    verdict.absolute(
+        "eps",
+        total
+            .to_approx_dp(vector.quantity("delta")?)
+            .epsilon()
+            .get(),
+        1e-8,
+    )
 }
 
 fn claims(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {

@@ -4,7 +4,9 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{FromPrimitive, ToPrimitive};
 use serde_json::Value;
-use sprifed_privacy::{Modulus, SumSize, accepted_squared_norm, conditional_rounding_bound, round_to_box};
+use sprifed_privacy::{
+    Modulus, SumSize, accepted_squared_norm, conditional_rounding_bound, round_to_box,
+};
 
 use crate::account::check::vector::{BadVector, Vector, exact};
 use crate::account::check::verdict::Verdict;
@@ -30,7 +32,10 @@ fn conditional(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVect
     let bound = conditional_rounding_bound(clip, coordinates, log_repeat);
     verdict.relative("bound_sq", bound, 1e-12)?;
     let integer = accepted_squared_norm(clip, coordinates, log_repeat);
-    verdict.exactly("integer_bound_sq", &BigRational::from(BigInt::from(integer)))?;
+    verdict.exactly(
+        "integer_bound_sq",
+        &BigRational::from(BigInt::from(integer)),
+    )?;
     verdict.relative("inflation_of_l2", bound.sqrt() / clip, 1e-12)
 }
 
@@ -61,9 +66,15 @@ fn modular_sum(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVect
         .map(|integer| exact(Some(integer))?.to_integer().to_i64())
         .collect();
     let integers = integers.ok_or_else(|| field("client_ints"))?;
-    let encoded: Vec<u64> = integers.iter().map(|integer| modulus.encode(*integer)).collect();
+    let encoded: Vec<u64> = integers
+        .iter()
+        .map(|integer| modulus.encode(*integer))
+        .collect();
     verdict.looked_at("encoded");
-    let words: Vec<Value> = encoded.iter().map(|code| Value::String(code.to_string())).collect();
+    let words: Vec<Value> = encoded
+        .iter()
+        .map(|code| Value::String(code.to_string()))
+        .collect();
     if vector.expected.get("encoded") != Some(&Value::Array(words)) {
         verdict.complain(format!("encoded: found {encoded:?}"));
     }
@@ -80,8 +91,13 @@ fn log_probability(text: &str) -> Result<f64, BadVector> {
     if let Some(exponent) = text.strip_prefix("2^") {
         return Ok(exponent.parse::<f64>().map_err(|_| bad())? * std::f64::consts::LN_2);
     }
-    if let Some(exponent) = text.strip_prefix("exp(").and_then(|rest| rest.strip_suffix(')')) {
-        return sprifed_privacy::parse_exact(exponent)?.to_f64().ok_or_else(bad);
+    if let Some(exponent) = text
+        .strip_prefix("exp(")
+        .and_then(|rest| rest.strip_suffix(')'))
+    {
+        return sprifed_privacy::parse_exact(exponent)?
+            .to_f64()
+            .ok_or_else(bad);
     }
     Ok(text.parse::<f64>().map_err(|_| bad())?.ln())
 }

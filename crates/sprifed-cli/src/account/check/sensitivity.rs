@@ -19,7 +19,11 @@ pub(super) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), Ba
             let bounds = bounds(vector)?;
             let claims = paper::SensitivityClaims::of(bounds, features);
             verdict.relative("paper_lemma", claims.response_correlation, TOLERANCE)?;
-            verdict.relative("paper_algorithm_noise_times_mu", claims.noise_times_mu, TOLERANCE)
+            verdict.relative(
+                "paper_algorithm_noise_times_mu",
+                claims.noise_times_mu,
+                TOLERANCE,
+            )
         }
         "XtXj" => {
             let features = vector.count("p")?;
@@ -29,13 +33,27 @@ pub(super) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), Ba
         }
         "XtXj_unselected" => {
             let unselected = vector.count("p")? - vector.count("l")?;
-            compare(vector, verdict, Release::UnselectedFeatureCorrelation { unselected })
+            compare(
+                vector,
+                verdict,
+                Release::UnselectedFeatureCorrelation { unselected },
+            )
         }
-        "OLS" => compare(vector, verdict, Release::SupportRow { support: vector.count("l")? }),
+        "OLS" => compare(
+            vector,
+            verdict,
+            Release::SupportRow {
+                support: vector.count("l")?,
+            },
+        ),
         "grad" => {
             let unselected = vector.count("p")? - vector.count("l")?;
             let clip = vector.quantity("C")?;
-            compare(vector, verdict, Release::ClippedGradient { unselected, clip })
+            compare(
+                vector,
+                verdict,
+                Release::ClippedGradient { unselected, clip },
+            )
         }
         "batched" => batched(vector, verdict),
         "paper_BC_counterexample" => counterexample(vector, verdict),
@@ -54,13 +72,24 @@ fn bounds(vector: &Vector) -> Result<RecordBounds, BadVector> {
         true => vector.quantity("y_M")?,
         false => ResponseBound::try_from(1.0)?,
     };
-    Ok(RecordBounds { feature: vector.quantity("X_M")?, response })
+    Ok(RecordBounds {
+        feature: vector.quantity("X_M")?,
+        response,
+    })
 }
 
 fn compare(vector: &Vector, verdict: &mut Verdict<'_>, release: Release) -> Result<(), BadVector> {
     let bounds = bounds(vector)?;
-    verdict.relative("zero_out", bounds.sensitivity::<ZeroOut>(release).get(), TOLERANCE)?;
-    verdict.relative("replace_one", bounds.sensitivity::<ReplaceOne>(release).get(), TOLERANCE)
+    verdict.relative(
+        "zero_out",
+        bounds.sensitivity::<ZeroOut>(release).get(),
+        TOLERANCE,
+    )?;
+    verdict.relative(
+        "replace_one",
+        bounds.sensitivity::<ReplaceOne>(release).get(),
+        TOLERANCE,
+    )
 }
 
 fn batched(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
@@ -73,13 +102,25 @@ fn batched(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> 
         support_noise: vector.quantity("sb")?,
     };
     let bounds = bounds(vector)?;
-    verdict.relative("mu_zero_out", bounds.batched_cost::<ZeroOut>(message)?.get(), TOLERANCE)?;
-    verdict.relative("mu_replace_one", bounds.batched_cost::<ReplaceOne>(message)?.get(), TOLERANCE)
+    verdict.relative(
+        "mu_zero_out",
+        bounds.batched_cost::<ZeroOut>(message)?.get(),
+        TOLERANCE,
+    )?;
+    verdict.relative(
+        "mu_replace_one",
+        bounds.batched_cost::<ReplaceOne>(message)?.get(),
+        TOLERANCE,
+    )
 }
 
 fn counterexample(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
     let example = paper::all_ones_example(vector.count("s")?, vector.quantity("X_M")?);
     verdict.relative("actual_abs_change", example.change, TOLERANCE)?;
-    verdict.relative("paper_bound_2sqrt_s_XM2_alpha_inf", example.claimed_bound, TOLERANCE)?;
+    verdict.relative(
+        "paper_bound_2sqrt_s_XM2_alpha_inf",
+        example.claimed_bound,
+        TOLERANCE,
+    )?;
     verdict.relative("ratio", example.change / example.claimed_bound, TOLERANCE)
 }

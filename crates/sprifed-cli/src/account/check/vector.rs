@@ -82,13 +82,19 @@ impl VectorFile {
             vectors: Vec<Vector>,
         }
         let file: File = serde_json::from_slice(bytes)?;
-        Ok(Self { name: file.meta.name, vectors: file.vectors })
+        Ok(Self {
+            name: file.meta.name,
+            vectors: file.vectors,
+        })
     }
 }
 
 impl Vector {
     pub(super) fn text(&self, key: &str) -> Result<&str, BadVector> {
-        self.inputs.get(key).and_then(Value::as_str).ok_or_else(|| BadVector::Field(key.to_owned()))
+        self.inputs
+            .get(key)
+            .and_then(Value::as_str)
+            .ok_or_else(|| BadVector::Field(key.to_owned()))
     }
 
     pub(super) fn exact(&self, key: &str) -> Result<BigRational, BadVector> {
@@ -101,7 +107,10 @@ impl Vector {
 
     pub(super) fn count(&self, key: &str) -> Result<u32, BadVector> {
         let exact = self.exact(key)?;
-        let whole = exact.is_integer().then(|| exact.to_integer().to_u32()).flatten();
+        let whole = exact
+            .is_integer()
+            .then(|| exact.to_integer().to_u32())
+            .flatten();
         whole.ok_or_else(|| BadVector::Field(key.to_owned()))
     }
 

@@ -18,7 +18,12 @@ pub(super) struct Verdict<'a> {
 
 impl<'a> Verdict<'a> {
     pub(super) const fn new(vector: &'a Vector) -> Self {
-        Self { vector, seen: BTreeSet::new(), complaints: Vec::new(), reference_fault: None }
+        Self {
+            vector,
+            seen: BTreeSet::new(),
+            complaints: Vec::new(),
+            reference_fault: None,
+        }
     }
 
     /// The expected number under `key`, which thereby counts as looked at.
@@ -67,7 +72,9 @@ impl<'a> Verdict<'a> {
         self.seen.insert(key.to_owned());
         let expected = self.vector.expected.get(key);
         let expected = expected.ok_or_else(|| BadVector::Field(key.to_owned()))?;
-        let words = expected.as_str().map_or_else(|| expected.to_string(), str::to_owned);
+        let words = expected
+            .as_str()
+            .map_or_else(|| expected.to_string(), str::to_owned);
         if words != found.to_string() {
             self.complain(format!("{key}: found {found}, expected {words}"));
         }
@@ -88,14 +95,18 @@ impl<'a> Verdict<'a> {
     /// A direction in which a certified number may not err.
     pub(super) fn not_below(&mut self, what: &str, found: f64, least: f64) {
         if found.is_nan() || found < least {
-            self.complain(format!("{what}: found {found:e}, which must not be below {least:e}"));
+            self.complain(format!(
+                "{what}: found {found:e}, which must not be below {least:e}"
+            ));
         }
     }
 
     /// The other direction.
     pub(super) fn not_above(&mut self, what: &str, found: f64, most: f64) {
         if found.is_nan() || found > most {
-            self.complain(format!("{what}: found {found:e}, which must not be above {most:e}"));
+            self.complain(format!(
+                "{what}: found {found:e}, which must not be above {most:e}"
+            ));
         }
     }
 
@@ -123,7 +134,9 @@ impl<'a> Verdict<'a> {
     }
 
     pub(super) fn into_complaints(self) -> Vec<String> {
-        let overlooked = self.overlooked().map(|key| format!("{key}: expected, but not compared"));
+        let overlooked = self
+            .overlooked()
+            .map(|key| format!("{key}: expected, but not compared"));
         let overlooked: Vec<String> = overlooked.collect();
         let mut complaints = self.complaints;
         complaints.extend(overlooked);
@@ -131,6 +144,9 @@ impl<'a> Verdict<'a> {
     }
 
     fn overlooked(&self) -> impl Iterator<Item = &String> {
-        self.vector.expected.keys().filter(|key| !self.seen.contains(*key))
+        self.vector
+            .expected
+            .keys()
+            .filter(|key| !self.seen.contains(*key))
     }
 }

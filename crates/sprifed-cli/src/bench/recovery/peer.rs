@@ -39,7 +39,10 @@ pub(super) fn orthogonal_matching_pursuit(
         let help = "install numpy and scikit-learn there, or leave --python out";
         Failure::environment("sprifed::bench::no-peer", found, help)
     };
-    #[expect(clippy::disallowed_methods, reason = "a benchmark starts the peer that it measures")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a benchmark starts the peer that it measures"
+    )]
     let mut command = Command::new(python);
     let mut child = command
         .args(["-c", SCRIPT])
@@ -61,5 +64,7 @@ pub(super) fn orthogonal_matching_pursuit(
     let ended = child.wait_with_output();
     let ended = ended.map_err(|error| refuse(format!("the peer was lost: {error}")))?;
     let text = String::from_utf8_lossy(&ended.stdout);
-    text.trim().parse().map_err(|_| refuse("the peer printed no time".to_owned()))
+    text.trim()
+        .parse()
+        .map_err(|_| refuse("the peer printed no time".to_owned()))
 }

@@ -1,0 +1,1 @@
+//! What one sum reveals says nothing about the masks of another.
