@@ -161,6 +161,7 @@ fn a_budget_of_exactly_the_plan_pays_for_the_plan_and_not_for_one_sum_more() {
                 SumPurchase {
                     plan: sum.clone(),
                     origin,
+                    unit: PrivacyUnit::Record,
                 },
             )
             .unwrap();
@@ -169,6 +170,7 @@ fn a_budget_of_exactly_the_plan_pays_for_the_plan_and_not_for_one_sum_more() {
     let again = SumPurchase {
         plan: plan.sums[0].clone(),
         origin,
+        unit: PrivacyUnit::Record,
     };
     assert!(ledger.spend("one more", again).is_err());
     assert_eq!(ledger.spent(), Some(budget));

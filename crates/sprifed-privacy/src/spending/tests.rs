@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::neighbours::Relation;
+use crate::neighbours::{PrivacyUnit, Relation};
 use crate::purchase::{Purchase, SelectionPurchase};
 use crate::test_support::small_sum;
 
