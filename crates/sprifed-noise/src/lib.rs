@@ -1,4 +1,4 @@
-//! sprifed-noise
+#![doc = include_str!("../README.md")]
 
 mod bernoulli_exp;
 mod bounded_sum;

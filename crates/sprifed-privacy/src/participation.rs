@@ -149,7 +149,7 @@ pub fn shortfall_cost(planned_cost: Mu, planned: u32, present: u32) -> Result<Mu
 ///
 /// Component 0 suits a full house, and each further component makes up for one more dropout.
 /// After `d` dropouts the components above `d` are removed, and the honest noise is exactly
-/// the planned variance. [`crate::skellam`] noise only: the components are too small for the
+/// the planned variance. [`crate::Skellam`] noise only: the components are too small for the
 /// merging bound of discrete Gaussians.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemovableNoise {

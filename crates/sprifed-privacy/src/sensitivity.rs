@@ -199,7 +199,7 @@ impl RecordBounds {
     /// # Why
     /// A coordinate x_j·z with |z| ≤ Z moves by at most X_M·Z under zero-out and twice that under
     /// replace-one, and all coordinates reach it together at |x_j| = X_M. The square x_j² lives in
-    /// [0, X_M²] and can not change sign, which [`square_aware_factor`] takes into account.
+    /// [0, X_M²] and can not change sign, which the factor F takes into account.
     #[must_use]
     pub fn sensitivity<N: Neighbours>(self, release: Release) -> L2Sensitivity<N, PerRecord> {
         let (feature, response) = (self.feature.get(), self.response.get());

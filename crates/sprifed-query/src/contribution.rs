@@ -86,13 +86,17 @@ impl<'a> Contributor<'a> {
         for AskedBlock { question, planned } in &self.blocks {
             let end = start + planned.block.coordinates as usize;
             let (part, rounded) = (&mut values[start..end], &mut integers[start..end]);
-            let mut n_records = 0u16;
+            let mut n_records = 0u32;
             for record in records.unit(unit) {
                 question.add_contribution(record, part);
                 n_records = n_records.saturating_add(1);
             }
             if n_records > 1 {
-                let share = 1.0 / f32::from(n_records);
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "single precision is enough"
+                )]
+                let share = (1.0 / f64::from(n_records)) as f32;
                 part.iter_mut().for_each(|value| *value *= share);
             }
             to_integers(planned, part, &mut dither, rounded);

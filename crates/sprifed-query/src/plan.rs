@@ -179,11 +179,6 @@ impl Planner {
         cost: Mu,
         rounding: Rounding,
     ) -> Result<PlannedBlock, PlanError> {
-        // The mean over a client's records is seldom a whole number of steps.
-        let rounding = match self.unit {
-            PrivacyUnit::Record => rounding,
-            PrivacyUnit::Client => Rounding::Dithered,
-        };
         let request = BallRequest {
             name: name.to_owned(),
             coordinates: as_u32(coordinates)?,

@@ -118,7 +118,7 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
     let mut steps = Vec::new();
     for pick in 0..setting.sparsity {
         let number = pick + 1;
-        let exact = Rounding::Truncated;
+        let exact = setting.count_rounding();
         let scale_cost = gaussian(SCALE_SHARE, picks)?;
         let mut blocks = vec![planner.ball("scale", SCALE_BUCKETS, scale_cost, exact)?];
         if pick == 0 && with_mean {

@@ -21,7 +21,7 @@ mod tests;
 pub enum CertifiedProcedure {
     /// Certified GRAD: for correlated features, on any backend.
     Grad,
-    /// The sieve: for weakly correlated features, on any backend.
+    /// The sieve: for centred and weakly correlated features, on any backend.
     Sieve,
     /// Argmax OMP: for backends that never show scores.
     Argmax,

@@ -158,8 +158,12 @@ impl Schedule {
             let number = index + 1;
             let gradient =
                 planner.ball("gradient", round.candidates, round.cost, Rounding::Dithered)?;
-            let scale =
-                planner.ball("scale", SCALE_BUCKETS, self.scale_cost, Rounding::Truncated)?;
+            let scale = planner.ball(
+                "scale",
+                SCALE_BUCKETS,
+                self.scale_cost,
+                setting.count_rounding(),
+            )?;
             steps.push(PlannedStep::Sum(PlannedSum {
                 purpose: format!("residual gradient and scale, round {number}"),
                 blocks: vec![gradient, scale],
@@ -198,7 +202,7 @@ impl Schedule {
     }
 
     fn first_sum(&self, setting: &Setting, planner: Planner) -> Result<PlannedStep, PlanError> {
-        let exact = Rounding::Truncated;
+        let exact = setting.count_rounding();
         let mut blocks = vec![planner.ball("scale", SCALE_BUCKETS, self.scale_cost, exact)?];
         if setting.intercept == Intercept::Estimated {
             blocks.push(planner.ball("mean response", 1, self.mean_cost, Rounding::Dithered)?);

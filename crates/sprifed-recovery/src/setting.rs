@@ -1,6 +1,8 @@
 //! What every procedure is planned for, and how a budget is shared out.
 
-use sprifed_privacy::{ApproxDp, IllegalQuantity, Mu, NoiseOrigin, PrivacyUnit, Relation};
+use sprifed_privacy::{
+    ApproxDp, IllegalQuantity, Mu, NoiseOrigin, PrivacyUnit, Relation, Rounding,
+};
 use sprifed_query::{Plan, PlanError, PlannedStep, Planner};
 
 #[cfg(test)]
@@ -106,6 +108,15 @@ impl Setting {
             unit: self.unit,
             budget: self.budget,
             steps,
+        }
+    }
+
+    /// How counts become integers: a record is in one bucket, which is a whole number of steps; a
+    /// client's records are spread over several, and truncation would make nothing of each.
+    pub(crate) const fn count_rounding(&self) -> Rounding {
+        match self.unit {
+            PrivacyUnit::Record => Rounding::Truncated,
+            PrivacyUnit::Client => Rounding::Dithered,
         }
     }
 

@@ -36,8 +36,6 @@ mod joining;
 mod ready;
 mod revealing;
 mod sharing;
-#[cfg(test)]
-mod tests;
 
 use joining::Joining;
 use ready::Ready;
@@ -213,6 +211,24 @@ impl Client {
     }
 
     /// Masks `noised` and sends it as this client's part of `sum`.
+    ///
+    /// Only what carries noise can be masked:
+    ///
+    /// ```
+    /// # use sprifed_secure_sum::{Client, UploadRefused};
+    /// # use sprifed_noise::{BoundedSum, Noised};
+    /// fn send(client: &mut Client, part: &Noised) -> Result<(), UploadRefused> {
+    ///     client.upload(0, part)
+    /// }
+    /// ```
+    ///
+    /// ```compile_fail,E0308
+    /// # use sprifed_secure_sum::{Client, UploadRefused};
+    /// # use sprifed_noise::{BoundedSum, Noised};
+    /// fn send(client: &mut Client, part: &BoundedSum) -> Result<(), UploadRefused> {
+    ///     client.upload(0, part)
+    /// }
+    /// ```
     ///
     /// # Errors
     /// When the client is not ready, has uploaded before, or the vector is not one of the sum.

@@ -3,9 +3,6 @@
 use crate::codec::{DecodeError, Reader, Writer};
 use crate::signed::Phase;
 
-#[cfg(test)]
-mod tests;
-
 /// The body of a client's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {

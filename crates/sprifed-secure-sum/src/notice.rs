@@ -8,9 +8,6 @@ use crate::identity::ClientId;
 use crate::signed::SignedMessage;
 use crate::study::VERSION;
 
-#[cfg(test)]
-mod tests;
-
 /// A message of the coordinator to one client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {

@@ -167,6 +167,36 @@ pub(crate) fn is_signed(
         .is_some_and(|key| key.verify_strict(&digest, &signature).is_ok())
 }
 
+/// Whether every one of these signers signed this body; two to three times as fast as one by one.
+///
+/// A signer whose key has a part of small order could make a signature that passes here and not
+/// there; that signer colludes, and colluders may sign anything.
+pub(crate) fn are_signed(
+    study: &Study,
+    phase: Phase,
+    sum: u32,
+    body: &[u8],
+    signatures: &[(ClientId, [u8; 64])],
+) -> bool {
+    let keys: Option<Vec<_>> = signatures
+        .iter()
+        .map(|(signer, _)| study.roster().key(*signer).copied())
+        .collect();
+    let Some(keys) = keys else {
+        return false;
+    };
+    let digests: Vec<_> = signatures
+        .iter()
+        .map(|(signer, _)| digest(study.id(), phase, sum, *signer, body))
+        .collect();
+    let digests: Vec<&[u8]> = digests.iter().map(<[u8; 32]>::as_slice).collect();
+    let signatures: Vec<_> = signatures
+        .iter()
+        .map(|(_, signature)| Signature::from_bytes(signature))
+        .collect();
+    ed25519_dalek::verify_batch(&digests, &signatures, &keys).is_ok()
+}
+
 fn digest(study: &StudyId, phase: Phase, sum: u32, sender: ClientId, body: &[u8]) -> [u8; 32] {
     let mut hash = Sha256::new_with_prefix(b"sprifed secure sum: message");
     hash.update([VERSION, phase.as_byte()]);

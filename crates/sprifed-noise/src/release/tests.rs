@@ -25,6 +25,19 @@ fn a_curators_release_is_a_private_sum_and_a_share_is_not() {
 }
 
 #[test]
+fn a_secure_sum_is_private_only_with_its_quorum_and_its_length() {
+    let participation = Participation::new(10, 8, 1).expect("legal");
+    let unmasked = |survivors, values| {
+        let plan = small_sum().plan;
+        PrivateSum::assume_unmasked_from(survivors, participation, plan, values, Provenance::Simulated)
+    };
+    assert!(unmasked(7, vec![1, 2, 3]).is_none());
+    assert!(unmasked(11, vec![1, 2, 3]).is_none());
+    assert!(unmasked(8, vec![1, 2]).is_none());
+    assert_eq!(unmasked(8, vec![1, 2, 3]).expect("a quorum").values(), [1, 2, 3]);
+}
+
+#[test]
 fn a_sum_of_another_plan_does_not_get_out() {
     let mut ledger = generous_ledger();
     let permit = ledger

@@ -396,3 +396,27 @@ fn a_value_that_is_no_number_counts_as_zero_and_spoils_nothing_else() {
         }
     }
 }
+
+#[test]
+fn a_client_contributes_the_mean_of_its_records_however_many_there_are() {
+    let question = Question::ResponseMean {
+        response_limit: 1.0,
+    };
+    let planned = &every_block(&question, 0.5, Relation::ZeroOut)[0];
+    let asked = AskedBlock {
+        question: &question,
+        planned,
+    };
+    let row = |response: f32| (vec![0.0; N_FEATURES as usize], response);
+    for count in [1, 10, 70_000] {
+        let rows: Vec<_> = (0..count)
+            .map(|index| row(if index % 2 == 0 { 0.6 } else { 0.2 }))
+            .collect();
+        let found = f64::from(integers(&vec![rows], asked, 5)[0][0]);
+        let expected = if count == 1 { 0.6 } else { 0.4 };
+        assert!(
+            (found - expected * planned.steps).abs() < 2.0,
+            "{count}: {found}"
+        );
+    }
+}

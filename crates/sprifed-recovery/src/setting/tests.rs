@@ -130,3 +130,14 @@ fn shares_of_a_budget_add_up_to_it() {
     assert!((sum / total.get().powi(2) - 1.0).abs() < 1e-12);
     assert!(share_of(total, 0.0, 1).is_err());
 }
+
+#[test]
+fn only_whole_counts_are_truncated() {
+    let by_record = legal_setting();
+    let by_client = Setting {
+        unit: PrivacyUnit::Client,
+        ..legal_setting()
+    };
+    assert_eq!(by_record.count_rounding(), Rounding::Truncated);
+    assert_eq!(by_client.count_rounding(), Rounding::Dithered);
+}

@@ -8,7 +8,7 @@ use crate::identity::ClientId;
 use crate::message::{Body, Confirmation, RevealedShare, ShareKind, Unmask};
 use crate::notice::Certificate;
 use crate::rejected::Reason;
-use crate::signed::{Phase, is_signed};
+use crate::signed::{Phase, are_signed, is_signed};
 
 impl Ready {
     /// Reveals, for every neighbour, the share of one of its two secrets.
@@ -68,29 +68,26 @@ impl Ready {
     }
 }
 
-/// Whether enough clients signed this very digest.
+/// Whether enough clients, each once, signed this very digest.
 fn check(own: &Own, sum: u32, digest: &[u8; 32], certificate: &Certificate) -> Result<(), Reason> {
     let required = own.study.parameters().confirmations();
     let body = Body::Confirmation(Confirmation { digest: *digest }).encode();
-    let mut good = 0;
     let mut last = None;
-    for (signer, signature) in &certificate.signatures {
-        let in_order = last.replace(*signer).is_none_or(|before| before < *signer);
-        if good == required as usize || !in_order {
-            break;
-        }
-        if !is_signed(&own.study, Phase::Confirm, sum, *signer, &body, signature) {
-            break;
-        }
-        good += 1;
+    let ascending = certificate
+        .signatures
+        .iter()
+        .take_while(|(signer, _)| last.replace(*signer).is_none_or(|before| before < *signer));
+    let shown: Vec<_> = ascending.take(required as usize).copied().collect();
+    if shown.len() == required as usize
+        && are_signed(&own.study, Phase::Confirm, sum, &body, &shown)
+    {
+        return Ok(());
     }
-    if good < required as usize {
-        return Err(Reason::TooFewConfirmations {
-            found: good,
-            required,
-        });
-    }
-    Ok(())
+    let good = shown.iter().filter(|(signer, signature)| {
+        is_signed(&own.study, Phase::Confirm, sum, *signer, &body, signature)
+    });
+    let found = good.count();
+    Err(Reason::TooFewConfirmations { found, required })
 }
 
 fn revealed(trusted: &Trusted, sum: u32, kind: ShareKind) -> Option<RevealedShare> {

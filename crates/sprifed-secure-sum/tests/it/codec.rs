@@ -6,9 +6,7 @@ use proptest::prelude::*;
 use sprifed_secure_sum::*;
 
 fn bytes<const N: usize>() -> impl Strategy<Value = [u8; N]> {
-    any::<u64>().prop_map(|key| {
-        core::array::from_fn(|at| (key.rotate_left(at as u32 % 64) as u8).wrapping_add(at as u8))
-    })
+    any::<[u8; 8]>().prop_map(|key| core::array::from_fn(|at| key[at % 8] ^ key[at / 8 % 8]))
 }
 
 fn body() -> impl Strategy<Value = Body> {
@@ -16,30 +14,47 @@ fn body() -> impl Strategy<Value = Body> {
     let keys = (bytes(), prop::collection::vec(sum_keys, 0..5))
         .prop_map(|(channel, sums)| Body::Keys(Keys { channel, sums }));
     let bundle = (any::<u8>(), prop::collection::vec(any::<u8>(), 0..90));
-    let shares = prop::collection::vec(bundle, 0..5).prop_map(|bundles| Body::Shares(Shares { bundles }));
+    let shares =
+        prop::collection::vec(bundle, 0..5).prop_map(|bundles| Body::Shares(Shares { bundles }));
     let tags = prop::collection::vec((any::<u8>(), bytes()), 0..5);
     let upload = (tags, prop::collection::vec(any::<u8>(), 0..99))
         .prop_map(|(tags, packed)| Body::Upload(Upload { tags, packed }));
     let confirmation = bytes().prop_map(|digest| Body::Confirmation(Confirmation { digest }));
-    let share = (any::<u8>(), any::<bool>(), bytes()).prop_map(|(slot, key, share)| RevealedShare {
-        slot,
-        kind: if key { ShareKind::MaskKey } else { ShareKind::SelfSeed },
-        share,
-    });
-    let unmask = prop::collection::vec(share, 0..5).prop_map(|shares| Body::Unmask(Unmask { shares }));
+    let share =
+        (any::<u8>(), any::<bool>(), bytes()).prop_map(|(slot, key, share)| RevealedShare {
+            slot,
+            kind: if key {
+                ShareKind::MaskKey
+            } else {
+                ShareKind::SelfSeed
+            },
+            share,
+        });
+    let unmask =
+        prop::collection::vec(share, 0..5).prop_map(|shares| Body::Unmask(Unmask { shares }));
     prop_oneof![keys, shares, upload, confirmation, unmask]
 }
 
 fn message() -> impl Strategy<Value = SignedMessage> {
     (body(), any::<u32>(), any::<u32>(), bytes()).prop_map(|(body, sum, sender, signature)| {
-        SignedMessage { phase: body.phase(), sum, sender: ClientId(sender), body: body.encode(), signature }
+        SignedMessage {
+            phase: body.phase(),
+            sum,
+            sender: ClientId(sender),
+            body: body.encode(),
+            signature,
+        }
     })
 }
 
 fn clients() -> impl Strategy<Value = ClientSet> {
     (0..40u32, any::<u64>()).prop_map(|(n_clients, members)| {
         let mut set = ClientSet::empty(n_clients);
-        set.extend((0..n_clients).filter(|id| members >> id & 1 == 1).map(ClientId));
+        set.extend(
+            (0..n_clients)
+                .filter(|id| members >> id & 1 == 1)
+                .map(ClientId),
+        );
         set
     })
 }
@@ -47,7 +62,10 @@ fn clients() -> impl Strategy<Value = ClientSet> {
 fn notice() -> impl Strategy<Value = Notice> {
     let id = || any::<u32>().prop_map(ClientId);
     let keys = prop::collection::vec(message().prop_map(Arc::new), 0..4);
-    let bundle = (id(), prop::collection::vec(any::<u8>(), 0..50).prop_map(Arc::new));
+    let bundle = (
+        id(),
+        prop::collection::vec(any::<u8>(), 0..50).prop_map(Arc::new),
+    );
     let bundles = (clients(), prop::collection::vec(bundle, 0..4));
     let survivors = (any::<u32>(), clients().prop_map(Arc::new));
     let signatures = prop::collection::vec((id(), bytes()), 0..4);
@@ -57,7 +75,11 @@ fn notice() -> impl Strategy<Value = Notice> {
         bundles.prop_map(|(sharers, bundles)| Notice::Bundles { sharers, bundles }),
         survivors.prop_map(|(sum, survivors)| Notice::Survivors { sum, survivors }),
         (any::<u32>(), signatures, tags).prop_map(|(sum, signatures, tags)| {
-            Notice::Certificate { sum, certificate: Arc::new(Certificate { signatures }), tags }
+            Notice::Certificate {
+                sum,
+                certificate: Arc::new(Certificate { signatures }),
+                tags,
+            }
         }),
     ]
 }
@@ -106,6 +128,15 @@ fn a_list_that_says_it_is_long_is_refused_before_anything_is_allocated() {
     }
     let mut bytes = vec![0; 32];
     bytes.extend(u32::MAX.to_le_bytes());
-    assert_eq!(Body::decode(Phase::Keys, &bytes), Err(DecodeError::Truncated));
-    assert!(matches!(SignedMessage::decode(&[9, 1]), Err(DecodeError::Version { found: 9, required: 1 })));
+    assert_eq!(
+        Body::decode(Phase::Keys, &bytes),
+        Err(DecodeError::Truncated)
+    );
+    assert!(matches!(
+        SignedMessage::decode(&[9, 1]),
+        Err(DecodeError::Version {
+            found: 9,
+            required: 1
+        })
+    ));
 }

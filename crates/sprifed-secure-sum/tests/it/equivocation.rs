@@ -15,7 +15,9 @@ fn uploaded() -> World {
     world.exchange_keys(&[], &[]);
     for id in 0..N {
         let part = noised(participation, 3, u64::from(id));
-        world.clients[id as usize].upload(0, &part).expect("uploads");
+        world.clients[id as usize]
+            .upload(0, &part)
+            .expect("uploads");
     }
     world
 }
@@ -23,7 +25,10 @@ fn uploaded() -> World {
 fn without(gone: &[u32]) -> Notice {
     let mut survivors = ClientSet::empty(N);
     survivors.extend((0..N).filter(|id| !gone.contains(id)).map(ClientId));
-    Notice::Survivors { sum: 0, survivors: Arc::new(survivors) }
+    Notice::Survivors {
+        sum: 0,
+        survivors: Arc::new(survivors),
+    }
 }
 
 fn sent(client: &mut Client, journal: &mut Vec<JournalEntry>) -> Vec<SignedMessage> {
@@ -39,23 +44,37 @@ fn sent(client: &mut Client, journal: &mut Vec<JournalEntry>) -> Vec<SignedMessa
 
 /// The tags that every neighbour of `to` sent with its upload.
 fn tags(uploads: &[SignedMessage], world: &World, to: u32) -> Vec<(ClientId, [u8; 16])> {
-    let tags = uploads.iter().filter(|upload| upload.sender.0 != to).map(|message| {
-        let Ok(Body::Upload(upload)) = Body::decode(Phase::Upload, &message.body) else {
-            panic!("not an upload")
-        };
-        let slot = world.study.graph().slot(message.sender, ClientId(to)).expect("neighbours");
-        let tag = upload.tags.iter().find(|(tagged, _)| *tagged == slot).expect("a tag");
-        (message.sender, tag.1)
-    });
+    let tags = uploads
+        .iter()
+        .filter(|upload| upload.sender.0 != to)
+        .map(|message| {
+            let Ok(Body::Upload(upload)) = Body::decode(Phase::Upload, &message.body) else {
+                panic!("not an upload")
+            };
+            let slot = world
+                .study
+                .graph()
+                .slot(message.sender, ClientId(to))
+                .expect("neighbours");
+            let tag = upload
+                .tags
+                .iter()
+                .find(|(tagged, _)| *tagged == slot)
+                .expect("a tag");
+            (message.sender, tag.1)
+        });
     tags.collect()
 }
 
 /// Uploads, and the confirmations of what each client was told.
-fn confirm(world: &mut World, told: impl Fn(u32) -> Notice) -> (Vec<SignedMessage>, Vec<SignedMessage>) {
+fn confirm(
+    world: &mut World,
+    told: impl Fn(u32) -> Notice,
+) -> (Vec<SignedMessage>, Vec<SignedMessage>) {
     let (mut uploads, mut confirmations) = (Vec::new(), Vec::new());
-    for id in 0..N as usize {
+    for (id, told_id) in (0..N as usize).zip(0..) {
         uploads.extend(sent(&mut world.clients[id], &mut world.journals[id]));
-        if world.clients[id].handle_message(&told(id as u32)).is_ok() {
+        if world.clients[id].handle_message(&told(told_id)).is_ok() {
             confirmations.extend(sent(&mut world.clients[id], &mut world.journals[id]));
         }
     }
@@ -64,8 +83,15 @@ fn confirm(world: &mut World, told: impl Fn(u32) -> Notice) -> (Vec<SignedMessag
 }
 
 fn certificate(confirmations: &[&SignedMessage], tags: Vec<(ClientId, [u8; 16])>) -> Notice {
-    let signatures = confirmations.iter().map(|c| (c.sender, c.signature)).collect();
-    Notice::Certificate { sum: 0, certificate: Arc::new(Certificate { signatures }), tags }
+    let signatures = confirmations
+        .iter()
+        .map(|c| (c.sender, c.signature))
+        .collect();
+    Notice::Certificate {
+        sum: 0,
+        certificate: Arc::new(Certificate { signatures }),
+        tags,
+    }
 }
 
 #[test]
@@ -73,16 +99,26 @@ fn two_stories_about_the_survivors_open_neither() {
     let mut world = uploaded();
     let story = |id: u32| if id < 3 { without(&[4]) } else { without(&[1]) };
     let (uploads, confirmations) = confirm(&mut world, story);
-    assert_eq!(confirmations.len(), 6 - 0, "everybody believes the story it was told");
+    assert_eq!(
+        confirmations.len(),
+        6,
+        "everybody believes the story it was told"
+    );
     for id in 0..N {
         let tags = tags(&uploads, &world, id);
-        let own_half = confirmations.iter().filter(|c| (c.sender.0 < 3) == (id < 3));
+        let own_half = confirmations
+            .iter()
+            .filter(|c| (c.sender.0 < 3) == (id < 3));
         let own_half: Vec<_> = own_half.collect();
         let everybody: Vec<_> = confirmations.iter().collect();
         for shown in [own_half, everybody] {
-            let refused = world.clients[id as usize].handle_message(&certificate(&shown, tags.clone()));
+            let refused =
+                world.clients[id as usize].handle_message(&certificate(&shown, tags.clone()));
             let reason = refused.expect_err("too few agree").reason;
-            assert!(matches!(reason, Reason::TooFewConfirmations { .. }), "{reason:?}");
+            assert!(
+                matches!(reason, Reason::TooFewConfirmations { .. }),
+                "{reason:?}"
+            );
             assert!(world.clients[id as usize].poll_output().is_none());
         }
     }
@@ -95,14 +131,26 @@ fn one_signature_shown_many_times_is_one_signature() {
     let shown = vec![&confirmations[0]; 6];
     let tags = tags(&uploads, &world, 0);
     let refused = world.clients[0].handle_message(&certificate(&shown, tags));
-    let reason = Reason::TooFewConfirmations { found: 1, required: 4 };
-    assert_eq!(refused, Err(Rejected { sender: Sender::Coordinator, reason }));
+    let reason = Reason::TooFewConfirmations {
+        found: 1,
+        required: 4,
+    };
+    assert_eq!(
+        refused,
+        Err(Rejected {
+            sender: Sender::Coordinator,
+            reason
+        })
+    );
 }
 
 /// Which kinds of share of which neighbours a client has ever revealed.
 fn kinds(unmask: &[SignedMessage]) -> Vec<(u8, ShareKind)> {
     let mut kinds = Vec::new();
-    for message in unmask.iter().filter(|message| message.phase == Phase::Unmask) {
+    for message in unmask
+        .iter()
+        .filter(|message| message.phase == Phase::Unmask)
+    {
         let Ok(Body::Unmask(unmask)) = Body::decode(Phase::Unmask, &message.body) else {
             panic!("not shares")
         };
@@ -132,7 +180,10 @@ fn no_client_reveals_both_kinds_of_share_over_retries_and_restarts() {
                 let _may_be_refused = world.clients[index].handle_message(&notice);
                 revealed.extend(sent(&mut world.clients[index], &mut world.journals[index]));
             }
-            assert!(attempt > 0 || !kinds(&revealed).is_empty(), "it does reveal once");
+            assert!(
+                attempt > 0 || !kinds(&revealed).is_empty(),
+                "it does reveal once"
+            );
             // A restart, with the coordinator telling again who takes part.
             let resumed = Client::resume(
                 Arc::clone(&world.study),
@@ -144,12 +195,18 @@ fn no_client_reveals_both_kinds_of_share_over_retries_and_restarts() {
             world.clients[index] = resumed.expect("on the roster");
             world.coordinator.handle_return(ClientId(id));
             while let Some(CoordinatorOutput::Send(to, notice)) = world.coordinator.poll_output() {
-                world.clients[to.0 as usize].handle_message(&notice).expect("as before");
+                world.clients[to.0 as usize]
+                    .handle_message(&notice)
+                    .expect("as before");
             }
             assert!(world.clients[index].is_ready());
             let again = noised(world.study.participation(), 3, 99);
             let refused = world.clients[index].upload(0, &again);
-            assert_eq!(refused, Err(UploadRefused::Repeated { sum: 0 }), "one upload for each sum");
+            assert_eq!(
+                refused,
+                Err(UploadRefused::Repeated { sum: 0 }),
+                "one upload for each sum"
+            );
         }
         let kinds = kinds(&revealed);
         for (slot, kind) in &kinds {
@@ -166,9 +223,15 @@ fn a_neighbour_without_a_good_tag_keeps_its_own_mask() {
     let shown: Vec<_> = confirmations.iter().collect();
     let mut tags = tags(&uploads, &world, 0);
     tags[1].1[0] ^= 1;
-    world.clients[0].handle_message(&certificate(&shown, tags)).expect("enough signatures");
+    world.clients[0]
+        .handle_message(&certificate(&shown, tags))
+        .expect("enough signatures");
     let unmask = sent(&mut world.clients[0], &mut world.journals[0]);
-    let slot = world.study.graph().slot(ClientId(0), ClientId(2)).expect("neighbours");
+    let slot = world
+        .study
+        .graph()
+        .slot(ClientId(0), ClientId(2))
+        .expect("neighbours");
     let kinds = kinds(&unmask);
     assert_eq!(kinds.len(), 4);
     assert!(kinds.iter().all(|(revealed, _)| *revealed != slot));
@@ -178,13 +241,31 @@ fn a_neighbour_without_a_good_tag_keeps_its_own_mask() {
 fn survivor_sets_below_the_quorum_or_without_the_client_are_refused() {
     let mut world = uploaded();
     let client = &mut world.clients[0];
-    let few = client.handle_message(&without(&[1, 2, 3])).expect_err("too few").reason;
-    assert_eq!(few, Reason::TooFewPresent { found: 3, quorum: 4 });
-    let gone = client.handle_message(&without(&[0])).expect_err("not in it").reason;
+    let few = client
+        .handle_message(&without(&[1, 2, 3]))
+        .expect_err("too few")
+        .reason;
+    assert_eq!(
+        few,
+        Reason::TooFewPresent {
+            found: 3,
+            quorum: 4
+        }
+    );
+    let gone = client
+        .handle_message(&without(&[0]))
+        .expect_err("not in it")
+        .reason;
     assert_eq!(gone, Reason::ContradictorySet);
     let mut strangers = ClientSet::empty(N + 1);
     strangers.extend((0..=N).map(ClientId));
-    let strangers = Notice::Survivors { sum: 0, survivors: Arc::new(strangers) };
-    let more = client.handle_message(&strangers).expect_err("not of the roster").reason;
+    let strangers = Notice::Survivors {
+        sum: 0,
+        survivors: Arc::new(strangers),
+    };
+    let more = client
+        .handle_message(&strangers)
+        .expect_err("not of the roster")
+        .reason;
     assert_eq!(more, Reason::ContradictorySet);
 }

@@ -3,7 +3,7 @@
 mod codec;
 mod equivocation;
 mod exact_sums;
-mod independence;
+mod noise;
 mod phases;
 mod simulator;
 mod uniformity;

@@ -54,7 +54,11 @@ const COORDINATES: u32 = 3;
 pub(crate) fn run(ops: &[Op]) -> Run {
     let participation = participation(8, 6, 1);
     let world = World::new(participation, COORDINATES, 16, 2);
-    let mut run = Run { world, rejected: Vec::new(), parts: Vec::new() };
+    let mut run = Run {
+        world,
+        rejected: Vec::new(),
+        parts: Vec::new(),
+    };
     let mut late = Vec::new();
     let mut past: Vec<(ClientId, SignedMessage)> = Vec::new();
     for phase in Phase::ALL {
@@ -77,8 +81,15 @@ pub(crate) fn run(ops: &[Op]) -> Run {
         for (from, message) in &messages {
             let before = run.world.coordinator.clone();
             if let Err(rejected) = run.world.coordinator.handle_message(*from, message) {
-                assert_eq!(before, run.world.coordinator, "a refused message changes nothing");
-                assert_eq!(rejected.sender, Sender::Client(*from), "a refusal names its sender");
+                assert_eq!(
+                    before, run.world.coordinator,
+                    "a refused message changes nothing"
+                );
+                assert_eq!(
+                    rejected.sender,
+                    Sender::Client(*from),
+                    "a refusal names its sender"
+                );
                 run.rejected.push(rejected);
             }
         }
@@ -135,7 +146,9 @@ impl Run {
             }
             Op::Duplicate(_, client) => messages.extend(of(client).map(|at| messages[at].clone())),
             Op::Reorder(_, key) => messages.sort_by_key(|(from, message)| {
-                (u64::from(from.0) + 1).wrapping_mul(key | 1).rotate_left(17)
+                (u64::from(from.0) + 1)
+                    .wrapping_mul(key | 1)
+                    .rotate_left(17)
                     ^ u64::from(message.signature[0])
             }),
             Op::Restart(_, client) => self.restart(client, messages),
@@ -144,7 +157,9 @@ impl Run {
                 message.body.pop();
             }),
             Op::Replay(phase, client) => {
-                let old = past.iter().find(|(from, old)| from.0 == client && old.phase < phase);
+                let old = past
+                    .iter()
+                    .find(|(from, old)| from.0 == client && old.phase < phase);
                 messages.extend(old.cloned());
             }
             Op::ForgedSender(_, client) => {
@@ -160,11 +175,15 @@ impl Run {
             }
             Op::BadShare(client) => {
                 let Some(at) = of(client) else { return };
-                let Ok(Body::Unmask(mut unmask)) = Body::decode(Phase::Unmask, &messages[at].1.body)
+                let Ok(Body::Unmask(mut unmask)) =
+                    Body::decode(Phase::Unmask, &messages[at].1.body)
                 else {
                     return;
                 };
-                unmask.shares.iter_mut().for_each(|share| share.share[3] ^= 9);
+                unmask
+                    .shares
+                    .iter_mut()
+                    .for_each(|share| share.share[3] ^= 9);
                 let body = Body::Unmask(unmask).encode();
                 messages[at].1 = self.sign(client, Phase::Unmask, 0, body);
             }
@@ -181,23 +200,44 @@ impl Run {
         if let Some(at) = messages.iter().position(|(from, _)| from.0 == client) {
             let (from, mut message) = messages[at].clone();
             change(&mut message);
-            let SignedMessage { phase, sum, body, .. } = message;
+            let SignedMessage {
+                phase, sum, body, ..
+            } = message;
             messages.insert(0, (from, self.sign(client, phase, sum, body)));
         }
     }
 
     fn sign(&self, client: u32, phase: Phase, sum: u32, body: Vec<u8>) -> SignedMessage {
         let identity = &self.world.identities[client as usize];
-        SignedMessage::sign(identity, self.world.study.id(), phase, sum, ClientId(client), body)
+        SignedMessage::sign(
+            identity,
+            self.world.study.id(),
+            phase,
+            sum,
+            ClientId(client),
+            body,
+        )
     }
 
     /// The client forgets everything but what it persisted, and catches up.
     fn restart(&mut self, client: u32, messages: &mut Vec<(ClientId, SignedMessage)>) {
-        let World { study, identities, clients, journals, coordinator, .. } = &mut self.world;
+        let World {
+            study,
+            identities,
+            clients,
+            journals,
+            coordinator,
+            ..
+        } = &mut self.world;
         let identity = identities[client as usize].clone();
         let journal = &journals[client as usize];
-        let resumed =
-            Client::resume(Arc::clone(study), ClientId(client), identity, seed(client), journal);
+        let resumed = Client::resume(
+            Arc::clone(study),
+            ClientId(client),
+            identity,
+            seed(client),
+            journal,
+        );
         clients[client as usize] = resumed.expect("on the roster");
         coordinator.handle_return(ClientId(client));
         self.tell();
@@ -240,15 +280,24 @@ fn every_single_fault_in_every_phase_leaves_the_exact_sum() {
             let run = run(&[op]);
             let sum = run.check().unwrap_or_else(|| panic!("no sum after {op:?}"));
             assert!(sum.survivors().len() >= 7, "{op:?}");
-            let refused = run.rejected.iter().filter(|r| r.sender == Sender::Client(ClientId(3)));
+            let refused = run
+                .rejected
+                .iter()
+                .filter(|r| r.sender == Sender::Client(ClientId(3)));
             match op {
                 Op::Drop(..) => assert_eq!(run.rejected.len(), 0, "{op:?}"),
                 // The forger is the neighbour through whose door the message came.
                 Op::ForgedSender(..) => {
-                    assert_eq!(run.rejected[0].sender, Sender::Client(ClientId(4)), "{op:?}");
+                    assert_eq!(
+                        run.rejected[0].sender,
+                        Sender::Client(ClientId(4)),
+                        "{op:?}"
+                    );
                     assert_eq!(
                         run.rejected[0].reason,
-                        Reason::ForgedSender { claimed: ClientId(3) },
+                        Reason::ForgedSender {
+                            claimed: ClientId(3)
+                        },
                         "{op:?}"
                     );
                 }
@@ -268,17 +317,40 @@ fn a_bad_share_costs_nothing_and_its_sender_is_named() {
 
 #[test]
 fn too_few_survivors_end_a_sum_before_anything_is_unmasked() {
-    let lost = [Op::Drop(Phase::Upload, 0), Op::Drop(Phase::Upload, 1), Op::Drop(Phase::Upload, 2)];
+    let lost = [
+        Op::Drop(Phase::Upload, 0),
+        Op::Drop(Phase::Upload, 1),
+        Op::Drop(Phase::Upload, 2),
+    ];
     let run = run(&lost);
-    let reason = Abandoned::QuorumLost { found: 5, required: 6 };
-    assert_eq!(run.world.outcomes, [SumOutcome::Abandoned { sum: 0, reason }]);
-    let unmasked = run.world.transcript.iter().filter_map(|bytes| SignedMessage::decode(bytes).ok());
-    assert_eq!(unmasked.filter(|message| message.phase >= Phase::Confirm).count(), 0);
+    let reason = Abandoned::QuorumLost {
+        found: 5,
+        required: 6,
+    };
+    assert_eq!(
+        run.world.outcomes,
+        [SumOutcome::Abandoned { sum: 0, reason }]
+    );
+    let unmasked = run
+        .world
+        .transcript
+        .iter()
+        .filter_map(|bytes| SignedMessage::decode(bytes).ok());
+    assert_eq!(
+        unmasked
+            .filter(|message| message.phase >= Phase::Confirm)
+            .count(),
+        0
+    );
 }
 
 #[test]
 fn the_same_faults_give_the_same_transcript() {
-    let ops = [Op::Restart(Phase::Confirm, 1), Op::Reorder(Phase::Upload, 77), Op::BadShare(5)];
+    let ops = [
+        Op::Restart(Phase::Confirm, 1),
+        Op::Reorder(Phase::Upload, 77),
+        Op::BadShare(5),
+    ];
     assert_eq!(run(&ops).world.transcript, run(&ops).world.transcript);
 }
 

@@ -26,13 +26,28 @@ fn an_upload_looks_uniform_whatever_it_hides() {
     }
     assert_eq!(packed.len(), coordinates as usize);
     // The noise alone is far from uniform, so the test has something to find.
-    let plain: Vec<u8> = part.values().iter().map(|value| value.to_le_bytes()[0]).collect();
+    let plain: Vec<u8> = part
+        .values()
+        .iter()
+        .map(|value| value.to_le_bytes()[0])
+        .collect();
     assert!(chi_square(&plain) > 100.0 * limit());
-    assert!(chi_square(&packed) < limit(), "entries: {}", chi_square(&packed));
+    assert!(
+        chi_square(&packed) < limit(),
+        "entries: {}",
+        chi_square(&packed)
+    );
     // Neighbouring entries do not know of each other, nor the upload of what it hides.
-    let differences: Vec<u8> = packed.windows(2).map(|pair| pair[0].wrapping_sub(pair[1])).collect();
+    let differences: Vec<u8> = packed
+        .windows(2)
+        .map(|pair| pair[0].wrapping_sub(pair[1]))
+        .collect();
     assert!(chi_square(&differences) < limit());
-    let hidden: Vec<u8> = packed.iter().zip(&plain).map(|(masked, plain)| masked.wrapping_sub(*plain)).collect();
+    let hidden: Vec<u8> = packed
+        .iter()
+        .zip(&plain)
+        .map(|(masked, plain)| masked.wrapping_sub(*plain))
+        .collect();
     assert!(chi_square(&hidden) < limit());
 }
 
@@ -42,7 +57,10 @@ fn chi_square(bytes: &[u8]) -> f64 {
         counts[usize::from(*byte)] += 1;
     }
     let expected = f64::from(u32::try_from(bytes.len()).expect("short")) / 256.0;
-    counts.iter().map(|count| (f64::from(*count) - expected).powi(2) / expected).sum()
+    counts
+        .iter()
+        .map(|count| (f64::from(*count) - expected).powi(2) / expected)
+        .sum()
 }
 
 /// The value that χ² with 255 degrees of freedom exceeds with probability [`FALSE_ALARM`], by the

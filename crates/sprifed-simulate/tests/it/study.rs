@@ -112,8 +112,10 @@ impl Study {
         let records = Records::each_a_unit(&self.features, &self.responses, width).unwrap();
         let starts = (0..records.n_records()).step_by(rows);
         let units = starts.map(|start| start..start + rows).collect();
+        let n_clients = self.setting.n_records / u32::try_from(rows).unwrap();
         let study = Setting {
             unit: PrivacyUnit::Client,
+            n_records: n_clients,
             ..self.setting
         };
         let plan = procedure.plan(&study).unwrap();

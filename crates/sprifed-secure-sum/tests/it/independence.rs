@@ -1,1 +1,0 @@
-//! What one sum reveals says nothing about the masks of another.
