@@ -7,7 +7,7 @@
 //! the search for the best one can only weaken the claim.
 
 use crate::quantity::{ApproxDp, Delta, Epsilon, IllegalQuantity, Rho};
-use crate::rounding::{bisect, downward, upward};
+use crate::rounding::{bisect, largest_within, upward};
 
 #[cfg(test)]
 mod tests;
@@ -49,17 +49,7 @@ impl Rho {
     pub fn largest_within(target: ApproxDp) -> Result<Self, IllegalQuantity> {
         let goal = target.delta().get().ln();
         let exceeds = |rho: f64| epsilon(rho, goal) > target.epsilon().get();
-        let (mut low, mut high) = (1.0, 1.0);
-        while !exceeds(high) && high < 1e300 {
-            high *= 2.0;
-        }
-        while exceeds(low) && low > f64::MIN_POSITIVE {
-            low /= 2.0;
-        }
-        if exceeds(low) {
-            return Self::try_from(0.0);
-        }
-        Self::try_from(downward(bisect((low, high), exceeds).0))
+        Self::try_from(largest_within(exceeds))
     }
 }
 

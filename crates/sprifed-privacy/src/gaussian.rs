@@ -12,7 +12,7 @@ use core::f64::consts::{FRAC_1_SQRT_2, LN_2, PI};
 use puruspe::{erfc, erfcx};
 
 use crate::quantity::{ApproxDp, Delta, Epsilon, IllegalQuantity, Mu};
-use crate::rounding::{bisect, downward, upward};
+use crate::rounding::{bisect, largest_within, upward};
 
 #[cfg(test)]
 mod tests;
@@ -55,17 +55,7 @@ impl Mu {
         let epsilon = target.epsilon().get();
         let goal = target.delta().get().ln();
         let exceeds = |mu: f64| log_delta(mu, epsilon) > goal;
-        let (mut low, mut high) = (1.0, 1.0);
-        while !exceeds(high) && high < 1e150 {
-            high *= 2.0;
-        }
-        while exceeds(low) && low > f64::MIN_POSITIVE {
-            low /= 2.0;
-        }
-        if exceeds(low) {
-            return Self::try_from(0.0);
-        }
-        Self::try_from(downward(bisect((low, high), exceeds).0))
+        Self::try_from(largest_within(exceeds))
     }
 }
 

@@ -41,3 +41,22 @@ pub(crate) fn bisect(bracket: (f64, f64), holds: impl Fn(f64) -> bool) -> (f64, 
     }
     (fails, works)
 }
+
+/// The largest budget that does not exceed, rounded down; zero if every positive double does.
+///
+/// # Caller must
+/// pass an `exceeds` that is monotone.
+pub(crate) fn largest_within(exceeds: impl Fn(f64) -> bool) -> f64 {
+    let (mut low, mut high) = (1.0, 1.0);
+    while !exceeds(high) && high < 1e150 {
+        high *= 2.0;
+    }
+    while exceeds(low) && low > f64::MIN_POSITIVE {
+        low /= 2.0;
+    }
+    if exceeds(low) {
+        0.0
+    } else {
+        downward(bisect((low, high), exceeds).0)
+    }
+}

@@ -8,13 +8,13 @@ use sprifed_noise::Provenance;
 use sprifed_privacy::{Mu, RangeBound, Rho, Rounding};
 use sprifed_query::{
     Answer, ChoiceQuery, ChoosingProcedure, ChoosingStep, FeatureSet, LinearModel, Plan, PlanError,
-    PlannedStep, PlannedSum, Question, ROW_BUCKETS, SCALE_BUCKETS, Scales, SumQuery,
+    PlannedStep, PlannedSum, Question, SCALE_BUCKETS, Scales, SumQuery,
 };
 
 use crate::clipping::{clipped_variance, kept_signal};
 use crate::fit::{Fit, FitStatus};
 use crate::least_squares::{NoisyNormalEquations, Solution};
-use crate::residual_scale::{estimate_row_scale, estimate_scale};
+use crate::opening::OpeningCosts;
 use crate::setting::{Intercept, Setting};
 
 #[cfg(test)]
@@ -115,20 +115,24 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
     let gaussian = |share: f64, times: f64| Mu::try_from((2.0 * total * share / times).sqrt());
     let with_mean = setting.intercept == Intercept::Estimated;
     let range = RangeBound::try_from((8.0 * choice_rho(setting, total)).sqrt())?;
+    let costs = OpeningCosts {
+        scale: gaussian(SCALE_SHARE, picks)?,
+        mean: gaussian(MEAN_SHARE, 1.0)?,
+        row_scale: gaussian(ROW_SCALE_SHARE, 1.0)?,
+    };
     let mut steps = Vec::new();
     for pick in 0..setting.sparsity {
         let number = pick + 1;
-        let exact = setting.count_rounding();
-        let scale_cost = gaussian(SCALE_SHARE, picks)?;
-        let mut blocks = vec![planner.ball("scale", SCALE_BUCKETS, scale_cost, exact)?];
-        if pick == 0 && with_mean {
-            let cost = gaussian(MEAN_SHARE, 1.0)?;
-            blocks.push(planner.ball("mean response", 1, cost, Rounding::Dithered)?);
-        }
-        if pick == 0 && setting.feature_scale.is_none() {
-            let cost = gaussian(ROW_SCALE_SHARE, 1.0)?;
-            blocks.push(planner.ball("row scale", ROW_BUCKETS, cost, exact)?);
-        }
+        let blocks = if pick == 0 {
+            setting.opening_blocks(costs)?
+        } else {
+            vec![planner.ball(
+                "scale",
+                SCALE_BUCKETS,
+                costs.scale,
+                setting.count_rounding(),
+            )?]
+        };
         let purpose = format!("residual scale before pick {number}");
         steps.push(PlannedStep::Sum(PlannedSum { purpose, blocks }));
         let candidates = (setting.n_features - pick) as usize;
@@ -243,47 +247,22 @@ impl Argmax {
     }
 
     fn ask_scale(self) -> ChoosingStep<Self> {
-        let largest = 2.0 * self.setting.response_bound;
-        let mut questions = vec![Question::ResidualScale {
-            model: self.model(),
-            largest,
-        }];
-        if self.support.is_empty() {
-            if self.setting.intercept == Intercept::Estimated {
-                let response_limit = self.setting.response_bound;
-                questions.push(Question::ResponseMean { response_limit });
-            }
-            if self.setting.feature_scale.is_none() {
-                questions.push(Question::RowScale {
-                    largest: self.setting.feature_bound,
-                });
-            }
-        }
+        let questions = if self.support.is_empty() {
+            self.setting.opening_questions()
+        } else {
+            vec![self.setting.scale_question(self.model())]
+        };
         self.ask(Phase::Scale, questions)
     }
 
     fn take_scale(&mut self, answer: &Answer) {
-        let records = f64::from(self.setting.n_records);
-        let mut blocks = answer.blocks.iter();
-        if let Some(block) = blocks.next() {
-            let largest = 2.0 * self.setting.response_bound;
-            self.scale = estimate_scale(&block.values, records, largest);
-        }
-        if !self.support.is_empty() {
-            return;
-        }
-        if self.setting.intercept == Intercept::Estimated {
-            let mean = blocks
-                .next()
-                .and_then(|block| block.values.first())
-                .copied();
-            let share = (mean.unwrap_or(0.0) / records).clamp(-1.0, 1.0);
-            self.intercept = share * self.setting.response_bound;
-        }
-        if self.setting.feature_scale.is_none()
-            && let Some(block) = blocks.next()
-        {
-            self.feature_scale = estimate_row_scale(&block.values, self.setting.feature_bound);
+        if self.support.is_empty() {
+            let opening = self.setting.opening_of(answer);
+            self.scale = opening.scale;
+            self.intercept = opening.intercept;
+            self.feature_scale = opening.feature_scale;
+        } else if let Some(block) = answer.blocks.first() {
+            self.scale = self.setting.scale_of(block);
         }
     }
 

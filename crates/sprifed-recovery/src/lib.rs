@@ -7,6 +7,7 @@ mod correlate;
 mod fit;
 mod least_squares;
 mod moments;
+mod opening;
 mod paper;
 mod paper_noise;
 mod pool;

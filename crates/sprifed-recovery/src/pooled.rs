@@ -12,14 +12,13 @@
 use nalgebra::DVector;
 use sprifed_noise::Provenance;
 use sprifed_query::{
-    Answer, AnswerBlock, FeatureSet, LinearModel, Procedure, Question, Scales, Step, SumQuery,
+    Answer, FeatureSet, LinearModel, Procedure, Question, Scales, Step, SumQuery,
 };
 
 use crate::clipping::{best_clip, clipped_variance, kept_signal};
 use crate::fit::{Fit, FitStatus};
 use crate::moments::Moments;
 use crate::pool::{Pool, Ranking, median};
-use crate::residual_scale::{estimate_row_scale, estimate_scale};
 use crate::schedule::{Schedule, Working};
 use crate::setting::{Intercept, Setting};
 use crate::subset::best_subset;
@@ -128,13 +127,6 @@ impl Pooled {
         Step::Ask(query, self)
     }
 
-    fn scale_question(&self) -> Question {
-        Question::ResidualScale {
-            model: self.model(),
-            largest: 2.0 * self.setting.response_bound,
-        }
-    }
-
     fn ask_gradient(self, round: usize) -> Step<Self> {
         let planned = self.schedule.rounds[round];
         let noise_variance = count(self.candidates.len()) / planned.cost.get().powi(2);
@@ -145,7 +137,7 @@ impl Pooled {
             row_norm: self.row_norm(),
             residual_limit: clip,
         };
-        let questions = vec![gradient, self.scale_question()];
+        let questions = vec![gradient, self.setting.scale_question(self.model())];
         self.ask(Phase::Gradient { round, clip }, questions)
     }
 
@@ -154,32 +146,18 @@ impl Pooled {
     }
 
     fn take_first(&mut self, answer: &Answer) {
-        let mut blocks = answer.blocks.iter();
-        self.take_scale(blocks.next());
-        if self.setting.intercept == Intercept::Estimated {
-            let mean = blocks.next().and_then(|block| block.values.first());
-            let bound = self.setting.response_bound;
-            self.intercept =
-                (mean.copied().unwrap_or(0.0) / self.records()).clamp(-1.0, 1.0) * bound;
-        }
-        if self.setting.feature_scale.is_none()
-            && let Some(block) = blocks.next()
-        {
-            self.feature_scale = estimate_row_scale(&block.values, self.setting.feature_bound);
-        }
-        self.expected_scale = self.scale;
-    }
-
-    fn take_scale(&mut self, block: Option<&AnswerBlock>) {
-        if let Some(block) = block {
-            let largest = 2.0 * self.setting.response_bound;
-            self.scale = estimate_scale(&block.values, self.records(), largest);
-        }
+        let opening = self.setting.opening_of(answer);
+        self.scale = opening.scale;
+        self.expected_scale = opening.scale;
+        self.intercept = opening.intercept;
+        self.feature_scale = opening.feature_scale;
     }
 
     /// Pools the de-biased gradient and ranks the candidates.
     fn take_gradient(&mut self, round: usize, clip: f64, answer: &Answer) {
-        self.take_scale(answer.blocks.get(1));
+        if let Some(block) = answer.blocks.get(1) {
+            self.scale = self.setting.scale_of(block);
+        }
         let Some(block) = answer.blocks.first() else {
             return;
         };
@@ -444,16 +422,7 @@ impl Procedure for Pooled {
     type Fit = Fit;
 
     fn start(self) -> Step<Self> {
-        let mut questions = vec![self.scale_question()];
-        if self.setting.intercept == Intercept::Estimated {
-            let response_limit = self.setting.response_bound;
-            questions.push(Question::ResponseMean { response_limit });
-        }
-        if self.setting.feature_scale.is_none() {
-            questions.push(Question::RowScale {
-                largest: self.setting.feature_bound,
-            });
-        }
+        let questions = self.setting.opening_questions();
         self.ask(Phase::FirstScale, questions)
     }
 

@@ -5,10 +5,9 @@
 //! 10,000 features, five and ten of them active, at ε of 1 and 5.34, and not tuned per design.
 
 use sprifed_privacy::{Mu, Rounding};
-use sprifed_query::{
-    Plan, PlanError, PlannedStep, PlannedSum, Planner, ROW_BUCKETS, SCALE_BUCKETS,
-};
+use sprifed_query::{Plan, PlanError, PlannedStep, PlannedSum, SCALE_BUCKETS};
 
+use crate::opening::OpeningCosts;
 use crate::setting::{Intercept, Setting, share_of};
 
 #[cfg(test)]
@@ -152,7 +151,7 @@ impl Schedule {
     /// When no grid exists.
     pub fn plan(&self, setting: &Setting) -> Result<Plan, PlanError> {
         let planner = setting.planner();
-        let mut steps = vec![self.first_sum(setting, planner)?];
+        let mut steps = vec![self.first_sum(setting)?];
         let last = self.rounds.len() - 1;
         for (index, round) in self.rounds.iter().enumerate() {
             let number = index + 1;
@@ -201,15 +200,13 @@ impl Schedule {
         Ok(setting.plan(procedure, steps))
     }
 
-    fn first_sum(&self, setting: &Setting, planner: Planner) -> Result<PlannedStep, PlanError> {
-        let exact = setting.count_rounding();
-        let mut blocks = vec![planner.ball("scale", SCALE_BUCKETS, self.scale_cost, exact)?];
-        if setting.intercept == Intercept::Estimated {
-            blocks.push(planner.ball("mean response", 1, self.mean_cost, Rounding::Dithered)?);
-        }
-        if setting.feature_scale.is_none() {
-            blocks.push(planner.ball("row scale", ROW_BUCKETS, self.row_scale_cost, exact)?);
-        }
+    fn first_sum(&self, setting: &Setting) -> Result<PlannedStep, PlanError> {
+        let costs = OpeningCosts {
+            scale: self.scale_cost,
+            mean: self.mean_cost,
+            row_scale: self.row_scale_cost,
+        };
+        let blocks = setting.opening_blocks(costs)?;
         let purpose = "scale of the response".to_owned();
         Ok(PlannedStep::Sum(PlannedSum { purpose, blocks }))
     }

@@ -168,10 +168,6 @@ fn run(
     for _ in 1..repetitions {
         clocks = clocks.least(measure(participation, parameters, n_dropouts)?.0);
     }
-    "exact"
-    } else {
-        "WRONG"
-    };
     println!(
         "{title}: n={n_clients} p={COORDINATES} b={BITS} k={} t={} dropouts={n_dropouts}: exact (best of {repetitions})",
         parameters.neighbours(),
@@ -278,7 +274,7 @@ fn measure(
         } else {
             &mut clocks.unmask
         };
-        spread_open(
+        spread(
             &mut coordinator,
             &mut clients,
             &mut clocks.server,
@@ -341,15 +337,6 @@ fn collect_open(
 }
 
 fn spread(
-    coordinator: &mut Coordinator,
-    clients: &mut [Client],
-    server: &mut Duration,
-    client: &mut Duration,
-) -> Outcome<()> {
-    spread_open(coordinator, clients, server, client)
-}
-
-fn spread_open(
     coordinator: &mut Coordinator,
     clients: &mut [Client],
     server: &mut Duration,

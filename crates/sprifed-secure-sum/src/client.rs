@@ -42,6 +42,7 @@ use ready::Ready;
 use sharing::Sharing;
 
 pub use ready::UploadRefused;
+pub use revealing::CheckedCertificate;
 
 /// What a client wants done, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -192,7 +193,8 @@ impl Client {
                     tags,
                 },
             ) => {
-                let unmask = ready.take_certificate(&self.own, *sum, certificate, tags)?;
+                let checked = ready.check_certificate(&self.own, *sum, certificate)?;
+                let unmask = ready.take_certificate(&self.own, *sum, &checked, tags)?;
                 self.send(*sum, Body::Unmask(unmask));
             }
             (_, Notice::Directory { .. }) => return unexpected(Phase::Keys),
@@ -200,6 +202,54 @@ impl Client {
             (_, Notice::Survivors { .. }) => return unexpected(Phase::Confirm),
             (_, Notice::Certificate { .. }) => return unexpected(Phase::Unmask),
         }
+        Ok(())
+    }
+
+    /// Checks the signatures of a certificate on behalf of all clients of this process.
+    ///
+    /// # Errors
+    /// When the notice is no certificate of this client's survivor set.
+    pub fn check_certificate(&self, notice: &Notice) -> Result<CheckedCertificate, Rejected> {
+        let checked = match (&self.phase, notice) {
+            (
+                Stage::Ready(ready),
+                Notice::Certificate {
+                    sum, certificate, ..
+                },
+            ) => ready.check_certificate(&self.own, *sum, certificate),
+            _ => Err(Reason::WrongPhase {
+                found: Phase::Unmask,
+            }),
+        };
+        checked.map_err(|reason| Rejected {
+            sender: Sender::Coordinator,
+            reason,
+        })
+    }
+
+    /// Takes a certificate whose signatures another client of this process has checked.
+    ///
+    /// # Errors
+    /// When it is refused; nothing has changed then.
+    pub fn handle_checked(
+        &mut self,
+        notice: &Notice,
+        checked: &CheckedCertificate,
+    ) -> Result<(), Rejected> {
+        let revealed = match (&mut self.phase, notice) {
+            (Stage::Ready(ready), Notice::Certificate { sum, tags, .. }) => {
+                let unmask = ready.take_certificate(&self.own, *sum, checked, tags);
+                unmask.map(|unmask| (*sum, unmask))
+            }
+            _ => Err(Reason::WrongPhase {
+                found: Phase::Unmask,
+            }),
+        };
+        let (sum, unmask) = revealed.map_err(|reason| Rejected {
+            sender: Sender::Coordinator,
+            reason,
+        })?;
+        self.send(sum, Body::Unmask(unmask));
         Ok(())
     }
 

@@ -21,7 +21,7 @@ mod secret_sharing;
 mod signed;
 mod study;
 
-pub use client::{Client, JournalEntry, Output as ClientOutput, UploadRefused};
+pub use client::{CheckedCertificate, Client, JournalEntry, Output as ClientOutput, UploadRefused};
 pub use client_set::ClientSet;
 pub use codec::DecodeError;
 pub use coordinator::{Coordinator, Output as CoordinatorOutput, SumRefused};

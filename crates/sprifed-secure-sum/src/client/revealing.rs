@@ -10,7 +10,33 @@ use crate::notice::Certificate;
 use crate::rejected::Reason;
 use crate::signed::{Phase, are_signed, is_signed};
 
+/// A certificate that a client of this process has checked.
+///
+/// It can not be read from bytes. Clients that share a process trust it with all their secrets
+/// anyway, so one of them may check the signatures for all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckedCertificate {
+    /// Names study, sum, directory and survivors.
+    digest: [u8; 32],
+}
+
 impl Ready {
+    pub(super) fn check_certificate(
+        &self,
+        own: &Own,
+        sum: u32,
+        certificate: &Certificate,
+    ) -> Result<CheckedCertificate, Reason> {
+        let confirmed = self
+            .confirmed
+            .get(&sum)
+            .ok_or(Reason::WrongSum { found: sum })?;
+        check(own, sum, &confirmed.digest, certificate)?;
+        Ok(CheckedCertificate {
+            digest: confirmed.digest,
+        })
+    }
+
     /// Reveals, for every neighbour, the share of one of its two secrets.
     ///
     /// # Trust
@@ -20,7 +46,7 @@ impl Ready {
         &mut self,
         own: &Own,
         sum: u32,
-        certificate: &Certificate,
+        checked: &CheckedCertificate,
         tags: &[(ClientId, [u8; 16])],
     ) -> Result<Unmask, Reason> {
         let confirmed = self
@@ -30,7 +56,9 @@ impl Ready {
         if confirmed.revealed {
             return Err(Reason::Repeated);
         }
-        check(own, sum, &confirmed.digest, certificate)?;
+        if checked.digest != confirmed.digest {
+            return Err(Reason::OtherDigest);
+        }
         let mut shares = Vec::with_capacity(self.trusted.len());
         for trusted in &self.trusted {
             let survived = confirmed.survivors.contains(trusted.peer.id);

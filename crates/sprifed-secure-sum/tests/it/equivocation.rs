@@ -238,6 +238,37 @@ fn a_neighbour_without_a_good_tag_keeps_its_own_mask() {
 }
 
 #[test]
+fn a_checked_certificate_opens_its_own_survivor_set_only() {
+    let mut world = uploaded();
+    let story = |id: u32| {
+        if id == 5 {
+            without(&[1])
+        } else {
+            without(&[4])
+        }
+    };
+    let (uploads, confirmations) = confirm(&mut world, story);
+    let shown: Vec<_> = confirmations.iter().filter(|c| c.sender.0 < 4).collect();
+    let notice = |world: &World, id| certificate(&shown, tags(&uploads, world, id));
+    let checked = world.clients[0]
+        .check_certificate(&notice(&world, 0))
+        .expect("four signatures");
+    let for_one = notice(&world, 1);
+    world.clients[1]
+        .handle_checked(&for_one, &checked)
+        .expect("the same set");
+    assert_eq!(
+        kinds(&sent(&mut world.clients[1], &mut world.journals[1])).len(),
+        5
+    );
+    let for_five = notice(&world, 5);
+    let refused = world.clients[5]
+        .handle_checked(&for_five, &checked)
+        .expect_err("another set");
+    assert_eq!(refused.reason, Reason::OtherDigest);
+}
+
+#[test]
 fn survivor_sets_below_the_quorum_or_without_the_client_are_refused() {
     let mut world = uploaded();
     let client = &mut world.clients[0];

@@ -61,6 +61,20 @@ fn the_coordinator_takes_in_each_phase_what_the_table_says() {
             );
             assert_eq!(coordinator == world.coordinator, taken.is_err());
         }
+        for message in messages.iter().filter(|message| message.phase == expected) {
+            let bytes = message.encode();
+            for bit in (0..8 * bytes.len()).step_by(8 * bytes.len() / 61) {
+                let mut flipped = bytes.clone();
+                flipped[bit / 8] ^= 1 << (bit % 8);
+                let Ok(decoded) = SignedMessage::decode(&flipped) else {
+                    continue;
+                };
+                let before = world.coordinator.clone();
+                let taken = world.coordinator.handle_message(ClientId(0), &decoded);
+                assert!(taken.is_err(), "bit {bit} of {expected:?}");
+                assert_eq!(before, world.coordinator);
+            }
+        }
         // Nothing is delivered after the end of a phase but what makes the clients ready.
         world.deliver(&[]);
         world.coordinator.close_phase();

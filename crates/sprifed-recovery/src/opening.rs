@@ -1,0 +1,110 @@
+//! What every certified procedure asks before its first pick: the scale of the response and, where
+//! they are not public, its mean and the scale of a row of features.
+
+use sprifed_privacy::Mu;
+use sprifed_privacy::Rounding;
+use sprifed_query::{
+    Answer, AnswerBlock, LinearModel, PlanError, PlannedBlock, Question, ROW_BUCKETS, SCALE_BUCKETS,
+};
+
+use crate::residual_scale::{estimate_row_scale, estimate_scale};
+use crate::setting::{Intercept, Setting};
+
+/// What the opening may cost, block by block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpeningCosts {
+    pub(crate) scale: Mu,
+    pub(crate) mean: Mu,
+    pub(crate) row_scale: Mu,
+}
+
+/// What the opening found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opening {
+    /// The scale of the response.
+    pub(crate) scale: f64,
+    /// Its mean, if it was asked for.
+    pub(crate) intercept: f64,
+    /// The scale of a feature, asked for or public.
+    pub(crate) feature_scale: f64,
+}
+
+impl Setting {
+    /// The blocks of the opening.
+    pub(crate) fn opening_blocks(
+        &self,
+        costs: OpeningCosts,
+    ) -> Result<Vec<PlannedBlock>, PlanError> {
+        let (planner, counts) = (self.planner(), self.count_rounding());
+        let mut blocks = vec![planner.ball("scale", SCALE_BUCKETS, costs.scale, counts)?];
+        if self.intercept == Intercept::Estimated {
+            blocks.push(planner.ball("mean response", 1, costs.mean, Rounding::Dithered)?);
+        }
+        if self.feature_scale.is_none() {
+            blocks.push(planner.ball("row scale", ROW_BUCKETS, costs.row_scale, counts)?);
+        }
+        Ok(blocks)
+    }
+
+    /// The questions of the opening, in the order of its blocks.
+    pub(crate) fn opening_questions(&self) -> Vec<Question> {
+        let mut questions = vec![self.scale_question(LinearModel::default())];
+        if self.intercept == Intercept::Estimated {
+            let response_limit = self.response_bound;
+            questions.push(Question::ResponseMean { response_limit });
+        }
+        if self.feature_scale.is_none() {
+            let largest = self.feature_bound;
+            questions.push(Question::RowScale { largest });
+        }
+        questions
+    }
+
+    /// What the answer to [`Self::opening_questions`] says.
+    pub(crate) fn opening_of(&self, answer: &Answer) -> Opening {
+        let mut blocks = answer.blocks.iter();
+        let scale = blocks
+            .next()
+            .map_or(self.response_bound, |block| self.scale_of(block));
+        let mut opening = Opening {
+            scale,
+            intercept: 0.0,
+            feature_scale: self.feature_scale.unwrap_or(1.0),
+        };
+        if self.intercept == Intercept::Estimated {
+            let sum = blocks
+                .next()
+                .and_then(|block| block.values.first())
+                .copied();
+            let mean = (sum.unwrap_or(0.0) / f64::from(self.n_records)).clamp(-1.0, 1.0);
+            opening.intercept = mean * self.response_bound;
+        }
+        if self.feature_scale.is_none()
+            && let Some(block) = blocks.next()
+        {
+            opening.feature_scale = estimate_row_scale(&block.values, self.feature_bound);
+        }
+        opening
+    }
+
+    /// The question for the scale of the residual at `model`.
+    pub(crate) fn scale_question(&self, model: LinearModel) -> Question {
+        Question::ResidualScale {
+            model,
+            largest: self.largest_residual(),
+        }
+    }
+
+    /// What the answer to [`Self::scale_question`] says.
+    pub(crate) fn scale_of(&self, block: &AnswerBlock) -> f64 {
+        estimate_scale(
+            &block.values,
+            f64::from(self.n_records),
+            self.largest_residual(),
+        )
+    }
+
+    fn largest_residual(&self) -> f64 {
+        2.0 * self.response_bound
+    }
+}
