@@ -22,7 +22,8 @@ mod tests;
 
 /// Shares of ρ.
 const SCALE_SHARE: f64 = 0.03;
-const UPDATE_SHARE: f64 = 0.4;
+const UPDATE_SHARE: f64 = 0.27;
+const FINAL_SHARE: f64 = 0.13;
 const MEAN_SHARE: f64 = 0.01;
 const ROW_SCALE_SHARE: f64 = 0.003;
 
@@ -31,6 +32,9 @@ const UPDATE_CLIP: f64 = 3.0;
 
 /// Clips of features and residuals that are tried for a score, in units of their scale.
 const SCORE_CLIPS: [f64; 7] = [0.7, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0];
+
+/// Coefficients whose residual is this many times as large as the best ones' are given up.
+const WORSE: f64 = 1.5;
 
 /// An update is clipped to this many times the square root of its length.
 const UPDATE_NORM: f64 = 0.8;
@@ -58,7 +62,7 @@ fn score_clips(setting: &Setting, choice_rho: f64) -> (f64, f64) {
 
 /// The ρ of one choice when all steps together cost `total`.
 fn choice_rho(setting: &Setting, total: f64) -> f64 {
-    let mut others = SCALE_SHARE + UPDATE_SHARE;
+    let mut others = SCALE_SHARE + UPDATE_SHARE + FINAL_SHARE;
     others += if setting.intercept == Intercept::Estimated {
         MEAN_SHARE
     } else {
@@ -116,7 +120,7 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
     let with_mean = setting.intercept == Intercept::Estimated;
     let range = RangeBound::try_from((8.0 * choice_rho(setting, total)).sqrt())?;
     let costs = OpeningCosts {
-        scale: gaussian(SCALE_SHARE, picks)?,
+        scale: gaussian(SCALE_SHARE, picks + 1.0)?,
         mean: gaussian(MEAN_SHARE, 1.0)?,
         row_scale: gaussian(ROW_SCALE_SHARE, 1.0)?,
     };
@@ -146,6 +150,22 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
             purpose,
             blocks: vec![update],
         }));
+    }
+    let scale = planner.ball(
+        "scale",
+        SCALE_BUCKETS,
+        costs.scale,
+        setting.count_rounding(),
+    )?;
+    let entries = setting.moment_entries(setting.sparsity as usize);
+    let cost = gaussian(FINAL_SHARE, 1.0)?;
+    let moments = planner.ball("second moment", entries, cost, Rounding::Dithered)?;
+    for (purpose, block) in [
+        ("residual scale after the last pick", scale),
+        ("second moments of the support", moments),
+    ] {
+        let (purpose, blocks) = (purpose.to_owned(), vec![block]);
+        steps.push(PlannedStep::Sum(PlannedSum { purpose, blocks }));
     }
     Ok(setting.plan("argmax OMP", steps))
 }
@@ -186,6 +206,8 @@ pub struct Argmax {
     intercept: f64,
     feature_scale: f64,
     scale: f64,
+    /// Coefficients and intercept with the smallest residual so far, and that residual's scale.
+    best: Option<(Vec<f64>, f64, f64)>,
     solution: Option<Solution>,
     provenance: Option<Provenance>,
 }
@@ -195,6 +217,7 @@ enum Phase {
     Scale,
     Choice { candidates: FeatureSet },
     Update,
+    Final,
 }
 
 impl Argmax {
@@ -221,6 +244,7 @@ impl Argmax {
             intercept: 0.0,
             feature_scale: setting.feature_scale.unwrap_or(1.0),
             scale: setting.response_bound,
+            best: None,
             solution: None,
             provenance: None,
             setting,
@@ -263,6 +287,22 @@ impl Argmax {
             self.feature_scale = opening.feature_scale;
         } else if let Some(block) = answer.blocks.first() {
             self.scale = self.setting.scale_of(block);
+        }
+        self.give_up_if_worse();
+    }
+
+    /// Goes back to the best coefficients if the residual is clearly larger under these: rows that
+    /// were clipped differently need not fit together.
+    fn give_up_if_worse(&mut self) {
+        match &self.best {
+            Some((coefficients, intercept, scale)) if self.scale > WORSE * scale => {
+                self.coefficients.clone_from(coefficients);
+                self.coefficients.resize(self.support.len(), 0.0);
+                self.intercept = *intercept;
+                self.scale = *scale;
+            }
+            Some((_, _, scale)) if self.scale > *scale => {}
+            _ => self.best = Some((self.coefficients.clone(), self.intercept, self.scale)),
         }
     }
 
@@ -330,6 +370,22 @@ impl Argmax {
         self.solution = Some(solution);
     }
 
+    /// Solves once more, with moments that were all clipped alike.
+    fn take_moments(&mut self, answer: &Answer) {
+        let Some(moments) = self.setting.moments_of(answer, self.support.len()) else {
+            return;
+        };
+        #[expect(clippy::cast_precision_loss, reason = "a support is small")]
+        let expected = 1.0 / self.support.len().max(1) as f64;
+        let solution = moments.normal_equations().solve_expecting(expected);
+        let changes = DVector::from_column_slice(&solution.coefficients);
+        self.intercept += self.scale * moments.intercept_change(&changes);
+        for (coefficient, change) in self.coefficients.iter_mut().zip(&solution.coefficients) {
+            *coefficient += self.scale * change;
+        }
+        self.solution = Some(solution);
+    }
+
     fn finish(self) -> Fit {
         let model = self.model();
         let unit = self.scale / self.feature_scale;
@@ -375,13 +431,24 @@ impl ChoosingProcedure for Argmax {
         match self.phase {
             Phase::Scale | Phase::Choice { .. } => {
                 self.take_scale(&answer);
-                self.ask_choice()
+                if self.support.len() < self.setting.sparsity as usize {
+                    return self.ask_choice();
+                }
+                let scales = Scales {
+                    feature: self.feature_scale,
+                    residual: self.scale,
+                };
+                let question = self
+                    .setting
+                    .moment_question(&self.support, self.model(), scales);
+                self.ask(Phase::Final, vec![question])
             }
             Phase::Update => {
                 self.take_update(&answer);
-                if self.support.len() < self.setting.sparsity as usize {
-                    return self.ask_scale();
-                }
+                self.ask_scale()
+            }
+            Phase::Final => {
+                self.take_moments(&answer);
                 ChoosingStep::Done(self.finish())
             }
         }

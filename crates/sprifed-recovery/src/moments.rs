@@ -3,9 +3,10 @@
 use core::f64::consts::SQRT_2;
 
 use nalgebra::{DMatrix, DVector};
-use sprifed_query::AnswerBlock;
+use sprifed_query::{Answer, AnswerBlock, LinearModel, Question, Scales};
 
 use crate::least_squares::NoisyNormalEquations;
+use crate::setting::{Intercept, Setting};
 
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,49 @@ pub struct Moments {
     noise: f64,
     intercept: bool,
     records: f64,
+}
+
+impl Setting {
+    /// The question for the second moments of (1?, x_S, residual at `model`).
+    pub(crate) fn moment_question(
+        &self,
+        support: &[u32],
+        model: LinearModel,
+        scales: Scales,
+    ) -> Question {
+        Question::SecondMoment {
+            support: support.to_vec(),
+            intercept: self.intercept == Intercept::Estimated,
+            model,
+            scales,
+            norm: self.moment_norm(support.len()),
+        }
+    }
+
+    /// What the answer to [`Self::moment_question`] says.
+    pub(crate) fn moments_of(&self, answer: &Answer, support: usize) -> Option<Moments> {
+        let block = answer.blocks.first()?;
+        let intercept = self.intercept == Intercept::Estimated;
+        let (norm, records) = (self.moment_norm(support), f64::from(self.n_records));
+        Some(Moments::decode(block, support, intercept, norm, records))
+    }
+
+    /// Entries of the upper triangle of (1?, x_S, residual).
+    pub(crate) fn moment_entries(&self, support: usize) -> usize {
+        let size = self.moment_size(support);
+        size * (size + 1) / 2
+    }
+
+    /// Standardised variables have a norm of about the square root of their number.
+    fn moment_norm(&self, support: usize) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "a support is small")]
+        let size = self.moment_size(support) as f64;
+        size.sqrt()
+    }
+
+    fn moment_size(&self, support: usize) -> usize {
+        support + 1 + usize::from(self.intercept == Intercept::Estimated)
+    }
 }
 
 impl Moments {

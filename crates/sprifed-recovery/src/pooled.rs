@@ -11,16 +11,13 @@
 
 use nalgebra::DVector;
 use sprifed_noise::Provenance;
-use sprifed_query::{
-    Answer, FeatureSet, LinearModel, Procedure, Question, Scales, Step, SumQuery,
-};
+use sprifed_query::{Answer, FeatureSet, LinearModel, Procedure, Question, Scales, Step, SumQuery};
 
 use crate::clipping::{best_clip, clipped_variance, kept_signal};
 use crate::fit::{Fit, FitStatus};
-use crate::moments::Moments;
 use crate::pool::{Pool, Ranking, median};
 use crate::schedule::{Schedule, Working};
-use crate::setting::{Intercept, Setting};
+use crate::setting::Setting;
 use crate::subset::best_subset;
 
 #[cfg(test)]
@@ -265,34 +262,11 @@ impl Pooled {
     }
 
     fn moment_question(&self, support: &[u32]) -> Question {
-        Question::SecondMoment {
-            support: support.to_vec(),
-            intercept: self.setting.intercept == Intercept::Estimated,
-            model: self.model(),
-            scales: Scales {
-                feature: self.feature_scale,
-                residual: self.scale,
-            },
-            norm: self.moment_norm(support.len()),
-        }
-    }
-
-    fn moment_norm(&self, support: usize) -> f64 {
-        let constant = usize::from(self.setting.intercept == Intercept::Estimated);
-        count(support + 1 + constant).sqrt()
-    }
-
-    fn moments(&self, answer: &Answer, support: usize) -> Option<Moments> {
-        let block = answer.blocks.first()?;
-        let intercept = self.setting.intercept == Intercept::Estimated;
-        let norm = self.moment_norm(support);
-        Some(Moments::decode(
-            block,
-            support,
-            intercept,
-            norm,
-            self.records(),
-        ))
+        let scales = Scales {
+            feature: self.feature_scale,
+            residual: self.scale,
+        };
+        self.setting.moment_question(support, self.model(), scales)
     }
 
     /// Coefficients of `features` in the current model.
@@ -305,7 +279,7 @@ impl Pooled {
     }
 
     fn take_working(&mut self, features: &[u32], answer: &Answer) {
-        let Some(moments) = self.moments(answer, features.len()) else {
+        let Some(moments) = self.setting.moments_of(answer, features.len()) else {
             return;
         };
         let equations = moments.normal_equations();
@@ -365,7 +339,7 @@ impl Pooled {
 
     /// The support and coefficients from the second moments of the finalists.
     fn finish(self, finalists: &[u32], answer: &Answer) -> Fit {
-        let Some(moments) = self.moments(answer, finalists.len()) else {
+        let Some(moments) = self.setting.moments_of(answer, finalists.len()) else {
             return self.nothing();
         };
         let equations = moments.normal_equations();

@@ -168,7 +168,7 @@ impl Schedule {
                 blocks: vec![gradient, scale],
             }));
             if self.working == Working::LeastSquares && index < last {
-                let entries = moment_entries(setting, self.working_features);
+                let entries = setting.moment_entries(self.working_features);
                 let block = planner.ball(
                     "second moment",
                     entries,
@@ -182,7 +182,7 @@ impl Schedule {
                 }));
             }
         }
-        let entries = moment_entries(setting, self.final_features);
+        let entries = setting.moment_entries(self.final_features);
         let block = planner.ball(
             "second moment",
             entries,
@@ -210,10 +210,4 @@ impl Schedule {
         let purpose = "scale of the response".to_owned();
         Ok(PlannedStep::Sum(PlannedSum { purpose, blocks }))
     }
-}
-
-/// Entries of the upper triangle of (1?, x_S, residual).
-fn moment_entries(setting: &Setting, features: usize) -> usize {
-    let size = features + 1 + usize::from(setting.intercept == Intercept::Estimated);
-    size * (size + 1) / 2
 }

@@ -1,10 +1,11 @@
 //! The sieve and certified GRAD against a backend that adds no noise.
 
 use sprifed_noise::Provenance;
-use sprifed_query::{PlannedStep, Record, run};
+use sprifed_query::{AnswerBlock, PlannedStep, Record, run};
 
 use super::*;
 use crate::paper::tests::small_world;
+use crate::setting::Intercept;
 use crate::setting::tests::legal_setting;
 
 /// Answers without noise, and remembers what was asked.
