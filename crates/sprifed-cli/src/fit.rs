@@ -115,7 +115,8 @@ impl Fit {
         let schema = self.read_schema()?;
         self.refuse_hidden_score()?;
         let place = Destination::reserve(&self.out, self.force.into())?;
-        let earlier_receipts = receipts_at(place.path());
+        self.refuse_overwriting_inputs()?;
+        let earlier_receipts = receipts_at(place.path())?;
         let table = read_table(&self.data, &schema)?;
         self.check_evaluation(&schema, &table)?;
         let study = Study::prepare(self, &schema, &table)?;
@@ -126,14 +127,24 @@ impl Fit {
         };
         let model = release::release(&study, generator, place, earlier_receipts)?;
         note_counts(&table, output);
+        let (evaluation, unscored) = match self.evaluate(&model) {
+            Ok(evaluation) => (evaluation, None),
+            Err(failure) => (None, Some(failure)),
+        };
         let report = Report {
-            evaluation: self.evaluate(&model)?,
+            evaluation,
             delta_note,
             model,
             path: &self.out,
         };
         output.answer(&report.to_json(), |_| report.words());
-        Ok(())
+        match unscored {
+            None => Ok(()),
+            Some(failure) => Err(failure.with_help(
+                "the model was written and its budget IS SPENT; only the score failed: mend the \
+                 table and use `sprifed predict MODEL DATA --score COLUMN`",
+            )),
+        }
     }
 
     fn read_schema(&self) -> Result<Schema, Failure> {
@@ -156,6 +167,28 @@ impl Fit {
             schema.require_target(target).map_err(DataError::from)?;
         }
         Ok(schema)
+    }
+
+    /// `--force` replaces models, never what a study is made from.
+    fn refuse_overwriting_inputs(&self) -> Result<(), Failure> {
+        let inputs = [
+            Some(&self.data),
+            self.schema.as_ref(),
+            self.evaluate.as_ref(),
+        ];
+        let same = |input: &Path| match (input.canonicalize(), self.out.canonicalize()) {
+            (Ok(input), Ok(out)) => input == out,
+            _ => false,
+        };
+        let Some(input) = inputs.into_iter().flatten().find(|input| same(input)) else {
+            return Ok(());
+        };
+        let message = format!(
+            "--out names {}, which is an input of this fit",
+            input.display()
+        );
+        let help = "name another file with --out; nothing was spent";
+        Err(Failure::usage("sprifed::fit::out-is-input", message, help))
     }
 
     /// A score on the training records must be asked for by the name that says what it is.

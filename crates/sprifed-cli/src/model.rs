@@ -217,15 +217,25 @@ impl Response {
 }
 
 /// The receipts of the model at `path`, if there is one: they outlive the model they came with.
-pub(crate) fn receipts_at(path: &Path) -> Vec<Value> {
-    let Ok(text) = fs::read_to_string(path) else {
-        return Vec::new();
-    };
-    let Ok(old) = serde_json::from_str::<Value>(&text) else {
-        return Vec::new();
-    };
+///
+/// # Errors
+/// When there is a file that is not a model: replacing it would lose what it says was spent.
+pub(crate) fn receipts_at(path: &Path) -> Result<Vec<Value>, Failure> {
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let old = serde_json::from_str::<Value>(&text).unwrap_or_default();
+    if old["format"] != FORMAT || !old["receipts"].is_array() {
+        let message = format!(
+            "{} is there, but its receipts can not be read: it is not a model, or it is damaged",
+            path.display()
+        );
+        let help = "keep it as a record of what was spent and name another file; nothing was spent";
+        return Err(Failure::usage("sprifed::file::not-a-model", message, help));
+    }
     let list = |key: &str| old[key].as_array().cloned().unwrap_or_default();
-    [list("earlier_receipts"), list("receipts")].concat()
+    Ok([list("earlier_receipts"), list("receipts")].concat())
 }
 
 /// The name and version of this program.

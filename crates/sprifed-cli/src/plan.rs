@@ -70,6 +70,14 @@ impl PlanStudy {
         let Method::Certified { plan, .. } = &method else {
             unreachable!("certified methods have a plan")
         };
+        let cost = plan.spending()?.to_approx_dp(budget.delta());
+        if cost.is_some_and(|cost| cost.epsilon() > budget.epsilon()) {
+            return Err(Failure::outcome(
+                "sprifed::plan::over-budget",
+                format!("no plan costs as little as epsilon = {}", budget.epsilon()),
+                "ask for a larger epsilon; nothing was spent",
+            ));
+        }
         let forecast = self.forecast(procedure, request, budget)?;
         let answer = self.to_json(plan, &request, forecast.as_ref())?;
         output.answer(&answer, |answer| self.to_text(answer, plan, &request));

@@ -194,8 +194,7 @@ fn left_out(schema: &Schema, columns: &[Column], kind: ColumnKind) -> Vec<String
         .iter()
         .filter(|column| column.kind == kind && !has_role(&column.name))
         .filter(|column| match wish(column, schema) {
-            Wish::Asked => false,
-            Wish::Implied => kind == ColumnKind::Text,
+            Wish::Asked | Wish::Implied => false,
             Wish::LeftOut => true,
         })
         .map(|column| column.name.clone())

@@ -81,12 +81,13 @@ impl Selection {
                 continue;
             }
             match wish(column, schema) {
-                Wish::Asked => {
+                // Safety of the guarantee: whether a column looks like text is a statistic of the
+                // records, so it may refuse a table but never decide which features there are.
+                Wish::Asked | Wish::Implied => {
                     require_numeric(column, "a feature")?;
                     features.push(position);
                 }
-                Wish::Implied if column.kind == ColumnKind::Numeric => features.push(position),
-                Wish::Implied | Wish::LeftOut => {}
+                Wish::LeftOut => {}
             }
         }
         require_bounds(columns, &features, schema)?;
@@ -103,7 +104,7 @@ impl Selection {
 pub(crate) enum Wish {
     /// It is a feature, by name or by pattern.
     Asked,
-    /// It is a feature if it is numeric, because nothing says otherwise.
+    /// It is a feature, because nothing says otherwise.
     Implied,
     /// It is none.
     LeftOut,

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod clients;
+mod spent;
 pub(crate) mod table;
 
 use serde_json::Value;

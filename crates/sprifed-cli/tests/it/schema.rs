@@ -3,8 +3,8 @@
 use crate::command::{file, run};
 
 const DATA: &str = "id,age,y\nzelda,31,1.5\nquincy,47,2.5\n";
-const SCHEMA: &str =
-    "[response]\nname = \"y\"\nlower = 0\nupper = 10\n[features]\nlower = 0\nupper = 120\n";
+const SCHEMA: &str = "[response]\nname = \"y\"\nlower = 0\nupper = 10\n[features]\nlower = 0\nupper = 120\n\
+     exclude = [\"id\"]\n";
 
 fn path(name: &str, contents: &str) -> String {
     file(name, contents).to_str().unwrap().to_owned()

@@ -10,7 +10,7 @@ upper = 1
 [features]
 lower = 0
 upper = 1
-exclude = ["pid", "nothing*"]
+exclude = ["pid", "note", "nothing*"]
 [feature.age]
 lower = 0
 upper = 120

@@ -36,9 +36,20 @@ fn refused(names: &[&str], schema: &Schema) -> TableError {
 }
 
 #[test]
-fn without_patterns_every_other_numeric_column_is_a_feature() {
+fn without_patterns_every_other_column_is_a_feature() {
     let schema = bounded("[record]\nclient = \"who\"");
-    assert_eq!(features(&["a", "who", "y", "\"text", "b"], &schema), [0, 4]);
+    assert_eq!(features(&["a", "who", "y", "b"], &schema), [0, 3]);
+}
+
+#[test]
+fn text_never_decides_which_features_there_are() {
+    let schema = bounded("[record]\nclient = \"who\"");
+    let column = "text".to_owned();
+    let refusal = TableError::NotNumeric {
+        column,
+        role: "a feature",
+    };
+    assert_eq!(refused(&["a", "who", "y", "\"text", "b"], &schema), refusal);
 }
 
 #[test]

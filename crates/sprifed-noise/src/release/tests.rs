@@ -29,12 +29,21 @@ fn a_secure_sum_is_private_only_with_its_quorum_and_its_length() {
     let participation = Participation::new(10, 8, 1).expect("legal");
     let unmasked = |survivors, values| {
         let plan = small_sum().plan;
-        PrivateSum::assume_unmasked_from(survivors, participation, plan, values, Provenance::Simulated)
+        PrivateSum::assume_unmasked_from(
+            survivors,
+            participation,
+            plan,
+            values,
+            Provenance::Simulated,
+        )
     };
     assert!(unmasked(7, vec![1, 2, 3]).is_none());
     assert!(unmasked(11, vec![1, 2, 3]).is_none());
     assert!(unmasked(8, vec![1, 2]).is_none());
-    assert_eq!(unmasked(8, vec![1, 2, 3]).expect("a quorum").values(), [1, 2, 3]);
+    assert_eq!(
+        unmasked(8, vec![1, 2, 3]).expect("a quorum").values(),
+        [1, 2, 3]
+    );
 }
 
 #[test]

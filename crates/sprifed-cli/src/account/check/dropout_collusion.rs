@@ -2,7 +2,7 @@
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::ToPrimitive;
+use num_traits::{Signed, ToPrimitive};
 use serde_json::Value;
 use sprifed_privacy::{Decision, Participation, RemovableNoise, shortfall_cost};
 
@@ -45,6 +45,9 @@ fn whole(number: u32) -> BigRational {
 fn overprovision(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
     let participation = participation(vector)?;
     let total = vector.exact("sigma2")?;
+    if !total.is_positive() {
+        return Err(BadVector::Field("sigma2".to_owned()));
+    }
     let share = participation.share_variance(&total);
     let all = &share * whole(participation.clients());
     let at_quorum = &share * whole(participation.quorum());

@@ -65,9 +65,11 @@ fn text_that_turns_up_late_is_refused_without_being_shown() {
 }
 
 #[test]
-fn a_text_column_nobody_asked_for_is_left_out() {
-    let table = read_csv("a,note,y\n0.5,hello,1\n".as_bytes(), &schema()).expect("a table");
-    assert_eq!(table.design().names(), ["a"]);
+fn one_record_of_text_refuses_a_table_and_never_shrinks_it() {
+    let message = refused(b"a,note,y\n0.5,1,1\n0.5,hello,1\n").to_string();
+    assert!(message.contains("`note`"), "{message}");
+    assert!(message.contains("features.exclude"), "{message}");
+    assert!(!message.contains("hello"), "{message}");
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn write<T: ::parquet::data_type::DataType>(
 fn schema(record: &str) -> Schema {
     Schema::parse(&format!(
         "[response]\nname = \"y\"\nlower = 0\nupper = 4\n[features]\nlower = -1\nupper = 1\n\
-         [record]\n{record}"
+         exclude = [\"day\", \"who\"]\n[record]\n{record}"
     ))
     .expect("a schema")
 }
