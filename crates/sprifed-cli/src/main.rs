@@ -30,10 +30,11 @@ use crate::output::Output;
 
 /// Federated, differentially private sparse regression.
 ///
-/// Many clients find together the few features that matter. No record leaves a client, and the
-/// report carries a guarantee that a stranger can check.
+/// Many clients find together the few features that matter, and the report carries a guarantee that
+/// a stranger can check. Today one trusted curator adds the records up; sums between clients that
+/// trust nobody come next.
 ///
-/// Example: sprifed account epsilon --mu 1.0 --delta 1e-6
+/// Example: sprifed demo
 #[derive(Debug, Parser)]
 #[command(name = "sprifed", version, arg_required_else_help = true)]
 struct Arguments {

@@ -83,6 +83,8 @@ fn write_defaults(draft: &mut String, text: &[&str], n_features: usize) {
         "[features]                   # for each of the {n_features} numeric columns not named below\n\
          lower = {PLACEHOLDER}\n\
          upper = {PLACEHOLDER}\n\
+         # center = 0                # a public mean and spread, if they are known without the records:\n\
+         # scale = 1                 # features in standard units are found far better than wide bounds allow\n\
          # include = [\"x_*\"]         # only these columns (`*` stands for anything)\n"
     );
     if text.is_empty() {

@@ -188,11 +188,13 @@ fn status_name(status: &FitStatus) -> &'static str {
 
 fn status_words(model: &Model) -> String {
     match model.status {
-        FitStatus::Complete => "All features were chosen and the last solve was sound.".to_owned(),
+        FitStatus::Complete => "All features were chosen and the last solve stood above its noise. Whether the model predicts, \
+                                only other records tell.".to_owned(),
         FitStatus::NoFeatureAboveNoise { largest_ratio } => format!(
             "NOTHING FOUND: no coefficient stands out of the noise (the largest is {largest_ratio:.1} standard \
-             deviations of it); take these features as picked at random. More records, a larger epsilon or \
-             fewer candidate features would help."
+             deviations of it); take these features as picked at random. Tighter public bounds or a public \
+             center and scale in the schema, more records, a larger epsilon or fewer candidate features \
+             would help."
         ),
         FitStatus::IllConditioned {
             condition,
@@ -205,8 +207,8 @@ fn status_words(model: &Model) -> String {
             };
             format!(
                 "UNRELIABLE COEFFICIENTS: the noisy equations had to be repaired: {condition}, and {repaired} of \
-                 {} directions were raised to the noise level. More records, a larger epsilon or a smaller \
-                 sparsity would help.",
+                 {} directions were raised to the noise level. Tighter public bounds or a public center and \
+                 scale in the schema, more records, a larger epsilon or a smaller sparsity would help.",
                 model.features.len()
             )
         }
