@@ -110,7 +110,10 @@ impl<P: Purchase> Permit<P> {
 }
 
 /// A privacy budget and everything that was charged to it.
-#[derive(Clone, Debug, PartialEq)]
+///
+/// It can not be copied: two copies would each grant the whole budget. A stored ledger is read back
+/// with [`Ledger::replay`].
+#[derive(Debug, PartialEq)]
 pub struct Ledger {
     budget: ApproxDp,
     relation: Relation,
