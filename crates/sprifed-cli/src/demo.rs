@@ -196,7 +196,7 @@ fn to_text(world: &World, fit: &Fit, answer: &Value) -> String {
     }
     format!(
         "{}.\n\n{} clients with one record of {} features each; {} matter.\n\
-         found {} with the right coefficients beside the truth:\n\n{}\n\
+         found {}; their coefficients beside the true ones:\n\n{}\n\
          test R2 {:.3} (predicting zero: 0); test MSE {:.3}, null model {:.3}\n\
          the report is in {}",
         answer["guarantee"]["statement"]
