@@ -37,6 +37,20 @@ impl NoiseGenerator {
         }
     }
 
+    /// A generator keyed with 256 bits that were derived from a longer-lived secret.
+    ///
+    /// # Trust
+    /// The caller vouches that `key` is the output of a pseudorandom function of a secret of this
+    /// `provenance`, under a label that is used once. One party's noise for one sum is keyed so, so
+    /// that a restart draws what it drew before.
+    #[must_use]
+    pub fn assume_derived(key: [u8; 32], provenance: Provenance) -> Self {
+        Self {
+            stream: ChaCha20Rng::from_seed(key),
+            provenance,
+        }
+    }
+
     /// A repeatable generator for simulation. What it protects is nothing.
     #[must_use]
     pub fn simulated(seed: u64) -> Self {

@@ -6,7 +6,7 @@ use sprifed_privacy::{IntegerBounds, Rounding, SumPlan};
 use crate::dither::Dither;
 use crate::plan::PlannedBlock;
 use crate::question::{Question, squared_norm};
-use crate::records::Records;
+use crate::records::RecordSource;
 
 #[cfg(test)]
 mod tests;
@@ -29,6 +29,7 @@ pub struct Contributor<'a> {
     blocks: Vec<AskedBlock<'a>>,
     plan: SumPlan,
     dither_seed: u64,
+    first_unit: u64,
 }
 
 impl<'a> Contributor<'a> {
@@ -45,7 +46,16 @@ impl<'a> Contributor<'a> {
             blocks,
             plan,
             dither_seed,
+            first_unit: 0,
         }
+    }
+
+    /// The same for a part of all units, of which the first has this number among all: its values
+    /// are then rounded as if one party held all of them.
+    #[must_use]
+    pub const fn starting_at(mut self, first_unit: u64) -> Self {
+        self.first_unit = first_unit;
+        self
     }
 
     /// The sum over the units of `range`.
@@ -57,7 +67,7 @@ impl<'a> Contributor<'a> {
     /// When a unit's integers do not fit, which clamping and conditional rounding exclude.
     pub fn sum(
         &self,
-        records: &Records<'_>,
+        records: &impl RecordSource,
         range: core::ops::Range<usize>,
     ) -> Result<BoundedSum, OutOfBounds> {
         let mut sum = BoundedSum::zero(self.plan.clone());
@@ -75,22 +85,22 @@ impl<'a> Contributor<'a> {
     /// is not clipped more than one with few.
     pub fn contribute(
         &self,
-        records: &Records<'_>,
+        records: &impl RecordSource,
         unit: usize,
         values: &mut [f32],
         integers: &mut [i32],
     ) {
-        let mut dither = Dither::of_unit(self.dither_seed, unit as u64);
+        let mut dither = Dither::of_unit(self.dither_seed, self.first_unit + unit as u64);
         values.fill(0.0);
         let mut start = 0;
         for AskedBlock { question, planned } in &self.blocks {
             let end = start + planned.block.coordinates as usize;
             let (part, rounded) = (&mut values[start..end], &mut integers[start..end]);
             let mut n_records = 0u32;
-            for record in records.unit(unit) {
+            records.visit_unit(unit, &mut |record| {
                 question.add_contribution(record, part);
                 n_records = n_records.saturating_add(1);
-            }
+            });
             if n_records > 1 {
                 #[expect(
                     clippy::cast_possible_truncation,

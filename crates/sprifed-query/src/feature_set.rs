@@ -6,9 +6,42 @@ use serde::{Deserialize, Serialize};
 
 /// Some features, in increasing order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Range<u32>>", into = "Vec<Range<u32>>")]
 pub struct FeatureSet {
     runs: Vec<Range<u32>>,
     len: usize,
+}
+
+/// Runs of features that are empty, overlap or descend.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the run {found:?} of features is empty or does not ascend from {required}")]
+pub struct IllegalRuns {
+    /// The run.
+    pub found: Range<u32>,
+    /// The least start it may have.
+    pub required: u32,
+}
+
+impl TryFrom<Vec<Range<u32>>> for FeatureSet {
+    type Error = IllegalRuns;
+
+    fn try_from(runs: Vec<Range<u32>>) -> Result<Self, IllegalRuns> {
+        let mut required = 0;
+        for run in &runs {
+            if run.start < required || run.is_empty() {
+                let found = run.clone();
+                return Err(IllegalRuns { found, required });
+            }
+            required = run.end;
+        }
+        Ok(Self::of_runs(runs))
+    }
+}
+
+impl From<FeatureSet> for Vec<Range<u32>> {
+    fn from(set: FeatureSet) -> Self {
+        set.runs
+    }
 }
 
 impl FeatureSet {
@@ -56,6 +89,12 @@ impl FeatureSet {
             }
         }
         Self::of_runs(runs)
+    }
+
+    /// One past the last feature; zero if there are none.
+    #[must_use]
+    pub fn end(&self) -> u32 {
+        self.runs.last().map_or(0, |run| run.end)
     }
 
     fn of_runs(runs: Vec<Range<u32>>) -> Self {

@@ -13,7 +13,7 @@ mod records;
 pub use contribution::{AskedBlock, Contributor};
 pub use curator::{Curator, CuratorError};
 pub use dither::Dither;
-pub use feature_set::FeatureSet;
+pub use feature_set::{FeatureSet, IllegalRuns};
 pub use model::LinearModel;
 pub use plan::{
     Plan, PlanError, PlannedBlock, PlannedChoice, PlannedStep, PlannedSum, Planner, SCORE_STEPS,
@@ -23,4 +23,4 @@ pub use procedure::{
     Step, SumBackend, SumQuery, run, run_choosing,
 };
 pub use question::{Question, ROW_BUCKETS, SCALE_BUCKETS, Scales};
-pub use records::{IllegalRecords, Record, Records};
+pub use records::{IllegalRecords, Part, Record, RecordSource, Records};

@@ -1,12 +1,13 @@
 //! A statistical procedure asks and is resumed; it does not know who answers, or when.
 
+use serde::{Deserialize, Serialize};
 use sprifed_noise::{PrivateSum, Provenance};
 
 use crate::plan::PlannedSum;
 use crate::question::Question;
 
 /// A request for one sum: one question for each block of the planned step.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SumQuery {
     /// Which step of the plan this is.
     pub step: usize,
@@ -87,6 +88,16 @@ pub enum Step<P: Procedure> {
     Ask(SumQuery, P),
     /// It is done.
     Done(P::Fit),
+}
+
+impl<P: Procedure> Step<P> {
+    /// The same step of a procedure that wraps this one.
+    pub fn map<Q: Procedure<Fit = P::Fit>>(self, wrap: impl FnOnce(P) -> Q) -> Step<Q> {
+        match self {
+            Self::Ask(query, waiting) => Step::Ask(query, wrap(waiting)),
+            Self::Done(fit) => Step::Done(fit),
+        }
+    }
 }
 
 /// A procedure that also needs choices, which only some backends make.

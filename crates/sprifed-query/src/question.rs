@@ -142,6 +142,36 @@ pub struct Scales {
 }
 
 impl Question {
+    /// Whether it asks only about features below `n_features`.
+    ///
+    /// Privacy does not need this: a feature that does not exist contributes zero. It tells a
+    /// question of another study from one of this.
+    #[must_use]
+    pub fn fits(&self, n_features: u32) -> bool {
+        let of_model = |model: &LinearModel| model.terms.iter().all(|(f, _)| *f < n_features);
+        let of_list = |features: &[u32]| features.iter().all(|feature| *feature < n_features);
+        match self {
+            Self::ResponseCorrelation { features, .. } => features.end() <= n_features,
+            Self::FeatureCorrelation {
+                feature, features, ..
+            } => *feature < n_features && features.end() <= n_features,
+            Self::BoxedGradient {
+                model, features, ..
+            }
+            | Self::RowClippedGradient {
+                model, features, ..
+            } => of_model(model) && features.end() <= n_features,
+            Self::ResidualScale { model, .. } => of_model(model),
+            Self::ResponseMean { .. } | Self::RowScale { .. } => true,
+            Self::SupportResponse { feature, .. } => *feature < n_features,
+            Self::SupportRow {
+                feature, earlier, ..
+            } => *feature < n_features && of_list(earlier),
+            Self::SupportUpdate { support, model, .. }
+            | Self::SecondMoment { support, model, .. } => of_list(support) && of_model(model),
+        }
+    }
+
     /// How many coordinates the answer has.
     #[must_use]
     pub fn coordinates(&self) -> usize {

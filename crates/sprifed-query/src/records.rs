@@ -41,6 +41,63 @@ pub struct Record<'a> {
     pub response: f32,
 }
 
+/// Records by privacy unit, wherever they are: in memory, or made when they are asked for.
+pub trait RecordSource: Sync {
+    /// p: how many features a record has.
+    fn n_features(&self) -> usize;
+
+    /// How many privacy units there are.
+    fn n_units(&self) -> usize;
+
+    /// Shows the records of one unit, one after the other.
+    fn visit_unit(&self, unit: usize, visit: &mut dyn FnMut(Record<'_>));
+}
+
+impl RecordSource for Records<'_> {
+    fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    fn n_units(&self) -> usize {
+        self.n_units()
+    }
+
+    fn visit_unit(&self, unit: usize, visit: &mut dyn FnMut(Record<'_>)) {
+        self.unit(unit).for_each(visit);
+    }
+}
+
+/// Some consecutive units of a source: what one party holds.
+#[derive(Clone, Debug)]
+pub struct Part<'a, S> {
+    source: &'a S,
+    units: Range<usize>,
+}
+
+impl<'a, S: RecordSource> Part<'a, S> {
+    /// These units of `source`, as far as they exist.
+    #[must_use]
+    pub fn of(source: &'a S, units: Range<usize>) -> Self {
+        let end = units.end.min(source.n_units());
+        let units = units.start.min(end)..end;
+        Self { source, units }
+    }
+}
+
+impl<S: RecordSource> RecordSource for Part<'_, S> {
+    fn n_features(&self) -> usize {
+        self.source.n_features()
+    }
+
+    fn n_units(&self) -> usize {
+        self.units.len()
+    }
+
+    fn visit_unit(&self, unit: usize, visit: &mut dyn FnMut(Record<'_>)) {
+        self.source.visit_unit(self.units.start + unit, visit);
+    }
+}
+
 /// Records in rows, grouped into privacy units.
 #[derive(Clone, Debug)]
 pub struct Records<'a> {

@@ -3,7 +3,9 @@
 use core::fmt;
 
 use serde::{Deserialize, Serialize};
-use sprifed_query::{ChoiceBackend, Plan, PlanError, run, run_choosing};
+use sprifed_query::{
+    Answer, ChoiceBackend, Plan, PlanError, Procedure, Step, SumBackend, run, run_choosing,
+};
 
 use crate::argmax::{Argmax, plan_argmax};
 use crate::fit::Fit;
@@ -38,9 +40,61 @@ pub enum RunError<B: core::error::Error + 'static> {
     /// No plan exists.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// The procedure asks for choices, and the backend shows every sum it makes.
+    #[error(
+        "{procedure} needs a backend that never shows scores, which is a trusted curator today; \
+         on secure sums use grad or sieve"
+    )]
+    NeedsChoices {
+        /// The procedure.
+        procedure: CertifiedProcedure,
+    },
     /// The backend did not answer.
     #[error("{0}")]
     Backend(#[source] B),
+}
+
+/// A procedure that can begin, by what it needs of a backend.
+#[derive(Clone, Debug)]
+pub enum Ready {
+    /// It asks for sums only.
+    Sums(SummingProcedure),
+    /// It asks for choices too.
+    Choices(Argmax),
+}
+
+/// Any certified procedure that asks for sums only.
+#[derive(Clone, Debug)]
+pub enum SummingProcedure {
+    /// The sieve or certified GRAD.
+    Pooled(Box<Pooled>),
+    /// The paper's SPriFed-OMP.
+    Omp(PaperOmp),
+    /// The paper's SPriFed-OMP-GRAD.
+    Gradient(PaperGradient),
+}
+
+impl Procedure for SummingProcedure {
+    type Fit = Fit;
+
+    fn start(self) -> Step<Self> {
+        match self {
+            Self::Pooled(waiting) => waiting.start().map(|next| Self::Pooled(Box::new(next))),
+            Self::Omp(waiting) => waiting.start().map(Self::Omp),
+            Self::Gradient(waiting) => waiting.start().map(Self::Gradient),
+        }
+    }
+
+    fn resume(self, answer: Answer) -> Step<Self> {
+        match self {
+            Self::Pooled(waiting) => {
+                let next = waiting.resume(answer);
+                next.map(|next| Self::Pooled(Box::new(next)))
+            }
+            Self::Omp(waiting) => waiting.resume(answer).map(Self::Omp),
+            Self::Gradient(waiting) => waiting.resume(answer).map(Self::Gradient),
+        }
+    }
 }
 
 impl CertifiedProcedure {
@@ -67,8 +121,28 @@ impl CertifiedProcedure {
         }
     }
 
-    /// Runs the procedure against a backend that follows [`Self::plan`]; `watch` hears of every
-    /// step that is done.
+    /// The procedure, about to ask its first question.
+    ///
+    /// # Errors
+    /// When no plan exists.
+    pub fn begin(self, setting: &Setting) -> Result<Ready, PlanError> {
+        let pooled = |working| -> Result<Ready, PlanError> {
+            let pooled = Pooled::new(*setting, Schedule::of(setting, working)?);
+            Ok(Ready::Sums(SummingProcedure::Pooled(Box::new(pooled))))
+        };
+        Ok(match self {
+            Self::Grad => pooled(Working::LeastSquares)?,
+            Self::Sieve => pooled(Working::Pooled)?,
+            Self::Argmax => Ready::Choices(Argmax::new(*setting)?),
+            Self::HonestOmp => Ready::Sums(SummingProcedure::Omp(PaperOmp::honest(setting))),
+            Self::HonestGrad => {
+                Ready::Sums(SummingProcedure::Gradient(PaperGradient::honest(setting)))
+            }
+        })
+    }
+
+    /// Runs the procedure against a backend that follows [`Self::plan`] and can make choices;
+    /// `watch` hears of every step that is done.
     ///
     /// # Errors
     /// When the backend does not answer.
@@ -78,17 +152,27 @@ impl CertifiedProcedure {
         backend: &mut B,
         watch: impl FnMut(usize),
     ) -> Result<Fit, RunError<B::Error>> {
-        let pooled = |working| -> Result<Pooled, PlanError> {
-            Ok(Pooled::new(*setting, Schedule::of(setting, working)?))
-        };
-        match self {
-            Self::Grad => run(pooled(Working::LeastSquares)?, backend, watch),
-            Self::Sieve => run(pooled(Working::Pooled)?, backend, watch),
-            Self::Argmax => run_choosing(Argmax::new(*setting)?, backend, watch),
-            Self::HonestOmp => run(PaperOmp::honest(setting), backend, watch),
-            Self::HonestGrad => run(PaperGradient::honest(setting), backend, watch),
+        match self.begin(setting)? {
+            Ready::Sums(procedure) => run(procedure, backend, watch),
+            Ready::Choices(argmax) => run_choosing(argmax, backend, watch),
         }
         .map_err(RunError::Backend)
+    }
+
+    /// Runs the procedure against a backend that answers sums only.
+    ///
+    /// # Errors
+    /// When the procedure needs choices, or the backend does not answer.
+    pub fn run_on_sums<B: SumBackend<Error: 'static>>(
+        self,
+        setting: &Setting,
+        backend: &mut B,
+        watch: impl FnMut(usize),
+    ) -> Result<Fit, RunError<B::Error>> {
+        match self.begin(setting)? {
+            Ready::Sums(procedure) => run(procedure, backend, watch).map_err(RunError::Backend),
+            Ready::Choices(_) => Err(RunError::NeedsChoices { procedure: self }),
+        }
     }
 }
 

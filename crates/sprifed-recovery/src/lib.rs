@@ -20,7 +20,7 @@ mod subset;
 pub mod theory;
 
 pub use argmax::{Argmax, plan_argmax};
-pub use catalogue::{CertifiedProcedure, RunError};
+pub use catalogue::{CertifiedProcedure, Ready, RunError, SummingProcedure};
 pub use clipping::{best_clip, clipped_variance, kept_signal};
 pub use correlate::correlate;
 pub use fit::{Fit, FitStatus};

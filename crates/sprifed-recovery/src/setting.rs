@@ -1,5 +1,6 @@
 //! What every procedure is planned for, and how a budget is shared out.
 
+use serde::{Deserialize, Serialize};
 use sprifed_privacy::{
     ApproxDp, IllegalQuantity, Mu, NoiseOrigin, PrivacyUnit, Relation, Rounding,
 };
@@ -9,7 +10,8 @@ use sprifed_query::{Plan, PlanError, PlannedStep, Planner};
 pub(crate) mod tests;
 
 /// What every procedure is planned for.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Setting {
     /// n: how many privacy units, public: records, or clients who each contribute a mean.
     pub n_records: u32,
@@ -37,7 +39,8 @@ pub struct Setting {
 }
 
 /// Whether the model has an intercept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Intercept {
     /// The response is known to be centred.
     Absent,

@@ -1,0 +1,404 @@
+//! What all parties agree on before a record is touched, and what follows from it.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use sprifed_privacy::{
+    ApproxDp, Epsilon, IllegalQuantity, LedgerLine, NoiseOrigin, Participation, PrivacyUnit,
+    SumPurchase, Uncertifiable,
+};
+use sprifed_query::{Plan, PlannedStep, PlannedSum};
+use sprifed_recovery::{CertifiedProcedure, Setting};
+use sprifed_secure_sum::{ClientId, IllegalStudy, Roster, RosterError, Study, SumShape};
+
+use crate::hexadecimal::Digest;
+
+#[cfg(test)]
+pub(crate) mod tests;
+
+/// The format of the document; another one is refused.
+pub const FORMAT: u32 = 1;
+
+/// ln of the probability that any coordinate of a study wraps around: 2⁻⁴⁰.
+const LOG_WRAP_PROBABILITY: f64 = -40.0 * core::f64::consts::LN_2;
+
+/// One invited party.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Party {
+    /// What people call it.
+    pub name: String,
+    /// The public half of its identity key.
+    pub identity: Digest,
+    /// The most privacy units it may contribute, public.
+    pub units: u32,
+}
+
+/// The public document of a study.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Agreement {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// What the study is about.
+    pub title: String,
+    /// Makes the study unlike any other.
+    pub nonce: Digest,
+    /// The public half of the coordinator's identity key.
+    pub coordinator: Digest,
+    /// How features are looked for.
+    pub procedure: CertifiedProcedure,
+    /// What it is planned for.
+    pub setting: Setting,
+    /// Every question with its noise.
+    pub plan: Plan,
+    /// Who is invited, in order.
+    pub parties: Vec<Party>,
+    /// How many sums may be repeated after they failed; each repetition is charged.
+    pub repeats: u32,
+    /// How parties read their records: names, bounds and units.
+    pub data: serde_json::Value,
+}
+
+/// An agreement that nobody should agree to.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum IllegalAgreement {
+    /// Not a document of this format.
+    #[error("the study document can not be read: {0}")]
+    Unreadable(String),
+    /// Of another version.
+    #[error("the study document has format {found}, but {FORMAT} is required")]
+    Format {
+        /// The format found.
+        found: u32,
+    },
+    /// The noise is not the parties' own.
+    #[error("the plan's noise comes from {found}, but shares of the parties are required")]
+    Origin {
+        /// Who adds the noise.
+        found: String,
+    },
+    /// Numbers that contradict each other.
+    #[error("{what} is {found}, but {required} is required")]
+    Contradiction {
+        /// What is wrong.
+        what: &'static str,
+        /// The value found.
+        found: String,
+        /// The value required.
+        required: String,
+    },
+    /// The plan has a step that only a trusted curator can answer.
+    #[error(
+        "step {step} of the plan is a choice, which secure sums can not make; use grad or sieve"
+    )]
+    Choice {
+        /// Which step.
+        step: usize,
+    },
+    /// The plan has no certified cost.
+    #[error(transparent)]
+    Uncertifiable(#[from] Uncertifiable),
+    /// The plan costs something that is no legal quantity.
+    #[error(transparent)]
+    Quantity(#[from] IllegalQuantity),
+    /// The roster is not usable.
+    #[error(transparent)]
+    Roster(#[from] RosterError),
+    /// The sums can not be set up.
+    #[error(transparent)]
+    Study(#[from] IllegalStudy),
+}
+
+/// An agreement that was checked, with everything that follows from it.
+#[derive(Clone, Debug)]
+pub struct Agreed {
+    agreement: Agreement,
+    digest: Digest,
+    sums: Vec<PlannedSum>,
+    participation: Participation,
+    ceiling: ApproxDp,
+    study: Arc<Study>,
+    first_units: Vec<u64>,
+}
+
+impl Agreed {
+    /// Reads and checks the document of a study; its digest is that of these very bytes.
+    ///
+    /// # Errors
+    /// When it is unreadable or contradicts itself.
+    pub fn read(document: &[u8]) -> Result<Self, IllegalAgreement> {
+        let agreement: Agreement = serde_json::from_slice(document)
+            .map_err(|error| IllegalAgreement::Unreadable(error.to_string()))?;
+        Self::check(agreement, document)
+    }
+
+    /// Checks `agreement`, which was not written down yet.
+    ///
+    /// # Errors
+    /// When it contradicts itself.
+    pub fn new(agreement: Agreement) -> Result<Self, IllegalAgreement> {
+        let document = agreement.to_document();
+        Self::check(agreement, &document)
+    }
+
+    fn check(agreement: Agreement, document: &[u8]) -> Result<Self, IllegalAgreement> {
+        if agreement.format != FORMAT {
+            return Err(IllegalAgreement::Format {
+                found: agreement.format,
+            });
+        }
+        let participation = participation_of(&agreement)?;
+        let sums = sums_of(&agreement.plan)?;
+        let ceiling = ceiling_of(&agreement)?;
+        let digest = Digest(Sha256::digest(document).into());
+        let mut first_units = Vec::with_capacity(agreement.parties.len());
+        let mut units = 0u64;
+        for party in &agreement.parties {
+            first_units.push(units);
+            units += u64::from(party.units);
+        }
+        let attempts = agreement.repeats.saturating_add(1);
+        let coordinates = agreement.plan.coordinates() * u64::from(attempts);
+        let shapes = sums
+            .iter()
+            .map(|sum| {
+                SumShape::plan(
+                    &sum.to_sum_plan(),
+                    agreement.plan.origin,
+                    units,
+                    coordinates,
+                    LOG_WRAP_PROBABILITY,
+                )
+            })
+            .collect::<Result<Vec<SumShape>, IllegalStudy>>()?;
+        let keys: Vec<[u8; 32]> = agreement.parties.iter().map(|p| p.identity.0).collect();
+        let shapes = shapes.repeat(attempts as usize);
+        let graph_seed = Sha256::new_with_prefix(b"sprifed: masking graph")
+            .chain_update(digest.0)
+            .finalize()
+            .into();
+        let roster = Roster::new(&keys)?;
+        let study = Study::new(digest.0, roster, participation, graph_seed, shapes)?;
+        Ok(Self {
+            agreement,
+            digest,
+            sums,
+            participation,
+            ceiling,
+            study: Arc::new(study),
+            first_units,
+        })
+    }
+
+    /// The document.
+    #[must_use]
+    pub const fn agreement(&self) -> &Agreement {
+        &self.agreement
+    }
+
+    /// The digest of the document; every signature and every key depends on it.
+    #[must_use]
+    pub const fn digest(&self) -> &Digest {
+        &self.digest
+    }
+
+    /// How many must stay and may collude.
+    #[must_use]
+    pub const fn participation(&self) -> Participation {
+        self.participation
+    }
+
+    /// The most that all sums can cost together, repetitions included.
+    #[must_use]
+    pub const fn ceiling(&self) -> ApproxDp {
+        self.ceiling
+    }
+
+    /// The secure sums of the study.
+    #[must_use]
+    pub const fn study(&self) -> &Arc<Study> {
+        &self.study
+    }
+
+    /// How many steps the plan has.
+    #[must_use]
+    pub fn n_steps(&self) -> usize {
+        self.sums.len()
+    }
+
+    /// The planned sum of a step.
+    #[must_use]
+    pub fn step(&self, step: usize) -> Option<&PlannedSum> {
+        self.sums.get(step)
+    }
+
+    /// The number of the secure sum for a step: all first attempts, then all second ones.
+    ///
+    /// `None` if no such attempt was agreed on.
+    #[must_use]
+    pub fn sum_number(&self, step: usize, attempt: u32) -> Option<u32> {
+        let fits = step < self.sums.len() && attempt <= self.agreement.repeats;
+        let steps = u32::try_from(self.sums.len()).ok()?;
+        let number = attempt
+            .checked_mul(steps)?
+            .checked_add(u32::try_from(step).ok()?);
+        number.filter(|_| fits)
+    }
+
+    /// Which step and attempt a secure sum is for.
+    #[must_use]
+    pub fn step_of(&self, sum: u32) -> Option<(usize, u32)> {
+        let steps = u32::try_from(self.sums.len()).ok()?;
+        let (step, attempt) = (sum.checked_rem(steps)?, sum / steps);
+        (attempt <= self.agreement.repeats).then_some((step as usize, attempt))
+    }
+
+    /// The number that the first privacy unit of `party` has among all.
+    pub(crate) fn first_unit(&self, party: ClientId) -> u64 {
+        let first = self.first_units.get(party.0 as usize);
+        first.copied().unwrap_or(0)
+    }
+
+    /// The seed by which values are rounded in a sum. It is public: rounding protects nobody.
+    pub(crate) fn dither_seed(&self, sum: u32) -> u64 {
+        let hash: [u8; 32] = Sha256::new_with_prefix(b"sprifed: rounding")
+            .chain_update(self.digest.0)
+            .chain_update(sum.to_le_bytes())
+            .finalize()
+            .into();
+        hash.first_chunk()
+            .map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    }
+
+    /// What the ledger is charged for a step.
+    pub(crate) fn purchase(&self, planned: &PlannedSum) -> SumPurchase {
+        SumPurchase {
+            plan: planned.to_sum_plan(),
+            origin: self.agreement.plan.origin,
+            unit: self.agreement.plan.unit,
+        }
+    }
+}
+
+impl Agreement {
+    /// The document as it is distributed.
+    #[must_use]
+    pub fn to_document(&self) -> Vec<u8> {
+        // Numbers, text and lists: there is nothing that JSON could not hold.
+        serde_json::to_vec_pretty(self).unwrap_or_default()
+    }
+}
+
+fn participation_of(agreement: &Agreement) -> Result<Participation, IllegalAgreement> {
+    let Agreement {
+        plan,
+        setting,
+        parties,
+        ..
+    } = agreement;
+    let contradiction = |what, found: String, required: String| {
+        Err(IllegalAgreement::Contradiction {
+            what,
+            found,
+            required,
+        })
+    };
+    let NoiseOrigin::Shares(participation) = plan.origin else {
+        return Err(IllegalAgreement::Origin {
+            found: "a trusted curator".to_owned(),
+        });
+    };
+    if participation.clients() as usize != parties.len() {
+        return contradiction(
+            "the number of parties",
+            parties.len().to_string(),
+            participation.clients().to_string(),
+        );
+    }
+    let terms = (
+        setting.origin,
+        setting.relation,
+        setting.unit,
+        setting.budget,
+    );
+    if terms != (plan.origin, plan.relation, plan.unit, plan.budget) {
+        return contradiction(
+            "what the procedure is planned for",
+            format!("{terms:?}"),
+            "what the plan says".to_owned(),
+        );
+    }
+    if plan.unit == PrivacyUnit::Client && parties.iter().any(|party| party.units != 1) {
+        return contradiction(
+            "the number of privacy units of a party",
+            "more or less than one".to_owned(),
+            "one, as each client is protected as a whole,".to_owned(),
+        );
+    }
+    if let Some(empty) = parties.iter().find(|party| party.units == 0) {
+        return contradiction(
+            "the number of privacy units of a party",
+            format!("zero for {:?}", empty.name),
+            "at least one".to_owned(),
+        );
+    }
+    Ok(participation)
+}
+
+fn sums_of(plan: &Plan) -> Result<Vec<PlannedSum>, IllegalAgreement> {
+    let sum_of = |(step, planned): (usize, &PlannedStep)| match planned {
+        PlannedStep::Sum(sum) => Ok(sum.clone()),
+        PlannedStep::Choice(_) => Err(IllegalAgreement::Choice { step }),
+    };
+    plan.steps.iter().enumerate().map(sum_of).collect()
+}
+
+/// The cost of the plan and of its dearest step as often as sums may be repeated.
+fn ceiling_of(agreement: &Agreement) -> Result<ApproxDp, IllegalAgreement> {
+    let (plan, delta) = (&agreement.plan, agreement.plan.budget.delta());
+    let mut spending = plan.spending()?;
+    let mut dearest = None;
+    for sum in sums_of(plan)? {
+        let (plan_of_sum, origin, unit) = (sum.to_sum_plan(), plan.origin, plan.unit);
+        let line = LedgerLine::Sum(SumPurchase {
+            plan: plan_of_sum,
+            origin,
+            unit,
+        });
+        let expense = line.expense(plan.relation)?;
+        let alone = sprifed_privacy::Spending::default().and(expense)?;
+        let epsilon = alone.to_approx_dp(delta).map(ApproxDp::epsilon);
+        if dearest
+            .as_ref()
+            .is_none_or(|(largest, _)| epsilon > *largest)
+        {
+            dearest = Some((epsilon, expense));
+        }
+    }
+    if let Some((_, expense)) = dearest {
+        for _ in 0..agreement.repeats {
+            spending = spending.and(expense)?;
+        }
+    }
+    let total = spending
+        .to_approx_dp(delta)
+        .map_or(0.0, |total| total.epsilon().get());
+    let planned = plan
+        .spending()?
+        .to_approx_dp(delta)
+        .map_or(0.0, |total| total.epsilon().get());
+    let budget = plan.budget.epsilon().get();
+    if planned > budget {
+        return Err(IllegalAgreement::Contradiction {
+            what: "epsilon of the plan",
+            found: planned.to_string(),
+            required: format!("at most the budget of {budget}"),
+        });
+    }
+    // The order of additions must not decide whether the last charge fits.
+    let ceiling = Epsilon::try_from(total * (1.0 + 1e-9))?;
+    Ok(ApproxDp::new(ceiling, delta))
+}

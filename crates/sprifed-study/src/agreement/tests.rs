@@ -1,0 +1,166 @@
+use sprifed_privacy::{Delta, Relation};
+use sprifed_recovery::Intercept;
+
+use super::*;
+use crate::party_key::PartyKey;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TestStudy {
+    pub(crate) parties: u32,
+    pub(crate) quorum: u32,
+    pub(crate) units: u32,
+    pub(crate) features: u32,
+    pub(crate) repeats: u32,
+    pub(crate) procedure: CertifiedProcedure,
+}
+
+impl Default for TestStudy {
+    fn default() -> Self {
+        Self {
+            parties: 3,
+            quorum: 0,
+            units: 1,
+            features: 30,
+            repeats: 0,
+            procedure: CertifiedProcedure::Sieve,
+        }
+    }
+}
+
+/// An agreement of parties whose keys are members of `PartyKey::simulated(5, 0)`.
+pub(crate) fn agreement(test: TestStudy) -> Agreement {
+    let quorum = if test.quorum == 0 {
+        test.parties
+    } else {
+        test.quorum
+    };
+    let participation = Participation::new(test.parties, quorum, 1).expect("legal");
+    let budget = ApproxDp::new(
+        Epsilon::try_from(60.0).expect("legal"),
+        Delta::try_from(1e-6).expect("legal"),
+    );
+    let setting = Setting {
+        n_records: test.parties * test.units,
+        n_features: test.features,
+        sparsity: 2,
+        budget,
+        relation: Relation::ZeroOut,
+        unit: PrivacyUnit::Record,
+        origin: NoiseOrigin::Shares(participation),
+        response_bound: 8.0,
+        feature_bound: 2.0,
+        feature_scale: Some(1.0),
+        intercept: Intercept::Absent,
+    };
+    let key = PartyKey::simulated(5, 0);
+    let party = |id: u32| Party {
+        name: format!("party {id}"),
+        identity: Digest(key.of_member(id).identity().public()),
+        units: test.units,
+    };
+    Agreement {
+        format: FORMAT,
+        title: "a test".to_owned(),
+        nonce: Digest([7; 32]),
+        coordinator: Digest(PartyKey::simulated(6, 0).identity().public()),
+        procedure: test.procedure,
+        plan: test.procedure.plan(&setting).expect("a plan"),
+        setting,
+        parties: (0..test.parties).map(party).collect(),
+        repeats: test.repeats,
+        data: serde_json::Value::Null,
+    }
+}
+
+pub(crate) fn agreed(test: TestStudy) -> Arc<Agreed> {
+    Arc::new(Agreed::new(agreement(test)).expect("legal"))
+}
+
+#[test]
+fn the_document_is_read_back_with_the_digest_of_its_bytes() {
+    let agreement = agreement(TestStudy::default());
+    let document = agreement.to_document();
+    let read = Agreed::read(&document).expect("legal");
+    assert_eq!(*read.agreement(), agreement);
+    assert_eq!(
+        read.digest(),
+        Agreed::new(agreement).expect("legal").digest()
+    );
+    let mut other = document.clone();
+    other.push(b'\n');
+    assert_ne!(Agreed::read(&other).expect("legal").digest(), read.digest());
+    assert_ne!(
+        Agreed::read(&other).expect("legal").study().id(),
+        read.study().id()
+    );
+}
+
+#[test]
+fn contradictions_are_refused_and_named() {
+    let legal = agreement(TestStudy::default());
+    let refuse = |change: fn(&mut Agreement)| {
+        let mut changed = legal.clone();
+        change(&mut changed);
+        Agreed::new(changed).expect_err("refused").to_string()
+    };
+    let cases: [(&str, fn(&mut Agreement)); 6] = [
+        ("format 9", |a| a.format = 9),
+        ("number of parties", |a| drop(a.parties.pop())),
+        ("zero for", |a| {
+            a.parties.iter_mut().for_each(|p| p.units = 0)
+        }),
+        ("trusted curator", |a| a.plan.origin = NoiseOrigin::Curator),
+        ("planned for", |a| a.setting.relation = Relation::ReplaceOne),
+        ("identity key of an earlier", |a| {
+            let first = a.parties[0].identity;
+            a.parties[1].identity = first;
+        }),
+    ];
+    for (word, change) in cases {
+        let found = refuse(change);
+        assert!(found.contains(word), "{found:?} does not say {word:?}");
+    }
+}
+
+#[test]
+fn a_plan_above_its_budget_is_refused() {
+    let mut dear = agreement(TestStudy::default());
+    let small = ApproxDp::new(
+        Epsilon::try_from(1.0).expect("legal"),
+        dear.plan.budget.delta(),
+    );
+    dear.plan.budget = small;
+    dear.setting.budget = small;
+    let refused = Agreed::new(dear).expect_err("refused").to_string();
+    assert!(refused.contains("at most the budget of 1"), "{refused}");
+}
+
+#[test]
+fn a_plan_with_choices_is_refused() {
+    let argmax = agreement(TestStudy {
+        procedure: CertifiedProcedure::Argmax,
+        ..TestStudy::default()
+    });
+    let refused = Agreed::new(argmax).expect_err("refused");
+    assert!(
+        matches!(refused, IllegalAgreement::Choice { .. }),
+        "{refused}"
+    );
+}
+
+#[test]
+fn repetitions_raise_the_ceiling_and_have_sums_of_their_own() {
+    let once = agreed(TestStudy::default());
+    let twice = agreed(TestStudy {
+        repeats: 1,
+        ..TestStudy::default()
+    });
+    assert!(twice.ceiling().epsilon() > once.ceiling().epsilon());
+    let steps = u32::try_from(once.n_steps()).expect("small");
+    assert_eq!(once.study().n_sums(), steps);
+    assert_eq!(twice.study().n_sums(), 2 * steps);
+    assert_eq!(twice.sum_number(1, 1), Some(steps + 1));
+    assert_eq!(twice.step_of(steps + 1), Some((1, 1)));
+    assert_eq!(once.sum_number(0, 1), None);
+    assert_eq!(once.step_of(steps), None);
+}

@@ -1,0 +1,339 @@
+//! Every party for real in one process: the backend of the seam that adds up masked shares.
+//!
+//! Each party draws its own noise, masks its own vector and signs its own messages; the
+//! coordinator's state machine sees what it would see over a network. Vectors are made, added and
+//! dropped a few at a time, so memory grows with the parties or with the features, not with both.
+
+use std::sync::Arc;
+
+use rayon::iter::{IntoParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
+use sprifed_noise::Provenance;
+use sprifed_privacy::{Ledger, LedgerError};
+use sprifed_query::{Answer, PlannedSum, RecordSource, SumBackend, SumQuery};
+use sprifed_secure_sum::{
+    Abandoned, CheckedCertificate, ClientId, ClientSet, Coordinator, CoordinatorOutput, Notice,
+    Phase, Rejected, SignedMessage, SumOutcome, SumRefused, UnmaskedSum,
+};
+
+use crate::agreement::Agreed;
+use crate::participant::{Declined, Participant, ParticipantOutput};
+use crate::party_key::PartyKey;
+
+#[cfg(test)]
+mod tests;
+
+/// How many parties are at work on one message at a time.
+const AT_A_TIME: usize = 64;
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EmbeddedError {
+    /// A party did not join or answer.
+    #[error("{party}: {source}")]
+    Party {
+        /// Which party.
+        party: ClientId,
+        /// Why.
+        source: Box<Declined>,
+    },
+    /// A message was refused, which honest parties of one process never see.
+    #[error("a message was refused: {0}; this is a bug")]
+    Refused(Rejected),
+    /// The request is not the next step of the plan.
+    #[error("the procedure asked for step {found}, but step {required} is next; this is a bug")]
+    NotPlanned {
+        /// What was asked.
+        found: usize,
+        /// What comes next.
+        required: usize,
+    },
+    /// The sum ended without a result; nothing was unmasked.
+    #[error("step {step} ended without a sum: {reason}")]
+    Abandoned {
+        /// Which step.
+        step: usize,
+        /// Why.
+        reason: Abandoned,
+    },
+    /// The keys could not be exchanged.
+    #[error("the exchange of keys failed: {0}")]
+    NotSetUp(Abandoned),
+    /// The sum could not be opened.
+    #[error(transparent)]
+    Closed(#[from] SumRefused),
+    /// The ledger refused.
+    #[error(transparent)]
+    Ledger(#[from] Box<LedgerError>),
+}
+
+/// Decides who is present: the phase, the sum (zero in the exchange of keys) and the party.
+pub type Attendance<'a> = dyn Fn(Phase, u32, ClientId) -> bool + Sync + 'a;
+
+/// Everybody is present, always.
+#[must_use]
+pub fn everybody(_: Phase, _: u32, _: ClientId) -> bool {
+    true
+}
+
+/// All parties and the coordinator of one study.
+pub struct Embedded<'a, R> {
+    agreed: Arc<Agreed>,
+    parties: Vec<Participant<R>>,
+    coordinator: Coordinator,
+    ledger: Ledger,
+    attendance: Box<Attendance<'a>>,
+    provenance: Provenance,
+    next_step: usize,
+    survivors: Vec<u32>,
+}
+
+impl<'a, R: RecordSource + Send> Embedded<'a, R> {
+    /// Sets up all parties, each with its part of the records, and exchanges keys.
+    ///
+    /// # Errors
+    /// When a party refuses or too few of them are present.
+    pub fn open(
+        agreed: Arc<Agreed>,
+        key: &PartyKey,
+        records: Vec<R>,
+        attendance: Box<Attendance<'a>>,
+    ) -> Result<Self, EmbeddedError> {
+        let joined: Result<Vec<_>, EmbeddedError> = (0..)
+            .map(ClientId)
+            .zip(records)
+            .collect::<Vec<_>>()
+            .into_par_iter()
+            .map(|(id, records)| {
+                let own = key.of_member(id.0);
+                let agreed = Arc::clone(&agreed);
+                Participant::join(agreed, id, own.identity(), own, records, &[])
+                    .map_err(declined(id))
+            })
+            .collect();
+        let plan = &agreed.agreement().plan;
+        let ledger = Ledger::open(agreed.ceiling(), plan.relation, plan.unit);
+        let mut study = Self {
+            parties: joined?,
+            coordinator: Coordinator::open(Arc::clone(agreed.study())),
+            provenance: key.provenance(),
+            ledger,
+            attendance,
+            agreed,
+            next_step: 0,
+            survivors: Vec::new(),
+        };
+        let everyone: Vec<ClientId> = study.parties.iter().map(Participant::id).collect();
+        study.collect(Phase::Keys, 0, &everyone)?;
+        for _directory_then_bundles in 0..2 {
+            study.pass_on(Phase::Shares, 0)?;
+        }
+        Ok(study)
+    }
+
+    /// What has been spent so far; every party's own ledger says the same.
+    #[must_use]
+    pub const fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// What was agreed on.
+    #[must_use]
+    pub const fn agreed(&self) -> &Arc<Agreed> {
+        &self.agreed
+    }
+
+    /// The parties.
+    #[must_use]
+    pub fn parties(&self) -> &[Participant<R>] {
+        &self.parties
+    }
+
+    /// How many parties each finished sum is over.
+    #[must_use]
+    pub fn survivors(&self) -> &[u32] {
+        &self.survivors
+    }
+
+    /// Closes the phase before `phase`, and lets everybody who is told something answer.
+    fn pass_on(&mut self, phase: Phase, sum: u32) -> Result<Option<UnmaskedSum>, EmbeddedError> {
+        self.coordinator.close_phase();
+        let mut checked: Option<CheckedCertificate> = None;
+        loop {
+            let mut notices: Vec<(ClientId, Notice)> = Vec::with_capacity(AT_A_TIME);
+            let mut ended = None;
+            while notices.len() < AT_A_TIME {
+                match self.coordinator.poll_output() {
+                    Some(CoordinatorOutput::Send(to, notice)) => notices.push((to, notice)),
+                    Some(CoordinatorOutput::SumEnded(outcome)) => ended = Some(outcome),
+                    Some(CoordinatorOutput::StudyAbandoned(reason)) => {
+                        return Err(EmbeddedError::NotSetUp(reason));
+                    }
+                    None => break,
+                }
+            }
+            if let Some(outcome) = ended {
+                return self.end(outcome).map(Some);
+            }
+            if notices.is_empty() {
+                return Ok(None);
+            }
+            notices.retain(|(to, _)| self.attends(phase, sum, *to));
+            let Some((first, notice)) = notices.first() else {
+                continue;
+            };
+            // Every party checks every signature, where parties do not share a process.
+            if phase == Phase::Unmask && checked.is_none() {
+                let party = self.parties.get(first.0 as usize);
+                let result = party
+                    .map(|party| party.check_certificate(notice))
+                    .transpose();
+                checked = result.map_err(EmbeddedError::Refused)?;
+            }
+            self.tell(&notices, checked.as_ref())?;
+            let told: Vec<ClientId> = notices.iter().map(|(to, _)| *to).collect();
+            self.collect(phase, sum, &told)?;
+        }
+    }
+
+    /// Who leaves a sum stays away from the rest of it.
+    fn attends(&self, phase: Phase, sum: u32, id: ClientId) -> bool {
+        let before = phase != Phase::Unmask || (self.attendance)(Phase::Confirm, sum, id);
+        before && (self.attendance)(phase, sum, id)
+    }
+
+    fn tell(
+        &mut self,
+        notices: &[(ClientId, Notice)],
+        checked: Option<&CheckedCertificate>,
+    ) -> Result<(), EmbeddedError> {
+        let notice_of = |id: ClientId| notices.iter().find(|(to, _)| *to == id);
+        let told = self.parties.par_iter_mut().try_for_each(|party| {
+            let Some((_, notice)) = notice_of(party.id()) else {
+                return Ok(());
+            };
+            match checked {
+                Some(checked) => party.handle_checked(notice, checked),
+                None => party.handle_notice(notice),
+            }
+        });
+        told.map_err(EmbeddedError::Refused)
+    }
+
+    /// Hands what these parties have to say to the coordinator.
+    fn collect(&mut self, phase: Phase, sum: u32, from: &[ClientId]) -> Result<(), EmbeddedError> {
+        for id in from {
+            let Some(party) = self.parties.get_mut(id.0 as usize) else {
+                continue;
+            };
+            let present = (self.attendance)(phase, sum, *id);
+            while let Some(message) = next_message(party) {
+                if present {
+                    let taken = self.coordinator.handle_message(*id, &message);
+                    taken.map_err(EmbeddedError::Refused)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn upload(&mut self, sum: u32, query: &SumQuery) -> Result<(), EmbeddedError> {
+        let expected = self.coordinator.waits_for();
+        let mut start = 0;
+        while start < self.parties.len() {
+            let end = (start + AT_A_TIME).min(self.parties.len());
+            let part = self.parties.get_mut(start..end).unwrap_or_default();
+            let attendance = &self.attendance;
+            part.par_iter_mut()
+                .filter(|party| is_there(&expected, attendance.as_ref(), sum, party.id()))
+                .try_for_each(|party| party.answer(sum, query).map_err(declined(party.id())))?;
+            let told: Vec<ClientId> = part.iter().map(Participant::id).collect();
+            self.collect(Phase::Upload, sum, &told)?;
+            start = end;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, outcome: SumOutcome) -> Result<UnmaskedSum, EmbeddedError> {
+        match outcome {
+            SumOutcome::Unmasked(sum) => Ok(sum),
+            SumOutcome::Abandoned { reason, .. } => Err(EmbeddedError::Abandoned {
+                step: self.next_step,
+                reason,
+            }),
+        }
+    }
+
+    fn add_up(&mut self, sum: u32, query: &SumQuery) -> Result<UnmaskedSum, EmbeddedError> {
+        self.coordinator.open_sum(sum)?;
+        self.upload(sum, query)?;
+        let mut ended = None;
+        for phase in [Phase::Confirm, Phase::Unmask, Phase::Upload] {
+            ended = self.pass_on(phase, sum)?;
+        }
+        ended.ok_or(EmbeddedError::Closed(SumRefused::NotIdle))
+    }
+
+    fn decode(&self, ended: UnmaskedSum, planned: &PlannedSum) -> Result<Answer, EmbeddedError> {
+        let survivors = ended.survivors().len();
+        let sum = ended.into_private_sum(planned.to_sum_plan(), self.provenance);
+        let sum = sum.ok_or(SumRefused::NotIdle)?;
+        Ok(Answer::decode(&sum, planned, survivors))
+    }
+}
+
+impl<R: RecordSource + Send> SumBackend for Embedded<'_, R> {
+    type Error = EmbeddedError;
+
+    fn answer(&mut self, query: &SumQuery) -> Result<Answer, EmbeddedError> {
+        let not_planned = EmbeddedError::NotPlanned {
+            found: query.step,
+            required: self.next_step,
+        };
+        let agreed = Arc::clone(&self.agreed);
+        let next = Some(self.next_step).filter(|next| *next == query.step);
+        let (Some(planned), Some(sum)) = (
+            next.and_then(|step| agreed.step(step)),
+            next.and_then(|step| agreed.sum_number(step, 0)),
+        ) else {
+            return Err(not_planned);
+        };
+        let purchase = agreed.purchase(planned);
+        drop(
+            self.ledger
+                .spend(&planned.purpose, purchase)
+                .map_err(Box::new)?,
+        );
+        let ended = self.add_up(sum, query)?;
+        self.next_step += 1;
+        self.survivors.push(ended.survivors().len());
+        self.decode(ended, planned)
+    }
+}
+
+impl<R> core::fmt::Debug for Embedded<'_, R> {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let (parties, step) = (self.parties.len(), self.next_step);
+        write!(formatter, "Embedded({parties} parties, step {step})")
+    }
+}
+
+fn is_there(expected: &ClientSet, attendance: &Attendance<'_>, sum: u32, id: ClientId) -> bool {
+    expected.contains(id) && attendance(Phase::Upload, sum, id)
+}
+
+fn declined(party: ClientId) -> impl Fn(Declined) -> EmbeddedError {
+    move |source| EmbeddedError::Party {
+        party,
+        source: Box::new(source),
+    }
+}
+
+/// What a party sends next. What it persists is lost with the process, as is everything else.
+fn next_message<R: RecordSource>(party: &mut Participant<R>) -> Option<SignedMessage> {
+    loop {
+        if let ParticipantOutput::Send(message) = party.poll_output()? {
+            return Some(message);
+        }
+    }
+}

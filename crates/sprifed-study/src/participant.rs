@@ -1,0 +1,359 @@
+//! One party's side of a study: it charges its own ledger, answers what was agreed on, and nothing
+//! else.
+//!
+//! Outputs come in order and must be carried out in order: what is persisted is on disk before
+//! the message that depends on it leaves. After a restart the same journal makes the same party.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use sprifed_noise::{DrawnNoise, NoiseParameterError, OutOfBounds, ReleaseError};
+use sprifed_privacy::{Ledger, LedgerError};
+use sprifed_query::{AskedBlock, Contributor, PlannedSum, RecordSource, SumQuery};
+use sprifed_secure_sum::{
+    CheckedCertificate, Client, ClientId, ClientOutput, IdentityKey, JournalEntry, Notice,
+    Rejected, SignedMessage, UploadRefused,
+};
+
+use crate::agreement::Agreed;
+use crate::hexadecimal::Digest;
+use crate::party_key::PartyKey;
+
+#[cfg(test)]
+mod tests;
+
+/// What a party wants done, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParticipantOutput {
+    /// Store this before the outputs that follow are carried out.
+    Persist(JournalLine),
+    /// Send this to the coordinator.
+    Send(SignedMessage),
+}
+
+/// What a party must still know after a restart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum JournalLine {
+    /// Its ledger was charged for this sum.
+    Charged {
+        /// Which sum.
+        sum: u32,
+    },
+    /// It masked a vector for this sum.
+    Uploaded {
+        /// Which sum.
+        sum: u32,
+    },
+    /// It confirmed this survivor set.
+    Confirmed {
+        /// Which sum.
+        sum: u32,
+        /// The digest it signed.
+        digest: Digest,
+    },
+}
+
+/// Why a party does not answer. Nothing left it.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Declined {
+    /// It is not on the roster with this identity.
+    #[error("the roster does not have {party} with this identity key")]
+    NotInvited {
+        /// Which place of the roster.
+        party: ClientId,
+    },
+    /// It holds more privacy units than the agreement says.
+    #[error("there are {found} privacy units here, but the agreement says at most {required}")]
+    TooManyUnits {
+        /// Units held.
+        found: usize,
+        /// Units agreed on.
+        required: u32,
+    },
+    /// It holds records of another width.
+    #[error("the records have {found} features, but the agreement says {required}")]
+    OtherFeatures {
+        /// Features of the records.
+        found: usize,
+        /// Features agreed on.
+        required: u32,
+    },
+    /// A sum that was not agreed on, or not with this question.
+    #[error("sum {sum} was asked with {found}, but the agreement says {required}")]
+    NotPlanned {
+        /// Which sum.
+        sum: u32,
+        /// What was asked.
+        found: String,
+        /// What was agreed on.
+        required: String,
+    },
+    /// A sum that comes before one that was answered already.
+    #[error("sum {sum} was asked after sum {last}; sums are answered in order, each once")]
+    OutOfOrder {
+        /// Which sum.
+        sum: u32,
+        /// The last one answered.
+        last: u32,
+    },
+    /// The ledger refused.
+    #[error(transparent)]
+    Ledger(#[from] Box<LedgerError>),
+    /// The noise can not be drawn.
+    #[error(transparent)]
+    Noise(#[from] NoiseParameterError),
+    /// A contribution did not fit.
+    #[error(transparent)]
+    Bounds(#[from] OutOfBounds),
+    /// The release was refused.
+    #[error(transparent)]
+    Release(#[from] ReleaseError),
+    /// The masks refused.
+    #[error(transparent)]
+    Upload(#[from] UploadRefused),
+}
+
+/// One party in one study.
+#[derive(Debug)]
+pub struct Participant<R> {
+    agreed: Arc<Agreed>,
+    key: PartyKey,
+    client: Client,
+    ledger: Ledger,
+    records: R,
+    answered: Option<u32>,
+    outputs: VecDeque<ParticipantOutput>,
+}
+
+impl<R: RecordSource> Participant<R> {
+    /// Joins the study as `me`, or joins it again with everything that was persisted.
+    ///
+    /// # Errors
+    /// When the party is not invited or its records are not what was agreed on.
+    pub fn join(
+        agreed: Arc<Agreed>,
+        me: ClientId,
+        identity: IdentityKey,
+        key: PartyKey,
+        records: R,
+        journal: &[JournalLine],
+    ) -> Result<Self, Declined> {
+        let agreement = agreed.agreement();
+        let not_invited = || Declined::NotInvited { party: me };
+        let party = agreement.parties.get(me.0 as usize);
+        let required = party.ok_or_else(not_invited)?.units;
+        let found = records.n_units();
+        if u32::try_from(found).is_ok_and(|found| found > required) {
+            return Err(Declined::TooManyUnits { found, required });
+        }
+        let (found, required) = (records.n_features(), agreement.setting.n_features);
+        if found != required as usize {
+            return Err(Declined::OtherFeatures { found, required });
+        }
+        let masks = key.masks(agreed.digest());
+        let protocol: Vec<JournalEntry> = journal.iter().filter_map(protocol_entry).collect();
+        let study = Arc::clone(agreed.study());
+        let client =
+            Client::resume(study, me, identity, masks, &protocol).ok_or_else(not_invited)?;
+        let ledger = Ledger::open(
+            agreed.ceiling(),
+            agreement.plan.relation,
+            agreement.plan.unit,
+        );
+        let mut participant = Self {
+            agreed,
+            key,
+            client,
+            ledger,
+            records,
+            answered: None,
+            outputs: VecDeque::new(),
+        };
+        for line in journal {
+            if let JournalLine::Charged { sum } = *line {
+                participant.charge_again(sum)?;
+            }
+        }
+        participant.carry_over();
+        Ok(participant)
+    }
+
+    /// A charge of before the restart; its permit is spent already.
+    fn charge_again(&mut self, sum: u32) -> Result<(), Declined> {
+        let agreed = Arc::clone(&self.agreed);
+        let planned = agreed.step_of(sum).and_then(|(step, _)| agreed.step(step));
+        let planned = planned.ok_or_else(|| self.not_planned(sum, "a sum of the journal"))?;
+        let spent = self
+            .ledger
+            .spend(&planned.purpose, agreed.purchase(planned));
+        drop(spent.map_err(Box::new)?);
+        self.answered = self.answered.max(Some(sum));
+        Ok(())
+    }
+
+    /// Answers `query` as this party's part of `sum`.
+    ///
+    /// # Guarantee
+    /// The ledger is charged before a record is read, and both it and the upload are persisted
+    /// before the upload leaves. A sum is answered once, whatever the coordinator says.
+    ///
+    /// # Errors
+    /// When it was not agreed on, comes out of order, or the ledger refuses.
+    pub fn answer(&mut self, sum: u32, query: &SumQuery) -> Result<(), Declined> {
+        let agreed = Arc::clone(&self.agreed);
+        let planned = self.planned(&agreed, sum, query)?;
+        if !self.client.is_ready() {
+            return Err(UploadRefused::NotReady.into());
+        }
+        let purchase = agreed.purchase(planned);
+        let permit = self
+            .ledger
+            .spend(&planned.purpose, purchase)
+            .map_err(Box::new)?;
+        self.answered = Some(sum);
+        self.outputs
+            .push_back(ParticipantOutput::Persist(JournalLine::Charged { sum }));
+        let noise = DrawnNoise::draw(permit, &mut self.key.noise(agreed.digest(), sum))?;
+        let blocks = query.questions.iter().zip(&planned.blocks);
+        let blocks = blocks
+            .map(|(question, planned)| AskedBlock { question, planned })
+            .collect();
+        let contributor = Contributor::new(blocks, agreed.dither_seed(sum))
+            .starting_at(agreed.first_unit(self.client.id()));
+        let total = contributor.sum(&self.records, 0..self.records.n_units())?;
+        let noised = noise.release(total)?;
+        self.client.upload(sum, &noised)?;
+        self.carry_over();
+        Ok(())
+    }
+
+    /// Takes a notice about the sums.
+    ///
+    /// # Errors
+    /// When it is refused; nothing has changed then.
+    pub fn handle_notice(&mut self, notice: &Notice) -> Result<(), Rejected> {
+        self.client.handle_message(notice)?;
+        self.carry_over();
+        Ok(())
+    }
+
+    /// Checks a certificate on behalf of all parties of this process.
+    ///
+    /// # Errors
+    /// When the notice is no certificate of this party's survivor set.
+    pub fn check_certificate(&self, notice: &Notice) -> Result<CheckedCertificate, Rejected> {
+        self.client.check_certificate(notice)
+    }
+
+    /// Takes a certificate whose signatures another party of this process has checked.
+    ///
+    /// # Errors
+    /// When it is refused; nothing has changed then.
+    pub fn handle_checked(
+        &mut self,
+        notice: &Notice,
+        checked: &CheckedCertificate,
+    ) -> Result<(), Rejected> {
+        self.client.handle_checked(notice, checked)?;
+        self.carry_over();
+        Ok(())
+    }
+
+    /// The next thing to do; drain it after every call.
+    pub fn poll_output(&mut self) -> Option<ParticipantOutput> {
+        self.outputs.pop_front()
+    }
+
+    /// Who this is.
+    #[must_use]
+    pub const fn id(&self) -> ClientId {
+        self.client.id()
+    }
+
+    /// What it has been charged.
+    #[must_use]
+    pub const fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// What was agreed on.
+    #[must_use]
+    pub const fn agreed(&self) -> &Arc<Agreed> {
+        &self.agreed
+    }
+
+    fn planned<'a>(
+        &self,
+        agreed: &'a Agreed,
+        sum: u32,
+        query: &SumQuery,
+    ) -> Result<&'a PlannedSum, Declined> {
+        let found = || {
+            let blocks = query.questions.len();
+            format!("{blocks} questions for step {}", query.step)
+        };
+        let Some((step, attempt)) = agreed.step_of(sum) else {
+            return Err(self.not_planned(sum, &found()));
+        };
+        let n_features = agreed.agreement().setting.n_features;
+        let planned = agreed
+            .step(step)
+            .filter(|planned| planned.admits(&query.questions) && query.step == step)
+            .filter(|_| query.questions.iter().all(|q| q.fits(n_features)));
+        let planned = planned.ok_or_else(|| self.not_planned(sum, &found()))?;
+        let before = self.answered.and_then(|last| agreed.step_of(last));
+        if before.is_some_and(|before| before >= (step, attempt)) {
+            let last = self.answered.unwrap_or(sum);
+            return Err(Declined::OutOfOrder { sum, last });
+        }
+        Ok(planned)
+    }
+
+    fn not_planned(&self, sum: u32, found: &str) -> Declined {
+        let step = self.agreed.step_of(sum).map(|(step, _)| step);
+        let planned = step.and_then(|step| Some((step, self.agreed.step(step)?)));
+        Declined::NotPlanned {
+            sum,
+            found: found.to_owned(),
+            required: planned.map_or_else(
+                || format!("{} sums", self.agreed.study().n_sums()),
+                |(step, sum)| format!("step {step}: {}", sum.purpose),
+            ),
+        }
+    }
+
+    fn carry_over(&mut self) {
+        while let Some(output) = self.client.poll_output() {
+            self.outputs.push_back(match output {
+                ClientOutput::Persist(entry) => ParticipantOutput::Persist(entry.into()),
+                ClientOutput::Send(message) => ParticipantOutput::Send(message),
+            });
+        }
+    }
+}
+
+impl From<JournalEntry> for JournalLine {
+    fn from(entry: JournalEntry) -> Self {
+        match entry {
+            JournalEntry::Uploaded { sum } => Self::Uploaded { sum },
+            JournalEntry::Confirmed { sum, digest } => Self::Confirmed {
+                sum,
+                digest: Digest(digest),
+            },
+        }
+    }
+}
+
+fn protocol_entry(line: &JournalLine) -> Option<JournalEntry> {
+    match *line {
+        JournalLine::Charged { .. } => None,
+        JournalLine::Uploaded { sum } => Some(JournalEntry::Uploaded { sum }),
+        JournalLine::Confirmed { sum, digest } => Some(JournalEntry::Confirmed {
+            sum,
+            digest: digest.0,
+        }),
+    }
+}

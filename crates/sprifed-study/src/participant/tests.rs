@@ -1,0 +1,68 @@
+use sprifed_query::Part;
+
+use super::*;
+use crate::agreement::tests::{TestStudy, agreed};
+use crate::test_world::TestWorld;
+
+fn key() -> PartyKey {
+    PartyKey::simulated(5, 0).of_member(0)
+}
+
+fn join<'a>(
+    study: &Arc<Agreed>,
+    world: &'a TestWorld,
+    journal: &[JournalLine],
+) -> Result<Participant<Part<'a, TestWorld>>, Declined> {
+    let records = Part::of(world, 0..1);
+    let (study, id) = (Arc::clone(study), ClientId(0));
+    Participant::join(study, id, key().identity(), key(), records, journal)
+}
+
+#[test]
+fn strangers_and_wrong_records_are_declined() {
+    let study = agreed(TestStudy::default());
+    let world = TestWorld::new(3, 30);
+    let as_other = |id: u32, records: Part<'_, TestWorld>| {
+        let study = Arc::clone(&study);
+        Participant::join(study, ClientId(id), key().identity(), key(), records, &[]).map(drop)
+    };
+    let not_invited = |party| Err(Declined::NotInvited { party });
+    assert_eq!(
+        as_other(1, Part::of(&world, 0..1)),
+        not_invited(ClientId(1))
+    );
+    assert_eq!(
+        as_other(9, Part::of(&world, 0..1)),
+        not_invited(ClientId(9))
+    );
+    let many = Declined::TooManyUnits {
+        found: 2,
+        required: 1,
+    };
+    assert_eq!(as_other(0, Part::of(&world, 0..2)), Err(many));
+    let wide = TestWorld::new(3, 31);
+    let other = Declined::OtherFeatures {
+        found: 31,
+        required: 30,
+    };
+    assert_eq!(as_other(0, Part::of(&wide, 0..1)), Err(other));
+}
+
+#[test]
+fn a_charge_of_before_the_restart_still_counts() {
+    let study = agreed(TestStudy::default());
+    let world = TestWorld::new(3, 30);
+    let fresh = join(&study, &world, &[]).expect("invited");
+    assert_eq!(fresh.ledger().spent(), None);
+    let journal = [
+        JournalLine::Charged { sum: 0 },
+        JournalLine::Uploaded { sum: 0 },
+    ];
+    let again = join(&study, &world, &journal).expect("invited");
+    assert!(again.ledger().spent().is_some());
+    let unknown = join(&study, &world, &[JournalLine::Charged { sum: 999 }]);
+    assert!(matches!(
+        unknown,
+        Err(Declined::NotPlanned { sum: 999, .. })
+    ));
+}
