@@ -4,17 +4,19 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
-use sprifed_privacy::{ApproxDp, Delta, Epsilon, Relation};
-use sprifed_query::{Curator, LinearModel, Records};
+use sprifed_privacy::{ApproxDp, Delta, Epsilon, Participation, Relation};
+use sprifed_query::{LinearModel, Records};
 use sprifed_recovery::{CertifiedProcedure, Fit};
-use sprifed_simulate::{Correlation, Method, Reading, Unexplained, World, WorldRequest};
+use sprifed_simulate::{Absence, Correlation, Method, Reading, Unexplained, World, WorldRequest};
+use sprifed_study::{Agreed, Agreement, Embedded, everybody, split_evenly};
 
-use crate::entropy::secret_noise;
+use crate::entropy::secret_party;
 use crate::failure::Failure;
 use crate::files::{Destination, Overwrite};
 use crate::output::{Output, table};
 use crate::progress::Progress;
 use crate::report::{Bar, Page};
+use crate::study_arguments::trust_words;
 
 /// `demo`.
 #[derive(Args, Debug)]
@@ -26,6 +28,15 @@ pub(crate) struct Demo {
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
+
+/// Clinics, each with its part of the records.
+const CLIENTS: u32 = 50;
+
+/// A sum of fewer clinics is never opened.
+const QUORUM: u32 = 45;
+
+/// How many of them may tell others their shares of the noise.
+const COLLUDERS: u32 = 2;
 
 const EPSILON: f64 = 3.0;
 const DELTA: f64 = 1e-6;
@@ -44,30 +55,40 @@ impl Demo {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
         let budget = ApproxDp::new(Epsilon::try_from(EPSILON)?, Delta::try_from(DELTA)?);
         let procedure = CertifiedProcedure::Grad;
-        let method = Method::certified(procedure, &WORLD, budget, Relation::ZeroOut)?;
+        let participation = Participation::new(CLIENTS, QUORUM, COLLUDERS).map_err(bug)?;
+        let relation = Relation::ZeroOut;
+        let absence = Absence::NONE;
+        let method =
+            Method::federated(procedure, &WORLD, budget, relation, participation, absence)?;
         let Method::Certified { setting, plan, .. } = &method else {
             unreachable!("certified methods have a plan")
         };
         let world = World::generate(WORLD, self.seed);
         let records = Records::each_a_unit(world.features(), world.responses(), WORLD.features)
-            .map_err(sprifed_simulate::TrialError::from)?;
+            .map_err(bug)?;
         let progress = Progress::start("sums", plan.steps.len() as u64);
-        let mut curator = Curator::open(records, plan.clone(), secret_noise()?)
-            .map_err(sprifed_simulate::TrialError::from)?;
+        let key = secret_party()?;
+        let units = split_evenly(u32::try_from(WORLD.records).map_err(bug)?, CLIENTS);
+        let agreement = Agreement::among_members(&key, procedure, *setting, plan.clone(), units);
+        let agreed = Agreed::new(agreement).map_err(bug)?;
+        let mut study =
+            Embedded::over(&records, agreed.into(), &key, Box::new(everybody)).map_err(bug)?;
         let fit = procedure
-            .run(setting, &mut curator, |_| progress.advance())
-            .map_err(sprifed_simulate::TrialError::from)?;
+            .run_on_sums(setting, &mut study, |_| progress.advance())
+            .map_err(bug)?;
         progress.finish();
-        let spent = curator.ledger().spent();
+        let spent = study.ledger().spent();
         let epsilon = spent.map_or(0.0, |spent| spent.epsilon().get());
-        let mu = curator
+        let mu = study
             .ledger()
             .spending()
             .sums()
             .and_then(|sums| sums.mu().ok());
         let statement = format!(
-            "({epsilon:.4}, {DELTA:e})-DP for each record under zero-out, towards everybody but the \
-             trusted curator who held all records (backend: curator; currency: Gaussian DP, mu = {:.4})",
+            "({:.4}, {DELTA:e})-DP for each record under zero-out; the noise was added by {} \
+             (backend: secure-sum; currency: Gaussian DP, mu = {:.4})",
+            (epsilon * 1e4).ceil() / 1e4,
+            trust_words(plan.origin),
             mu.map_or(f64::NAN, f64::from),
         );
         let report = self.write_report(&world, &fit, &statement)?;
@@ -90,8 +111,8 @@ impl Demo {
             guarantee: statement.to_owned(),
             facts: vec![
                 (
-                    "records, one for each client".to_owned(),
-                    WORLD.records.to_string(),
+                    "records, spread over clients".to_owned(),
+                    format!("{} over {CLIENTS}", WORLD.records),
                 ),
                 ("features".to_owned(), WORLD.features.to_string()),
                 (
@@ -109,6 +130,15 @@ impl Demo {
         Destination::reserve(&path, Overwrite::Forced)?.write(&page.to_html())?;
         Ok(path.display().to_string())
     }
+}
+
+/// What can not go wrong with constants.
+fn bug(error: impl core::fmt::Display) -> Failure {
+    Failure::outcome(
+        "sprifed::demo::ended",
+        format!("the study ended without a model: {error}"),
+        "report this",
+    )
 }
 
 fn found_words(world: &World, model: &LinearModel) -> String {
@@ -164,7 +194,8 @@ fn to_json(world: &World, fit: &Fit, statement: &str, epsilon: f64, report: &str
             "mode": "certified", "unit": "record", "neighbours": "zero-out",
             "epsilon": epsilon, "delta": DELTA, "statement": statement,
         },
-        "backend": "curator", "clients": WORLD.records, "features": WORLD.features,
+        "backend": "secure-sum", "clients": CLIENTS, "records": WORLD.records,
+        "features": WORLD.features,
         "status": fit.status, "recovered": world.recovered(&fit.model),
         "sparsity": WORLD.sparsity, "coefficients": bars(world, fit),
         "test_mse": mse, "null_mse": baseline, "test_r2": 1.0 - mse / baseline, "report": report,
@@ -195,7 +226,7 @@ fn to_text(world: &World, fit: &Fit, answer: &Value) -> String {
         ]);
     }
     format!(
-        "{}.\n\n{} clients with one record of {} features each; {} matter.\n\
+        "{}.\n\n{CLIENTS} clients with {} records of {} features; {} matter.\n\
          found {}; their coefficients beside the true ones:\n\n{}\n\
          test R2 {:.3} (predicting zero: 0); test MSE {:.3}, null model {:.3}\n\
          the report is in {}",

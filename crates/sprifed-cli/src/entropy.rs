@@ -1,22 +1,35 @@
 //! The only place where entropy enters (invariant 3).
 
 use sprifed_noise::NoiseGenerator;
+use sprifed_study::PartyKey;
 
 use crate::failure::Failure;
 
 /// A generator of secret noise, keyed with 256 fresh bits of the operating system.
 ///
 /// # Errors
-/// When the system has no entropy to give: there is no fallback, because noise that can be guessed
-/// protects nobody.
+/// When the system has no entropy to give.
 pub(crate) fn secret_noise() -> Result<NoiseGenerator, Failure> {
-    let mut key = [0; 32];
-    getrandom::fill(&mut key).map_err(|error| {
+    Ok(NoiseGenerator::assume_fresh_entropy(fresh_bits()?))
+}
+
+/// The secret of a party, or of all parties of one process: 256 fresh bits.
+///
+/// # Errors
+/// When the system has no entropy to give.
+pub(crate) fn secret_party() -> Result<PartyKey, Failure> {
+    Ok(PartyKey::assume_fresh_entropy(fresh_bits()?))
+}
+
+/// There is no fallback, because noise that can be guessed protects nobody.
+fn fresh_bits() -> Result<[u8; 32], Failure> {
+    let mut bits = [0; 32];
+    getrandom::fill(&mut bits).map_err(|error| {
         Failure::environment(
             "sprifed::entropy::unavailable",
             format!("the operating system gave no entropy: {error}; 256 bits are required"),
             "repair the system's random number source; nothing was spent",
         )
     })?;
-    Ok(NoiseGenerator::assume_fresh_entropy(key))
+    Ok(bits)
 }

@@ -17,17 +17,19 @@ use sprifed_data::{DataError, Schema, Table, read_schema, read_table};
 use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{Delta, Epsilon};
 use sprifed_recovery::CertifiedProcedure;
+use sprifed_study::PartyKey;
 
 use crate::account::parse_quantity;
-use crate::entropy::secret_noise;
+use crate::entropy::{secret_noise, secret_party};
 use crate::failure::Failure;
 use crate::files::Destination;
 use crate::model::{Model, receipts_at};
 use crate::output::Output;
 use crate::score::{Score, require_columns};
-use crate::study_arguments::RelationName;
+use crate::study_arguments::{BackendArguments, BackendName, RelationName};
 
 pub(crate) use self::guarantee::Guarantee;
+use self::release::Secret;
 use self::report::{Evaluation, Report};
 use self::study::Study;
 
@@ -57,11 +59,11 @@ pub(crate) struct Fit {
     /// Which data sets the guarantee makes indistinguishable.
     #[arg(long, value_enum, default_value = "zero-out")]
     neighbours: RelationName,
-    /// Who adds up the records and adds the noise.
-    #[arg(long, value_enum, default_value = "curator")]
-    backend: BackendName,
+    #[command(flatten)]
+    backend: BackendArguments,
     /// Over how many clients the records are split, in consecutive blocks [default: one record
-    /// each, or the client column of the schema]. A curator holds them all nevertheless.
+    /// each, or the client column of the schema]. A curator holds them all nevertheless; with secure sums each
+    /// of them masks and adds noise on its own.
     #[arg(long)]
     clients: Option<usize>,
     /// Where the model goes.
@@ -103,13 +105,6 @@ impl ProcedureName {
     }
 }
 
-/// Backends, as the command line names them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum BackendName {
-    /// One trusted party holds all records and adds all the noise.
-    Curator,
-}
-
 impl Fit {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
         let schema = self.read_schema()?;
@@ -121,11 +116,13 @@ impl Fit {
         self.check_evaluation(&schema, &table)?;
         let study = Study::prepare(self, &schema, &table)?;
         let delta_note = self.delta_note(&study);
-        let generator = match self.simulate_noise {
-            Some(seed) => NoiseGenerator::simulated(seed),
-            None => secret_noise()?,
+        let secret = match (self.backend.backend, self.simulate_noise) {
+            (BackendName::Curator, Some(seed)) => Secret::Curator(NoiseGenerator::simulated(seed)),
+            (BackendName::Curator, None) => Secret::Curator(secret_noise()?),
+            (BackendName::SecureSum, Some(seed)) => Secret::Parties(PartyKey::simulated(seed, 0)),
+            (BackendName::SecureSum, None) => Secret::Parties(secret_party()?),
         };
-        let model = release::release(&study, generator, place, earlier_receipts)?;
+        let model = release::release(&study, secret, place, earlier_receipts)?;
         note_counts(&table, output);
         let (evaluation, unscored) = match self.evaluate(&model) {
             Ok(evaluation) => (evaluation, None),

@@ -4,15 +4,17 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use sprifed_privacy::{ApproxDp, Delta, Epsilon, Mu, Spending};
+use sprifed_privacy::{ApproxDp, Delta, Epsilon, Mu, NoiseOrigin, Spending};
 use sprifed_recovery::CertifiedProcedure;
-use sprifed_simulate::{Method, PaperAlgorithm, Summary};
+use sprifed_simulate::{Absence, Method, PaperAlgorithm, Summary};
 
 use crate::account::parse_quantity;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::study_arguments::{RelationName, WorldArguments};
+use crate::study_arguments::{
+    BackendArguments, BackendName, RelationName, WorldArguments, trust_words,
+};
 
 /// Procedures, as the command line names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -68,22 +70,17 @@ impl ProcedureName {
     }
 }
 
-/// Backends, as the command line names them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum BackendName {
-    /// One trusted party holds all records; the noise is drawn once.
-    Curator,
-}
-
 /// `simulate`.
 #[derive(Args, Debug)]
 pub(crate) struct Simulate {
     /// The procedure.
     #[arg(long, value_enum)]
     procedure: ProcedureName,
-    /// Who answers.
-    #[arg(long, value_enum, default_value = "curator")]
-    backend: BackendName,
+    #[command(flatten)]
+    backend: BackendArguments,
+    /// Of secure sums: the share of clients that leaves each sum, half of them before they upload.
+    #[arg(long, default_value_t = 0.0)]
+    dropouts: f64,
     #[command(flatten)]
     world: WorldArguments,
     /// Epsilon of the budget; for certified procedures.
@@ -133,7 +130,28 @@ impl Simulate {
         if let Some(procedure) = self.procedure.certified() {
             let budget = ApproxDp::new(self.epsilon, self.delta);
             let relation = self.neighbours.relation();
-            return Ok(Method::certified(procedure, &request, budget, relation)?);
+            let origin = self.backend.origin(self.world.clients())?;
+            return Ok(match origin {
+                NoiseOrigin::Curator => Method::certified(procedure, &request, budget, relation)?,
+                NoiseOrigin::Shares(participation) => {
+                    let absence = self.absence()?;
+                    Method::federated(
+                        procedure,
+                        &request,
+                        budget,
+                        relation,
+                        participation,
+                        absence,
+                    )?
+                }
+            });
+        }
+        if self.backend.backend != BackendName::Curator {
+            return Err(Failure::usage(
+                "sprifed::simulate::backend",
+                format!("{} has no certified noise", self.procedure.words()),
+                "use the backend curator, or a certified procedure: grad, sieve, honest-omp, honest-grad",
+            ));
         }
         if let Some(algorithm) = self.procedure.published() {
             return Ok(Method::paper(
@@ -149,6 +167,16 @@ impl Simulate {
         })
     }
 
+    fn absence(&self) -> Result<Absence, Failure> {
+        Absence::of(self.dropouts).map_err(|error| {
+            Failure::usage(
+                "sprifed::simulate::dropouts",
+                error.to_string(),
+                "correct --dropouts",
+            )
+        })
+    }
+
     fn per_vector(&self) -> Result<Mu, Failure> {
         let usual = if self.world.sparsity <= 5 { 0.543 } else { 0.4 };
         Ok(self.mu_p.map_or_else(|| Mu::try_from(usual), Ok)?)
@@ -156,7 +184,9 @@ impl Simulate {
 
     fn to_json(&self, method: &Method, summary: &Summary, seconds: f64) -> Result<Value, Failure> {
         let guarantee = match method {
-            Method::Certified { plan, .. } => self.certified_guarantee(&plan.spending()?),
+            Method::Certified { plan, .. } => {
+                self.certified_guarantee(&plan.spending()?, plan.origin)
+            }
             Method::Paper { .. } => self.paper_guarantee()?,
             Method::NonPrivateOmp | Method::NonPrivateLasso => json!({
                 "mode": "non-private",
@@ -164,7 +194,7 @@ impl Simulate {
             }),
         };
         Ok(json!({
-            "procedure": self.procedure.words(), "backend": "curator",
+            "procedure": self.procedure.words(), "backend": self.backend.backend.words(), "dropouts": self.dropouts,
             "records": self.world.records, "clients": self.world.clients(),
             "features": self.world.features, "sparsity": self.world.sparsity,
             "trials": self.trials, "seed": self.seed,
@@ -175,16 +205,17 @@ impl Simulate {
         }))
     }
 
-    fn certified_guarantee(&self, spending: &Spending) -> Value {
+    fn certified_guarantee(&self, spending: &Spending, origin: NoiseOrigin) -> Value {
         let guarantee = spending.to_approx_dp(self.delta);
         let epsilon = guarantee.map(ApproxDp::epsilon);
         let mu = spending.sums().and_then(|sums| sums.mu().ok());
         let relation = self.neighbours.relation().words();
         let statement = format!(
-            "with secret noise, one run would be ({}, {})-DP for each record under {relation}, \
-             towards everybody but the trusted curator; these runs used repeatable noise: NOT PRIVATE",
+            "with secret noise, one run would be ({}, {})-DP for each record under {relation}, the noise \
+             added by {}; these runs used repeatable noise: NOT PRIVATE",
             epsilon.map_or(f64::NAN, Epsilon::get),
             self.delta,
+            trust_words(origin),
         );
         json!({
             "mode": "certified", "noise": "simulated", "unit": "record",

@@ -1,7 +1,7 @@
 //! Arguments that several commands share: the world of a simulation and the neighbouring relation.
 
 use clap::{Args, ValueEnum};
-use sprifed_privacy::Relation;
+use sprifed_privacy::{NoiseOrigin, Participation, Relation};
 use sprifed_simulate::{Correlation, Reading, Unexplained, WorldRequest};
 
 use crate::failure::Failure;
@@ -21,6 +21,88 @@ impl RelationName {
             Self::ZeroOut => Relation::ZeroOut,
             Self::ReplaceOne => Relation::ReplaceOne,
         }
+    }
+}
+
+/// Backends, as the command line names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BackendName {
+    /// One trusted party holds all records; it adds all the noise.
+    Curator,
+    /// Every client masks its own vector and adds its own share of the noise; nobody is trusted
+    /// with records.
+    SecureSum,
+}
+
+impl BackendName {
+    /// The name as it is typed.
+    pub(crate) const fn words(self) -> &'static str {
+        match self {
+            Self::Curator => "curator",
+            Self::SecureSum => "secure-sum",
+        }
+    }
+
+    /// The backend whose noise is of this origin.
+    pub(crate) const fn of(origin: NoiseOrigin) -> Self {
+        match origin {
+            NoiseOrigin::Curator => Self::Curator,
+            NoiseOrigin::Shares(_) => Self::SecureSum,
+        }
+    }
+}
+
+/// Who answers, and on whom the noise depends.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct BackendArguments {
+    /// Who adds up the records and adds the noise.
+    #[arg(long, value_enum, default_value = "curator")]
+    pub(crate) backend: BackendName,
+    /// Of secure sums: a sum of fewer clients is never opened [default: nine tenths of them].
+    #[arg(long)]
+    quorum: Option<u32>,
+    /// Of secure sums: how many clients may tell others their shares of the noise [default: a
+    /// twentieth of them, at least one].
+    #[arg(long)]
+    colluders: Option<u32>,
+}
+
+impl BackendArguments {
+    /// Who adds the noise of a study with this many clients.
+    pub(crate) fn origin(&self, clients: usize) -> Result<NoiseOrigin, Failure> {
+        let refuse = |message: String, help: &str| {
+            Failure::usage("sprifed::study::participation", message, help)
+        };
+        if self.backend == BackendName::Curator {
+            return match (self.quorum, self.colluders) {
+                (None, None) => Ok(NoiseOrigin::Curator),
+                _ => Err(refuse(
+                    "--quorum and --colluders were given, but a curator adds all the noise alone"
+                        .to_owned(),
+                    "add --backend secure-sum or remove them; nothing was spent",
+                )),
+            };
+        }
+        let clients = u32::try_from(clients).unwrap_or(u32::MAX);
+        let (quorum, colluders) = (clients - clients / 10, (clients / 20).max(1));
+        let participation = Participation::new(
+            clients,
+            self.quorum.unwrap_or(quorum),
+            self.colluders.unwrap_or(colluders),
+        );
+        let participation = participation.map_err(|error| {
+            let help = "correct --clients, --quorum or --colluders; nothing was spent";
+            refuse(error.to_string(), help)
+        })?;
+        Ok(NoiseOrigin::Shares(participation))
+    }
+}
+
+/// Who the noise of this origin protects from whom, in words.
+pub(crate) fn trust_words(origin: NoiseOrigin) -> String {
+    match origin {
+        NoiseOrigin::Curator => "a trusted curator who holds all records".to_owned(),
+        NoiseOrigin::Shares(participation) => participation.words(),
     }
 }
 

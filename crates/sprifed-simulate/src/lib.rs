@@ -1,11 +1,13 @@
 #![doc = include_str!("../README.md")]
 
+mod absence;
 mod forecast;
 mod summary;
 mod trial;
 mod world;
 
+pub use absence::{Absence, IllegalShare};
 pub use forecast::{Forecast, forecast_records};
 pub use summary::{Mean, Summary};
 pub use trial::{Method, PaperAlgorithm, TrialError, TrialOutcome, default_response_bound};
-pub use world::{Correlation, Reading, Unexplained, World, WorldRequest};
+pub use world::{Correlation, Reading, Rows, Unexplained, World, WorldRequest};

@@ -1,14 +1,23 @@
 //! One trial: a world, a procedure, a backend, a score.
 
+use std::sync::Arc;
+
 use sprifed_noise::NoiseGenerator;
-use sprifed_privacy::{ApproxDp, Mu, NoiseOrigin, PrivacyUnit, Relation};
-use sprifed_query::{Curator, CuratorError, IllegalRecords, Plan, PlanError, Records, run};
+use sprifed_privacy::{ApproxDp, Mu, NoiseOrigin, Participation, PrivacyUnit, Relation};
+use sprifed_query::{
+    Curator, CuratorError, IllegalRecords, Plan, PlanError, RecordSource, Records, run,
+};
 use sprifed_recovery::{
     CertifiedProcedure, Fit, Intercept, PaperBackend, PaperBackendError, PaperGradient, PaperNoise,
     PaperOmp, RunError, Setting, SupportNoise, non_private_lasso, non_private_omp,
 };
 
-use crate::world::{Reading, World, WorldRequest};
+use sprifed_study::{
+    Agreed, Agreement, Embedded, EmbeddedError, IllegalAgreement, PartyKey, split_evenly,
+};
+
+use crate::absence::Absence;
+use crate::world::{Reading, Rows, World, WorldRequest};
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -26,6 +35,15 @@ pub enum TrialError {
     /// The procedure did not end with a fit.
     #[error(transparent)]
     Run(#[from] RunError<CuratorError>),
+    /// The parties can not agree on the study.
+    #[error(transparent)]
+    Agreement(#[from] IllegalAgreement),
+    /// The secure sums ended without a result.
+    #[error(transparent)]
+    Embedded(#[from] EmbeddedError),
+    /// The procedure did not end with a fit over secure sums.
+    #[error(transparent)]
+    Federated(#[from] RunError<EmbeddedError>),
     /// The paper's backend refused.
     #[error(transparent)]
     Paper(#[from] PaperBackendError),
@@ -48,7 +66,7 @@ pub enum PaperAlgorithm {
 /// How the model is looked for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Method {
-    /// With certified noise, by a curator who follows the plan.
+    /// With certified noise, by a curator or by parties whose noise adds up, as the plan says.
     Certified {
         /// The procedure.
         procedure: CertifiedProcedure,
@@ -56,6 +74,8 @@ pub enum Method {
         setting: Setting,
         /// Its public plan.
         plan: Plan,
+        /// Who misses sums; a curator misses none.
+        absence: Absence,
     },
     /// With the paper's noise: NOT PRIVATE.
     Paper {
@@ -108,12 +128,43 @@ impl Method {
         budget: ApproxDp,
         relation: Relation,
     ) -> Result<Self, PlanError> {
-        let setting = setting_of(procedure, world, budget, relation)?;
+        Self::planned(
+            procedure,
+            setting_of(procedure, world, budget, relation)?,
+            Absence::NONE,
+        )
+    }
+
+    /// The same over secure sums: every party, mask and share of noise for real.
+    ///
+    /// # Errors
+    /// When no plan exists.
+    pub fn federated(
+        procedure: CertifiedProcedure,
+        world: &WorldRequest,
+        budget: ApproxDp,
+        relation: Relation,
+        participation: Participation,
+        absence: Absence,
+    ) -> Result<Self, PlanError> {
+        let setting = Setting {
+            origin: NoiseOrigin::Shares(participation),
+            ..setting_of(procedure, world, budget, relation)?
+        };
+        Self::planned(procedure, setting, absence)
+    }
+
+    fn planned(
+        procedure: CertifiedProcedure,
+        setting: Setting,
+        absence: Absence,
+    ) -> Result<Self, PlanError> {
         let plan = procedure.plan(&setting)?;
         Ok(Self::Certified {
             procedure,
             setting,
             plan,
+            absence,
         })
     }
 
@@ -137,7 +188,24 @@ impl Method {
     /// # Errors
     /// When the backend refuses.
     pub fn run(&self, request: WorldRequest, seed: u64) -> Result<TrialOutcome, TrialError> {
-        self.run_on(&World::generate(request, seed), seed)
+        match self {
+            // Parties make their records when they are asked, so that nobody holds all of them.
+            Self::Certified { setting, .. }
+                if setting.origin != NoiseOrigin::Curator && request.reading == Reading::Clean =>
+            {
+                let rows = Rows::generate(request, seed);
+                let fit = self.fit_federated(&rows, noise_seed(seed))?;
+                let recovered = rows.recovered(&fit.model);
+                let (test_mse, null_mse) = rows.population_errors(&fit.model);
+                Ok(TrialOutcome {
+                    fit,
+                    recovered,
+                    test_mse,
+                    null_mse,
+                })
+            }
+            _ => self.run_on(&World::generate(request, seed), seed),
+        }
     }
 
     /// Runs the trial on a world that is there already, with noise of this seed.
@@ -145,7 +213,7 @@ impl Method {
     /// # Errors
     /// When the backend refuses.
     pub fn run_on(&self, world: &World, seed: u64) -> Result<TrialOutcome, TrialError> {
-        let fit = self.fit(world, world.request(), seed ^ 0x5EED_0F01)?;
+        let fit = self.fit(world, world.request(), noise_seed(seed))?;
         let recovered = world.recovered(&fit.model);
         let (test_mse, null_mse) = world.errors(&fit.model);
         Ok(TrialOutcome {
@@ -159,10 +227,14 @@ impl Method {
     fn fit(&self, world: &World, request: WorldRequest, seed: u64) -> Result<Fit, TrialError> {
         let records = Records::each_a_unit(world.features(), world.responses(), request.features)?;
         match self {
+            Self::Certified { setting, .. } if setting.origin != NoiseOrigin::Curator => {
+                self.fit_federated(&records, seed)
+            }
             Self::Certified {
                 procedure,
                 setting,
                 plan,
+                ..
             } => {
                 let generator = NoiseGenerator::simulated(seed);
                 let mut curator = Curator::open(records, plan.clone(), generator)?;
@@ -189,6 +261,32 @@ impl Method {
             Self::NonPrivateLasso => Ok(non_private_lasso(&records, request.sparsity)),
         }
     }
+
+    fn fit_federated<S: RecordSource>(&self, source: &S, seed: u64) -> Result<Fit, TrialError> {
+        let Self::Certified {
+            procedure,
+            setting,
+            plan,
+            absence,
+        } = self
+        else {
+            unreachable!("only certified methods are federated")
+        };
+        let key = PartyKey::simulated(seed, 0);
+        let NoiseOrigin::Shares(participation) = plan.origin else {
+            unreachable!("only plans of shares are federated")
+        };
+        let units = split_evenly(small(source.n_units())?, participation.clients());
+        let agreement = Agreement::among_members(&key, *procedure, *setting, plan.clone(), units);
+        let agreed = Arc::new(Agreed::new(agreement)?);
+        let mut study = Embedded::over(source, agreed, &key, absence.attendance(seed))?;
+        Ok(procedure.run_on_sums(setting, &mut study, |_| ())?)
+    }
+}
+
+/// The seed of a trial's noise, apart from that of its data.
+const fn noise_seed(seed: u64) -> u64 {
+    seed ^ 0x5EED_0F01
 }
 
 fn setting_of(

@@ -9,7 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 use rayon::slice::ParallelSliceMut;
 use serde::{Deserialize, Serialize};
-use sprifed_query::LinearModel;
+use sprifed_query::{LinearModel, Record, RecordSource};
 
 #[cfg(test)]
 mod tests;
@@ -69,9 +69,16 @@ pub struct WorldRequest {
 /// A generated world.
 #[derive(Clone, Debug)]
 pub struct World {
-    request: WorldRequest,
+    rows: Rows,
     features: Vec<f32>,
     responses: Vec<f32>,
+}
+
+/// The records of a world, made when they are asked for: nothing but the model is held.
+#[derive(Clone, Debug)]
+pub struct Rows {
+    request: WorldRequest,
+    seed: u64,
     truth: LinearModel,
     error_std_dev: f64,
 }
@@ -79,8 +86,8 @@ pub struct World {
 /// The variance of a standard normal clipped to [−1, 1]: 1 − 2φ(1).
 const CLIPPED_VARIANCE: f64 = 0.516_058_550_961_713_3;
 
-impl World {
-    /// The world of this seed.
+impl Rows {
+    /// The rows of this seed, as they are before the response is rescaled in the paper's reading.
     #[must_use]
     pub fn generate(request: WorldRequest, seed: u64) -> Self {
         let mut stream = stream_of(seed, u64::MAX);
@@ -92,55 +99,22 @@ impl World {
                 (explained * (1.0 - share) / share).sqrt()
             }
         };
-        let rows = request.records + request.test_records;
-        let mut features = vec![0f32; rows * request.features];
-        let mut responses = vec![0f32; rows];
-        features
-            .par_chunks_exact_mut(request.features.max(1))
-            .zip(responses.par_iter_mut())
-            .enumerate()
-            .for_each(|(row, (values, response))| {
-                let mut stream = stream_of(seed, row as u64);
-                fill_row(values, &request, &mut stream);
-                let error: f64 = StandardNormal.sample(&mut stream);
-                #[expect(clippy::cast_possible_truncation, reason = "records are stored in f32")]
-                let exact = (truth.predict(values) + error_std_dev * error) as f32;
-                *response = exact;
-            });
-        if request.reading == Reading::Paper {
-            clip_and_rescale(&mut responses);
-        }
         Self {
             request,
-            features,
-            responses,
+            seed,
             truth,
             error_std_dev,
         }
     }
 
-    /// What was asked for.
-    #[must_use]
-    pub const fn request(&self) -> WorldRequest {
-        self.request
-    }
-
-    /// The features of the training records, row by row.
-    #[must_use]
-    pub fn features(&self) -> &[f32] {
-        &self.features[..self.request.records * self.request.features]
-    }
-
-    /// The responses of the training records.
-    #[must_use]
-    pub fn responses(&self) -> &[f32] {
-        &self.responses[..self.request.records]
-    }
-
-    /// The model that generated the responses.
-    #[must_use]
-    pub const fn truth(&self) -> &LinearModel {
-        &self.truth
+    /// Writes the features of one row and returns its response.
+    fn fill(&self, row: usize, values: &mut [f32]) -> f32 {
+        let mut stream = stream_of(self.seed, row as u64);
+        fill_row(values, &self.request, &mut stream);
+        let error: f64 = StandardNormal.sample(&mut stream);
+        #[expect(clippy::cast_possible_truncation, reason = "records are stored in f32")]
+        let exact = (self.truth.predict(values) + self.error_std_dev * error) as f32;
+        exact
     }
 
     /// How many features of the true model `model` has found.
@@ -154,37 +128,119 @@ impl World {
             .count()
     }
 
+    /// The mean squared error of `model` over the population of the clean reading, and that of
+    /// predicting zero.
+    #[must_use]
+    pub fn population_errors(&self, model: &LinearModel) -> (f64, f64) {
+        let mut difference = self.truth.terms.clone();
+        difference.extend(
+            model
+                .terms
+                .iter()
+                .map(|(feature, value)| (*feature, -value)),
+        );
+        let correlation = self.request.correlation;
+        let noise = self.error_std_dev * self.error_std_dev;
+        let wrong = quadratic(&difference, &difference, correlation);
+        let all = quadratic(&self.truth.terms, &self.truth.terms, correlation);
+        (
+            wrong + model.intercept * model.intercept + noise,
+            all + noise,
+        )
+    }
+}
+
+impl RecordSource for Rows {
+    fn n_features(&self) -> usize {
+        self.request.features
+    }
+
+    fn n_units(&self) -> usize {
+        self.request.records
+    }
+
+    fn visit_unit(&self, unit: usize, visit: &mut dyn FnMut(Record<'_>)) {
+        let mut values = vec![0f32; self.request.features];
+        let response = self.fill(unit, &mut values);
+        visit(Record {
+            features: &values,
+            response,
+        });
+    }
+}
+
+impl World {
+    /// The world of this seed.
+    #[must_use]
+    pub fn generate(request: WorldRequest, seed: u64) -> Self {
+        let source = Rows::generate(request, seed);
+        let rows = request.records + request.test_records;
+        let mut features = vec![0f32; rows * request.features];
+        let mut responses = vec![0f32; rows];
+        features
+            .par_chunks_exact_mut(request.features.max(1))
+            .zip(responses.par_iter_mut())
+            .enumerate()
+            .for_each(|(row, (values, response))| *response = source.fill(row, values));
+        if request.reading == Reading::Paper {
+            clip_and_rescale(&mut responses);
+        }
+        Self {
+            rows: source,
+            features,
+            responses,
+        }
+    }
+
+    /// What was asked for.
+    #[must_use]
+    pub const fn request(&self) -> WorldRequest {
+        self.rows.request
+    }
+
+    /// The features of the training records, row by row.
+    #[must_use]
+    pub fn features(&self) -> &[f32] {
+        let WorldRequest {
+            records, features, ..
+        } = self.rows.request;
+        &self.features[..records * features]
+    }
+
+    /// The responses of the training records.
+    #[must_use]
+    pub fn responses(&self) -> &[f32] {
+        &self.responses[..self.rows.request.records]
+    }
+
+    /// The model that generated the responses.
+    #[must_use]
+    pub const fn truth(&self) -> &LinearModel {
+        &self.rows.truth
+    }
+
+    /// How many features of the true model `model` has found.
+    #[must_use]
+    pub fn recovered(&self, model: &LinearModel) -> usize {
+        self.rows.recovered(model)
+    }
+
     /// The mean squared error of `model` on new records, and that of predicting zero.
     ///
     /// Exact over the population in the clean reading, on the test records in the paper's.
     #[must_use]
     pub fn errors(&self, model: &LinearModel) -> (f64, f64) {
-        match self.request.reading {
-            Reading::Clean => {
-                let mut difference = self.truth.terms.clone();
-                difference.extend(
-                    model
-                        .terms
-                        .iter()
-                        .map(|(feature, value)| (*feature, -value)),
-                );
-                let correlation = self.request.correlation;
-                let noise = self.error_std_dev * self.error_std_dev;
-                let wrong = quadratic(&difference, &difference, correlation);
-                let all = quadratic(&self.truth.terms, &self.truth.terms, correlation);
-                (
-                    wrong + model.intercept * model.intercept + noise,
-                    all + noise,
-                )
-            }
+        match self.rows.request.reading {
+            Reading::Clean => self.rows.population_errors(model),
             Reading::Paper => self.test_errors(model),
         }
     }
 
     fn test_errors(&self, model: &LinearModel) -> (f64, f64) {
-        let start = self.request.records;
-        let rows = self.features[start * self.request.features..]
-            .chunks_exact(self.request.features)
+        let request = self.rows.request;
+        let start = request.records;
+        let rows = self.features[start * request.features..]
+            .chunks_exact(request.features)
             .zip(&self.responses[start..]);
         let mut sums = (0.0, 0.0);
         for (row, response) in rows {
@@ -193,7 +249,7 @@ impl World {
             sums.1 += response * response;
         }
         #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 records")]
-        let count = self.request.test_records.max(1) as f64;
+        let count = request.test_records.max(1) as f64;
         (sums.0 / count, sums.1 / count)
     }
 }

@@ -2,26 +2,25 @@
 
 use std::sync::Arc;
 
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use sprifed_privacy::{
-    ApproxDp, Epsilon, IllegalQuantity, LedgerLine, NoiseOrigin, Participation, PrivacyUnit,
-    SumPurchase, Uncertifiable,
+    ApproxDp, Epsilon, IllegalQuantity, LOG_WRAP_PROBABILITY, LedgerLine, NoiseOrigin,
+    Participation, PrivacyUnit, SumPurchase, Uncertifiable,
 };
 use sprifed_query::{Plan, PlannedStep, PlannedSum};
 use sprifed_recovery::{CertifiedProcedure, Setting};
 use sprifed_secure_sum::{ClientId, IllegalStudy, Roster, RosterError, Study, SumShape};
 
 use crate::hexadecimal::Digest;
+use crate::party_key::PartyKey;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
 /// The format of the document; another one is refused.
 pub const FORMAT: u32 = 1;
-
-/// ln of the probability that any coordinate of a study wraps around: 2⁻⁴⁰.
-const LOG_WRAP_PROBABILITY: f64 = -40.0 * core::f64::consts::LN_2;
 
 /// One invited party.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -211,7 +210,8 @@ impl Agreed {
         self.participation
     }
 
-    /// The most that all sums can cost together, repetitions included.
+    /// The most that all sums can cost together: the budget, or the plan and its repetitions if
+    /// they are more.
     #[must_use]
     pub const fn ceiling(&self) -> ApproxDp {
         self.ceiling
@@ -284,12 +284,51 @@ impl Agreed {
 }
 
 impl Agreement {
+    /// The agreement of the members of `key`, who live in one process; `units` says how many
+    /// privacy units each of them holds at most.
+    #[must_use]
+    pub fn among_members(
+        key: &PartyKey,
+        procedure: CertifiedProcedure,
+        setting: Setting,
+        plan: Plan,
+        units: Vec<u32>,
+    ) -> Self {
+        let party = |(id, units): (usize, u32)| {
+            let id = u32::try_from(id).unwrap_or(u32::MAX);
+            Party {
+                name: format!("client {id}"),
+                identity: Digest(key.of_member(id).identity().public()),
+                units,
+            }
+        };
+        Self {
+            format: FORMAT,
+            title: format!("{} in one process", plan.procedure),
+            nonce: key.nonce(),
+            coordinator: Digest(key.identity().public()),
+            procedure,
+            setting,
+            plan,
+            parties: units.into_par_iter().enumerate().map(party).collect(),
+            repeats: 0,
+            data: serde_json::Value::Null,
+        }
+    }
+
     /// The document as it is distributed.
     #[must_use]
     pub fn to_document(&self) -> Vec<u8> {
         // Numbers, text and lists: there is nothing that JSON could not hold.
         serde_json::to_vec_pretty(self).unwrap_or_default()
     }
+}
+
+/// How many of `units` each of `members` gets, as evenly as possible, the first ones more.
+#[must_use]
+pub fn split_evenly(units: u32, members: u32) -> Vec<u32> {
+    let size = |id| units / members + u32::from(id < units % members);
+    (0..members).map(size).collect()
 }
 
 fn participation_of(agreement: &Agreement) -> Result<Participation, IllegalAgreement> {
@@ -398,7 +437,10 @@ fn ceiling_of(agreement: &Agreement) -> Result<ApproxDp, IllegalAgreement> {
             required: format!("at most the budget of {budget}"),
         });
     }
+    if agreement.repeats == 0 {
+        return Ok(plan.budget);
+    }
     // The order of additions must not decide whether the last charge fits.
-    let ceiling = Epsilon::try_from(total * (1.0 + 1e-9))?;
+    let ceiling = Epsilon::try_from((total * (1.0 + 1e-9)).max(budget))?;
     Ok(ApproxDp::new(ceiling, delta))
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rayon::iter::{IntoParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 use sprifed_noise::Provenance;
 use sprifed_privacy::{Ledger, LedgerError};
-use sprifed_query::{Answer, PlannedSum, RecordSource, SumBackend, SumQuery};
+use sprifed_query::{Answer, Part, PlannedSum, RecordSource, SumBackend, SumQuery};
 use sprifed_secure_sum::{
     Abandoned, CheckedCertificate, ClientId, ClientSet, Coordinator, CoordinatorOutput, Notice,
     Phase, Rejected, SignedMessage, SumOutcome, SumRefused, UnmaskedSum,
@@ -86,6 +86,28 @@ pub struct Embedded<'a, R> {
     provenance: Provenance,
     next_step: usize,
     survivors: Vec<u32>,
+}
+
+impl<'a, S: RecordSource> Embedded<'a, Part<'a, S>> {
+    /// Sets up the members of `key`, each with the units of `source` that the agreement gives it.
+    ///
+    /// # Errors
+    /// When a party refuses or too few of them are present.
+    pub fn over(
+        source: &'a S,
+        agreed: Arc<Agreed>,
+        key: &PartyKey,
+        attendance: Box<Attendance<'a>>,
+    ) -> Result<Self, EmbeddedError> {
+        let mut start = 0;
+        let parties = agreed.agreement().parties.iter().map(|party| {
+            let units = start..start + party.units as usize;
+            start = units.end;
+            Part::of(source, units)
+        });
+        let parts = parties.collect();
+        Self::open(agreed, key, parts, attendance)
+    }
 }
 
 impl<'a, R: RecordSource + Send> Embedded<'a, R> {

@@ -9,7 +9,7 @@ mod party_key;
 #[cfg(test)]
 mod test_world;
 
-pub use agreement::{Agreed, Agreement, FORMAT, IllegalAgreement, Party};
+pub use agreement::{Agreed, Agreement, FORMAT, IllegalAgreement, Party, split_evenly};
 pub use embedded::{Attendance, Embedded, EmbeddedError, everybody};
 pub use hexadecimal::{Digest, NotHexadecimal};
 pub use participant::{Declined, JournalLine, Participant, ParticipantOutput};

@@ -66,6 +66,11 @@ impl PartyKey {
         IdentityKey::from_stored(&self.derive(&[b"identity"]))
     }
 
+    /// Public bits that no other key has.
+    pub(crate) fn nonce(&self) -> Digest {
+        Digest(*self.derive(&[b"nonce"]))
+    }
+
     /// What masks are derived from.
     pub(crate) fn masks(&self, agreement: &Digest) -> ClientSeed {
         ClientSeed::from_stored(*self.derive(&[b"masks", &agreement.0]))

@@ -1,9 +1,6 @@
 //! A small world for tests: two features matter.
 
-use sprifed_query::{Part, Record, RecordSource};
-use sprifed_secure_sum::ClientId;
-
-use crate::agreement::Agreed;
+use sprifed_query::{Record, RecordSource};
 
 #[derive(Clone, Debug)]
 pub(crate) struct TestWorld {
@@ -16,17 +13,6 @@ impl TestWorld {
 
     pub(crate) const fn new(records: usize, features: usize) -> Self {
         Self { records, features }
-    }
-
-    pub(crate) fn parts(&self, study: &Agreed) -> Vec<Part<'_, Self>> {
-        let parties = study.agreement().parties.iter();
-        parties
-            .zip(0..)
-            .map(|(party, id)| {
-                let first = usize::try_from(study.first_unit(ClientId(id))).expect("small");
-                Part::of(self, first..first + party.units as usize)
-            })
-            .collect()
     }
 }
 

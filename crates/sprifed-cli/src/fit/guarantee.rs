@@ -5,14 +5,14 @@ use std::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
 use sprifed_noise::Provenance;
 use sprifed_privacy::{
-    ApproxDp, Delta, IllegalQuantity, Mu, PrivacyUnit, RangeBound, Relation, Rho, Spending, SumCost,
+    ApproxDp, Delta, IllegalQuantity, Mu, NoiseOrigin, PrivacyUnit, RangeBound, Relation, Rho,
+    Spending, SumCost,
 };
+
+use crate::study_arguments::{BackendName, trust_words};
 
 /// Stamped on every output whose noise can be repeated.
 const NOT_PRIVATE: &str = "NOT PRIVATE";
-
-/// Who must be honest for the sentence to be true.
-const TRUST: &str = "a trusted curator who holds all records";
 
 /// The guarantee of a fit, as reports and files show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ pub(crate) struct Guarantee {
     nominal_epsilon: Option<f64>,
     /// What a client with several records has, where records are the units.
     client: Option<ClientGuarantee>,
-    backend: String,
+    pub(crate) backend: String,
     trust: String,
     provenance: Provenance,
     pub(crate) statement: String,
@@ -64,6 +64,8 @@ pub(super) struct Terms {
     pub(super) unit: PrivacyUnit,
     /// The most records that one client can hold.
     pub(super) most_records: u32,
+    /// Who adds the noise.
+    pub(super) origin: NoiseOrigin,
 }
 
 impl Guarantee {
@@ -95,8 +97,8 @@ impl Guarantee {
             slack: cost.slack,
             nominal_epsilon: (!is_private).then_some(total),
             client,
-            backend: "curator".to_owned(),
-            trust: TRUST.to_owned(),
+            backend: BackendName::of(terms.origin).words().to_owned(),
+            trust: trust_words(terms.origin),
             provenance,
             statement: String::new(),
         };

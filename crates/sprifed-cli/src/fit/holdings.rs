@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use sprifed_data::{ClientIndex, DataError, PrivacyUnit, Schema, Table};
+use sprifed_privacy::NoiseOrigin;
 use sprifed_query::{IllegalRecords, Records};
 
 use crate::failure::Failure;
@@ -15,8 +16,10 @@ pub(super) struct Holdings {
     pub(super) n_clients: usize,
     /// The most records that one client can hold.
     pub(super) most_records: u32,
-    /// The rows of each client that has any, if clients are the units.
-    grouped: Option<Vec<Vec<u32>>>,
+    /// The rows of each client.
+    rows: Vec<Vec<u32>>,
+    /// Whether clients are the units of privacy.
+    by_client: bool,
 }
 
 /// A table with the rows of each unit side by side.
@@ -26,6 +29,8 @@ pub(super) struct Grouped<'a> {
     responses: Cow<'a, [f32]>,
     n_features: usize,
     units: Option<Vec<Range<usize>>>,
+    /// The units of each client, where clients are parties of their own.
+    parties: Vec<Range<usize>>,
 }
 
 impl Holdings {
@@ -51,12 +56,12 @@ impl Holdings {
                     "remove --clients, or `record.client` from the schema; nothing was spent";
                 return Err(Failure::usage("sprifed::fit::two-splits", message, help));
             }
-            let grouped = by_client.then(|| index.iter().map(<[u32]>::to_vec).collect());
-            return Ok(Self::new(
-                index.n_clients(),
-                schema.max_per_client().get(),
-                grouped,
-            ));
+            return Ok(Self {
+                n_clients: index.n_clients(),
+                most_records: schema.max_per_client().get(),
+                rows: index.iter().map(<[u32]>::to_vec).collect(),
+                by_client,
+            });
         }
         // Without a client column the index has one client for each record of the file.
         let positions = index.n_clients();
@@ -70,71 +75,70 @@ impl Holdings {
                 .copied()
                 .collect()
         };
-        let grouped = by_client.then(|| blocks.iter().map(rows).collect());
-        Ok(Self::new(
+        Ok(Self {
             n_clients,
-            u32::try_from(most).unwrap_or(u32::MAX),
-            grouped,
-        ))
+            most_records: u32::try_from(most).unwrap_or(u32::MAX),
+            rows: blocks.iter().map(rows).collect(),
+            by_client,
+        })
     }
 
-    /// A client without usable records contributes zero, so it needs no place among the units.
-    fn new(n_clients: usize, most_records: u32, grouped: Option<Vec<Vec<u32>>>) -> Self {
-        let grouped = grouped.map(|clients| {
-            clients
-                .into_iter()
-                .filter(|rows| !rows.is_empty())
-                .collect()
-        });
-        Self {
-            n_clients,
-            most_records,
-            grouped,
-        }
+    /// The most privacy units that one client can hold.
+    pub(super) const fn most_units(&self) -> u32 {
+        if self.by_client { 1 } else { self.most_records }
     }
 
-    /// The rows of `table`, those of one unit side by side.
-    pub(super) fn group<'a>(&self, table: &'a Table) -> Grouped<'a> {
+    /// The rows of `table`, those of one unit side by side, and those of one client where clients
+    /// add the noise.
+    pub(super) fn group<'a>(&self, table: &'a Table, origin: NoiseOrigin) -> Grouped<'a> {
         let design = table.design();
-        let n_features = design.n_features();
-        let Some(clients) = &self.grouped else {
-            return Grouped {
-                features: Cow::Borrowed(design.values()),
-                responses: Cow::Borrowed(table.response()),
-                n_features,
-                units: None,
-            };
+        let mut grouped = Grouped {
+            features: Cow::Borrowed(design.values()),
+            responses: Cow::Borrowed(table.response()),
+            n_features: design.n_features(),
+            units: None,
+            parties: Vec::new(),
         };
-        let mut start = 0;
-        let units = clients.iter().map(|rows| {
-            let unit = start..start + rows.len();
-            start = unit.end;
-            unit
-        });
-        let units = Some(units.collect());
-        let order = || clients.iter().flatten().map(|row| *row as usize);
-        if order().enumerate().all(|(place, row)| place == row) {
-            let (features, responses) = (
-                Cow::Borrowed(design.values()),
-                Cow::Borrowed(table.response()),
-            );
-            return Grouped {
-                features,
-                responses,
-                n_features,
-                units,
-            };
+        let as_parties = origin != NoiseOrigin::Curator;
+        if !as_parties && !self.by_client {
+            return grouped;
         }
-        Grouped {
-            features: order().flat_map(|row| design.row(row)).copied().collect(),
-            responses: order().map(|row| table.response()[row]).collect(),
-            n_features,
-            units,
+        let order = || self.rows.iter().flatten().map(|row| *row as usize);
+        if !order().enumerate().all(|(place, row)| place == row) {
+            grouped.features = order().flat_map(|row| design.row(row)).copied().collect();
+            grouped.responses = order().map(|row| table.response()[row]).collect();
         }
+        // A client without usable records contributes zero, so it has no place among the units.
+        if self.by_client {
+            let held = self.rows.iter().map(Vec::len).filter(|held| *held > 0);
+            grouped.units = Some(consecutive(held));
+        }
+        if as_parties {
+            let held = self.rows.iter().map(Vec::len);
+            let units = held.map(|held| if self.by_client { held.min(1) } else { held });
+            grouped.parties = consecutive(units);
+        }
+        grouped
     }
 }
 
+/// Ranges of these lengths, one after the other.
+fn consecutive(lengths: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+    let mut start = 0;
+    let range = |length| {
+        let range = start..start + length;
+        start = range.end;
+        range
+    };
+    lengths.map(range).collect()
+}
+
 impl Grouped<'_> {
+    /// The units of each client, where clients are parties of their own.
+    pub(super) fn parties(&self) -> &[Range<usize>] {
+        &self.parties
+    }
+
     /// The records as a backend wants them.
     pub(super) fn records(&self) -> Result<Records<'_>, IllegalRecords> {
         let records = Records::each_a_unit(&self.features, &self.responses, self.n_features)?;

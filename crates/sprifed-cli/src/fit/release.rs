@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use sprifed_data::UnitModel;
 use sprifed_noise::{NoiseGenerator, Provenance};
 use sprifed_privacy::LedgerRecord;
-use sprifed_query::Curator;
+use sprifed_query::{Curator, Part, Records};
 use sprifed_recovery::Fit;
+use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, everybody};
 
 use super::study::Study;
 use crate::failure::Failure;
@@ -20,6 +21,30 @@ use crate::progress::Progress;
 #[cfg(test)]
 mod tests;
 
+/// What the noise of a study is made from.
+#[derive(Debug)]
+pub(super) enum Secret {
+    /// All of it, by one party.
+    Curator(NoiseGenerator),
+    /// A share for each client.
+    Parties(PartyKey),
+}
+
+impl Secret {
+    const fn provenance(&self) -> Provenance {
+        match self {
+            Self::Curator(generator) => generator.provenance(),
+            Self::Parties(key) => key.provenance(),
+        }
+    }
+}
+
+/// How a run ended, and what it spent whatever the end was.
+struct Run {
+    outcome: Result<Fit, Failure>,
+    ledger: LedgerRecord,
+}
+
 /// Runs `study` and writes its model.
 ///
 /// # Errors
@@ -27,44 +52,93 @@ mod tests;
 /// message says where the ledger is.
 pub(super) fn release(
     study: &Study<'_>,
-    generator: NoiseGenerator,
+    secret: Secret,
     place: Destination,
     earlier_receipts: Vec<Value>,
 ) -> Result<Model, Failure> {
-    let provenance = generator.provenance();
+    let provenance = secret.provenance();
     let guarantee = study.guarantee(provenance)?;
-    let bug = |error: &dyn core::fmt::Display| {
-        Failure::outcome(
-            "sprifed::fit::bug",
-            error.to_string(),
-            "report this; nothing was spent",
-        )
-    };
     let records = study.grouped.records().map_err(|error| bug(&error))?;
-    let mut curator =
-        Curator::open(records, study.plan.clone(), generator).map_err(|error| bug(&error))?;
     let progress = Progress::start("fit", study.plan.steps.len() as u64);
-    let outcome = study
-        .procedure
-        .run(&study.setting, &mut curator, |_| progress.advance());
-    progress.finish();
-    let receipt = Receipt {
-        provenance,
-        ledger: curator.ledger().record(),
+    let Run { outcome, ledger } = match secret {
+        Secret::Curator(generator) => run_curator(study, records, generator, &progress)?,
+        Secret::Parties(key) => run_parties(study, &records, &key, &progress)?,
     };
+    progress.finish();
+    let receipt = Receipt { provenance, ledger };
     let path = place.path().to_owned();
     let kept = receipt.clone();
-    let written = outcome
-        .map_err(|error| {
-            let help = "the run ended without a model";
-            Failure::outcome("sprifed::fit::ended", error.to_string(), help)
-        })
-        .and_then(|fit| {
-            let model = Model::from(to_parts(study, &fit, guarantee, receipt, earlier_receipts));
-            place.write(&to_text(&model)?)?;
-            Ok(model)
-        });
+    let written = outcome.and_then(|fit| {
+        let model = Model::from(to_parts(study, &fit, guarantee, receipt, earlier_receipts));
+        place.write(&to_text(&model)?)?;
+        Ok(model)
+    });
     written.map_err(|failure| keep_ledger(failure, &path, &kept))
+}
+
+fn bug(error: &dyn core::fmt::Display) -> Failure {
+    Failure::outcome(
+        "sprifed::fit::bug",
+        error.to_string(),
+        "report this; nothing was spent",
+    )
+}
+
+fn ended(error: &dyn core::fmt::Display) -> Failure {
+    let help = "the run ended without a model";
+    Failure::outcome("sprifed::fit::ended", error.to_string(), help)
+}
+
+fn run_curator(
+    study: &Study<'_>,
+    records: Records<'_>,
+    generator: NoiseGenerator,
+    progress: &Progress,
+) -> Result<Run, Failure> {
+    let mut curator =
+        Curator::open(records, study.plan.clone(), generator).map_err(|error| bug(&error))?;
+    let procedure = study.procedure;
+    let outcome = procedure.run(&study.setting, &mut curator, |_| progress.advance());
+    Ok(Run {
+        outcome: outcome.map_err(|error| ended(&error)),
+        ledger: curator.ledger().record(),
+    })
+}
+
+fn run_parties(
+    study: &Study<'_>,
+    records: &Records<'_>,
+    key: &PartyKey,
+    progress: &Progress,
+) -> Result<Run, Failure> {
+    let Study {
+        procedure,
+        setting,
+        plan,
+        holdings,
+        ..
+    } = study;
+    let units = vec![holdings.most_units(); holdings.n_clients];
+    let agreement = Agreement::among_members(key, *procedure, *setting, plan.clone(), units);
+    let refuse = |error: &dyn core::fmt::Display| {
+        Failure::usage(
+            "sprifed::fit::no-agreement",
+            error.to_string(),
+            "correct --clients, --quorum or --colluders; nothing was spent",
+        )
+    };
+    let agreed = Agreed::new(agreement).map_err(|error| refuse(&error))?;
+    let parties = study.grouped.parties().iter();
+    let parts = parties
+        .map(|units| Part::of(records, units.clone()))
+        .collect();
+    let mut parties = Embedded::open(agreed.into(), key, parts, Box::new(everybody))
+        .map_err(|error| refuse(&error))?;
+    let outcome = procedure.run_on_sums(setting, &mut parties, |_| progress.advance());
+    Ok(Run {
+        outcome: outcome.map_err(|error| ended(&error)),
+        ledger: parties.ledger().record(),
+    })
 }
 
 /// Writes what was spent beside the model that is not there, and says so.

@@ -83,7 +83,7 @@ impl Report<'_> {
             "features": model.n_candidates,
             "clients": model.n_clients,
             "procedure": model.procedure,
-            "backend": "curator",
+            "backend": model.guarantee.backend,
             "delta_note": self.delta_note,
             "model": self.path,
             "earlier_receipts": model.earlier_receipts.len(),

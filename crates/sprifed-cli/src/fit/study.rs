@@ -57,7 +57,7 @@ impl<'a> Study<'a> {
             budget: ApproxDp::new(request.epsilon, delta),
             relation: request.neighbours.relation(),
             unit,
-            origin: NoiseOrigin::Curator,
+            origin: request.backend.origin(holdings.n_clients)?,
             response_bound: mapping.response_bound(),
             feature_bound: mapping.feature_bound(),
             feature_scale: mapping
@@ -68,6 +68,7 @@ impl<'a> Study<'a> {
             intercept: Intercept::Estimated,
         };
         let procedure = request.procedure.procedure();
+        refuse_choices(procedure, setting.origin)?;
         let plan = procedure.plan(&setting)?;
         let spending = plan.spending()?;
         require_within_budget(&spending, setting.budget)?;
@@ -78,7 +79,7 @@ impl<'a> Study<'a> {
             procedure,
             setting,
             plan,
-            grouped: holdings.group(table),
+            grouped: holdings.group(table, setting.origin),
             holdings,
             spending,
         })
@@ -91,6 +92,7 @@ impl<'a> Study<'a> {
             relation: self.setting.relation,
             unit: self.setting.unit,
             most_records: self.holdings.most_records,
+            origin: self.setting.origin,
         };
         Guarantee::of(&self.spending, terms, provenance)
     }
@@ -106,6 +108,18 @@ impl<'a> Study<'a> {
 fn has_public_scale(units: &Units) -> bool {
     let default = units.upper() / 2.0 - units.lower() / 2.0;
     (units.scale() - default).abs() > 1e-12 * default
+}
+
+/// Secure sums show what they add up, so they make no choices.
+fn refuse_choices(procedure: CertifiedProcedure, origin: NoiseOrigin) -> Result<(), Failure> {
+    if procedure != CertifiedProcedure::Argmax || origin == NoiseOrigin::Curator {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        "sprifed::fit::needs-choices",
+        "argmax needs a backend that never shows scores, but secure sums show every sum".to_owned(),
+        "use --procedure grad or sieve, or --backend curator; nothing was spent",
+    ))
 }
 
 fn recommended_delta(units: f64) -> Result<Delta, IllegalQuantity> {

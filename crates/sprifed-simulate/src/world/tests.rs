@@ -135,7 +135,11 @@ fn a_world_is_a_function_of_its_seed_whatever_the_number_of_threads() {
             .build()
             .unwrap();
         let world = pool.install(|| World::generate(request, seed));
-        (world.features.clone(), world.responses.clone(), world.truth)
+        (
+            world.features.clone(),
+            world.responses.clone(),
+            world.truth().clone(),
+        )
     };
     assert_eq!(with(1, 4), with(2, 4));
     assert_ne!(with(1, 4), with(1, 5));

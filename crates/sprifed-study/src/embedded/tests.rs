@@ -12,14 +12,8 @@ fn open<'a>(
     world: &'a TestWorld,
     attendance: Box<Attendance<'a>>,
 ) -> Embedded<'a, Part<'a, TestWorld>> {
-    let parts = world.parts(study);
-    Embedded::open(
-        Arc::clone(study),
-        &PartyKey::simulated(5, 0),
-        parts,
-        attendance,
-    )
-    .expect("a study")
+    let key = PartyKey::simulated(5, 0);
+    Embedded::over(world, Arc::clone(study), &key, attendance).expect("a study")
 }
 
 fn first_query(study: &Agreed) -> SumQuery {
