@@ -189,6 +189,19 @@ impl Coordinator {
         }
     }
 
+    /// The coordinator as it is when the open sum has ended, without its outcome: the sum ended
+    /// before a restart, and its number is used up.
+    #[must_use]
+    pub fn without_open_sum(mut self) -> Self {
+        self.stage = match self.stage {
+            Stage::Uploading(setup, _)
+            | Stage::Confirming(setup, _)
+            | Stage::Unmasking(setup, _) => Stage::Idle(setup),
+            other => other,
+        };
+        self
+    }
+
     /// Ends the phase with the messages that are there.
     pub fn close_phase(&mut self) {
         match core::mem::replace(&mut self.stage, Stage::Ended) {

@@ -19,6 +19,7 @@ mod rejected;
 mod secret;
 mod secret_sharing;
 mod signed;
+mod statement;
 mod study;
 
 pub use client::{CheckedCertificate, Client, JournalEntry, Output as ClientOutput, UploadRefused};
@@ -37,4 +38,5 @@ pub use outcome::{Abandoned, SumOutcome, UnmaskedSum};
 pub use parameters::{NoParameters, Parameters};
 pub use rejected::{Reason, Rejected, Sender};
 pub use signed::{Phase, SignedMessage};
+pub use statement::is_signed_statement;
 pub use study::{IllegalStudy, Study, StudyId, SumShape};

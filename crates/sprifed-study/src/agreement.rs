@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+use sprifed_noise::Provenance;
 use sprifed_privacy::{
     ApproxDp, Epsilon, IllegalQuantity, LOG_WRAP_PROBABILITY, LedgerLine, NoiseOrigin,
     Participation, PrivacyUnit, SumPurchase, Uncertifiable,
@@ -56,6 +57,8 @@ pub struct Agreement {
     pub parties: Vec<Party>,
     /// How many sums may be repeated after they failed; each repetition is charged.
     pub repeats: u32,
+    /// Whether the parties' noise is secret; if it is not, nobody is protected.
+    pub noise: Provenance,
     /// How parties read their records: names, bounds and units.
     pub data: serde_json::Value,
 }
@@ -67,6 +70,9 @@ pub enum IllegalAgreement {
     /// Not a document of this format.
     #[error("the study document can not be read: {0}")]
     Unreadable(String),
+    /// Written differently from how this program writes it, so that its digest would be another one.
+    #[error("the study document was reformatted; use the file as the coordinator wrote it")]
+    Reformatted,
     /// Of another version.
     #[error("the study document has format {found}, but {FORMAT} is required")]
     Format {
@@ -124,26 +130,24 @@ pub struct Agreed {
 }
 
 impl Agreed {
-    /// Reads and checks the document of a study; its digest is that of these very bytes.
+    /// Reads and checks the document of a study.
     ///
     /// # Errors
-    /// When it is unreadable or contradicts itself.
+    /// When it is unreadable, was reformatted or contradicts itself.
     pub fn read(document: &[u8]) -> Result<Self, IllegalAgreement> {
         let agreement: Agreement = serde_json::from_slice(document)
             .map_err(|error| IllegalAgreement::Unreadable(error.to_string()))?;
-        Self::check(agreement, document)
+        if agreement.to_document() != document {
+            return Err(IllegalAgreement::Reformatted);
+        }
+        Self::new(agreement)
     }
 
-    /// Checks `agreement`, which was not written down yet.
+    /// Checks `agreement`.
     ///
     /// # Errors
     /// When it contradicts itself.
     pub fn new(agreement: Agreement) -> Result<Self, IllegalAgreement> {
-        let document = agreement.to_document();
-        Self::check(agreement, &document)
-    }
-
-    fn check(agreement: Agreement, document: &[u8]) -> Result<Self, IllegalAgreement> {
         if agreement.format != FORMAT {
             return Err(IllegalAgreement::Format {
                 found: agreement.format,
@@ -152,7 +156,7 @@ impl Agreed {
         let participation = participation_of(&agreement)?;
         let sums = sums_of(&agreement.plan)?;
         let ceiling = ceiling_of(&agreement)?;
-        let digest = Digest(Sha256::digest(document).into());
+        let digest = Digest(Sha256::digest(agreement.to_document()).into());
         let mut first_units = Vec::with_capacity(agreement.parties.len());
         let mut units = 0u64;
         for party in &agreement.parties {
@@ -274,7 +278,8 @@ impl Agreed {
     }
 
     /// What the ledger is charged for a step.
-    pub(crate) fn purchase(&self, planned: &PlannedSum) -> SumPurchase {
+    #[must_use]
+    pub fn purchase(&self, planned: &PlannedSum) -> SumPurchase {
         SumPurchase {
             plan: planned.to_sum_plan(),
             origin: self.agreement.plan.origin,
@@ -312,6 +317,7 @@ impl Agreement {
             plan,
             parties: units.into_par_iter().enumerate().map(party).collect(),
             repeats: 0,
+            noise: key.provenance(),
             data: serde_json::Value::Null,
         }
     }

@@ -1,16 +1,32 @@
 #![doc = include_str!("../README.md")]
-#![deny(clippy::indexing_slicing)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod agreement;
+mod checkpoint;
+mod coordinator;
 mod embedded;
 mod hexadecimal;
 mod participant;
+mod party;
 mod party_key;
+mod policy;
+mod receipt;
 #[cfg(test)]
 mod test_world;
+mod wire;
 
 pub use agreement::{Agreed, Agreement, FORMAT, IllegalAgreement, Party, split_evenly};
+pub use coordinator::{
+    CoordinatorEffect, CoordinatorError, MessageRefused, StudyCoordinator, StudyPhase,
+};
 pub use embedded::{Attendance, Embedded, EmbeddedError, everybody};
-pub use hexadecimal::{Digest, NotHexadecimal};
+pub use hexadecimal::{Digest, NotHexadecimal, Signature};
 pub use participant::{Declined, JournalLine, Participant, ParticipantOutput};
+pub use party::{OrderRefused, PartyEffect, StudyParty};
 pub use party_key::PartyKey;
+pub use policy::{Forbidden, Policy};
+pub use receipt::{
+    Guarantee, Outcome, PartyReceipt, PartyStatement, Problem, Receipt, SignedReceipt, SumRecord,
+    Verified,
+};
+pub use wire::{Order, Report, Unreadable};

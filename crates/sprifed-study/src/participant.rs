@@ -8,11 +8,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use sprifed_noise::{DrawnNoise, NoiseParameterError, OutOfBounds, ReleaseError};
+use sprifed_noise::{DrawnNoise, NoiseParameterError, OutOfBounds, Provenance, ReleaseError};
 use sprifed_privacy::{Ledger, LedgerError};
 use sprifed_query::{AskedBlock, Contributor, PlannedSum, RecordSource, SumQuery};
 use sprifed_secure_sum::{
-    CheckedCertificate, Client, ClientId, ClientOutput, IdentityKey, JournalEntry, Notice,
+    CheckedCertificate, Client, ClientId, ClientOutput, IdentityKey, JournalEntry, Notice, Phase,
     Rejected, SignedMessage, UploadRefused,
 };
 
@@ -33,7 +33,7 @@ pub enum ParticipantOutput {
 }
 
 /// What a party must still know after a restart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum JournalLine {
     /// Its ledger was charged for this sum.
@@ -45,6 +45,8 @@ pub enum JournalLine {
     Uploaded {
         /// Which sum.
         sum: u32,
+        /// The message, to be sent again as it is: the masks hide this vector only.
+        message: Vec<u8>,
     },
     /// It confirmed this survivor set.
     Confirmed {
@@ -64,6 +66,14 @@ pub enum Declined {
     NotInvited {
         /// Which place of the roster.
         party: ClientId,
+    },
+    /// Its noise is not of the kind that was agreed on.
+    #[error("the noise here is {found:?}, but the agreement says {required:?}")]
+    OtherNoise {
+        /// The noise of this party.
+        found: Provenance,
+        /// The noise agreed on.
+        required: Provenance,
     },
     /// It holds more privacy units than the agreement says.
     #[error("there are {found} privacy units here, but the agreement says at most {required}")]
@@ -125,6 +135,8 @@ pub struct Participant<R> {
     ledger: Ledger,
     records: R,
     answered: Option<u32>,
+    /// The last upload of before a restart, which may have been lost on its way.
+    uploaded: Option<(u32, SignedMessage)>,
     outputs: VecDeque<ParticipantOutput>,
 }
 
@@ -145,6 +157,10 @@ impl<R: RecordSource> Participant<R> {
         let not_invited = || Declined::NotInvited { party: me };
         let party = agreement.parties.get(me.0 as usize);
         let required = party.ok_or_else(not_invited)?.units;
+        if key.provenance() != agreement.noise {
+            let (found, required) = (key.provenance(), agreement.noise);
+            return Err(Declined::OtherNoise { found, required });
+        }
         let found = records.n_units();
         if u32::try_from(found).is_ok_and(|found| found > required) {
             return Err(Declined::TooManyUnits { found, required });
@@ -170,11 +186,17 @@ impl<R: RecordSource> Participant<R> {
             ledger,
             records,
             answered: None,
+            uploaded: None,
             outputs: VecDeque::new(),
         };
         for line in journal {
-            if let JournalLine::Charged { sum } = *line {
-                participant.charge_again(sum)?;
+            match line {
+                JournalLine::Charged { sum } => participant.charge_again(*sum)?,
+                JournalLine::Uploaded { sum, message } => {
+                    let message = SignedMessage::decode(message).ok();
+                    participant.uploaded = message.map(|message| (*sum, message));
+                }
+                JournalLine::Confirmed { .. } => {}
             }
         }
         participant.carry_over();
@@ -198,11 +220,19 @@ impl<R: RecordSource> Participant<R> {
     ///
     /// # Guarantee
     /// The ledger is charged before a record is read, and both it and the upload are persisted
-    /// before the upload leaves. A sum is answered once, whatever the coordinator says.
+    /// before the upload leaves. A sum is answered once, whatever the coordinator says; asked again,
+    /// the party sends what it sent before.
     ///
     /// # Errors
     /// When it was not agreed on, comes out of order, or the ledger refuses.
     pub fn answer(&mut self, sum: u32, query: &SumQuery) -> Result<(), Declined> {
+        if let Some((uploaded, message)) = &self.uploaded
+            && *uploaded == sum
+        {
+            let message = message.clone();
+            self.outputs.push_back(ParticipantOutput::Send(message));
+            return Ok(());
+        }
         let agreed = Arc::clone(&self.agreed);
         let planned = self.planned(&agreed, sum, query)?;
         if !self.client.is_ready() {
@@ -214,8 +244,7 @@ impl<R: RecordSource> Participant<R> {
             .spend(&planned.purpose, purchase)
             .map_err(Box::new)?;
         self.answered = Some(sum);
-        self.outputs
-            .push_back(ParticipantOutput::Persist(JournalLine::Charged { sum }));
+        self.persist(JournalLine::Charged { sum });
         let noise = DrawnNoise::draw(permit, &mut self.key.noise(agreed.digest(), sum))?;
         let blocks = query.questions.iter().zip(&planned.blocks);
         let blocks = blocks
@@ -327,32 +356,35 @@ impl<R: RecordSource> Participant<R> {
 
     fn carry_over(&mut self) {
         while let Some(output) = self.client.poll_output() {
-            self.outputs.push_back(match output {
-                ClientOutput::Persist(entry) => ParticipantOutput::Persist(entry.into()),
-                ClientOutput::Send(message) => ParticipantOutput::Send(message),
-            });
+            match output {
+                // The message follows, and is what is stored.
+                ClientOutput::Persist(JournalEntry::Uploaded { .. }) => {}
+                ClientOutput::Persist(JournalEntry::Confirmed { sum, digest }) => {
+                    let digest = Digest(digest);
+                    self.persist(JournalLine::Confirmed { sum, digest });
+                }
+                ClientOutput::Send(message) => {
+                    if message.phase == Phase::Upload {
+                        let (sum, message) = (message.sum, message.encode());
+                        self.persist(JournalLine::Uploaded { sum, message });
+                    }
+                    self.outputs.push_back(ParticipantOutput::Send(message));
+                }
+            }
         }
     }
-}
 
-impl From<JournalEntry> for JournalLine {
-    fn from(entry: JournalEntry) -> Self {
-        match entry {
-            JournalEntry::Uploaded { sum } => Self::Uploaded { sum },
-            JournalEntry::Confirmed { sum, digest } => Self::Confirmed {
-                sum,
-                digest: Digest(digest),
-            },
-        }
+    fn persist(&mut self, line: JournalLine) {
+        self.outputs.push_back(ParticipantOutput::Persist(line));
     }
 }
 
 fn protocol_entry(line: &JournalLine) -> Option<JournalEntry> {
-    match *line {
+    match line {
         JournalLine::Charged { .. } => None,
-        JournalLine::Uploaded { sum } => Some(JournalEntry::Uploaded { sum }),
+        JournalLine::Uploaded { sum, .. } => Some(JournalEntry::Uploaded { sum: *sum }),
         JournalLine::Confirmed { sum, digest } => Some(JournalEntry::Confirmed {
-            sum,
+            sum: *sum,
             digest: digest.0,
         }),
     }

@@ -56,7 +56,10 @@ fn a_charge_of_before_the_restart_still_counts() {
     assert_eq!(fresh.ledger().spent(), None);
     let journal = [
         JournalLine::Charged { sum: 0 },
-        JournalLine::Uploaded { sum: 0 },
+        JournalLine::Uploaded {
+            sum: 0,
+            message: Vec::new(),
+        },
     ];
     let again = join(&study, &world, &journal).expect("invited");
     assert!(again.ledger().spent().is_some());

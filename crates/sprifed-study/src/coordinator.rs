@@ -1,0 +1,551 @@
+//! The coordinator of a study: it asks what the procedure asks, collects, and is trusted with
+//! nothing but the order of things.
+//!
+//! ```text
+//! Keys ─▶ Shares ─▶ for each step: Uploads ─▶ Confirmations ─▶ Unmasking ─▶ next step, or again
+//!                                                                    └─▶ Receipts ─▶ Ended
+//! ```
+//!
+//! It is a function of its inputs: messages, and the moments at which a phase is closed. A shell that
+//! stores them can rebuild it. A sum that has ended is stored as a checkpoint instead.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use sprifed_noise::PrivateSum;
+use sprifed_privacy::Ledger;
+use sprifed_query::{Answer, Procedure, Step, SumQuery};
+use sprifed_recovery::{Fit, Ready, SummingProcedure};
+use sprifed_secure_sum::{
+    ClientId, Coordinator as Sums, CoordinatorOutput, IdentityKey, Phase, SumOutcome,
+};
+
+use crate::agreement::Agreed;
+use crate::checkpoint::{Checkpoint, SumEnding};
+use crate::receipt::{Outcome, Receipt, SignedReceipt, SumRecord, realised_noise};
+use crate::wire::{Order, Report, Unreadable};
+
+#[cfg(test)]
+pub(crate) mod tests;
+
+/// What a coordinator wants done, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CoordinatorEffect {
+    /// Send these bytes to a party.
+    Send(ClientId, Vec<u8>),
+    /// A sum has ended: this replaces its messages.
+    Checkpoint {
+        /// Which of all sums that were opened, counted from one.
+        epoch: u32,
+        /// What [`StudyCoordinator::restore`] takes.
+        bytes: Vec<u8>,
+    },
+    /// The study is over.
+    Ended(Box<SignedReceipt>),
+}
+
+/// A message that was refused; nothing has changed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{party}: {reason}")]
+pub struct MessageRefused {
+    /// Whose message.
+    pub party: ClientId,
+    /// Why, without any content of it.
+    pub reason: String,
+}
+
+/// Why a coordinator can not begin or go on.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CoordinatorError {
+    /// The key is not the one of the agreement.
+    #[error("the coordinator's key is {found}, but the agreement says {required}")]
+    OtherIdentity {
+        /// The key given.
+        found: crate::Digest,
+        /// The key agreed on.
+        required: crate::Digest,
+    },
+    /// The procedure has no plan for this setting.
+    #[error(transparent)]
+    Plan(#[from] sprifed_query::PlanError),
+    /// The procedure needs choices, which sums do not make.
+    #[error("{0} needs choices, which secure sums do not make")]
+    NeedsChoices(sprifed_recovery::CertifiedProcedure),
+    /// Bytes that are no checkpoint of this study.
+    #[error("checkpoint {epoch} can not be used: {reason}")]
+    Checkpoint {
+        /// Which of all sums that were opened.
+        epoch: u32,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// How far a study is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StudyPhase {
+    /// Parties publish their keys, and so say that they take part.
+    Keys,
+    /// Parties share their secrets with their neighbours.
+    Shares,
+    /// A sum is made.
+    Sum {
+        /// Its number.
+        sum: u32,
+        /// The step of the plan.
+        step: usize,
+        /// Upload, Confirm or Unmask.
+        phase: Phase,
+    },
+    /// Parties sign the receipt.
+    Receipts,
+    /// The study is over.
+    Ended,
+}
+
+/// The coordinator of one study.
+pub struct StudyCoordinator {
+    agreed: Arc<Agreed>,
+    identity: IdentityKey,
+    software: String,
+    sums: Sums,
+    stage: Stage,
+    ledger: Ledger,
+    history: Vec<SumRecord>,
+    declined: Vec<(ClientId, String)>,
+    effects: VecDeque<CoordinatorEffect>,
+    phases: u64,
+}
+
+enum Stage {
+    Setup {
+        phase: Phase,
+        procedure: SummingProcedure,
+    },
+    Summing(Box<Summing>),
+    Receipts(Box<SignedReceipt>),
+    Ended(Box<SignedReceipt>),
+    /// Only inside a transition.
+    Moving,
+}
+
+struct Summing {
+    phase: Phase,
+    sum: u32,
+    attempt: u32,
+    query: SumQuery,
+    waiting: SummingProcedure,
+}
+
+impl StudyCoordinator {
+    /// Opens the study.
+    ///
+    /// # Errors
+    /// When the key is not the coordinator's or the procedure can not begin.
+    pub fn open(
+        agreed: Arc<Agreed>,
+        identity: IdentityKey,
+        software: &str,
+    ) -> Result<Self, CoordinatorError> {
+        let agreement = agreed.agreement();
+        let (found, required) = (crate::Digest(identity.public()), agreement.coordinator);
+        if found != required {
+            return Err(CoordinatorError::OtherIdentity { found, required });
+        }
+        let Ready::Sums(procedure) = agreement.procedure.begin(&agreement.setting)? else {
+            return Err(CoordinatorError::NeedsChoices(agreement.procedure));
+        };
+        let plan = &agreement.plan;
+        Ok(Self {
+            ledger: Ledger::open(agreed.ceiling(), plan.relation, plan.unit),
+            sums: Sums::open(Arc::clone(agreed.study())),
+            stage: Stage::Setup {
+                phase: Phase::Keys,
+                procedure,
+            },
+            software: software.to_owned(),
+            agreed,
+            identity,
+            history: Vec::new(),
+            declined: Vec::new(),
+            effects: VecDeque::new(),
+            phases: 0,
+        })
+    }
+
+    /// Takes the bytes of a party whose identity the transport has checked.
+    ///
+    /// # Errors
+    /// When they are refused; nothing has changed then.
+    pub fn receive(&mut self, from: ClientId, bytes: &[u8]) -> Result<(), MessageRefused> {
+        let refuse = |reason: String| MessageRefused {
+            party: from,
+            reason,
+        };
+        let unreadable = |error: Unreadable| refuse(error.to_string());
+        match Report::decode(bytes).map_err(unreadable)? {
+            Report::Message(message) => {
+                let taken = self.sums.handle_message(from, &message);
+                taken.map_err(|rejected| refuse(rejected.reason.to_string()))
+            }
+            Report::Declined { reason } => {
+                if self.has_declined(from) || !self.is_invited(from) {
+                    return Err(refuse(
+                        "it has declined before, or is not invited".to_owned(),
+                    ));
+                }
+                self.declined.push((from, reason));
+                Ok(())
+            }
+            Report::Countersigned { signature } => {
+                let taken = match &mut self.stage {
+                    Stage::Receipts(receipt) => receipt.take(from, signature),
+                    _ => false,
+                };
+                let refused = || refuse("a signature that was not asked for".to_owned());
+                taken.then_some(()).ok_or_else(refused)
+            }
+        }
+    }
+
+    /// A party came back with nothing but what it persisted: it is told again what it must know.
+    pub fn returned(&mut self, party: ClientId) {
+        self.sums.handle_return(party);
+        self.carry_over();
+        match &self.stage {
+            Stage::Summing(summing)
+                if summing.phase == Phase::Upload && self.sums.waits_for().contains(party) =>
+            {
+                let order = summing.to_order();
+                self.effects
+                    .push_back(CoordinatorEffect::Send(party, order));
+            }
+            Stage::Receipts(receipt) | Stage::Ended(receipt) => {
+                let order = ended_order(receipt);
+                self.effects
+                    .push_back(CoordinatorEffect::Send(party, order));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whose answer the phase lacks; who declined is not waited for.
+    #[must_use]
+    pub fn waits_for(&self) -> Vec<ClientId> {
+        let missing: Vec<ClientId> = match &self.stage {
+            Stage::Receipts(receipt) => {
+                let signed: BTreeSet<u32> = receipt.parties.iter().map(|(id, _)| *id).collect();
+                let everybody = self.agreed.study().roster().clients();
+                everybody.filter(|id| !signed.contains(&id.0)).collect()
+            }
+            Stage::Ended(_) | Stage::Moving => Vec::new(),
+            Stage::Setup { .. } | Stage::Summing(_) => self.sums.waits_for().iter().collect(),
+        };
+        let present = missing.into_iter().filter(|id| !self.has_declined(*id));
+        present.collect()
+    }
+
+    /// Ends the phase with what is there: everybody answered, or time is up.
+    pub fn close_phase(&mut self) {
+        self.phases += 1;
+        match core::mem::replace(&mut self.stage, Stage::Moving) {
+            Stage::Receipts(receipt) => {
+                let effect = CoordinatorEffect::Ended(receipt.clone());
+                self.effects.push_back(effect);
+                self.stage = Stage::Ended(receipt);
+            }
+            Stage::Setup {
+                phase: Phase::Keys,
+                procedure,
+            } => {
+                self.stage = Stage::Setup {
+                    phase: Phase::Shares,
+                    procedure,
+                };
+                self.sums.close_phase();
+                self.carry_over();
+            }
+            Stage::Setup { procedure, .. } => {
+                self.sums.close_phase();
+                if !self.carry_over() {
+                    self.next(procedure.start());
+                }
+            }
+            Stage::Summing(mut summing) => {
+                summing.phase = match summing.phase {
+                    Phase::Upload => Phase::Confirm,
+                    _ => Phase::Unmask,
+                };
+                self.stage = Stage::Summing(summing);
+                self.sums.close_phase();
+                self.carry_over();
+            }
+            unchanged @ (Stage::Ended(_) | Stage::Moving) => self.stage = unchanged,
+        }
+    }
+
+    /// Stands where it stood after this sum had ended.
+    ///
+    /// # Errors
+    /// When the bytes are no checkpoint of the sum that is open now.
+    pub fn restore(&mut self, epoch: u32, bytes: &[u8]) -> Result<(), CoordinatorError> {
+        let refuse = |reason: String| CoordinatorError::Checkpoint { epoch, reason };
+        let checkpoint = Checkpoint::decode(bytes).map_err(refuse)?;
+        let open = match &self.stage {
+            Stage::Summing(summing) => Some(summing.sum),
+            _ => None,
+        };
+        if open != Some(checkpoint.sum) || epoch != self.epoch() {
+            let found = checkpoint.sum;
+            return Err(refuse(format!(
+                "it is of sum {found}, but {open:?} is open"
+            )));
+        }
+        self.phases += 3;
+        self.sums = core::mem::replace(&mut self.sums, Sums::open(Arc::clone(self.agreed.study())))
+            .without_open_sum();
+        self.end_sum(checkpoint.ending);
+        Ok(())
+    }
+
+    /// The next thing to do; drain it after every call.
+    pub fn poll(&mut self) -> Option<CoordinatorEffect> {
+        self.effects.pop_front()
+    }
+
+    /// How far the study is.
+    #[must_use]
+    pub fn phase(&self) -> StudyPhase {
+        match &self.stage {
+            Stage::Setup {
+                phase: Phase::Keys, ..
+            } => StudyPhase::Keys,
+            Stage::Setup { .. } => StudyPhase::Shares,
+            Stage::Summing(summing) => StudyPhase::Sum {
+                sum: summing.sum,
+                step: summing.query.step,
+                phase: summing.phase,
+            },
+            Stage::Receipts(_) => StudyPhase::Receipts,
+            Stage::Ended(_) | Stage::Moving => StudyPhase::Ended,
+        }
+    }
+
+    /// Zero while keys are exchanged, then which of all sums that were opened, counted from one.
+    #[must_use]
+    pub fn epoch(&self) -> u32 {
+        let ended = u32::try_from(self.history.len()).unwrap_or(u32::MAX);
+        match &self.stage {
+            Stage::Setup { .. } => 0,
+            _ => ended.saturating_add(1),
+        }
+    }
+
+    /// How many phases were closed.
+    #[must_use]
+    pub const fn phases_closed(&self) -> u64 {
+        self.phases
+    }
+
+    /// What was agreed on.
+    #[must_use]
+    pub const fn agreed(&self) -> &Arc<Agreed> {
+        &self.agreed
+    }
+
+    /// What was charged.
+    #[must_use]
+    pub const fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// The sums that have ended.
+    #[must_use]
+    pub fn history(&self) -> &[SumRecord] {
+        &self.history
+    }
+
+    /// Parties that declined, and why.
+    #[must_use]
+    pub fn declined(&self) -> &[(ClientId, String)] {
+        &self.declined
+    }
+
+    /// The receipt, once the last sum has ended.
+    #[must_use]
+    pub fn receipt(&self) -> Option<&SignedReceipt> {
+        match &self.stage {
+            Stage::Receipts(receipt) | Stage::Ended(receipt) => Some(receipt),
+            _ => None,
+        }
+    }
+
+    fn has_declined(&self, party: ClientId) -> bool {
+        self.declined.iter().any(|(id, _)| *id == party)
+    }
+
+    fn is_invited(&self, party: ClientId) -> bool {
+        party.0 < self.agreed.study().roster().n_clients()
+    }
+
+    /// Passes on what the sums have to say; true if that ended something.
+    fn carry_over(&mut self) -> bool {
+        let mut ended = false;
+        while let Some(output) = self.sums.poll_output() {
+            match output {
+                CoordinatorOutput::Send(to, notice) => {
+                    let bytes = Order::Notice(notice).encode();
+                    self.effects.push_back(CoordinatorEffect::Send(to, bytes));
+                }
+                CoordinatorOutput::StudyAbandoned(reason) => {
+                    ended = true;
+                    self.finish(None, format!("the exchange of keys failed: {reason}"));
+                }
+                CoordinatorOutput::SumEnded(outcome) => {
+                    ended = true;
+                    let sum = match &outcome {
+                        SumOutcome::Unmasked(sum) => sum.sum(),
+                        SumOutcome::Abandoned { sum, .. } => *sum,
+                    };
+                    let ending = SumEnding::of(outcome);
+                    let checkpoint = Checkpoint { sum, ending };
+                    let (epoch, bytes) = (self.epoch(), checkpoint.encode());
+                    self.effects
+                        .push_back(CoordinatorEffect::Checkpoint { epoch, bytes });
+                    self.end_sum(checkpoint.ending);
+                }
+            }
+        }
+        ended
+    }
+
+    fn end_sum(&mut self, ending: SumEnding) {
+        let Stage::Summing(summing) = core::mem::replace(&mut self.stage, Stage::Moving) else {
+            return;
+        };
+        let Summing {
+            sum,
+            attempt,
+            query,
+            waiting,
+            ..
+        } = *summing;
+        match ending {
+            SumEnding::Unmasked { survivors, values } => {
+                let count = u32::try_from(survivors.len()).unwrap_or(u32::MAX);
+                let noise = realised_noise(&self.agreed, sum, count).unwrap_or_default();
+                self.record(sum, Outcome::Unmasked { survivors, noise });
+                match self.decode(query.step, values, count) {
+                    Some(answer) => self.next(waiting.resume(answer)),
+                    None => self.finish(None, "a sum had another length than planned".to_owned()),
+                }
+            }
+            SumEnding::Abandoned { reason } => {
+                let words = format!("sum {sum}: {reason}");
+                self.record(sum, Outcome::Abandoned { reason });
+                self.ask(query, waiting, attempt + 1, &words);
+            }
+        }
+    }
+
+    fn record(&mut self, sum: u32, outcome: Outcome) {
+        let step = self.agreed.step_of(sum).map_or(0, |(step, _)| step);
+        let purpose = self
+            .agreed
+            .step(step)
+            .map(|planned| planned.purpose.clone());
+        self.history.push(SumRecord {
+            sum,
+            step: u32::try_from(step).unwrap_or(u32::MAX),
+            purpose: purpose.unwrap_or_default(),
+            outcome,
+        });
+    }
+
+    fn decode(&self, step: usize, values: Vec<i64>, survivors: u32) -> Option<Answer> {
+        let planned = self.agreed.step(step)?;
+        let (participation, plan) = (self.agreed.participation(), planned.to_sum_plan());
+        let provenance = self.agreed.agreement().noise;
+        let sum =
+            PrivateSum::assume_unmasked_from(survivors, participation, plan, values, provenance)?;
+        Some(Answer::decode(&sum, planned, survivors))
+    }
+
+    fn next(&mut self, step: Step<SummingProcedure>) {
+        match step {
+            Step::Ask(query, waiting) => self.ask(query, waiting, 0, "not planned"),
+            Step::Done(fit) => self.finish(Some(fit), "complete".to_owned()),
+        }
+    }
+
+    /// Opens a sum for `query`, or ends the study if there is none left for it.
+    fn ask(&mut self, query: SumQuery, waiting: SummingProcedure, attempt: u32, before: &str) {
+        let agreed = Arc::clone(&self.agreed);
+        let sum = agreed.sum_number(query.step, attempt);
+        let planned = agreed.step(query.step);
+        let (Some(sum), Some(planned)) = (sum, planned) else {
+            let step = query.step;
+            let ending = format!("step {step} has no answer and no attempt left ({before})");
+            return self.finish(None, ending);
+        };
+        let charged = self
+            .ledger
+            .spend(&planned.purpose, agreed.purchase(planned));
+        if let Err(error) = charged.map(drop) {
+            return self.finish(None, error.to_string());
+        }
+        if let Err(error) = self.sums.open_sum(sum) {
+            return self.finish(None, error.to_string());
+        }
+        let summing = Summing {
+            phase: Phase::Upload,
+            sum,
+            attempt,
+            query,
+            waiting,
+        };
+        let order = summing.to_order();
+        let parties: Vec<ClientId> = self.sums.waits_for().iter().collect();
+        let sends = parties.into_iter();
+        self.effects
+            .extend(sends.map(|id| CoordinatorEffect::Send(id, order.clone())));
+        self.stage = Stage::Summing(Box::new(summing));
+    }
+
+    fn finish(&mut self, fit: Option<Fit>, ending: String) {
+        let history = self.history.clone();
+        let receipt = Receipt::new(
+            &self.software,
+            &self.agreed,
+            history,
+            &self.ledger,
+            fit,
+            ending,
+        );
+        let receipt = receipt.sign(&self.identity);
+        let order = ended_order(&receipt);
+        let everybody = self.agreed.study().roster().clients();
+        self.effects
+            .extend(everybody.map(|id| CoordinatorEffect::Send(id, order.clone())));
+        self.stage = Stage::Receipts(Box::new(receipt));
+    }
+}
+
+impl Summing {
+    fn to_order(&self) -> Vec<u8> {
+        let (sum, query) = (self.sum, self.query.clone());
+        Order::Ask { sum, query }.encode()
+    }
+}
+
+fn ended_order(receipt: &SignedReceipt) -> Vec<u8> {
+    let receipt = receipt.to_json();
+    Order::Ended { receipt }.encode()
+}
+
+impl core::fmt::Debug for StudyCoordinator {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(formatter, "StudyCoordinator({:?})", self.phase())
+    }
+}

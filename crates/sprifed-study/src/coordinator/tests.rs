@@ -1,0 +1,430 @@
+use std::collections::BTreeMap;
+
+use sprifed_query::Part;
+use sprifed_recovery::CertifiedProcedure;
+
+use super::*;
+use crate::agreement::tests::{TestStudy, agreed};
+use crate::embedded::{Embedded, everybody};
+use crate::participant::JournalLine;
+use crate::party::{OrderRefused, PartyEffect, StudyParty};
+use crate::party_key::PartyKey;
+use crate::receipt::PartyReceipt;
+use crate::test_world::TestWorld;
+
+/// What the coordinator's shell stores.
+#[derive(Clone, Debug)]
+enum Stored {
+    Message(u32, ClientId, Vec<u8>),
+    Close(u32),
+    Checkpoint(u32, Vec<u8>),
+}
+
+/// All parties of a study, a store for each, and a line between them that loses what it is told to.
+pub(crate) struct Line<'a> {
+    study: Arc<Agreed>,
+    world: &'a TestWorld,
+    pub(crate) coordinator: StudyCoordinator,
+    store: Vec<Stored>,
+    parties: Vec<Option<StudyParty<Part<'a, TestWorld>>>>,
+    journals: Vec<Vec<JournalLine>>,
+    orders: VecDeque<(ClientId, Vec<u8>)>,
+    reports: VecDeque<(ClientId, Vec<u8>)>,
+    refused: Vec<MessageRefused>,
+    receipts: BTreeMap<u32, PartyReceipt>,
+    ended: Option<SignedReceipt>,
+}
+
+const SOFTWARE: &str = "sprifed test";
+
+fn open_coordinator(study: &Arc<Agreed>) -> StudyCoordinator {
+    let identity = PartyKey::simulated(6, 0).identity();
+    StudyCoordinator::open(Arc::clone(study), identity, SOFTWARE).expect("a coordinator")
+}
+
+impl<'a> Line<'a> {
+    pub(crate) fn new(study: &Arc<Agreed>, world: &'a TestWorld) -> Self {
+        let n_parties = study.agreement().parties.len();
+        let mut line = Self {
+            study: Arc::clone(study),
+            world,
+            coordinator: open_coordinator(study),
+            store: Vec::new(),
+            parties: (0..n_parties).map(|_| None).collect(),
+            journals: vec![Vec::new(); n_parties],
+            orders: VecDeque::new(),
+            reports: VecDeque::new(),
+            refused: Vec::new(),
+            receipts: BTreeMap::new(),
+            ended: None,
+        };
+        for id in 0..n_parties {
+            line.start(ClientId(u32::try_from(id).expect("few")));
+        }
+        line
+    }
+
+    /// A party starts with nothing but its journal.
+    fn start(&mut self, id: ClientId) {
+        let key = PartyKey::simulated(5, 0).of_member(id.0);
+        let first = usize::try_from(self.study.first_unit(id)).expect("small");
+        let units = self.study.agreement().parties[id.0 as usize].units as usize;
+        let records = Part::of(self.world, first..first + units);
+        let journal = &self.journals[id.0 as usize];
+        let (study, identity) = (Arc::clone(&self.study), key.identity());
+        let party = StudyParty::join(study, id, identity, key, records, journal, SOFTWARE);
+        self.parties[id.0 as usize] = Some(party.expect("invited"));
+        self.drain_party(id);
+    }
+
+    fn drain_party(&mut self, id: ClientId) {
+        let party = self.parties[id.0 as usize].as_mut().expect("present");
+        while let Some(effect) = party.poll() {
+            match effect {
+                PartyEffect::Persist(line) => self.journals[id.0 as usize].push(line),
+                PartyEffect::Send(bytes) => self.reports.push_back((id, bytes)),
+                PartyEffect::Ended(receipt) => drop(self.receipts.insert(id.0, *receipt)),
+            }
+        }
+    }
+
+    fn drain_coordinator(&mut self) {
+        while let Some(effect) = self.coordinator.poll() {
+            match effect {
+                CoordinatorEffect::Send(to, bytes) => self.orders.push_back((to, bytes)),
+                CoordinatorEffect::Checkpoint { epoch, bytes } => {
+                    self.store.retain(|stored| match stored {
+                        Stored::Message(of, ..) | Stored::Close(of) => *of != epoch,
+                        Stored::Checkpoint(..) => true,
+                    });
+                    self.store.push(Stored::Checkpoint(epoch, bytes));
+                }
+                CoordinatorEffect::Ended(receipt) => self.ended = Some(*receipt),
+            }
+        }
+    }
+
+    /// Hands over everything that is on the line.
+    fn deliver(&mut self) {
+        loop {
+            if let Some((from, bytes)) = self.reports.pop_front() {
+                let epoch = self.coordinator.epoch();
+                match self.coordinator.receive(from, &bytes) {
+                    Ok(()) => self.store.push(Stored::Message(epoch, from, bytes)),
+                    Err(refused) => self.refused.push(refused),
+                }
+                self.drain_coordinator();
+            } else if let Some((to, bytes)) = self.orders.pop_front() {
+                if let Some(party) = self.parties[to.0 as usize].as_mut() {
+                    let _refused: Result<(), OrderRefused> = party.receive(&bytes);
+                    self.drain_party(to);
+                }
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        self.store.push(Stored::Close(self.coordinator.epoch()));
+        self.coordinator.close_phase();
+        self.drain_coordinator();
+    }
+
+    /// The coordinator loses everything but its store; parties come back.
+    fn restart_coordinator(&mut self) {
+        self.orders.clear();
+        self.coordinator = open_coordinator(&self.study);
+        let (setup, sums): (Vec<_>, Vec<_>) = self
+            .store
+            .clone()
+            .into_iter()
+            .partition(|stored| matches!(stored, Stored::Message(0, ..) | Stored::Close(0)));
+        for stored in setup.into_iter().chain(sums) {
+            match stored {
+                Stored::Message(_, from, bytes) => {
+                    self.coordinator
+                        .receive(from, &bytes)
+                        .expect("accepted before");
+                }
+                Stored::Close(_) => self.coordinator.close_phase(),
+                Stored::Checkpoint(epoch, bytes) => {
+                    self.coordinator
+                        .restore(epoch, &bytes)
+                        .expect("a checkpoint");
+                }
+            }
+            while let Some(effect) = self.coordinator.poll() {
+                if let CoordinatorEffect::Ended(receipt) = effect {
+                    self.ended = Some(*receipt);
+                }
+            }
+        }
+        for id in 0..self.parties.len() {
+            let id = ClientId(u32::try_from(id).expect("few"));
+            if self.parties[id.0 as usize].is_some() {
+                self.start(id);
+                self.coordinator.returned(id);
+            }
+        }
+        self.drain_coordinator();
+    }
+
+    /// Runs to the end; `disturb` is called before each phase is closed.
+    fn run(&mut self, mut disturb: impl FnMut(&mut Self, u64)) {
+        for phase in 0..200 {
+            self.deliver();
+            if self.ended.is_some() {
+                return;
+            }
+            disturb(self, phase);
+            self.deliver();
+            self.close();
+        }
+        panic!("the study does not end: {:?}", self.coordinator);
+    }
+
+    fn receipt(&self) -> &SignedReceipt {
+        self.ended.as_ref().expect("a receipt")
+    }
+}
+
+fn small() -> TestStudy {
+    TestStudy {
+        parties: 5,
+        quorum: 4,
+        units: 40,
+        ..TestStudy::default()
+    }
+}
+
+#[test]
+fn a_study_over_the_line_equals_the_one_in_one_process() {
+    let study = agreed(small());
+    let world = TestWorld::new(200, 30);
+    let mut line = Line::new(&study, &world);
+    line.run(|_, _| ());
+    let key = PartyKey::simulated(5, 0);
+    let mut embedded =
+        Embedded::over(&world, Arc::clone(&study), &key, Box::new(everybody)).expect("a study");
+    let setting = study.agreement().setting;
+    let fit = CertifiedProcedure::Sieve
+        .run_on_sums(&setting, &mut embedded, |_| ())
+        .expect("a fit");
+    assert_eq!(line.receipt().receipt.fit.as_ref(), Some(&fit));
+    assert!(line.refused.is_empty(), "{:?}", line.refused);
+    let verified = line.receipt().verify().expect("a good receipt");
+    assert_eq!(verified.signed_by.len(), 5);
+    assert_eq!(line.receipts.len(), 5);
+    for receipt in line.receipts.values() {
+        receipt.verify().expect("a good receipt");
+        assert_eq!(receipt.statement.ledger, line.receipt().receipt.ledger);
+    }
+}
+
+#[test]
+fn a_coordinator_that_is_killed_in_any_phase_ends_with_the_same_fit() {
+    let study = agreed(small());
+    let world = TestWorld::new(200, 30);
+    let mut undisturbed = Line::new(&study, &world);
+    undisturbed.run(|_, _| ());
+    let phases = undisturbed.coordinator.phases_closed();
+    for killed in 0..phases {
+        let mut line = Line::new(&study, &world);
+        line.run(|line, phase| {
+            if phase == killed {
+                line.restart_coordinator();
+            }
+        });
+        assert_eq!(
+            line.receipt().receipt,
+            undisturbed.receipt().receipt,
+            "killed in {killed}"
+        );
+    }
+}
+
+#[test]
+fn a_coordinator_that_is_killed_between_messages_asks_for_what_it_lacks() {
+    let study = agreed(small());
+    let world = TestWorld::new(200, 30);
+    let mut undisturbed = Line::new(&study, &world);
+    undisturbed.run(|_, _| ());
+    for lost in 0..5 {
+        let mut line = Line::new(&study, &world);
+        line.run(|line, _| {
+            // The last messages of the phase were taken but never stored.
+            let is_message = |stored: &Stored| matches!(stored, Stored::Message(..));
+            for _ in 0..lost {
+                if line.store.last().is_some_and(is_message) {
+                    line.store.pop();
+                }
+            }
+            line.restart_coordinator();
+        });
+        assert_eq!(
+            line.receipt().receipt,
+            undisturbed.receipt().receipt,
+            "{lost} lost"
+        );
+    }
+}
+
+#[test]
+fn a_party_that_is_killed_in_any_phase_comes_back() {
+    let study = agreed(small());
+    let world = TestWorld::new(200, 30);
+    let mut undisturbed = Line::new(&study, &world);
+    undisturbed.run(|_, _| ());
+    for killed in 0..undisturbed.coordinator.phases_closed() {
+        let mut line = Line::new(&study, &world);
+        line.run(|line, phase| {
+            if phase == killed {
+                line.start(ClientId(2));
+                line.coordinator.returned(ClientId(2));
+                line.drain_coordinator();
+            }
+        });
+        assert_eq!(
+            line.receipt().receipt.fit,
+            undisturbed.receipt().receipt.fit,
+            "{killed}"
+        );
+        line.receipts[&2].verify().expect("a good receipt");
+    }
+}
+
+#[test]
+fn a_party_that_leaves_for_good_is_a_dropout_and_its_ledger_counts_what_it_gave() {
+    let study = agreed(small());
+    let world = TestWorld::new(200, 30);
+    let mut line = Line::new(&study, &world);
+    line.run(|line, phase| {
+        if phase == 3 {
+            line.parties[4] = None;
+        }
+    });
+    let receipt = &line.receipt().receipt;
+    assert!(receipt.fit.is_some(), "{}", receipt.ending);
+    let counts: Vec<usize> = receipt
+        .sums
+        .iter()
+        .map(|sum| match &sum.outcome {
+            Outcome::Unmasked { survivors, .. } => survivors.len(),
+            Outcome::Abandoned { .. } => 0,
+        })
+        .collect();
+    assert_eq!(counts.last(), Some(&4), "{counts:?}");
+    let verified = line.receipt().verify().expect("a good receipt");
+    assert_eq!(verified.not_signed_by, ["party 4"]);
+    let charged = |line: &&JournalLine| matches!(line, JournalLine::Charged { .. });
+    let gave = counts.iter().filter(|count| **count == 5).count();
+    assert!(line.journals[4].iter().filter(charged).count() >= gave);
+}
+
+#[test]
+fn a_lost_quorum_is_a_clean_end_and_still_has_a_receipt() {
+    let study = agreed(small());
+    let world = TestWorld::new(200, 30);
+    let mut line = Line::new(&study, &world);
+    line.run(|line, phase| {
+        if phase == 2 {
+            line.parties[3] = None;
+            line.parties[4] = None;
+            line.reports.clear();
+            line.orders.clear();
+        }
+        if phase == 5 {
+            line.restart_coordinator();
+        }
+    });
+    let receipt = &line.receipt().receipt;
+    assert_eq!(receipt.fit, None);
+    line.receipt().verify().expect("a good receipt");
+}
+
+#[test]
+fn a_failed_sum_is_repeated_if_that_was_agreed_on_and_charged_again() {
+    let study = agreed(TestStudy {
+        repeats: 1,
+        ..small()
+    });
+    let world = TestWorld::new(200, 30);
+    let mut line = Line::new(&study, &world);
+    line.run(|line, phase| {
+        // Two parties miss the confirmations of one sum.
+        if phase == 3 {
+            line.parties[3] = None;
+            line.parties[4] = None;
+        }
+        if phase == 5 {
+            for id in [3, 4] {
+                line.start(ClientId(id));
+                line.coordinator.returned(ClientId(id));
+            }
+            line.drain_coordinator();
+        }
+    });
+    let receipt = &line.receipt().receipt;
+    assert!(receipt.fit.is_some(), "{}", receipt.ending);
+    let abandoned = |sum: &&SumRecord| matches!(sum.outcome, Outcome::Abandoned { .. });
+    assert_eq!(receipt.sums.iter().filter(abandoned).count(), 1);
+    assert_eq!(receipt.ledger.entries.len(), study.n_steps() + 1);
+    line.receipt().verify().expect("a good receipt");
+    for (id, receipt) in &line.receipts {
+        let spent = receipt.statement.ledger.spent;
+        assert!(spent <= line.receipt().receipt.ledger.spent, "{id}");
+    }
+}
+
+#[test]
+fn a_party_that_declines_is_not_waited_for() {
+    let study = agreed(small());
+    let world = TestWorld::new(200, 30);
+    let mut line = Line::new(&study, &world);
+    let reason = "no".to_owned();
+    let bytes = Report::Declined { reason }.encode();
+    assert_eq!(line.coordinator.receive(ClientId(1), &bytes), Ok(()));
+    assert!(line.coordinator.receive(ClientId(1), &bytes).is_err());
+    assert!(line.coordinator.receive(ClientId(9), &bytes).is_err());
+    assert!(!line.coordinator.waits_for().contains(&ClientId(1)));
+    assert_eq!(line.coordinator.declined().len(), 1);
+}
+
+#[test]
+fn rubbish_is_refused_names_its_sender_and_changes_nothing() {
+    let study = agreed(small());
+    let world = TestWorld::new(200, 30);
+    let mut line = Line::new(&study, &world);
+    let waits = line.coordinator.waits_for();
+    for bytes in [&[][..], &[1], &[9, 1], &[1, 9], &[1, 1, 4], &[1, 3, 0, 0]] {
+        let refused = line
+            .coordinator
+            .receive(ClientId(2), bytes)
+            .expect_err("refused");
+        assert_eq!(refused.party, ClientId(2));
+    }
+    assert_eq!(line.coordinator.waits_for(), waits);
+    line.run(|_, _| ());
+    assert!(line.receipt().receipt.fit.is_some());
+}
+
+#[test]
+fn another_key_can_not_coordinate() {
+    let study = agreed(small());
+    let stranger = PartyKey::simulated(7, 0).identity();
+    let refused = StudyCoordinator::open(Arc::clone(&study), stranger, SOFTWARE).map(drop);
+    assert!(matches!(
+        refused,
+        Err(CoordinatorError::OtherIdentity { .. })
+    ));
+}
+
+/// A receipt of a finished study, for tests of receipts.
+pub(crate) fn finished() -> (SignedReceipt, PartyReceipt) {
+    let study = agreed(small());
+    let world = TestWorld::new(200, 30);
+    let mut line = Line::new(&study, &world);
+    line.run(|_, _| ());
+    (line.receipt().clone(), line.receipts[&0].clone())
+}

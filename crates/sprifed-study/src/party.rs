@@ -1,0 +1,174 @@
+//! A party as the network sees it: orders in, reports out, and its own ledger in between.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use sprifed_privacy::Ledger;
+use sprifed_query::RecordSource;
+use sprifed_secure_sum::{ClientId, IdentityKey, Rejected};
+
+use crate::agreement::Agreed;
+use crate::participant::{Declined, JournalLine, Participant, ParticipantOutput};
+use crate::party_key::PartyKey;
+use crate::receipt::{PartyReceipt, Problem, SignedReceipt};
+use crate::wire::{Order, Report, Unreadable};
+
+/// What a party wants done, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PartyEffect {
+    /// Store this before the effects that follow are carried out.
+    Persist(JournalLine),
+    /// Send these bytes to the coordinator.
+    Send(Vec<u8>),
+    /// The study is over for this party.
+    Ended(Box<PartyReceipt>),
+}
+
+/// Why a party refused an order; nothing left it, except to say so.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OrderRefused {
+    /// Bytes that are no order.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+    /// A notice that the protocol refuses.
+    #[error("{0}")]
+    Protocol(Rejected),
+    /// A question that was not agreed on or can not be answered.
+    #[error(transparent)]
+    Declined(#[from] Declined),
+    /// A receipt that is not to be believed.
+    #[error("the receipt is wrong: {0}")]
+    Receipt(Problem),
+    /// A receipt of another study, or one that charges less than this party was charged.
+    #[error("the receipt says {found}, but {required} is required")]
+    OtherReceipt {
+        /// What it says.
+        found: String,
+        /// What it should say.
+        required: String,
+    },
+}
+
+/// One party of one study.
+#[derive(Debug)]
+pub struct StudyParty<R> {
+    participant: Participant<R>,
+    identity: IdentityKey,
+    software: String,
+    effects: VecDeque<PartyEffect>,
+}
+
+impl<R: RecordSource> StudyParty<R> {
+    /// Joins the study, or joins it again with everything that was persisted.
+    ///
+    /// # Caller must
+    /// have checked the agreement against the party's policy.
+    ///
+    /// # Errors
+    /// When the party is not invited or its records are not what was agreed on.
+    pub fn join(
+        agreed: Arc<Agreed>,
+        me: ClientId,
+        identity: IdentityKey,
+        key: PartyKey,
+        records: R,
+        journal: &[JournalLine],
+        software: &str,
+    ) -> Result<Self, Declined> {
+        let own = identity.clone();
+        let mut party = Self {
+            participant: Participant::join(agreed, me, own, key, records, journal)?,
+            identity,
+            software: software.to_owned(),
+            effects: VecDeque::new(),
+        };
+        party.carry_over();
+        Ok(party)
+    }
+
+    /// Takes the bytes of the coordinator.
+    ///
+    /// # Errors
+    /// When they are refused. A refused question also tells the coordinator that this party is out.
+    pub fn receive(&mut self, bytes: &[u8]) -> Result<(), OrderRefused> {
+        match Order::decode(bytes)? {
+            Order::Notice(notice) => {
+                let taken = self.participant.handle_notice(&notice);
+                taken.map_err(OrderRefused::Protocol)?;
+            }
+            Order::Ask { sum, query } => {
+                if let Err(declined) = self.participant.answer(sum, &query) {
+                    self.carry_over();
+                    if is_final(&declined) {
+                        let reason = declined.to_string();
+                        let report = Report::Declined { reason }.encode();
+                        self.effects.push_back(PartyEffect::Send(report));
+                    }
+                    return Err(declined.into());
+                }
+            }
+            Order::Ended { receipt } => self.end(&receipt)?,
+        }
+        self.carry_over();
+        Ok(())
+    }
+
+    /// The next thing to do; drain it after every call.
+    pub fn poll(&mut self) -> Option<PartyEffect> {
+        self.effects.pop_front()
+    }
+
+    /// What this party was charged.
+    #[must_use]
+    pub const fn ledger(&self) -> &Ledger {
+        self.participant.ledger()
+    }
+
+    fn end(&mut self, receipt: &[u8]) -> Result<(), OrderRefused> {
+        let unreadable = |error: serde_json::Error| Unreadable::Body(error.to_string());
+        let receipt: SignedReceipt = serde_json::from_slice(receipt).map_err(unreadable)?;
+        receipt.verify().map_err(OrderRefused::Receipt)?;
+        let agreed = self.participant.agreed();
+        let (found, required) = (receipt.receipt.agreement_digest, *agreed.digest());
+        if found != required {
+            return Err(OrderRefused::OtherReceipt {
+                found: format!("agreement {found}"),
+                required: required.to_string(),
+            });
+        }
+        let charged = self.ledger().spent().map(|spent| spent.epsilon());
+        let stated = receipt.receipt.ledger.spent;
+        if charged > stated {
+            let words = |epsilon: Option<_>| format!("epsilon = {epsilon:?}");
+            return Err(OrderRefused::OtherReceipt {
+                found: words(stated),
+                required: format!("at least {}, as this party was charged,", words(charged)),
+            });
+        }
+        let (me, identity) = (self.participant.id(), &self.identity);
+        let signature = receipt.countersign(identity);
+        let ledger = self.participant.ledger();
+        let kept = PartyReceipt::new(&self.software, receipt, me, ledger, identity);
+        let report = Report::Countersigned { signature }.encode();
+        self.effects.push_back(PartyEffect::Send(report));
+        self.effects.push_back(PartyEffect::Ended(Box::new(kept)));
+        Ok(())
+    }
+
+    fn carry_over(&mut self) {
+        while let Some(output) = self.participant.poll_output() {
+            self.effects.push_back(match output {
+                ParticipantOutput::Persist(line) => PartyEffect::Persist(line),
+                ParticipantOutput::Send(message) => {
+                    PartyEffect::Send(Report::Message(message).encode())
+                }
+            });
+        }
+    }
+}
+
+/// Whether a party that declines so is out of the study, or only of this sum.
+const fn is_final(declined: &Declined) -> bool {
+    !matches!(declined, Declined::OutOfOrder { .. } | Declined::Upload(_))
+}

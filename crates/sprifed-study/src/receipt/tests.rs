@@ -1,0 +1,102 @@
+use serde_json::Value;
+
+use super::*;
+use crate::coordinator::tests::finished;
+
+/// Changes one leaf of a document: the `index`th one that is a number, text or truth value.
+fn alter(value: &mut Value, index: &mut usize) -> bool {
+    match value {
+        Value::Object(fields) => fields.values_mut().any(|field| alter(field, index)),
+        Value::Array(items) => items.iter_mut().any(|item| alter(item, index)),
+        Value::Null => false,
+        _ if *index > 0 => {
+            *index -= 1;
+            false
+        }
+        Value::Bool(truth) => {
+            *truth = !*truth;
+            true
+        }
+        Value::Number(number) => {
+            let changed = number.as_f64().unwrap_or(0.0) + 1.0;
+            *value = number
+                .as_u64()
+                .map_or_else(|| Value::from(changed), |whole| Value::from(whole + 1));
+            true
+        }
+        Value::String(text) => {
+            let other = if text.ends_with('0') { '1' } else { '0' };
+            text.pop();
+            text.push(other);
+            true
+        }
+    }
+}
+
+fn leaves(value: &Value) -> usize {
+    match value {
+        Value::Object(fields) => fields.values().map(leaves).sum(),
+        Value::Array(items) => items.iter().map(leaves).sum(),
+        Value::Null => 0,
+        _ => 1,
+    }
+}
+
+#[test]
+fn every_edit_of_a_receipt_is_refused() {
+    let (receipt, _) = finished();
+    receipt.verify().expect("a good receipt");
+    let document = serde_json::to_value(&receipt).expect("JSON");
+    let n_leaves = leaves(&document);
+    assert!(n_leaves > 100);
+    for index in 0..n_leaves {
+        let mut edited = document.clone();
+        let mut place = index;
+        assert!(alter(&mut edited, &mut place));
+        let read = serde_json::from_value::<SignedReceipt>(edited);
+        let accepted = read.is_ok_and(|edited| edited.verify().is_ok());
+        assert!(!accepted, "edit {index} of {n_leaves} was accepted");
+    }
+}
+
+#[test]
+fn a_coordinator_that_signs_a_lie_is_found_out() {
+    let (good, _) = finished();
+    let identity = crate::PartyKey::simulated(6, 0).identity();
+    let lies: [fn(&mut Receipt); 6] = [
+        |receipt| drop(receipt.ledger.entries.pop()),
+        |receipt| drop(receipt.sums.pop()),
+        |receipt| receipt.guarantee.epsilon = Epsilon::try_from(0.1).ok(),
+        |receipt| receipt.guarantee.noise = Provenance::Cryptographic,
+        |receipt| {
+            if let Some(Outcome::Unmasked { survivors, .. }) =
+                receipt.sums.first_mut().map(|sum| &mut sum.outcome)
+            {
+                survivors.truncate(2);
+            }
+        },
+        |receipt| receipt.sums.swap(0, 1),
+    ];
+    for (index, lie) in lies.iter().enumerate() {
+        let mut receipt = good.receipt.clone();
+        lie(&mut receipt);
+        let signed = receipt.sign(&identity);
+        assert!(signed.verify().is_err(), "lie {index} was believed");
+    }
+    good.receipt.sign(&identity).verify().expect("the truth");
+}
+
+#[test]
+fn a_party_receipt_is_bound_to_its_party_and_study() {
+    let (_, receipt) = finished();
+    receipt.verify().expect("a good receipt");
+    let mut other = receipt.clone();
+    other.statement.party = 1;
+    assert!(other.verify().is_err());
+    let mut cheaper = receipt.clone();
+    cheaper.statement.ledger.entries.pop();
+    assert!(cheaper.verify().is_err());
+    let mut moved = receipt;
+    moved.statement.receipt_digest = Digest([0; 32]);
+    assert!(moved.verify().is_err());
+}

@@ -1,0 +1,225 @@
+//! A stranger's view of a receipt: everything is computed again from what was agreed on.
+
+use std::collections::BTreeSet;
+
+use sprifed_privacy::{Decision, Ledger};
+use sprifed_secure_sum::is_signed_statement;
+
+use super::{
+    Guarantee, Outcome, PartyReceipt, RECEIPT, Receipt, STATEMENT, SignedReceipt, digest_of,
+    line_of, realised_noise,
+};
+use crate::agreement::Agreed;
+
+/// Why a receipt is not to be believed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}: found {found}, but {required} is required")]
+pub struct Problem {
+    /// Which part of it.
+    pub what: String,
+    /// What it says.
+    pub found: String,
+    /// What it would have to say.
+    pub required: String,
+}
+
+/// A receipt that was found right, with its guarantee computed again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verified {
+    /// What it promises.
+    pub guarantee: Guarantee,
+    /// Names of the parties that signed it.
+    pub signed_by: Vec<String>,
+    /// Names of the parties that did not.
+    pub not_signed_by: Vec<String>,
+}
+
+fn problem(what: &str, found: impl ToString, required: impl ToString) -> Problem {
+    Problem {
+        what: what.to_owned(),
+        found: found.to_string(),
+        required: required.to_string(),
+    }
+}
+
+impl SignedReceipt {
+    /// Recomputes the guarantee from the receipt alone.
+    ///
+    /// # Guarantee
+    /// If this succeeds, the coordinator named in the agreement signed exactly this; every sum that
+    /// was opened is in it once and was charged; every unmasked one had its quorum; and the stated
+    /// numbers are what the accountant says of them.
+    ///
+    /// # Errors
+    /// With the first problem found.
+    pub fn verify(&self) -> Result<Verified, Problem> {
+        let receipt = &self.receipt;
+        let agreed = Agreed::new(receipt.agreement.clone())
+            .map_err(|error| problem("the agreement", error, "a legal one"))?;
+        let digest = *agreed.digest();
+        if digest != receipt.agreement_digest {
+            let found = receipt.agreement_digest;
+            return Err(problem("the agreement's digest", found, digest));
+        }
+        let coordinator = &receipt.agreement.coordinator;
+        let signed = receipt.digest();
+        if !is_signed_statement(&coordinator.0, RECEIPT, &signed.0, &self.coordinator.0) {
+            let required = format!("one by the key {coordinator} for this very document");
+            return Err(problem("the coordinator's signature", "another", required));
+        }
+        check_sums(receipt, &agreed)?;
+        let ledger = check_ledger(receipt, &agreed)?;
+        let guarantee = Guarantee::of(&receipt.agreement, &ledger, &agreed);
+        if guarantee != receipt.guarantee {
+            let found = &receipt.guarantee.statement;
+            return Err(problem("the guarantee", found, &guarantee.statement));
+        }
+        let signers = self.signers()?;
+        let (mut signed_by, mut not_signed_by) = (Vec::new(), Vec::new());
+        for (id, party) in (0..).zip(&receipt.agreement.parties) {
+            let list = if signers.contains(&id) {
+                &mut signed_by
+            } else {
+                &mut not_signed_by
+            };
+            list.push(party.name.clone());
+        }
+        Ok(Verified {
+            guarantee,
+            signed_by,
+            not_signed_by,
+        })
+    }
+
+    fn signers(&self) -> Result<BTreeSet<u32>, Problem> {
+        let mut signers = BTreeSet::new();
+        for (party, signature) in &self.parties {
+            let what = format!("the signature of party {party}");
+            if !self.is_signed_by(*party, signature) {
+                return Err(problem(&what, "another", "one for this very document"));
+            }
+            if !signers.insert(*party) {
+                return Err(problem(&what, "two", "one"));
+            }
+        }
+        Ok(signers)
+    }
+}
+
+impl PartyReceipt {
+    /// Recomputes the study's guarantee and the party's own charges.
+    ///
+    /// # Errors
+    /// With the first problem found.
+    pub fn verify(&self) -> Result<Verified, Problem> {
+        let verified = self.study.verify()?;
+        let agreement = &self.study.receipt.agreement;
+        let statement = &self.statement;
+        let what = "the party";
+        let party = agreement.parties.get(statement.party as usize);
+        let party = party.ok_or_else(|| problem(what, statement.party, "a place in the roster"))?;
+        let digest = digest_of(statement);
+        if !is_signed_statement(&party.identity.0, STATEMENT, &digest.0, &self.signature.0) {
+            let required = format!("one of {:?} for this very statement", party.name);
+            return Err(problem("the party's signature", "another", required));
+        }
+        let required = self.study.receipt.digest();
+        if statement.receipt_digest != required {
+            let found = statement.receipt_digest;
+            return Err(problem(
+                "the digest of the study's receipt",
+                found,
+                required,
+            ));
+        }
+        Ledger::replay(&statement.ledger)
+            .map_err(|error| problem("the party's ledger", error, "one that adds up"))?;
+        Ok(verified)
+    }
+}
+
+/// Steps come in order, attempts of a step in order, nothing after a failed last attempt.
+fn check_sums(receipt: &Receipt, agreed: &Agreed) -> Result<(), Problem> {
+    let mut next = (0, 0);
+    for record in &receipt.sums {
+        let what = format!("sum {}", record.sum);
+        let place = agreed.step_of(record.sum);
+        if place != Some(next) || u32::try_from(next.0).ok() != Some(record.step) {
+            return Err(problem(&what, format!("{place:?}"), format!("{next:?}")));
+        }
+        let purpose = agreed.step(next.0).map(|planned| &planned.purpose);
+        if purpose != Some(&record.purpose) {
+            let required = format!("{purpose:?}");
+            return Err(problem(&what, &record.purpose, required));
+        }
+        match &record.outcome {
+            Outcome::Abandoned { .. } => next.1 += 1,
+            Outcome::Unmasked { survivors, noise } => {
+                check_survivors(&what, survivors, noise, agreed, record.sum)?;
+                next = (next.0 + 1, 0);
+            }
+        }
+    }
+    let complete = next == (agreed.n_steps(), 0);
+    if receipt.fit.is_some() && !complete {
+        let required = format!("a model only after all {} steps", agreed.n_steps());
+        return Err(problem(
+            "the model",
+            format!("one after {next:?}"),
+            required,
+        ));
+    }
+    Ok(())
+}
+
+fn check_survivors(
+    what: &str,
+    survivors: &[u32],
+    noise: &[f64],
+    agreed: &Agreed,
+    sum: u32,
+) -> Result<(), Problem> {
+    let participation = agreed.participation();
+    let members = survivors.iter().collect::<BTreeSet<_>>();
+    let known = survivors.iter().all(|id| *id < participation.clients());
+    let count = u32::try_from(survivors.len()).unwrap_or(u32::MAX);
+    let enough = participation.decide(count) == Ok(Decision::Release);
+    if !known || !enough || members.len() != survivors.len() {
+        let required = format!("at least {} different ones", participation.quorum());
+        return Err(problem(what, format!("{count} survivors"), required));
+    }
+    let expected = realised_noise(agreed, sum, count);
+    if expected.as_deref() != Some(noise) {
+        let (found, required) = (format!("noise {noise:?}"), format!("{expected:?}"));
+        return Err(problem(what, found, required));
+    }
+    Ok(())
+}
+
+/// One charge for each sum that was opened, and nothing else.
+fn check_ledger(receipt: &Receipt, agreed: &Agreed) -> Result<Ledger, Problem> {
+    let what = "the ledger";
+    let record = &receipt.ledger;
+    let plan = &receipt.agreement.plan;
+    let found = (record.budget, record.relation, record.unit);
+    let required = (agreed.ceiling(), plan.relation, plan.unit);
+    if found != required {
+        let (found, required) = (format!("{found:?}"), format!("{required:?}"));
+        return Err(problem(what, found, required));
+    }
+    if record.entries.len() != receipt.sums.len() {
+        let required = format!("{}, one for each sum", receipt.sums.len());
+        return Err(problem(
+            what,
+            format!("{} lines", record.entries.len()),
+            required,
+        ));
+    }
+    for (entry, sum) in record.entries.iter().zip(&receipt.sums) {
+        if Some(&entry.line) != line_of(agreed, sum).as_ref() {
+            let found = format!("another line than that of sum {}", sum.sum);
+            return Err(problem(what, found, "what was agreed on"));
+        }
+    }
+    Ledger::replay(record).map_err(|error| problem(what, error, "lines that add up"))
+}
