@@ -72,6 +72,31 @@ pub enum PartyState {
     Finished,
 }
 
+impl PartyState {
+    /// All of them, in the order in which they are told.
+    pub const ALL: [Self; 6] = [
+        Self::Invited,
+        Self::Awaited,
+        Self::Answered,
+        Self::DroppedOut,
+        Self::Declined,
+        Self::Finished,
+    ];
+
+    /// Its name, as in JSON and in the metrics.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Invited => "invited",
+            Self::Awaited => "awaited",
+            Self::Answered => "answered",
+            Self::DroppedOut => "dropped_out",
+            Self::Declined => "declined",
+            Self::Finished => "finished",
+        }
+    }
+}
+
 /// A feature of the model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FeatureFound {
