@@ -206,6 +206,7 @@ impl<M: CoordinatorMachine> Server<M> {
         let ended = tokio::select! {
             error = shared.failure() => {
                 error!(%error, "stopped");
+                serving.shutdown().await;
                 return Err(error);
             }
             artefacts = phases::drive(&shared, config.patience) => {

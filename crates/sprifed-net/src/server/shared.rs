@@ -103,17 +103,19 @@ impl<M: CoordinatorMachine> Shared<M> {
     ) -> Result<T, Stopping> {
         let shared = Arc::clone(self);
         let done = tokio::task::spawn_blocking(move || {
-            let mut keeper = shared
-                .keeper
-                .lock()
-                .map_err(|_| NetError::Machine("it panicked".to_owned()))?;
-            work(&mut keeper, &shared)
+            let Ok(mut keeper) = shared.keeper.lock() else {
+                return shared.fail(NetError::Machine("it panicked".to_owned()));
+            };
+            // Told while the machine is locked: whoever comes next finds it broken and fails for that.
+            work(&mut keeper, &shared).or_else(|error| shared.fail(error))
         });
-        let error = match done.await {
-            Ok(Ok(value)) => return Ok(value),
-            Ok(Err(error)) => error,
-            Err(panic) => NetError::Machine(panic.to_string()),
-        };
+        done.await.unwrap_or_else(|panic| {
+            self.fail(NetError::Machine(panic.to_string()))
+        })
+    }
+
+    /// The first failure is the one that is told.
+    fn fail<T>(&self, error: NetError) -> Result<T, Stopping> {
         self.failure
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
