@@ -109,7 +109,10 @@ where
     /// # Errors
     /// If the state could not be stored; nothing that depends on it was sent. If the coordinator turns
     /// this client away or is out of reach for too long.
-    pub async fn run(mut self, shutdown: impl Future<Output = ()>) -> Result<ClientEnded, NetError> {
+    pub async fn run(
+        mut self,
+        shutdown: impl Future<Output = ()>,
+    ) -> Result<ClientEnded, NetError> {
         // Cut off at any await, a client is as one that was killed: all that matters is stored.
         tokio::select! {
             ended = self.take_part() => ended,
@@ -173,7 +176,10 @@ where
     }
 
     /// In order: what is persisted is on the disk before anything after it is sent.
-    async fn carry_out(&mut self, effects: Vec<ClientEffect>) -> Result<Option<ClientEnd>, NetError> {
+    async fn carry_out(
+        &mut self,
+        effects: Vec<ClientEffect>,
+    ) -> Result<Option<ClientEnd>, NetError> {
         for effect in effects {
             match effect {
                 ClientEffect::Persist(entry) => self.journal.append(&entry)?,

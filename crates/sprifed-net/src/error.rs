@@ -33,10 +33,14 @@ pub enum NetError {
         required: &'static str,
     },
     /// TLS could not be set up from these certificates and keys.
-    #[error("TLS can not be set up: {0}; check that key, certificate and authority belong together")]
+    #[error(
+        "TLS can not be set up: {0}; check that key, certificate and authority belong together"
+    )]
     Tls(String),
     /// No socket on this address.
-    #[error("can not listen on {address}: {source}; choose another port or stop the process that has it")]
+    #[error(
+        "can not listen on {address}: {source}; choose another port or stop the process that has it"
+    )]
     Listen {
         /// Which address.
         address: String,
@@ -69,7 +73,9 @@ pub enum NetError {
         last: String,
     },
     /// The coordinator answers what this version does not understand.
-    #[error("the coordinator answered {found}; {required} is required, use the same version everywhere")]
+    #[error(
+        "the coordinator answered {found}; {required} is required, use the same version everywhere"
+    )]
     Answer {
         /// What was found.
         found: String,

@@ -64,7 +64,11 @@ impl<M: CoordinatorMachine> Keeper<M> {
     }
 
     /// Carries out what the machine wanted before any input.
-    pub(crate) fn begin(&mut self, roster: &Roster, outboxes: &Mutex<Outboxes>) -> Result<Vec<usize>, NetError> {
+    pub(crate) fn begin(
+        &mut self,
+        roster: &Roster,
+        outboxes: &Mutex<Outboxes>,
+    ) -> Result<Vec<usize>, NetError> {
         let epoch = self.machine.phase().epoch;
         self.carry_out(epoch, None, roster, outboxes)
     }
@@ -114,7 +118,9 @@ impl<M: CoordinatorMachine> Keeper<M> {
         }
         let missing = self.machine.waits_for();
         for party in &missing {
-            let name = roster.place_of(*party).map(|place| roster.entries()[place].name.as_str());
+            let name = roster
+                .place_of(*party)
+                .map(|place| roster.entries()[place].name.as_str());
             warn!(party = party.0, name, phase = %phase.name, "dropped out: no answer in time");
         }
         self.machine.close_phase();
@@ -210,7 +216,9 @@ impl<M: CoordinatorMachine> Keeper<M> {
         for (party, notice) in notices {
             let Some(place) = roster.place_of(party) else {
                 self.is_broken = true;
-                return Err(NetError::Machine(format!("a notice for client {party}, who is not in the roster")));
+                return Err(NetError::Machine(format!(
+                    "a notice for client {party}, who is not in the roster"
+                )));
             };
             let n_bytes = notice.len();
             let is_here = outboxes.put(place, notice);

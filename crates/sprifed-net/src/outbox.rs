@@ -9,6 +9,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+#[cfg(test)]
+mod tests;
+
 /// A client's claim to its notices: valid until it returns again, or the server starts again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Session(pub(crate) u64);
@@ -62,13 +65,15 @@ impl Outboxes {
         Session(outbox.session)
     }
 
-    /// The client is done: nothing is kept for it any more.
-    pub(crate) fn close(&mut self, place: usize, session: Session) {
+    /// The client is done: nothing is kept for it any more. Says whether the session was its last.
+    pub(crate) fn close(&mut self, place: usize, session: Session) -> bool {
         let outbox = &mut self.boxes[place];
-        if outbox.session == session.0 {
+        let is_last = outbox.session == session.0;
+        if is_last {
             outbox.seen = None;
             outbox.waiting.clear();
         }
+        is_last
     }
 
     /// Puts a notice into the box of a client that is there, and says whether it is.
@@ -97,7 +102,11 @@ impl Outboxes {
             return Asked::Forgotten;
         }
         outbox.seen = Some(Instant::now());
-        while outbox.waiting.front().is_some_and(|(number, _)| *number <= after) {
+        while outbox
+            .waiting
+            .front()
+            .is_some_and(|(number, _)| *number <= after)
+        {
             outbox.waiting.pop_front();
         }
         match outbox.waiting.front() {

@@ -26,6 +26,7 @@ struct View<'a> {
     n_connected: usize,
     sums: Vec<&'static str>,
     budget_part: f64,
+    delta: String,
     features: Vec<Bar<'a>>,
     is_over: bool,
 }
@@ -48,7 +49,6 @@ struct Bar<'a> {
     width: f64,
     low: f64,
     high: f64,
-    at: f64,
 }
 
 pub(crate) fn router<M: CoordinatorMachine>(shared: Arc<Shared<M>>) -> Router {
@@ -58,7 +58,10 @@ pub(crate) fn router<M: CoordinatorMachine>(shared: Arc<Shared<M>>) -> Router {
         .route("/status.json", get(json::<M>))
         .route("/metrics", get(metrics::<M>))
         .route("/page.css", get(|| asset("text/css; charset=utf-8", STYLE)))
-        .route("/page.js", get(|| asset("text/javascript; charset=utf-8", SCRIPT)))
+        .route(
+            "/page.js",
+            get(|| asset("text/javascript; charset=utf-8", SCRIPT)),
+        )
         .with_state(shared)
 }
 
@@ -152,7 +155,6 @@ fn view<'a>(study: &'a StatusView, connected: &[bool]) -> View<'a> {
                 width: at.abs(),
                 low: at - reach,
                 high: at + reach,
-                at,
             }
         })
         .collect();
@@ -176,6 +178,7 @@ fn view<'a>(study: &'a StatusView, connected: &[bool]) -> View<'a> {
         } else {
             0.0
         },
+        delta: format!("{:e}", budget.delta),
         features,
         is_over,
     }

@@ -39,7 +39,10 @@ pub(crate) fn write_artefacts(
     fs::create_dir_all(folder).map_err(NetError::file("create", folder))?;
     let mut written = Vec::with_capacity(artefacts.len());
     for (name, bytes) in artefacts {
-        if Path::new(name).file_name().is_none_or(|file| file != name.as_str()) {
+        if Path::new(name)
+            .file_name()
+            .is_none_or(|file| file != name.as_str())
+        {
             return Err(NetError::Setting {
                 found: name.clone(),
                 required: "plain file name",

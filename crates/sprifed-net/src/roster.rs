@@ -53,7 +53,11 @@ impl FromStr for Fingerprint {
         let digits: Vec<u8> = text
             .chars()
             .filter(|character| *character != ':')
-            .map(|character| character.to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
+            .map(|character| {
+                character
+                    .to_digit(16)
+                    .and_then(|digit| u8::try_from(digit).ok())
+            })
             .collect::<Option<_>>()
             .ok_or_else(wrong)?;
         let bytes: Vec<u8> = digits
@@ -89,7 +93,10 @@ impl Roster {
     /// Refuses two clients with one certificate or one number.
     pub(crate) fn new(mut entries: Vec<RosterEntry>) -> Result<Self, NetError> {
         entries.sort_by_key(|entry| entry.party);
-        if let Some(pair) = entries.windows(2).find(|pair| pair[0].party == pair[1].party) {
+        if let Some(pair) = entries
+            .windows(2)
+            .find(|pair| pair[0].party == pair[1].party)
+        {
             return Err(NetError::Setting {
                 found: format!("{} (twice)", pair[0].party),
                 required: "number that belongs to one client of the roster",

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tracing::{error, info};
+use tracing::{error, info, warn};
 
 use crate::certificates::Identity;
 use crate::error::NetError;
@@ -106,7 +106,7 @@ impl Default for Limits {
             head_time: Duration::from_secs(30),
             long_poll: Duration::from_secs(25),
             absence: Duration::from_secs(600),
-            connections_per_client: 4,
+            connections_per_client: 8,
             handshakes_at_once: 256,
         }
     }
@@ -199,7 +199,11 @@ impl<M: CoordinatorMachine> Server<M> {
         let routes = routes::router(Arc::clone(&shared), stopped.clone());
         serving.spawn(listener.serve(Arc::clone(&shared), routes, stopped.clone()));
         if let Some(page) = page {
-            info!(address = %page.address(), "page");
+            let address = page.address();
+            info!(%address, "page");
+            if !address.ip().is_loopback() {
+                warn!(%address, "the page is open to the network, without TLS");
+            }
             let routes = page::router(Arc::clone(&shared));
             serving.spawn(page.serve(Arc::clone(&shared), routes, stopped));
         }

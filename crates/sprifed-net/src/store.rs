@@ -45,9 +45,6 @@ pub type Artefacts = Vec<(String, Vec<u8>)>;
 /// Where a coordinator keeps its study.
 pub trait Store: Send + 'static {
     /// How often this state was opened, this time included; names a start of the server.
-    ///
-    /// # Errors
-    /// If the state can not be read.
     fn start(&self) -> u64;
 
     /// Shows every stored event with its epoch, in order, until `visit` wants no more.
@@ -73,7 +70,9 @@ pub trait Store: Send + 'static {
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// Another process has it.
-    #[error("`{path}` is in use by another process; a study has one coordinator, a client one process")]
+    #[error(
+        "`{path}` is in use by another process; a study has one coordinator, a client one process"
+    )]
     InUse {
         /// Which file.
         path: PathBuf,
@@ -97,7 +96,9 @@ pub enum StoreError {
         required: String,
     },
     /// No space is left.
-    #[error("the disk is full: the state was not stored and nothing was sent; make room and start again")]
+    #[error(
+        "the disk is full: the state was not stored and nothing was sent; make room and start again"
+    )]
     DiskFull,
     /// Anything else that the database said.
     #[error("the state can not be kept: {0}; nothing was sent, start again when the disk works")]

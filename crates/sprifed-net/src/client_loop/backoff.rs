@@ -63,7 +63,10 @@ mod tests {
                 .saturating_mul(1 << (n_failures.min(20) - 1))
                 .min(Duration::from_secs(30));
             let wait = persistence.wait(n_failures);
-            assert!(doubled / 2 <= wait && wait <= doubled, "{n_failures}: {wait:?}");
+            assert!(
+                doubled / 2 <= wait && wait <= doubled,
+                "{n_failures}: {wait:?}"
+            );
         }
     }
 
@@ -74,7 +77,9 @@ mod tests {
                 spread,
                 ..Persistence::default()
             };
-            (1..6).map(|failure| persistence.wait(failure)).collect::<Vec<_>>()
+            (1..6)
+                .map(|failure| persistence.wait(failure))
+                .collect::<Vec<_>>()
         };
         assert_ne!(waits(1), waits(2));
     }

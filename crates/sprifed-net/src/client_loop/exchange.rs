@@ -64,7 +64,9 @@ impl Exchange {
             })?);
         }
         Ok(Self {
-            http: builder.build().map_err(|error| NetError::Tls(told(&error)))?,
+            http: builder
+                .build()
+                .map_err(|error| NetError::Tls(told(&error)))?,
             coordinator,
             persistence: config.persistence,
             claim: Claim {
@@ -128,7 +130,10 @@ impl Exchange {
 
     /// Sends a message until the coordinator has stored or refused it.
     pub(super) async fn message(&self, message: Vec<u8>) -> Result<Sent, NetError> {
-        match self.ask(Method::POST, "/v1/messages", Some(&message)).await? {
+        match self
+            .ask(Method::POST, "/v1/messages", Some(&message))
+            .await?
+        {
             Answer::Good(_) => Ok(Sent::Accepted),
             Answer::Trouble(trouble) if trouble.code == TroubleCode::Refused => {
                 Ok(Sent::Refused(trouble.reason))
@@ -145,7 +150,12 @@ impl Exchange {
     }
 
     /// Asks until there is an answer that repeating would not change.
-    async fn ask(&self, method: Method, path: &str, body: Option<&[u8]>) -> Result<Answer, NetError> {
+    async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&[u8]>,
+    ) -> Result<Answer, NetError> {
         let since = Instant::now();
         let mut n_failures = 0;
         loop {
@@ -157,14 +167,22 @@ impl Exchange {
             n_failures += 1;
             let wait = self.persistence.wait(n_failures);
             let silent = since.elapsed() + wait;
-            if self.persistence.give_up_after.is_some_and(|limit| silent > limit) {
+            if self
+                .persistence
+                .give_up_after
+                .is_some_and(|limit| silent > limit)
+            {
                 return Err(NetError::OutOfReach {
                     coordinator: self.coordinator.clone(),
                     seconds: since.elapsed().as_secs(),
                     last,
                 });
             }
-            warn!(reason = last, wait_ms = wait.as_millis(), "no contact; trying again");
+            warn!(
+                reason = last,
+                wait_ms = wait.as_millis(),
+                "no contact; trying again"
+            );
             sleep(wait).await;
         }
     }
@@ -175,7 +193,9 @@ impl Exchange {
         path: &str,
         body: Option<&[u8]>,
     ) -> Result<Answer, reqwest::Error> {
-        let mut request = self.http.request(method, format!("{}{path}", self.coordinator));
+        let mut request = self
+            .http
+            .request(method, format!("{}{path}", self.coordinator));
         if let Some(body) = body {
             request = request.body(body.to_vec());
         }
@@ -185,11 +205,13 @@ impl Exchange {
         }
         let status = response.status();
         let body = response.bytes().await?;
-        Ok(Answer::Trouble(serde_json::from_slice(&body).unwrap_or_else(|_| Trouble {
-            // Not ours: a proxy between us, or a server that starts up.
-            code: TroubleCode::Busy,
-            reason: format!("status {status} without an explanation"),
-        })))
+        Ok(Answer::Trouble(
+            serde_json::from_slice(&body).unwrap_or_else(|_| Trouble {
+                // Not ours: a proxy between us, or a server that starts up.
+                code: TroubleCode::Busy,
+                reason: format!("status {status} without an explanation"),
+            }),
+        ))
     }
 }
 

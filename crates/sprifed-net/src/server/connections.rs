@@ -128,7 +128,12 @@ struct Visit<M> {
 }
 
 impl<M: CoordinatorMachine> Visit<M> {
-    async fn authenticated(self, stream: TcpStream, tls: Arc<ServerConfig>, turn: OwnedSemaphorePermit) {
+    async fn authenticated(
+        self,
+        stream: TcpStream,
+        tls: Arc<ServerConfig>,
+        turn: OwnedSemaphorePermit,
+    ) {
         let _ = stream.set_nodelay(true);
         let handshake = TlsAcceptor::from(tls).accept(stream);
         let stream = match timeout(self.shared.limits.head_time, handshake).await {
@@ -176,7 +181,8 @@ impl<M: CoordinatorMachine> Visit<M> {
     /// Tells a stranger, once, why it is not served.
     async fn turn_away(&self, stream: TlsStream<TcpStream>, certificate: Fingerprint) {
         let service = service_fn(move |_: hyper::Request<Incoming>| {
-            let reason = format!("the certificate {certificate} is not in the roster of this study");
+            let reason =
+                format!("the certificate {certificate} is not in the roster of this study");
             let mut answer = trouble(StatusCode::FORBIDDEN, TroubleCode::Unknown, &reason);
             let close = axum::http::HeaderValue::from_static("close");
             answer

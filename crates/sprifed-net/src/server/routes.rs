@@ -96,7 +96,11 @@ async fn message<M: CoordinatorMachine>(
     }
     let seat = &shared.seats[place];
     let Ok(_one) = seat.upload.try_acquire() else {
-        return trouble(StatusCode::TOO_MANY_REQUESTS, TroubleCode::Busy, "one message at a time");
+        return trouble(
+            StatusCode::TOO_MANY_REQUESTS,
+            TroubleCode::Busy,
+            "one message at a time",
+        );
     };
     let lane = if seat.is_slow.load(Ordering::Relaxed) {
         &shared.slow_lane
@@ -123,7 +127,11 @@ async fn message<M: CoordinatorMachine>(
         Ok(Outcome::Accepted(_)) => {
             shared.metrics.messages_accepted.count();
             shared.metrics.message_bytes.add(n_bytes);
-            debug!(client = shared.name(place), bytes = n_bytes, "message accepted");
+            debug!(
+                client = shared.name(place),
+                bytes = n_bytes,
+                "message accepted"
+            );
             StatusCode::NO_CONTENT.into_response()
         }
         Ok(Outcome::Refused(refused)) => {
@@ -190,10 +198,12 @@ async fn leave<M: CoordinatorMachine>(
     Extension(Peer { place }): Extension<Peer>,
     Query(claim): Query<Claim>,
 ) -> Response {
-    if claim.start == shared.start {
-        if let Ok(mut outboxes) = shared.outboxes.lock() {
-            outboxes.close(place, Session(claim.session));
-        }
+    let is_known = claim.start == shared.start
+        && shared
+            .outboxes
+            .lock()
+            .is_ok_and(|mut outboxes| outboxes.close(place, Session(claim.session)));
+    if is_known {
         shared.seats[place].has_left.store(true, Ordering::Relaxed);
         shared.changed.notify_one();
         info!(client = shared.name(place), "left");
@@ -212,11 +222,17 @@ fn refuse_unread<M: CoordinatorMachine>(
     match unread {
         Unread::TooLarge => {
             let reason = format!("more than {} bytes", limits.largest_message);
-            trouble(StatusCode::PAYLOAD_TOO_LARGE, TroubleCode::TooLarge, &reason)
+            trouble(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                TroubleCode::TooLarge,
+                &reason,
+            )
         }
-        Unread::BrokenOff => {
-            trouble(StatusCode::BAD_REQUEST, TroubleCode::Busy, "the message broke off")
-        }
+        Unread::BrokenOff => trouble(
+            StatusCode::BAD_REQUEST,
+            TroubleCode::Busy,
+            "the message broke off",
+        ),
         Unread::TooSlow => {
             let reason = format!("not complete after {} s", limits.upload_time.as_secs());
             trouble(StatusCode::REQUEST_TIMEOUT, TroubleCode::Busy, &reason)
@@ -225,7 +241,11 @@ fn refuse_unread<M: CoordinatorMachine>(
 }
 
 fn stopping() -> Response {
-    trouble(StatusCode::SERVICE_UNAVAILABLE, TroubleCode::Busy, "the coordinator is stopping")
+    trouble(
+        StatusCode::SERVICE_UNAVAILABLE,
+        TroubleCode::Busy,
+        "the coordinator is stopping",
+    )
 }
 
 pub(super) fn trouble(status: StatusCode, code: TroubleCode, reason: &str) -> Response {

@@ -109,9 +109,8 @@ impl<M: CoordinatorMachine> Shared<M> {
             // Told while the machine is locked: whoever comes next finds it broken and fails for that.
             work(&mut keeper, &shared).or_else(|error| shared.fail(error))
         });
-        done.await.unwrap_or_else(|panic| {
-            self.fail(NetError::Machine(panic.to_string()))
-        })
+        done.await
+            .unwrap_or_else(|panic| self.fail(NetError::Machine(panic.to_string())))
     }
 
     /// The first failure is the one that is told.

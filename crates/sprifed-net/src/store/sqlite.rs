@@ -8,6 +8,9 @@ use crate::machine::PartyId;
 use crate::private_files::touch_private;
 use crate::store::{Artefacts, Entry, Event, StateLock, Store, StoreError};
 
+#[cfg(test)]
+mod tests;
+
 /// State in a SQLite file, beside which a lock file lies.
 #[derive(Debug)]
 pub struct SqliteStore {
@@ -35,19 +38,6 @@ impl SqliteStore {
             _lock: lock,
         })
     }
-
-    /// Lets the file grow no further than it is now by more than `pages` pages, as a full disk would.
-    ///
-    /// # Errors
-    /// If the state can not be read.
-    pub fn limit_growth(&self, pages: u32) -> Result<(), StoreError> {
-        let now: i64 = self
-            .connection
-            .pragma_query_value(None, "page_count", |row| row.get(0))?;
-        self.connection
-            .pragma_update(None, "max_page_count", now + i64::from(pages))?;
-        Ok(())
-    }
 }
 
 impl Store for SqliteStore {
@@ -63,7 +53,10 @@ impl Store for SqliteStore {
         while let Some(row) = rows.next()? {
             let epoch: u32 = row.get(0)?;
             let kind: String = row.get(1)?;
-            let bytes = row.get_ref(3)?.as_blob_or_null().map_err(rusqlite::Error::from)?;
+            let bytes = row
+                .get_ref(3)?
+                .as_blob_or_null()
+                .map_err(rusqlite::Error::from)?;
             let event = match (kind.as_str(), bytes) {
                 ("message", Some(bytes)) => Event::Message(PartyId(row.get(2)?), bytes),
                 ("checkpoint", Some(bytes)) => Event::Checkpoint(bytes),

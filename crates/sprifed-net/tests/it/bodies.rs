@@ -32,7 +32,9 @@ async fn the_study_goes_on(name: &str, misbehave: impl AsyncFnOnce(Raw)) {
 async fn a_body_that_announces_too_much_is_refused_unread() {
     the_study_goes_on("announced", async |mut raw| {
         // Nothing of the body is sent: the answer can not depend on it.
-        raw.say(&format!("{HEAD}content-length: 1000000000000\r\n\r\n")).await.unwrap();
+        raw.say(&format!("{HEAD}content-length: 1000000000000\r\n\r\n"))
+            .await
+            .unwrap();
         let heard = raw.hear().await.unwrap();
         assert!(heard.starts_with("HTTP/1.1 413"), "{heard}");
         assert!(heard.contains("more than 1000 bytes"), "{heard}");
@@ -43,7 +45,9 @@ async fn a_body_that_announces_too_much_is_refused_unread() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_body_that_grows_too_large_is_refused() {
     the_study_goes_on("grown", async |mut raw| {
-        raw.say(&format!("{HEAD}transfer-encoding: chunked\r\n\r\n")).await.unwrap();
+        raw.say(&format!("{HEAD}transfer-encoding: chunked\r\n\r\n"))
+            .await
+            .unwrap();
         let chunk = format!("200\r\n{}\r\n", "x".repeat(0x200));
         raw.say(&chunk.repeat(2)).await.unwrap();
         let heard = raw.hear().await.unwrap();
@@ -55,7 +59,9 @@ async fn a_body_that_grows_too_large_is_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_body_that_breaks_off_is_no_message() {
     the_study_goes_on("broken_off", async |mut raw| {
-        raw.say(&format!("{HEAD}content-length: 7\r\n\r\njoined")).await.unwrap();
+        raw.say(&format!("{HEAD}content-length: 7\r\n\r\njoined"))
+            .await
+            .unwrap();
         drop(raw);
     })
     .await;
@@ -64,7 +70,9 @@ async fn a_body_that_breaks_off_is_no_message() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_body_that_never_ends_is_given_up() {
     the_study_goes_on("never_ends", async |mut raw| {
-        raw.say(&format!("{HEAD}content-length: 7\r\n\r\njoined")).await.unwrap();
+        raw.say(&format!("{HEAD}content-length: 7\r\n\r\njoined"))
+            .await
+            .unwrap();
         let heard = raw.hear().await.unwrap();
         assert!(heard.starts_with("HTTP/1.1 408"), "{heard}");
     })
@@ -76,7 +84,9 @@ async fn a_head_that_never_ends_is_given_up() {
     the_study_goes_on("endless_head", async |mut raw| {
         raw.say(HEAD).await.unwrap();
         let heard = raw.hear().await;
-        let is_answer = heard.as_ref().is_ok_and(|heard| heard.starts_with("HTTP/1.1 2"));
+        let is_answer = heard
+            .as_ref()
+            .is_ok_and(|heard| heard.starts_with("HTTP/1.1 2"));
         assert!(!is_answer, "{heard:?}");
     })
     .await;

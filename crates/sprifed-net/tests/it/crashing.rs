@@ -12,6 +12,8 @@ pub(crate) enum Crash {
     Before(usize),
     /// With this write made, and nothing after it.
     After(usize),
+    /// With the disk full at this write.
+    Full(usize),
 }
 
 /// State that crashes.
@@ -40,6 +42,9 @@ impl<S> Crashing<S> {
         let crashed = || Err(StoreError::Database(CRASH.to_owned()));
         if self.crash == Crash::Before(number) {
             return crashed();
+        }
+        if self.crash == Crash::Full(number) {
+            return Err(StoreError::DiskFull);
         }
         write(&mut self.inner)?;
         if self.crash == Crash::After(number) {

@@ -26,23 +26,40 @@ async fn the_page_shows_the_study_and_nothing_can_be_changed_there() {
 
     let (head, body) = ask(page, "GET", "/").await;
     assert!(head.starts_with("HTTP/1.1 200"), "{head}");
-    assert!(head.contains("content-security-policy: default-src 'none'"), "{head}");
+    assert!(
+        head.contains("content-security-policy: default-src 'none'"),
+        "{head}"
+    );
     assert!(!head.to_lowercase().contains("set-cookie"), "{head}");
     assert!(body.contains("Adding &lt;numbers&gt; &amp; more"), "{body}");
     assert!(body.contains("0 of 3 connected"), "{body}");
-    assert!(!body.contains("http://") && !body.contains("https://"), "{body}");
-    assert!(body.contains("<noscript><meta http-equiv=\"refresh\""), "{body}");
+    assert!(
+        !body.contains("http://") && !body.contains("https://"),
+        "{body}"
+    );
+    assert!(
+        body.contains("<noscript><meta http-equiv=\"refresh\""),
+        "{body}"
+    );
 
     // Two take part to the end; the study can not end before the third has joined.
-    let mut clients: Vec<_> = (0..2).map(|client| stage.start_client(client, address, 0)).collect();
+    let mut clients: Vec<_> = (0..2)
+        .map(|client| stage.start_client(client, address, 0))
+        .collect();
     while stage.n_stored(0) + stage.n_stored(1) < 2 {
         tokio::task::yield_now().await;
     }
     let (_, body) = ask(page, "GET", "/status.json").await;
     assert!(body.contains("\"connected\":[true,true,false]"), "{body}");
     let (_, body) = ask(page, "GET", "/metrics").await;
-    assert!(body.contains("sprifed_messages_accepted_total 2\n"), "{body}");
-    assert!(body.contains("sprifed_clients{state=\"invited\"} 1\n"), "{body}");
+    assert!(
+        body.contains("sprifed_messages_accepted_total 2\n"),
+        "{body}"
+    );
+    assert!(
+        body.contains("sprifed_clients{state=\"invited\"} 1\n"),
+        "{body}"
+    );
     clients.push(stage.start_client(2, address, 0));
     all_finish(clients).await;
     server.await.unwrap().unwrap();
@@ -53,7 +70,10 @@ async fn the_page_shows_the_study_and_nothing_can_be_changed_there() {
     let page = server.page_address().unwrap();
     let server = run(server);
     let (_, body) = ask(page, "GET", "/fragment").await;
-    assert!(body.contains("feature-1") && body.contains("-0.7500"), "{body}");
+    assert!(
+        body.contains("feature-1") && body.contains("-0.7500"),
+        "{body}"
+    );
     assert!(body.contains("<h2>Report</h2>"), "{body}");
     for method in ["POST", "PUT", "DELETE"] {
         let (head, _) = ask(page, method, "/status.json").await;

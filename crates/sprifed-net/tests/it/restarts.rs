@@ -1,8 +1,6 @@
 use std::net::SocketAddr;
 
-use sprifed_net::{
-    ClientLoop, Ended, NetError, Server, SqliteJournal, StoreError,
-};
+use sprifed_net::{ClientLoop, Ended, NetError, Server, SqliteJournal, StoreError};
 
 use crate::crashing::{CRASH, Crash, Crashing};
 use crate::stage::{Stage, all_finish, number_of, open, open_store, run};
@@ -128,7 +126,10 @@ async fn a_study_that_is_over_tells_those_who_missed_its_end() {
     for n_starts in 1..=2 {
         let again = open_crashing(&stage, Some(address), Crash::Never);
         let ended = run(again).await.unwrap().unwrap();
-        assert!(matches!(ended, Ended::Finished(_)), "start {n_starts} after the end");
+        assert!(
+            matches!(ended, Ended::Finished(_)),
+            "start {n_starts} after the end"
+        );
     }
     all_finish(clients).await;
     stage.check_totals(0..N_CLIENTS);

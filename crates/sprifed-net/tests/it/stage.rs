@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sprifed_net::{
-    CertificateOrder, ClientConfig, ClientEnded, ClientLoop, Ended, Issued, Limits, NetError,
-    PartyId, Patience, Persistence, RosterEntry, Server, ServerConfig, SqliteJournal, SqliteStore, StoreError, issue, Journal,
+    CertificateOrder, ClientConfig, ClientEnded, ClientLoop, Ended, Issued, Journal, Limits,
+    NetError, PartyId, Patience, Persistence, RosterEntry, Server, ServerConfig, SqliteJournal,
+    SqliteStore, StoreError, issue,
 };
 use tokio::task::JoinHandle;
 
@@ -30,7 +31,9 @@ impl Stage {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         let _ = fs::remove_dir_all(&folder);
         let letters: Vec<u32> = name.bytes().map(u32::from).collect();
-        let number = letters.iter().fold(7, |sum, letter| (31 * sum + letter) % 64_000);
+        let number = letters
+            .iter()
+            .fold(7, |sum, letter| (31 * sum + letter) % 64_000);
         let host = format!("127.1.{}.{}", number / 250, 1 + number % 250);
         let issued = certificates(&folder.join("certificates"), &host, n_clients);
         Self {
@@ -114,7 +117,10 @@ impl Stage {
         let clients: Vec<u32> = clients.collect();
         assert_eq!(text.lines().count(), N_SUMS as usize);
         for (sum, line) in text.lines().enumerate() {
-            let numbers: Vec<i64> = clients.iter().map(|client| self.said(*client, sum)).collect();
+            let numbers: Vec<i64> = clients
+                .iter()
+                .map(|client| self.said(*client, sum))
+                .collect();
             let each: Vec<String> = clients
                 .iter()
                 .zip(&numbers)
@@ -125,33 +131,49 @@ impl Stage {
         }
     }
 
-    /// How many messages of `client` the coordinator has stored, read while it runs.
+    /// How many messages of `client` of the open epochs the coordinator has stored, read while it runs.
     pub(crate) fn n_stored(&self, client: u32) -> i64 {
-        let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
-        let state = self.folder.join("coordinator.sqlite");
-        rusqlite::Connection::open_with_flags(state, flags)
-            .and_then(|state| {
-                let query = "SELECT count(*) FROM events WHERE party = ?1";
-                state.query_row(query, [client], |row| row.get(0))
-            })
-            .unwrap()
+        let query = format!("SELECT count(*) FROM events WHERE party = {client}");
+        count(&self.folder.join("coordinator.sqlite"), &query)
+    }
+
+    /// How many entries a client has written down, read while it runs.
+    pub(crate) fn n_entries(&self, client: u32) -> i64 {
+        let path = self.folder.join(format!("client-{client}.sqlite"));
+        count(&path, "SELECT count(*) FROM entries")
     }
 
     /// The one number that a client wrote down for a sum.
     fn said(&self, client: u32, sum: usize) -> i64 {
         let path = self.folder.join(format!("client-{client}.sqlite"));
-        let entries = SqliteJournal::open(&path, "adding").unwrap().entries().unwrap();
-        let texts = entries.into_iter().map(|entry| String::from_utf8(entry).unwrap());
+        let entries = SqliteJournal::open(&path, "adding")
+            .unwrap()
+            .entries()
+            .unwrap();
+        let texts = entries
+            .into_iter()
+            .map(|entry| String::from_utf8(entry).unwrap());
         let numbers: Vec<i64> = texts
             .filter_map(|text| {
                 let answer = text.strip_prefix(&format!("number {sum}|number{sum} "))?;
                 answer.split(' ').next()?.parse().ok()
             })
             .collect();
-        assert_eq!(numbers.len(), 1, "client {client} wrote down one number for sum {sum}");
+        assert_eq!(
+            numbers.len(),
+            1,
+            "client {client} wrote down one number for sum {sum}"
+        );
         assert_eq!(numbers[0] % 1000, number_of(client), "client {client}");
         numbers[0]
     }
+}
+
+fn count(state: &Path, query: &str) -> i64 {
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+    rusqlite::Connection::open_with_flags(state, flags)
+        .and_then(|state| state.query_row(query, [], |row| row.get(0)))
+        .unwrap()
 }
 
 pub(crate) fn number_of(client: u32) -> i64 {
@@ -162,7 +184,9 @@ pub(crate) fn certificates(folder: &Path, host: &str, n_clients: u32) -> Issued 
     issue(&CertificateOrder {
         folder: folder.to_owned(),
         coordinator_hosts: vec![host.to_owned(), "localhost".to_owned()],
-        clients: (0..n_clients).map(|client| format!("client-{client}")).collect(),
+        clients: (0..n_clients)
+            .map(|client| format!("client-{client}"))
+            .collect(),
         valid_days: 2,
     })
     .unwrap()
@@ -213,6 +237,9 @@ pub(crate) fn run(server: Server<Adding>) -> JoinHandle<Result<Ended, NetError>>
 pub(crate) async fn all_finish(clients: Vec<JoinHandle<Result<ClientEnded, NetError>>>) {
     for client in clients {
         let ended = client.await.unwrap().unwrap();
-        assert!(matches!(ended, ClientEnded::Finished { success: true, .. }), "{ended:?}");
+        assert!(
+            matches!(ended, ClientEnded::Finished { success: true, .. }),
+            "{ended:?}"
+        );
     }
 }

@@ -54,11 +54,20 @@ async fn a_certificate_of_the_authority_that_is_not_in_the_roster_is_told_so() {
     let server = run(server);
     let stranger = &stage.issued.clients[2].0;
     let raw = Raw::connect(address, &stage.issued.authority, Some(stranger));
-    let heard = raw.await.unwrap().post("/v1/messages", "joined").await.unwrap();
+    let heard = raw
+        .await
+        .unwrap()
+        .post("/v1/messages", "joined")
+        .await
+        .unwrap();
     let certificate = fingerprint(&stranger.certificate).unwrap().to_string();
     assert!(heard.starts_with("HTTP/1.1 403"), "{heard}");
     assert!(heard.contains(&certificate), "{heard}");
-    let error = stage.start_client(2, address, 0).await.unwrap().unwrap_err();
+    let error = stage
+        .start_client(2, address, 0)
+        .await
+        .unwrap()
+        .unwrap_err();
     assert!(matches!(error, NetError::Forbidden(_)), "{error}");
     let clients = (0..2).map(|client| stage.start_client(client, address, 0));
     let clients = clients.collect();
@@ -75,7 +84,11 @@ async fn a_message_counts_for_the_certificate_whatever_it_says() {
     let server = run(server);
     let one = stage.start_client(0, address, 0);
     // Client 1 joins in the name of client 0 by every means that a request has.
-    let raw = Raw::connect(address, &stage.issued.authority, Some(&stage.issued.clients[1].0));
+    let raw = Raw::connect(
+        address,
+        &stage.issued.authority,
+        Some(&stage.issued.clients[1].0),
+    );
     let mut raw = raw.await.unwrap();
     raw.say("POST /v1/messages?party=0 HTTP/1.1\r\nhost: client-0\r\nparty: 0\r\nx-forwarded-for: client-0\r\nconnection: close\r\ncontent-length: 6\r\n\r\njoined")
         .await

@@ -79,7 +79,8 @@ impl Adding {
         if self.step == Step::Over {
             let file = ("totals.txt".to_owned(), self.totals.join("\n").into_bytes());
             let artefacts = vec![file];
-            self.effects.push_back(CoordinatorEffect::Finished { artefacts });
+            self.effects
+                .push_back(CoordinatorEffect::Finished { artefacts });
         }
     }
 
@@ -117,7 +118,8 @@ impl CoordinatorMachine for Adding {
 
     fn returned(&mut self, party: PartyId) {
         let notice = self.notice().into_bytes();
-        self.effects.push_back(CoordinatorEffect::Send(party, notice));
+        self.effects
+            .push_back(CoordinatorEffect::Send(party, notice));
     }
 
     fn waits_for(&self) -> Vec<PartyId> {
