@@ -12,7 +12,7 @@ async fn the_study_goes_on(name: &str, misbehave: impl AsyncFnOnce(Raw)) {
     config.limits.largest_message = 1000;
     config.limits.uploads_at_once = 1;
     config.limits.upload_time = Duration::from_millis(300);
-    config.limits.head_time = Duration::from_millis(300);
+    config.limits.head_time = Duration::from_secs(2);
     let server = open(config).unwrap();
     let address = server.address();
     let server = run(server);

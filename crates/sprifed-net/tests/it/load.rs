@@ -14,9 +14,7 @@ async fn many_clients_are_served() {
     let is_slow = std::env::var_os("SPRIFED_SLOW").is_some_and(|value| value == "1");
     let n_clients = if is_slow { 200 } else { 40 };
     let stage = Stage::new("load", n_clients);
-    let mut config = stage.server();
-    config.patience.farewell = std::time::Duration::from_secs(30);
-    let server = open(config).unwrap();
+    let server = open(stage.server()).unwrap();
     let address = server.address();
     let begun = Instant::now();
     let clients: Vec<_> = (0..n_clients)

@@ -1,7 +1,7 @@
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::stage::{Stage, all_finish, open, run};
+use crate::stage::{Stage, all_finish, open, run, until};
 
 async fn ask(address: std::net::SocketAddr, method: &str, path: &str) -> (String, String) {
     let mut stream = TcpStream::connect(address).await.unwrap();
@@ -46,16 +46,14 @@ async fn the_page_shows_the_study_and_nothing_can_be_changed_there() {
     let mut clients: Vec<_> = (0..2)
         .map(|client| stage.start_client(client, address, 0))
         .collect();
-    while stage.n_stored(0) + stage.n_stored(1) < 2 {
-        tokio::task::yield_now().await;
-    }
+    until(|| stage.n_stored(0) + stage.n_stored(1) == 2).await;
     let (_, body) = ask(page, "GET", "/status.json").await;
     assert!(body.contains("\"connected\":[true,true,false]"), "{body}");
-    let (_, body) = ask(page, "GET", "/metrics").await;
-    assert!(
-        body.contains("sprifed_messages_accepted_total 2\n"),
-        "{body}"
-    );
+    // Counted when it is stored and the answer is on its way.
+    let mut body = String::new();
+    while !body.contains("sprifed_messages_accepted_total 2\n") {
+        (_, body) = ask(page, "GET", "/metrics").await;
+    }
     assert!(
         body.contains("sprifed_clients{state=\"invited\"} 1\n"),
         "{body}"

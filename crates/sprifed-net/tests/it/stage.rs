@@ -64,7 +64,7 @@ impl Stage {
             patience: Patience {
                 setup: Duration::from_secs(300),
                 per_phase: Duration::from_secs(300),
-                farewell: Duration::from_secs(5),
+                farewell: Duration::from_secs(60),
             },
             limits: Limits::default(),
         }
@@ -129,6 +129,17 @@ impl Stage {
             let total: i64 = numbers.iter().sum();
             assert_eq!(line, format!("{total} {}", each.join(" ")), "sum {sum}");
         }
+    }
+
+    /// Waits for the last of the coordinator's files, which it may still write when clients know the end.
+    pub(crate) async fn until_written(&self) {
+        let last = self.folder.join("coordinator/members.txt");
+        until(|| fs::exists(&last).unwrap()).await;
+    }
+
+    /// Who answered everything.
+    pub(crate) fn members(&self) -> String {
+        fs::read_to_string(self.folder.join("coordinator/members.txt")).unwrap()
     }
 
     /// How many messages of `client` of the open epochs the coordinator has stored, read while it runs.
@@ -231,6 +242,13 @@ pub(crate) fn open_store(config: &ServerConfig) -> SqliteStore {
 /// Runs it until the study is over.
 pub(crate) fn run(server: Server<Adding>) -> JoinHandle<Result<Ended, NetError>> {
     tokio::spawn(server.run(std::future::pending()))
+}
+
+/// Looks until it is so.
+pub(crate) async fn until(is_so: impl Fn() -> bool) {
+    while !is_so() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }
 
 /// All ended well.

@@ -77,8 +77,11 @@ impl Adding {
         };
         self.tell_all();
         if self.step == Step::Over {
-            let file = ("totals.txt".to_owned(), self.totals.join("\n").into_bytes());
-            let artefacts = vec![file];
+            let members: Vec<String> = self.members.iter().map(PartyId::to_string).collect();
+            let artefacts = vec![
+                ("totals.txt".to_owned(), self.totals.join("\n").into_bytes()),
+                ("members.txt".to_owned(), members.join(" ").into_bytes()),
+            ];
             self.effects
                 .push_back(CoordinatorEffect::Finished { artefacts });
         }
@@ -238,8 +241,7 @@ impl CoordinatorMachine for Adding {
 
 /// A client of the toy study.
 ///
-/// What it says depends on how often it was started, unless it had written it down: a second answer that
-/// differs from the first shows that the first was lost.
+/// Asked again, it says again what it wrote down.
 #[derive(Debug)]
 pub(crate) struct Saying {
     number: i64,
