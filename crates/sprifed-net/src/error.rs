@@ -1,0 +1,123 @@
+//! Why the shell stopped or could not start.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::machine::Refused;
+use crate::store::StoreError;
+
+/// What ends a coordinator's or a client's process.
+#[derive(Debug, thiserror::Error)]
+pub enum NetError {
+    /// A file could not be read or written.
+    #[error("can not {action} `{path}`: {source}")]
+    File {
+        /// What was tried.
+        action: &'static str,
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The state could not be stored, so nothing was sent.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Certificates or keys that can not be used.
+    #[error("`{path}` holds {found}; {required} is required")]
+    Certificate {
+        /// Which file.
+        path: PathBuf,
+        /// What it holds.
+        found: String,
+        /// What it should hold.
+        required: &'static str,
+    },
+    /// TLS could not be set up from these certificates and keys.
+    #[error(
+        "TLS can not be set up: {0}; check that key, certificate and authority belong together"
+    )]
+    Tls(String),
+    /// No socket on this address.
+    #[error(
+        "can not listen on {address}: {source}; choose another port or stop the process that has it"
+    )]
+    Listen {
+        /// Which address.
+        address: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The operating system gave no threads or timers.
+    #[error("can not start the runtime: {0}")]
+    Runtime(io::Error),
+    /// The machine could not be made, or not be rebuilt from what was stored.
+    #[error("the study can not be opened: {0}")]
+    Study(#[from] Refused),
+    /// The machine broke its contract; this is a fault of the program.
+    #[error("the study broke off: {0}; this is a fault of the program, its state file is unharmed")]
+    Machine(String),
+    /// The coordinator does not know this certificate.
+    #[error("the coordinator refuses this client: {0}")]
+    Forbidden(String),
+    /// Another process uses this client's certificate.
+    #[error("another process took over with this client's certificate; stop one of them")]
+    Superseded,
+    /// The coordinator did not answer for too long.
+    #[error("no contact with {coordinator} for {seconds} s, last: {last}; start again to go on")]
+    OutOfReach {
+        /// Where it should be.
+        coordinator: String,
+        /// How long nothing was heard.
+        seconds: u64,
+        /// The last trouble.
+        last: String,
+    },
+    /// The coordinator answers what this version does not understand.
+    #[error(
+        "the coordinator answered {found}; {required} is required, use the same version everywhere"
+    )]
+    Answer {
+        /// What was found.
+        found: String,
+        /// What is required.
+        required: &'static str,
+    },
+    /// An address or name that can not be used.
+    #[error("`{found}` is no {required}")]
+    Setting {
+        /// What was found.
+        found: String,
+        /// What is required.
+        required: &'static str,
+    },
+}
+
+impl NetError {
+    /// The exit code of a command that ends so: 1 the study, 2 the settings, 3 the machine it runs on.
+    #[must_use]
+    pub const fn exit_code(&self) -> u8 {
+        match self {
+            Self::Study(_) | Self::Forbidden(_) | Self::Superseded => 1,
+            Self::Certificate { .. } | Self::Tls(_) | Self::Setting { .. } => 2,
+            Self::File { .. }
+            | Self::Store(_)
+            | Self::Listen { .. }
+            | Self::Runtime(_)
+            | Self::Machine(_)
+            | Self::OutOfReach { .. }
+            | Self::Answer { .. } => 3,
+        }
+    }
+
+    pub(crate) fn file(
+        action: &'static str,
+        path: impl Into<PathBuf>,
+    ) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::File {
+            action,
+            path,
+            source,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What a client keeps on disk: its machine's own entries, in order, and how its part ended.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::store::{Artefacts, StateLock, StoreError, durable, schema_of};
+
+/// How a client's part ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientEnd {
+    /// File names and contents.
+    pub artefacts: Artefacts,
+    /// Whether the study ended as planned.
+    pub success: bool,
+}
+
+/// Where a client keeps its part of a study.
+pub trait Journal: Send + 'static {
+    /// Every entry so far, in order.
+    ///
+    /// # Errors
+    /// If the journal can not be read.
+    fn entries(&mut self) -> Result<Vec<Vec<u8>>, StoreError>;
+
+    /// How the client's part ended, if it did.
+    ///
+    /// # Errors
+    /// If the journal can not be read.
+    fn end(&mut self) -> Result<Option<ClientEnd>, StoreError>;
+
+    /// Adds an entry. When this returns, a power cut can not undo it.
+    ///
+    /// # Errors
+    /// If it could not be made durable. Nothing may be sent then.
+    fn append(&mut self, entry: &[u8]) -> Result<(), StoreError>;
+
+    /// Writes how it ended.
+    ///
+    /// # Errors
+    /// If it could not be made durable.
+    fn finish(&mut self, end: &ClientEnd) -> Result<(), StoreError>;
+}
+
+/// A journal in a SQLite file, beside which a lock file lies.
+#[derive(Debug)]
+pub struct SqliteJournal {
+    connection: Connection,
+    _lock: StateLock,
+}
+
+impl SqliteJournal {
+    /// Opens or creates the journal of one client in `study`.
+    ///
+    /// # Errors
+    /// If another process has it, it holds another study, or the disk refuses.
+    pub fn open(path: &Path, study: &str) -> Result<Self, StoreError> {
+        let (connection, lock) = durable(path)?;
+        schema_of(&connection, path, study, SCHEMA)?;
+        Ok(Self {
+            connection,
+            _lock: lock,
+        })
+    }
+}
+
+impl Journal for SqliteJournal {
+    fn entries(&mut self) -> Result<Vec<Vec<u8>>, StoreError> {
+        let mut statement = self
+            .connection
+            .prepare("SELECT bytes FROM entries ORDER BY number")?;
+        let entries = statement.query_map([], |row| row.get(0))?;
+        Ok(entries.collect::<Result<_, _>>()?)
+    }
+
+    fn end(&mut self) -> Result<Option<ClientEnd>, StoreError> {
+        let success: Option<bool> = self
+            .connection
+            .query_row("SELECT success FROM ended", [], |row| row.get(0))
+            .optional()?;
+        let Some(success) = success else {
+            return Ok(None);
+        };
+        let mut statement = self
+            .connection
+            .prepare("SELECT name, bytes FROM artefacts ORDER BY number")?;
+        let files = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(Some(ClientEnd {
+            artefacts: files.collect::<Result<_, _>>()?,
+            success,
+        }))
+    }
+
+    fn append(&mut self, entry: &[u8]) -> Result<(), StoreError> {
+        self.connection
+            .execute("INSERT INTO entries (bytes) VALUES (?1)", params![entry])?;
+        Ok(())
+    }
+
+    fn finish(&mut self, end: &ClientEnd) -> Result<(), StoreError> {
+        let transaction = self.connection.transaction()?;
+        for (name, bytes) in &end.artefacts {
+            transaction.execute(
+                "INSERT INTO artefacts (name, bytes) VALUES (?1, ?2)",
+                params![name, bytes],
+            )?;
+        }
+        transaction.execute(
+            "INSERT INTO ended (one, success) VALUES (1, ?1)",
+            params![end.success],
+        )?;
+        transaction.commit()?;
+        Ok(())
+    }
+}
+
+const SCHEMA: &str = "
+CREATE TABLE IF NOT EXISTS entries (number INTEGER PRIMARY KEY AUTOINCREMENT, bytes BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS artefacts (number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, bytes BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS ended (one INTEGER PRIMARY KEY CHECK (one = 1), success INTEGER NOT NULL);
+";

@@ -1,0 +1,232 @@
+//! The one place where a coordinator's machine is touched: input, effects, commit, then send.
+
+use std::sync::{Arc, Mutex};
+
+use tracing::{debug, info, warn};
+
+use crate::error::NetError;
+use crate::machine::{CoordinatorEffect, CoordinatorMachine, PartyId, PhaseInfo, Refused};
+use crate::outbox::Outboxes;
+use crate::roster::Roster;
+use crate::status::StatusView;
+use crate::store::{Artefacts, Entry, Event, Store};
+
+/// A machine and where its study is stored.
+pub(crate) struct Keeper<M> {
+    machine: M,
+    store: Box<dyn Store>,
+    artefacts: Option<Artefacts>,
+    is_broken: bool,
+}
+
+/// What came of an input.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// It is stored, and what it caused is under way to these places of the roster.
+    Accepted(Vec<usize>),
+    /// The machine refused it.
+    Refused(Refused),
+}
+
+impl<M: CoordinatorMachine> Keeper<M> {
+    /// Rebuilds the study from what was stored.
+    pub(crate) fn rebuild(mut machine: M, mut store: Box<dyn Store>) -> Result<Self, NetError> {
+        let mut n_events = 0_u64;
+        let mut trouble = None;
+        store.replay(&mut |epoch, event| {
+            n_events += 1;
+            let taken = match event {
+                Event::Message(party, bytes) => machine.receive(party, bytes),
+                Event::Closed => {
+                    machine.close_phase();
+                    Ok(())
+                }
+                Event::Checkpoint(bytes) => machine.restore(epoch, bytes),
+            };
+            // What these effects were to store is stored: it was one transaction with their input.
+            while machine.poll().is_some() {}
+            trouble = taken.err();
+            trouble.is_none()
+        })?;
+        if let Some(Refused { reason }) = trouble {
+            return Err(NetError::Study(Refused::because(format!(
+                "stored event {n_events} does not fit: {reason}; the state file was changed, or another version wrote it"
+            ))));
+        }
+        let artefacts = store.artefacts()?;
+        info!(events = n_events, start = store.start(), phase = %machine.phase().name, "study opened");
+        Ok(Self {
+            machine,
+            store,
+            artefacts,
+            is_broken: false,
+        })
+    }
+
+    /// Carries out what the machine wanted before any input.
+    pub(crate) fn begin(
+        &mut self,
+        roster: &Roster,
+        outboxes: &Mutex<Outboxes>,
+    ) -> Result<Vec<usize>, NetError> {
+        let epoch = self.machine.phase().epoch;
+        self.carry_out(epoch, None, roster, outboxes)
+    }
+
+    /// A message.
+    pub(crate) fn receive(
+        &mut self,
+        from: PartyId,
+        message: &[u8],
+        roster: &Roster,
+        outboxes: &Mutex<Outboxes>,
+    ) -> Result<Outcome, NetError> {
+        self.check()?;
+        let epoch = self.machine.phase().epoch;
+        if let Err(refused) = self.machine.receive(from, message) {
+            return Ok(Outcome::Refused(refused));
+        }
+        let input = Event::Message(from, message);
+        self.carry_out(epoch, Some(input), roster, outboxes)
+            .map(Outcome::Accepted)
+    }
+
+    /// A client came, or came back. Its outbox is new.
+    pub(crate) fn returned(
+        &mut self,
+        party: PartyId,
+        roster: &Roster,
+        outboxes: &Mutex<Outboxes>,
+    ) -> Result<Vec<usize>, NetError> {
+        self.check()?;
+        let epoch = self.machine.phase().epoch;
+        self.machine.returned(party);
+        self.carry_out(epoch, None, roster, outboxes)
+    }
+
+    /// Closes the phase `number`, unless it was closed in the meantime.
+    pub(crate) fn close_phase(
+        &mut self,
+        number: u64,
+        roster: &Roster,
+        outboxes: &Mutex<Outboxes>,
+    ) -> Result<Vec<usize>, NetError> {
+        self.check()?;
+        let phase = self.machine.phase();
+        if phase.number != number || phase.is_end {
+            return Ok(Vec::new());
+        }
+        let missing = self.machine.waits_for();
+        for party in &missing {
+            let name = roster
+                .place_of(*party)
+                .map(|place| roster.entries()[place].name.as_str());
+            warn!(party = party.0, name, phase = %phase.name, "dropped out: no answer in time");
+        }
+        self.machine.close_phase();
+        let touched = self.carry_out(phase.epoch, Some(Event::Closed), roster, outboxes)?;
+        let next = self.machine.phase();
+        if next.number <= number && !next.is_end {
+            self.is_broken = true;
+            return Err(NetError::Machine(format!(
+                "phase {number} ({}) stayed open after it was closed",
+                next.name
+            )));
+        }
+        info!(closed = %phase.name, missing = missing.len(), phase = %next.name, "phase closed");
+        Ok(touched)
+    }
+
+    pub(crate) fn phase(&self) -> PhaseInfo {
+        self.machine.phase()
+    }
+
+    pub(crate) fn waits_for_nobody(&self) -> bool {
+        self.machine.waits_for().is_empty()
+    }
+
+    pub(crate) fn status(&self) -> StatusView {
+        self.machine.status()
+    }
+
+    /// How the study ended, if it did.
+    pub(crate) const fn artefacts(&self) -> Option<&Artefacts> {
+        self.artefacts.as_ref()
+    }
+
+    /// Which start of the server this is.
+    pub(crate) fn start(&self) -> u64 {
+        self.store.start()
+    }
+
+    fn check(&self) -> Result<(), NetError> {
+        if self.is_broken {
+            return Err(NetError::Machine("an earlier failure".to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Stores the input with what it caused, and only then hands notices over.
+    fn carry_out(
+        &mut self,
+        epoch: u32,
+        input: Option<Event<'_>>,
+        roster: &Roster,
+        outboxes: &Mutex<Outboxes>,
+    ) -> Result<Vec<usize>, NetError> {
+        let mut notices: Vec<(PartyId, Arc<[u8]>)> = Vec::new();
+        let mut checkpoints = Vec::new();
+        let mut artefacts = None;
+        while let Some(effect) = self.machine.poll() {
+            match effect {
+                CoordinatorEffect::Send(party, notice) => {
+                    // A notice to all is kept once.
+                    let notice = match notices.last() {
+                        Some((_, last)) if **last == *notice => Arc::clone(last),
+                        _ => Arc::from(notice),
+                    };
+                    notices.push((party, notice));
+                }
+                CoordinatorEffect::Checkpoint { epoch, bytes } => checkpoints.push((epoch, bytes)),
+                CoordinatorEffect::Finished { artefacts: files } => artefacts = Some(files),
+            }
+        }
+        if input.is_some() || !checkpoints.is_empty() || artefacts.is_some() {
+            let entry = Entry {
+                epoch,
+                input,
+                checkpoints: checkpoints
+                    .iter()
+                    .map(|(epoch, bytes)| (*epoch, bytes.as_slice()))
+                    .collect(),
+                artefacts: artefacts.as_deref(),
+            };
+            if let Err(error) = self.store.commit(&entry) {
+                self.is_broken = true;
+                return Err(error.into());
+            }
+        }
+        if artefacts.is_some() {
+            self.artefacts = artefacts;
+        }
+        let mut touched = Vec::new();
+        let mut outboxes = outboxes
+            .lock()
+            .map_err(|_| NetError::Machine("the outboxes are damaged".to_owned()))?;
+        for (party, notice) in notices {
+            let Some(place) = roster.place_of(party) else {
+                self.is_broken = true;
+                return Err(NetError::Machine(format!(
+                    "a notice for client {party}, who is not in the roster"
+                )));
+            };
+            let n_bytes = notice.len();
+            let is_here = outboxes.put(place, notice);
+            debug!(party = party.0, bytes = n_bytes, is_here, "notice");
+            if is_here {
+                touched.push(place);
+            }
+        }
+        Ok(touched)
+    }
+}

@@ -1,0 +1,34 @@
+#![doc = include_str!("../README.md")]
+
+mod certificates;
+mod client_loop;
+mod error;
+mod journal;
+mod keeper;
+mod logging;
+mod machine;
+mod metrics;
+mod outbox;
+mod page;
+mod private_files;
+mod roster;
+mod runtime;
+mod server;
+mod status;
+mod store;
+mod tls;
+mod wire;
+
+pub use certificates::{CertificateOrder, Identity, Issued, issue};
+pub use client_loop::{ClientConfig, ClientEnded, ClientLoop, Persistence};
+pub use error::NetError;
+pub use journal::{ClientEnd, Journal, SqliteJournal};
+pub use logging::{LogLevel, start_logs};
+pub use machine::{
+    ClientEffect, ClientMachine, CoordinatorEffect, CoordinatorMachine, PartyId, PhaseInfo, Refused,
+};
+pub use roster::{Fingerprint, RosterEntry};
+pub use server::{Ended, Limits, Patience, Server, ServerConfig};
+pub use status::{Budget, FeatureFound, PartyState, PartyStatus, Progress, StatusView};
+pub use store::{Artefacts, Entry, Event, SqliteStore, Store, StoreError};
+pub use tls::fingerprint;

@@ -1,0 +1,141 @@
+//! What the shell knows of a study: two state machines that take bytes and give effects.
+//!
+//! The shell carries, stores and keeps time. It never looks into a message, so that everything a study
+//! promises is decided, and tested, without a socket. Deliberately absent: any knowledge of plans, keys,
+//! sums or budgets.
+
+use std::fmt;
+
+use crate::status::StatusView;
+
+/// A client's place in the roster, known from its certificate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PartyId(pub u32);
+
+impl fmt::Display for PartyId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+/// An input that a machine did not accept. Nothing changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct Refused {
+    /// What was found and what is required. It is logged and told to the sender: no record, noise, mask or sum.
+    pub reason: String,
+}
+
+impl Refused {
+    /// A refusal for `reason`.
+    pub fn because(reason: impl Into<String>) -> Self {
+        Self {
+            reason: reason.into(),
+        }
+    }
+}
+
+/// The phase that a coordinator is in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PhaseInfo {
+    /// Grows with every phase; [`CoordinatorMachine::close_phase`] makes it grow, unless the study ends.
+    pub number: u64,
+    /// For logs and the page: `enrolment`, `uploads of sum 3`.
+    pub name: String,
+    /// 0 for the set-up, t + 1 for sum t. Stored inputs are dropped by epoch, see [`CoordinatorEffect::Checkpoint`].
+    pub epoch: u32,
+    /// Whether the study is over. Nothing is waited for then, and no phase is closed.
+    pub is_end: bool,
+}
+
+/// The coordinator's study as the shell sees it.
+///
+/// # Caller must
+/// Be deterministic: the same inputs in the same order give the same effects. A stored study is rebuilt
+/// from a new machine by the inputs of epoch 0, then for every later epoch, in order, either
+/// [`restore`](Self::restore) with its checkpoint or its inputs again. [`Send`](CoordinatorEffect::Send)
+/// effects of a rebuild are discarded, because clients that come back are [`returned`](Self::returned).
+pub trait CoordinatorMachine: Send + 'static {
+    /// A message from `from`, whose certificate was checked.
+    ///
+    /// # Errors
+    /// If the message is not acceptable now. Nothing has changed then, and nothing is stored.
+    fn receive(&mut self, from: PartyId, message: &[u8]) -> Result<(), Refused>;
+
+    /// `party` came, or came back, with an empty memory: queue again what it needs to take part.
+    ///
+    /// It is not stored, so it may change nothing that a later effect depends on.
+    fn returned(&mut self, party: PartyId);
+
+    /// Whose answer the present phase lacks. Empty: the phase is closed now.
+    fn waits_for(&self) -> Vec<PartyId>;
+
+    /// The present phase.
+    fn phase(&self) -> PhaseInfo;
+
+    /// Everyone answered, or time is up: whoever is missing has dropped out.
+    fn close_phase(&mut self);
+
+    /// The next effect, in order, until there is none.
+    fn poll(&mut self) -> Option<CoordinatorEffect>;
+
+    /// Stands where the machine stood after it emitted the checkpoint of `epoch`.
+    ///
+    /// # Errors
+    /// If these bytes are no checkpoint of this study; the study can not go on then.
+    fn restore(&mut self, epoch: u32, checkpoint: &[u8]) -> Result<(), Refused>;
+
+    /// Public facts for the page and the metrics.
+    fn status(&self) -> StatusView;
+}
+
+/// What a coordinator's study wants done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CoordinatorEffect {
+    /// A notice for one client. Sent after the input that caused it is stored.
+    Send(PartyId, Vec<u8>),
+    /// The epoch is over: its stored inputs are replaced by these bytes, in one transaction with the
+    /// input that caused it.
+    Checkpoint {
+        /// Which epoch; the one of the phase in which its inputs were received.
+        epoch: u32,
+        /// What [`CoordinatorMachine::restore`] takes.
+        bytes: Vec<u8>,
+    },
+    /// The study is over, well or not. Once.
+    Finished {
+        /// File names and contents: report, receipt.
+        artefacts: Vec<(String, Vec<u8>)>,
+    },
+}
+
+/// A client's study as the shell sees it.
+///
+/// It is made by a factory that is given everything it ever persisted, at the start and whenever the
+/// coordinator may have forgotten what it sent: the coordinator then tells a client all it needs again.
+pub trait ClientMachine: Send + 'static {
+    /// A notice from the coordinator. May compute for seconds.
+    ///
+    /// # Errors
+    /// If the notice is not acceptable. Nothing has changed then; it is logged and the next one is awaited.
+    fn receive(&mut self, notice: &[u8]) -> Result<(), Refused>;
+
+    /// The next effect, in order, until there is none.
+    fn poll(&mut self) -> Option<ClientEffect>;
+}
+
+/// What a client's study wants done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClientEffect {
+    /// Bytes that are on the disk before any later [`Send`](Self::Send) leaves.
+    Persist(Vec<u8>),
+    /// A message to the coordinator, repeated until it was accepted or refused.
+    Send(Vec<u8>),
+    /// The client's part is over.
+    Finished {
+        /// File names and contents: receipt.
+        artefacts: Vec<(String, Vec<u8>)>,
+        /// Whether the study ended as planned; otherwise the command fails.
+        success: bool,
+    },
+}

@@ -1,0 +1,220 @@
+//! The live page: what everybody may know of the study, read-only, without any asset of others.
+//!
+//! It has its own listener, without TLS and on a loopback address by default, and answers GET only. It
+//! shows [`StatusView`] and who is connected; there is nothing else that it could show.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{HeaderName, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment};
+use serde::Serialize;
+
+use crate::machine::CoordinatorMachine;
+use crate::server::Shared;
+use crate::status::{PartyState, StatusView};
+
+/// What the templates are given.
+#[derive(Debug, Serialize)]
+struct View<'a> {
+    study: &'a StatusView,
+    parties: Vec<Party<'a>>,
+    n_connected: usize,
+    sums: Vec<&'static str>,
+    budget_part: f64,
+    delta: String,
+    features: Vec<Bar<'a>>,
+    is_over: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Party<'a> {
+    name: &'a str,
+    state: &'static str,
+    words: &'static str,
+    is_connected: bool,
+}
+
+/// A feature's coefficient on a scale from -100 to 100, with two standard deviations of noise each way.
+#[derive(Debug, Serialize)]
+struct Bar<'a> {
+    name: &'a str,
+    coefficient: String,
+    noise: String,
+    from: f64,
+    width: f64,
+    low: f64,
+    high: f64,
+}
+
+pub(crate) fn router<M: CoordinatorMachine>(shared: Arc<Shared<M>>) -> Router {
+    Router::new()
+        .route("/", get(whole::<M>))
+        .route("/fragment", get(fragment::<M>))
+        .route("/status.json", get(json::<M>))
+        .route("/metrics", get(metrics::<M>))
+        .route("/page.css", get(|| asset("text/css; charset=utf-8", STYLE)))
+        .route(
+            "/page.js",
+            get(|| asset("text/javascript; charset=utf-8", SCRIPT)),
+        )
+        .with_state(shared)
+}
+
+async fn whole<M: CoordinatorMachine>(State(shared): State<Arc<Shared<M>>>) -> Response {
+    rendered(&shared, "page.html")
+}
+
+async fn fragment<M: CoordinatorMachine>(State(shared): State<Arc<Shared<M>>>) -> Response {
+    rendered(&shared, "fragment.html")
+}
+
+async fn json<M: CoordinatorMachine>(State(shared): State<Arc<Shared<M>>>) -> Response {
+    #[derive(Serialize)]
+    struct Facts<'a> {
+        #[serde(flatten)]
+        study: &'a StatusView,
+        connected: Vec<bool>,
+    }
+    let facts = Facts {
+        study: &shared.status(),
+        connected: shared.connected(),
+    };
+    match serde_json::to_string(&facts) {
+        Ok(text) => guarded("application/json", text),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+async fn metrics<M: CoordinatorMachine>(State(shared): State<Arc<Shared<M>>>) -> Response {
+    let text = shared.metrics.text(&shared.status(), &shared.connected());
+    guarded("text/plain; version=0.0.4; charset=utf-8", text)
+}
+
+async fn asset(kind: &'static str, text: &'static str) -> Response {
+    guarded(kind, text.to_owned())
+}
+
+fn rendered<M: CoordinatorMachine>(shared: &Shared<M>, template: &str) -> Response {
+    let study = shared.status();
+    match render(&study, &shared.connected(), template) {
+        Ok(text) => guarded("text/html; charset=utf-8", text),
+        Err(error) => {
+            tracing::error!(%error, "page");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}
+
+fn render(
+    study: &StatusView,
+    connected: &[bool],
+    template: &str,
+) -> Result<String, minijinja::Error> {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.add_template("page.html", PAGE)?;
+    environment.add_template("fragment.html", FRAGMENT)?;
+    environment
+        .get_template(template)?
+        .render(Serde(view(study, connected)))
+}
+
+fn view<'a>(study: &'a StatusView, connected: &[bool]) -> View<'a> {
+    let parties = study
+        .parties
+        .iter()
+        .enumerate()
+        .map(|(place, party)| Party {
+            name: &party.name,
+            state: party.state.name(),
+            words: words(party.state),
+            is_connected: connected.get(place).copied().unwrap_or(false),
+        })
+        .collect();
+    let scale = study
+        .features
+        .iter()
+        .map(|feature| feature.coefficient.abs() + 2.0 * feature.noise_std_dev)
+        .fold(f64::MIN_POSITIVE, f64::max);
+    let features = study
+        .features
+        .iter()
+        .map(|feature| {
+            let at = 100.0 * feature.coefficient / scale;
+            let reach = 200.0 * feature.noise_std_dev / scale;
+            Bar {
+                name: &feature.name,
+                coefficient: format!("{:+.4}", feature.coefficient),
+                noise: format!("{:.4}", feature.noise_std_dev),
+                from: at.min(0.0),
+                width: at.abs(),
+                low: at - reach,
+                high: at + reach,
+            }
+        })
+        .collect();
+    let progress = study.progress;
+    let is_over = !study.report.is_empty();
+    let sums = (0..progress.planned.min(MOST_SQUARES))
+        .map(|sum| match sum {
+            sum if sum < progress.done => "done",
+            sum if sum == progress.done && !is_over => "now",
+            _ => "ahead",
+        })
+        .collect();
+    let budget = study.budget;
+    View {
+        study,
+        parties,
+        n_connected: connected.iter().filter(|is_here| **is_here).count(),
+        sums,
+        budget_part: if budget.epsilon_planned > 0.0 {
+            (100.0 * budget.epsilon_spent / budget.epsilon_planned).clamp(0.0, 100.0)
+        } else {
+            0.0
+        },
+        delta: format!("{:e}", budget.delta),
+        features,
+        is_over,
+    }
+}
+
+const fn words(state: PartyState) -> &'static str {
+    match state {
+        PartyState::Invited => "invited",
+        PartyState::Awaited => "awaited",
+        PartyState::Answered => "answered",
+        PartyState::DroppedOut => "dropped out",
+        PartyState::Declined => "declined",
+        PartyState::Finished => "finished",
+    }
+}
+
+/// Headers that keep the page to itself.
+fn guarded(kind: &'static str, text: String) -> Response {
+    let headers: [(HeaderName, &str); 6] = [
+        (header::CONTENT_TYPE, kind),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    (headers, text).into_response()
+}
+
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
+                      img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// More sums than this are shown as a number only.
+const MOST_SQUARES: u32 = 200;
+
+const PAGE: &str = include_str!("page/page.html");
+const FRAGMENT: &str = include_str!("page/fragment.html");
+const STYLE: &str = include_str!("page/page.css");
+const SCRIPT: &str = include_str!("page/page.js");

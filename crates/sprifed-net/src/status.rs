@@ -1,0 +1,109 @@
+//! What everybody may know of a running study: the page and the metrics show this and nothing else.
+
+use serde::Serialize;
+
+/// Public facts of a study. Nothing here depends on a record but through released sums.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct StatusView {
+    /// What the study is called.
+    pub title: String,
+    /// The guarantee in one sentence.
+    pub guarantee: String,
+    /// The name of the present phase.
+    pub phase: String,
+    /// Sums done and planned.
+    pub progress: Progress,
+    /// What was spent of the privacy budget.
+    pub budget: Budget,
+    /// The clients of the roster, in its order.
+    pub parties: Vec<PartyStatus>,
+    /// The features found so far, in the order in which they were found.
+    pub features: Vec<FeatureFound>,
+    /// The final report as lines of text; empty until the end.
+    pub report: Vec<String>,
+    /// Messages that the study refused.
+    pub refusals: u64,
+}
+
+/// Sums done and planned.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Progress {
+    /// Sums that are complete.
+    pub done: u32,
+    /// Sums that the plan allows.
+    pub planned: u32,
+}
+
+/// What was spent of the privacy budget.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Budget {
+    /// The ε of everything released so far.
+    pub epsilon_spent: f64,
+    /// The ε that the plan allows.
+    pub epsilon_planned: f64,
+    /// The δ at which both are stated.
+    pub delta: f64,
+}
+
+/// One client of the roster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PartyStatus {
+    /// Its name in the roster.
+    pub name: String,
+    /// Where it stands.
+    pub state: PartyState,
+}
+
+/// Where a client stands in the study.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PartyState {
+    /// Invited, has not answered yet.
+    Invited,
+    /// The present phase waits for it.
+    Awaited,
+    /// It has answered all that was asked.
+    Answered,
+    /// It missed a phase.
+    DroppedOut,
+    /// It declined to take part.
+    Declined,
+    /// Its part is over.
+    Finished,
+}
+
+impl PartyState {
+    /// All of them, in the order in which they are told.
+    pub const ALL: [Self; 6] = [
+        Self::Invited,
+        Self::Awaited,
+        Self::Answered,
+        Self::DroppedOut,
+        Self::Declined,
+        Self::Finished,
+    ];
+
+    /// Its name, as in JSON and in the metrics.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Invited => "invited",
+            Self::Awaited => "awaited",
+            Self::Answered => "answered",
+            Self::DroppedOut => "dropped_out",
+            Self::Declined => "declined",
+            Self::Finished => "finished",
+        }
+    }
+}
+
+/// A feature of the model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FeatureFound {
+    /// Its name in the schema.
+    pub name: String,
+    /// Its coefficient, as released.
+    pub coefficient: f64,
+    /// The standard deviation of what privacy noise adds to the coefficient.
+    pub noise_std_dev: f64,
+}

@@ -1,0 +1,16 @@
+//! The shell with machines that only add numbers: what is tested is the carrying, keeping and waiting.
+
+#![expect(clippy::unwrap_used, reason = "a helper of tests may panic")]
+
+mod bodies;
+mod certificates;
+mod crashing;
+mod disk;
+mod load;
+mod page;
+mod raw;
+mod restarts;
+mod stage;
+mod strangers;
+mod toy;
+mod whole_run;

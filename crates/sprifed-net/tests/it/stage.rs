@@ -1,0 +1,263 @@
+//! Folders, certificates and settings of one test.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sprifed_net::{
+    CertificateOrder, ClientConfig, ClientEnded, ClientLoop, Ended, Issued, Journal, Limits,
+    NetError, PartyId, Patience, Persistence, RosterEntry, Server, ServerConfig, SqliteJournal,
+    SqliteStore, StoreError, issue,
+};
+use tokio::task::JoinHandle;
+
+use crate::toy::{Adding, N_SUMS, Saying};
+
+/// One test's folder and certificates.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    pub(crate) folder: PathBuf,
+    pub(crate) issued: Issued,
+    pub(crate) n_clients: u32,
+    host: String,
+}
+
+impl Stage {
+    /// A stage of its own for the test `name`.
+    ///
+    /// Each has a loopback address of its own, so that a server that starts again finds its port free.
+    pub(crate) fn new(name: &str, n_clients: u32) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let _ = fs::remove_dir_all(&folder);
+        let letters: Vec<u32> = name.bytes().map(u32::from).collect();
+        let number = letters
+            .iter()
+            .fold(7, |sum, letter| (31 * sum + letter) % 64_000);
+        let host = format!("127.1.{}.{}", number / 250, 1 + number % 250);
+        let issued = certificates(&folder.join("certificates"), &host, n_clients);
+        Self {
+            folder,
+            issued,
+            n_clients,
+            host,
+        }
+    }
+
+    pub(crate) fn server(&self) -> ServerConfig {
+        let roster = self.issued.clients.iter().zip(0..);
+        ServerConfig {
+            study: "adding".to_owned(),
+            listen: format!("{}:0", self.host).parse().unwrap(),
+            page: None,
+            identity: self.issued.coordinator.clone(),
+            authorities: self.issued.authority.clone(),
+            roster: roster
+                .map(|((_, certificate), party)| RosterEntry {
+                    party: PartyId(party),
+                    name: format!("client-{party}"),
+                    certificate: *certificate,
+                })
+                .collect(),
+            state: self.folder.join("coordinator.sqlite"),
+            artefacts: self.folder.join("coordinator"),
+            patience: Patience {
+                setup: Duration::from_secs(300),
+                per_phase: Duration::from_secs(300),
+                farewell: Duration::from_secs(60),
+            },
+            limits: Limits::default(),
+        }
+    }
+
+    pub(crate) fn client(&self, client: u32, coordinator: SocketAddr) -> ClientConfig {
+        ClientConfig {
+            study: "adding".to_owned(),
+            coordinator: format!("https://{coordinator}"),
+            identity: self.issued.clients[client as usize].0.clone(),
+            authorities: self.issued.authority.clone(),
+            state: self.folder.join(format!("client-{client}.sqlite")),
+            artefacts: self.folder.join(format!("client-{client}")),
+            proxy: None,
+            persistence: Persistence {
+                first_wait: Duration::from_millis(2),
+                longest_wait: Duration::from_millis(50),
+                give_up_after: Some(Duration::from_secs(60)),
+                spread: u64::from(client),
+            },
+        }
+    }
+
+    /// Starts a client, with as much padding of its numbers as asked for.
+    pub(crate) fn start_client(
+        &self,
+        client: u32,
+        coordinator: SocketAddr,
+        padding: usize,
+    ) -> JoinHandle<Result<ClientEnded, NetError>> {
+        start(self.client(client, coordinator), number_of(client), padding)
+    }
+
+    /// Starts all clients.
+    pub(crate) fn start_clients(
+        &self,
+        coordinator: SocketAddr,
+    ) -> Vec<JoinHandle<Result<ClientEnded, NetError>>> {
+        (0..self.n_clients)
+            .map(|client| self.start_client(client, coordinator, 0))
+            .collect()
+    }
+
+    /// That the result is the sum of what the journals of exactly these clients say.
+    ///
+    /// # Panics
+    /// If it is not.
+    pub(crate) fn check_totals(&self, clients: impl Iterator<Item = u32>) {
+        let text = fs::read_to_string(self.folder.join("coordinator/totals.txt")).unwrap();
+        let clients: Vec<u32> = clients.collect();
+        assert_eq!(text.lines().count(), N_SUMS as usize);
+        for (sum, line) in text.lines().enumerate() {
+            let numbers: Vec<i64> = clients
+                .iter()
+                .map(|client| self.said(*client, sum))
+                .collect();
+            let each: Vec<String> = clients
+                .iter()
+                .zip(&numbers)
+                .map(|(client, number)| format!("{client}={number}"))
+                .collect();
+            let total: i64 = numbers.iter().sum();
+            assert_eq!(line, format!("{total} {}", each.join(" ")), "sum {sum}");
+        }
+    }
+
+    /// Waits for the last of the coordinator's files, which it may still write when clients know the end.
+    pub(crate) async fn until_written(&self) {
+        let last = self.folder.join("coordinator/members.txt");
+        until(|| fs::exists(&last).unwrap()).await;
+    }
+
+    /// Who answered everything.
+    pub(crate) fn members(&self) -> String {
+        fs::read_to_string(self.folder.join("coordinator/members.txt")).unwrap()
+    }
+
+    /// How many messages of `client` of the open epochs the coordinator has stored, read while it runs.
+    pub(crate) fn n_stored(&self, client: u32) -> i64 {
+        let query = format!("SELECT count(*) FROM events WHERE party = {client}");
+        count(&self.folder.join("coordinator.sqlite"), &query)
+    }
+
+    /// How many entries a client has written down, read while it runs.
+    pub(crate) fn n_entries(&self, client: u32) -> i64 {
+        let path = self.folder.join(format!("client-{client}.sqlite"));
+        count(&path, "SELECT count(*) FROM entries")
+    }
+
+    /// The one number that a client wrote down for a sum.
+    fn said(&self, client: u32, sum: usize) -> i64 {
+        let path = self.folder.join(format!("client-{client}.sqlite"));
+        let entries = SqliteJournal::open(&path, "adding")
+            .unwrap()
+            .entries()
+            .unwrap();
+        let texts = entries
+            .into_iter()
+            .map(|entry| String::from_utf8(entry).unwrap());
+        let numbers: Vec<i64> = texts
+            .filter_map(|text| {
+                let answer = text.strip_prefix(&format!("number {sum}|number{sum} "))?;
+                answer.split(' ').next()?.parse().ok()
+            })
+            .collect();
+        assert_eq!(
+            numbers.len(),
+            1,
+            "client {client} wrote down one number for sum {sum}"
+        );
+        assert_eq!(numbers[0] % 1000, number_of(client), "client {client}");
+        numbers[0]
+    }
+}
+
+fn count(state: &Path, query: &str) -> i64 {
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+    rusqlite::Connection::open_with_flags(state, flags)
+        .and_then(|state| state.query_row(query, [], |row| row.get(0)))
+        .unwrap()
+}
+
+pub(crate) fn number_of(client: u32) -> i64 {
+    i64::from(client) + 1
+}
+
+pub(crate) fn certificates(folder: &Path, host: &str, n_clients: u32) -> Issued {
+    issue(&CertificateOrder {
+        folder: folder.to_owned(),
+        coordinator_hosts: vec![host.to_owned(), "localhost".to_owned()],
+        clients: (0..n_clients)
+            .map(|client| format!("client-{client}"))
+            .collect(),
+        valid_days: 2,
+    })
+    .unwrap()
+}
+
+/// Starts a client that says `number`, plus a thousand for each time that it began anew: an answer that
+/// was not kept would be said differently.
+pub(crate) fn start(
+    config: ClientConfig,
+    number: i64,
+    padding: usize,
+) -> JoinHandle<Result<ClientEnded, NetError>> {
+    tokio::spawn(async move {
+        let mut starts = 0;
+        let factory = move |entries| {
+            starts += 1;
+            Ok(Saying::new(number + 1000 * starts, padding, entries))
+        };
+        ClientLoop::open(config, factory)?
+            .run(std::future::pending())
+            .await
+    })
+}
+
+/// Opens a coordinator of the toy study.
+pub(crate) fn open(config: ServerConfig) -> Result<Server<Adding>, NetError> {
+    let n_clients = u32::try_from(config.roster.len()).unwrap();
+    Server::open(config, || Ok(Adding::new(n_clients)))
+}
+
+/// Opens the state, once nobody has it: a coordinator that failed is gone, but one of its threads may
+/// still be about to notice.
+pub(crate) fn open_store(config: &ServerConfig) -> SqliteStore {
+    loop {
+        match SqliteStore::open(&config.state, &config.study) {
+            Err(StoreError::InUse { .. }) => std::thread::yield_now(),
+            store => return store.unwrap(),
+        }
+    }
+}
+
+/// Runs it until the study is over.
+pub(crate) fn run(server: Server<Adding>) -> JoinHandle<Result<Ended, NetError>> {
+    tokio::spawn(server.run(std::future::pending()))
+}
+
+/// Looks until it is so.
+pub(crate) async fn until(is_so: impl Fn() -> bool) {
+    while !is_so() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// All ended well.
+pub(crate) async fn all_finish(clients: Vec<JoinHandle<Result<ClientEnded, NetError>>>) {
+    for client in clients {
+        let ended = client.await.unwrap().unwrap();
+        assert!(
+            matches!(ended, ClientEnded::Finished { success: true, .. }),
+            "{ended:?}"
+        );
+    }
+}

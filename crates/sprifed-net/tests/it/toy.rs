@@ -1,0 +1,301 @@
+//! A study that adds numbers: clients join, then for each sum they say a number and confirm the total.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use sprifed_net::{
+    Budget, ClientEffect, ClientMachine, CoordinatorEffect, CoordinatorMachine, FeatureFound,
+    PartyId, PartyState, PartyStatus, PhaseInfo, Progress, Refused, StatusView,
+};
+
+/// Sums that each run makes.
+pub(crate) const N_SUMS: u32 = 2;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Joining,
+    Numbers(u32),
+    Confirming(u32),
+    Over,
+}
+
+/// The coordinator of the toy study.
+#[derive(Debug)]
+pub(crate) struct Adding {
+    invited: BTreeSet<PartyId>,
+    members: BTreeSet<PartyId>,
+    step: Step,
+    numbers: BTreeMap<PartyId, i64>,
+    answered: BTreeSet<PartyId>,
+    totals: Vec<String>,
+    refusals: u64,
+    effects: VecDeque<CoordinatorEffect>,
+}
+
+impl Adding {
+    pub(crate) fn new(n_clients: u32) -> Self {
+        Self {
+            invited: (0..n_clients).map(PartyId).collect(),
+            members: BTreeSet::new(),
+            step: Step::Joining,
+            numbers: BTreeMap::new(),
+            answered: BTreeSet::new(),
+            totals: Vec::new(),
+            refusals: 0,
+            effects: VecDeque::new(),
+        }
+    }
+
+    /// What a client that knows nothing needs in this step.
+    fn notice(&self) -> String {
+        match self.step {
+            Step::Joining => "join".to_owned(),
+            Step::Numbers(sum) => format!("number {sum}"),
+            Step::Confirming(sum) => format!("confirm {sum}"),
+            Step::Over => format!("over {}", self.totals.join(";")),
+        }
+    }
+
+    fn tell_all(&mut self) {
+        let notice = self.notice();
+        let all: Vec<PartyId> = match self.step {
+            Step::Over => self.invited.iter().copied().collect(),
+            _ => self.members.iter().copied().collect(),
+        };
+        self.effects.extend(
+            all.into_iter()
+                .map(|party| CoordinatorEffect::Send(party, notice.clone().into_bytes())),
+        );
+    }
+
+    fn next_sum(&mut self, next: u32) {
+        self.answered.clear();
+        self.numbers.clear();
+        self.step = if next < N_SUMS {
+            Step::Numbers(next)
+        } else {
+            Step::Over
+        };
+        self.tell_all();
+        if self.step == Step::Over {
+            let members: Vec<String> = self.members.iter().map(PartyId::to_string).collect();
+            let artefacts = vec![
+                ("totals.txt".to_owned(), self.totals.join("\n").into_bytes()),
+                ("members.txt".to_owned(), members.join(" ").into_bytes()),
+            ];
+            self.effects
+                .push_back(CoordinatorEffect::Finished { artefacts });
+        }
+    }
+
+    fn take(&mut self, from: PartyId, text: &str) -> Result<(), String> {
+        if self.answered.contains(&from) {
+            return Err("a second answer".to_owned());
+        }
+        match self.step {
+            Step::Joining if text == "joined" && self.invited.contains(&from) => {}
+            Step::Numbers(sum) if self.members.contains(&from) => {
+                // Anything after the number is padding.
+                let mut words = text.split(' ');
+                let asked = words.next() == Some(&format!("number{sum}"));
+                let number = words.next().and_then(|word| word.parse().ok());
+                let number = number.filter(|_| asked).ok_or("no number for this sum")?;
+                self.numbers.insert(from, number);
+            }
+            Step::Confirming(sum)
+                if self.members.contains(&from) && text == format!("confirmed{sum}") => {}
+            step => return Err(format!("not expected in {step:?}")),
+        }
+        self.answered.insert(from);
+        Ok(())
+    }
+}
+
+impl CoordinatorMachine for Adding {
+    fn receive(&mut self, from: PartyId, message: &[u8]) -> Result<(), Refused> {
+        let text = std::str::from_utf8(message).map_err(|_| Refused::because("not a text"))?;
+        self.take(from, text).map_err(|reason| {
+            self.refusals += 1;
+            Refused::because(reason)
+        })
+    }
+
+    fn returned(&mut self, party: PartyId) {
+        let notice = self.notice().into_bytes();
+        self.effects
+            .push_back(CoordinatorEffect::Send(party, notice));
+    }
+
+    fn waits_for(&self) -> Vec<PartyId> {
+        let awaited = match self.step {
+            Step::Joining => &self.invited,
+            Step::Over => return Vec::new(),
+            _ => &self.members,
+        };
+        awaited.difference(&self.answered).copied().collect()
+    }
+
+    fn phase(&self) -> PhaseInfo {
+        let (number, epoch) = match self.step {
+            Step::Joining => (0, 0),
+            Step::Numbers(sum) => (1 + 2 * u64::from(sum), sum + 1),
+            Step::Confirming(sum) => (2 + 2 * u64::from(sum), sum + 1),
+            Step::Over => (1 + 2 * u64::from(N_SUMS), N_SUMS + 1),
+        };
+        PhaseInfo {
+            number,
+            name: format!("{:?}", self.step),
+            epoch,
+            is_end: self.step == Step::Over,
+        }
+    }
+
+    fn close_phase(&mut self) {
+        match self.step {
+            Step::Joining => {
+                self.members = std::mem::take(&mut self.answered);
+                self.next_sum(0);
+            }
+            Step::Numbers(sum) => {
+                self.members = std::mem::take(&mut self.answered);
+                self.step = Step::Confirming(sum);
+                self.tell_all();
+            }
+            Step::Confirming(sum) => {
+                self.members = std::mem::take(&mut self.answered);
+                let of = |(party, number): (&PartyId, &i64)| format!("{party}={number}");
+                let numbers: Vec<String> = self.numbers.iter().map(of).collect();
+                let total: i64 = self.numbers.values().sum();
+                self.totals.push(format!("{total} {}", numbers.join(" ")));
+                let members: Vec<String> = self.members.iter().map(PartyId::to_string).collect();
+                let bytes = format!("{}\n{}", self.totals[sum as usize], members.join(" "));
+                self.effects.push_back(CoordinatorEffect::Checkpoint {
+                    epoch: sum + 1,
+                    bytes: bytes.into_bytes(),
+                });
+                self.next_sum(sum + 1);
+            }
+            Step::Over => panic!("closed after the end"),
+        }
+    }
+
+    fn poll(&mut self) -> Option<CoordinatorEffect> {
+        self.effects.pop_front()
+    }
+
+    fn restore(&mut self, epoch: u32, checkpoint: &[u8]) -> Result<(), Refused> {
+        let text = std::str::from_utf8(checkpoint).map_err(|_| Refused::because("not a text"))?;
+        let (total, members) = text.split_once('\n').ok_or(Refused::because("one line"))?;
+        self.totals.push(total.to_owned());
+        self.members = members
+            .split_whitespace()
+            .map(|word| PartyId(word.parse().unwrap()))
+            .collect();
+        self.next_sum(epoch);
+        Ok(())
+    }
+
+    fn status(&self) -> StatusView {
+        let missing = self.waits_for();
+        let parties = self.invited.iter().map(|party| PartyStatus {
+            name: format!("client-{party}"),
+            state: match self.step {
+                Step::Joining if missing.contains(party) => PartyState::Invited,
+                Step::Over if self.members.contains(party) => PartyState::Finished,
+                _ if missing.contains(party) => PartyState::Awaited,
+                Step::Joining => PartyState::Answered,
+                _ if self.members.contains(party) => PartyState::Answered,
+                _ => PartyState::DroppedOut,
+            },
+        });
+        let done = u32::try_from(self.totals.len()).unwrap();
+        StatusView {
+            title: "Adding <numbers> & more".to_owned(),
+            guarantee: "No one is promised anything: numbers are added in the clear.".to_owned(),
+            phase: self.phase().name,
+            progress: Progress {
+                done,
+                planned: N_SUMS,
+            },
+            budget: Budget {
+                epsilon_spent: 0.5 * f64::from(done),
+                epsilon_planned: 0.5 * f64::from(N_SUMS),
+                delta: 1e-6,
+            },
+            parties: parties.collect(),
+            features: (0..done)
+                .map(|sum| FeatureFound {
+                    name: format!("feature-{sum}"),
+                    coefficient: if sum % 2 == 0 { 1.25 } else { -0.75 },
+                    noise_std_dev: 0.2,
+                })
+                .collect(),
+            report: if self.step == Step::Over {
+                self.totals.clone()
+            } else {
+                Vec::new()
+            },
+            refusals: self.refusals,
+        }
+    }
+}
+
+/// A client of the toy study.
+///
+/// Asked again, it says again what it wrote down.
+#[derive(Debug)]
+pub(crate) struct Saying {
+    number: i64,
+    padding: usize,
+    said: BTreeMap<String, String>,
+    effects: VecDeque<ClientEffect>,
+}
+
+impl Saying {
+    pub(crate) fn new(number: i64, padding: usize, entries: Vec<Vec<u8>>) -> Self {
+        let said = entries.into_iter().map(|entry| {
+            let text = String::from_utf8(entry).unwrap();
+            let (asked, answer) = text.split_once('|').unwrap();
+            (asked.to_owned(), answer.to_owned())
+        });
+        Self {
+            number,
+            padding,
+            said: said.collect(),
+            effects: VecDeque::new(),
+        }
+    }
+}
+
+impl ClientMachine for Saying {
+    fn receive(&mut self, notice: &[u8]) -> Result<(), Refused> {
+        let text = std::str::from_utf8(notice).map_err(|_| Refused::because("not a text"))?;
+        if let Some(totals) = text.strip_prefix("over ") {
+            self.effects.push_back(ClientEffect::Finished {
+                artefacts: vec![("totals.txt".to_owned(), totals.as_bytes().to_vec())],
+                success: true,
+            });
+            return Ok(());
+        }
+        if !self.said.contains_key(text) {
+            let answer = match text.split_once(' ') {
+                None => "joined".to_owned(),
+                Some(("number", sum)) => {
+                    let padding = "x".repeat(self.padding);
+                    format!("number{sum} {} {padding}", self.number)
+                }
+                Some(("confirm", sum)) => format!("confirmed{sum}"),
+                Some(_) => return Err(Refused::because("not understood")),
+            };
+            let entry = format!("{text}|{answer}").into_bytes();
+            self.effects.push_back(ClientEffect::Persist(entry));
+            self.said.insert(text.to_owned(), answer);
+        }
+        let answer = self.said[text].clone().into_bytes();
+        self.effects.push_back(ClientEffect::Send(answer));
+        Ok(())
+    }
+
+    fn poll(&mut self) -> Option<ClientEffect> {
+        self.effects.pop_front()
+    }
+}

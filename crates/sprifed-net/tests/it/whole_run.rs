@@ -1,0 +1,146 @@
+use std::fs;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use sprifed_net::{ClientEffect, ClientEnded, ClientLoop, ClientMachine, Ended, NetError, Refused};
+use tokio::task::JoinHandle;
+
+use crate::stage::{Stage, all_finish, number_of, open, open_store, run, start, until};
+use crate::toy::{N_SUMS, Saying};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn five_clients_add_their_numbers() {
+    let stage = Stage::new("five", 5);
+    let server = open(stage.server()).unwrap();
+    let clients = stage.start_clients(server.address());
+    let ended = run(server).await.unwrap().unwrap();
+    let files = ["totals.txt", "members.txt"];
+    let files = files.map(|name| stage.folder.join("coordinator").join(name));
+    assert_eq!(ended, Ended::Finished(files.to_vec()));
+    all_finish(clients).await;
+    stage.check_totals(0..5);
+    let of_client = fs::read_to_string(stage.folder.join("client-3/totals.txt")).unwrap();
+    let of_coordinator = fs::read_to_string(stage.folder.join("coordinator/totals.txt")).unwrap();
+    assert_eq!(of_client.replace(';', "\n"), of_coordinator);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_never_comes_is_a_dropout() {
+    let stage = Stage::new("straggler", 4);
+    let server = open(stage.server()).unwrap();
+    let address = server.address();
+    let clients = [0, 1, 3].map(|client| stage.start_client(client, address, 0));
+    let server = run(server);
+    until(|| [0, 1, 3].iter().all(|client| stage.n_stored(*client) == 1)).await;
+    let server = impatient(&stage, server, address).await;
+    all_finish(clients.into_iter().collect()).await;
+    stage.until_written().await;
+    stage.check_totals([0, 1, 3].into_iter());
+    assert_eq!(stage.members(), "0 1 3");
+    server.abort();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_falls_silent_is_a_dropout() {
+    let stage = Stage::new("silent", 3);
+    let server = open(stage.server()).unwrap();
+    let address = server.address();
+    let clients = [0, 1].map(|client| stage.start_client(client, address, 0));
+    let config = stage.client(2, address);
+    let silent = tokio::spawn(async move {
+        let factory = |entries| Ok(SilentAtTheEnd(Saying::new(number_of(2), 0, entries)));
+        let client = ClientLoop::open(config, factory)?;
+        client.run(std::future::pending()).await
+    });
+    let server = run(server);
+    // Joining, the number of the last sum and its confirmation; the sum before is a checkpoint.
+    until(|| [0, 1].iter().all(|client| stage.n_stored(*client) == 3)).await;
+    let server = impatient(&stage, server, address).await;
+    all_finish(clients.into_iter().collect()).await;
+    all_finish(vec![silent]).await;
+    stage.until_written().await;
+    stage.check_totals(0..3);
+    assert_eq!(stage.members(), "0 1");
+    server.abort();
+}
+
+/// Stops the server and starts it again without patience, now that all is stored that it should wait for.
+async fn impatient(
+    stage: &Stage,
+    server: JoinHandle<Result<Ended, NetError>>,
+    address: SocketAddr,
+) -> JoinHandle<Result<Ended, NetError>> {
+    server.abort();
+    let _ = server.await;
+    let mut config = stage.server();
+    config.listen = address;
+    drop(open_store(&config));
+    let short = Duration::from_millis(10);
+    match stage.n_stored(0) {
+        1 => config.patience.setup = short,
+        _ => config.patience.per_phase = short,
+    }
+    run(open(config).unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_process_with_the_same_certificate_takes_over() {
+    let stage = Stage::new("twins", 2);
+    let server = open(stage.server()).unwrap();
+    let address = server.address();
+    let server = run(server);
+    let first = stage.start_client(0, address, 0);
+    // It polls for the next notice when its answer is stored, since nobody else joins.
+    until(|| stage.n_stored(0) == 1).await;
+    let mut config = stage.client(0, address);
+    config.state = stage.folder.join("twin.sqlite");
+    config.artefacts = stage.folder.join("twin");
+    let twin = start(config, number_of(0), 0);
+    let ended = first.await.unwrap();
+    assert!(matches!(ended, Err(NetError::Superseded)), "{ended:?}");
+    let other = stage.start_client(1, address, 0);
+    server.await.unwrap().unwrap();
+    all_finish(vec![twin, other]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn told_to_stop_both_sides_stop_and_go_on_later() {
+    let stage = Stage::new("interrupted", 2);
+    let server = open(stage.server()).unwrap();
+    let address = server.address();
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let client = stage.start_client(0, address, 0);
+    let running = tokio::spawn(server.run(async {
+        let _ = stopped.await;
+    }));
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    stop.send(()).unwrap();
+    assert_eq!(running.await.unwrap().unwrap(), Ended::Interrupted);
+    let mut config = stage.server();
+    config.listen = address;
+    let again = open(config).unwrap();
+    let late = stage.start_client(1, address, 0);
+    run(again).await.unwrap().unwrap();
+    all_finish(vec![client, late]).await;
+    stage.check_totals(0..2);
+    // A client whose part is over says so again without a coordinator.
+    let again = stage.start_client(0, address, 0).await.unwrap().unwrap();
+    assert!(matches!(again, ClientEnded::Finished { success: true, .. }));
+}
+
+/// Confirms nothing of the last sum.
+#[derive(Debug)]
+struct SilentAtTheEnd(Saying);
+
+impl ClientMachine for SilentAtTheEnd {
+    fn receive(&mut self, notice: &[u8]) -> Result<(), Refused> {
+        if notice == format!("confirm {}", N_SUMS - 1).as_bytes() {
+            return Ok(());
+        }
+        self.0.receive(notice)
+    }
+
+    fn poll(&mut self) -> Option<ClientEffect> {
+        self.0.poll()
+    }
+}
