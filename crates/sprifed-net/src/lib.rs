@@ -5,6 +5,7 @@ mod client_loop;
 mod error;
 mod journal;
 mod keeper;
+mod lifetime;
 mod logging;
 mod machine;
 mod metrics;
@@ -23,6 +24,7 @@ pub use certificates::{CertificateOrder, Identity, Issued, issue};
 pub use client_loop::{ClientConfig, ClientEnded, ClientLoop, Persistence};
 pub use error::NetError;
 pub use journal::{ClientEnd, Journal, SqliteJournal};
+pub use lifetime::{LifetimeLedger, LifetimeLine};
 pub use logging::{LogLevel, start_logs};
 pub use machine::{
     ClientEffect, ClientMachine, CoordinatorEffect, CoordinatorMachine, PartyId, PhaseInfo, Refused,
