@@ -15,6 +15,8 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::study_arguments::{RelationName, WorldArguments};
 
+mod tuned;
+
 /// Procedures, as the command line names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProcedureName {
@@ -99,6 +101,10 @@ pub(crate) struct Simulate {
     world: WorldArguments,
     #[command(flatten)]
     baseline: BaselineArguments,
+    /// Baselines: look for parameters among this many candidates, for free as in the paper and, with
+    /// certified noise, also within the budget. Two rows are reported.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    tune: Option<u32>,
     /// Epsilon of the budget; for certified procedures.
     #[arg(long, value_parser = parse_quantity::<Epsilon>, default_value = "5.34", allow_negative_numbers = true)]
     epsilon: Epsilon,
@@ -126,6 +132,9 @@ impl Simulate {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
         let request = self.world.request()?;
         let method = self.method()?;
+        if let Some(count) = self.tune {
+            return self.run_tuned(&method, count, output);
+        }
         let progress = Progress::start("trials", self.trials);
         let start = Instant::now();
         let mut outcomes = Vec::new();
@@ -188,22 +197,20 @@ impl Simulate {
                 "statement": "NOT PRIVATE: the records themselves were used, without noise",
             }),
         };
-        let parameters = match method {
-            Method::Baseline { baseline, .. } | Method::PaperBaseline { baseline, .. } => {
-                parameters_of(baseline)
-            }
-            _ => Value::Null,
-        };
-        Ok(json!({
+        let mut answer = json!({
             "procedure": self.procedure.words(), "backend": "curator",
             "records": self.world.records, "clients": self.world.clients(),
             "features": self.world.features, "sparsity": self.world.sparsity,
             "trials": self.trials, "seed": self.seed,
-            "parameters": parameters, "guarantee": guarantee,
+            "guarantee": guarantee,
             "recovered": summary.recovered, "recovered_share": summary.recovered_share,
             "test_mse": summary.test_mse, "test_r2": summary.test_r2,
             "null_mse": summary.null_mse, "seconds_per_trial": seconds,
-        }))
+        });
+        if let Method::Baseline { baseline, .. } | Method::PaperBaseline { baseline, .. } = method {
+            answer["parameters"] = parameters_of(baseline);
+        }
+        Ok(answer)
     }
 
     fn certified_guarantee(&self, spending: &Spending) -> Value {

@@ -100,6 +100,21 @@ pub struct TrialOutcome {
     pub null_mse: f64,
 }
 
+impl TrialOutcome {
+    /// The score of `fit` in `world`.
+    #[must_use]
+    pub fn of(world: &World, fit: Fit) -> Self {
+        let recovered = world.recovered(&fit.model);
+        let (test_mse, null_mse) = world.errors(&fit.model);
+        Self {
+            fit,
+            recovered,
+            test_mse,
+            null_mse,
+        }
+    }
+}
+
 /// A public bound on the response of a generated world: eight standard deviations of a model with
 /// coefficients near two, rounded up to a power of two.
 #[must_use]
@@ -159,17 +174,22 @@ impl Method {
         budget: ApproxDp,
         relation: Relation,
     ) -> Result<Self, PlanError> {
-        let procedure = match baseline {
-            Baseline::DpSgd(_) => CertifiedProcedure::DpSgd,
-            Baseline::DpGcd(_) => CertifiedProcedure::DpGcd,
-        };
-        let setting = setting_of(procedure, world, budget, relation)?;
+        let setting = Self::baseline_setting(world, budget, relation)?;
         let plan = baseline.plan(&setting)?;
         Ok(Self::Baseline {
             baseline,
             setting,
             plan,
         })
+    }
+
+    /// What a baseline with certified noise is planned for.
+    pub(crate) fn baseline_setting(
+        world: &WorldRequest,
+        budget: ApproxDp,
+        relation: Relation,
+    ) -> Result<Setting, PlanError> {
+        setting_of(CertifiedProcedure::DpSgd, world, budget, relation)
     }
 
     /// A baseline with the paper's noise for worlds of this kind.
@@ -214,14 +234,7 @@ impl Method {
     /// When the backend refuses.
     pub fn run_on(&self, world: &World, seed: u64) -> Result<TrialOutcome, TrialError> {
         let fit = self.fit(world, world.request(), seed ^ 0x5EED_0F01)?;
-        let recovered = world.recovered(&fit.model);
-        let (test_mse, null_mse) = world.errors(&fit.model);
-        Ok(TrialOutcome {
-            fit,
-            recovered,
-            test_mse,
-            null_mse,
-        })
+        Ok(TrialOutcome::of(world, fit))
     }
 
     fn fit(&self, world: &World, request: WorldRequest, seed: u64) -> Result<Fit, TrialError> {
