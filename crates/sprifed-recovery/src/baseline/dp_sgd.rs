@@ -50,24 +50,34 @@ pub struct DpSgdParameters {
 
 impl DpSgdParameters {
     /// Good parameters for certified noise.
+    ///
+    /// # Why
+    /// Chosen on p = 2500 with s = 5 (n = 900) and s = 10 (n = 1500) at ε = 5.34, from some 25
+    /// variants of seeds 1000 to 1211. The clip does not follow the residual, so later steps learn
+    /// as little as the first for the same budget: small steps, which average, are best, and two
+    /// or ten of them recover about the same.
     #[must_use]
     pub const fn certified() -> Self {
         Self {
-            steps: 6,
-            step_size: 1.0,
+            steps: 10,
+            step_size: 0.3,
             penalty: 1.0,
-            clip: 0.5,
+            clip: 0.3,
             batch: Batch::Full,
         }
     }
 
     /// Good parameters for the paper's noise and reading of the data.
+    ///
+    /// # Why
+    /// Among the best of 100 on p = 2500, n = 2000 with s = 5 and s = 10, seeds 1000 to 1011. One
+    /// step, which is a single noisy correlation with all of the budget, recovers as much.
     #[must_use]
     pub const fn published() -> Self {
         Self {
-            steps: 5,
-            step_size: 0.5,
-            penalty: 1.0,
+            steps: 3,
+            step_size: 0.3,
+            penalty: 1.5,
             clip: 1.0,
             batch: Batch::Full,
         }
