@@ -23,7 +23,7 @@ const SCORE_SHARE: f64 = 0.02;
 /// or not the others are published, no more than the budget is spent.
 ///
 /// # Why
-/// Gaussian composition [DRS19, Cor. 2]: μ² adds up. A bound for private selection that charges less
+/// Gaussian composition [DRS19, Cor. 3.3]: μ² adds up. A bound for private selection that charges less
 /// would need a random number of candidates, which a public plan of fixed steps does not have.
 #[derive(Clone, Debug)]
 pub struct Tuned {
