@@ -8,6 +8,7 @@ use sprifed_query::{
 };
 
 use crate::argmax::{Argmax, plan_argmax};
+use crate::baseline::{Baseline, Descent, DpGcdParameters, DpSgdParameters};
 use crate::fit::Fit;
 use crate::paper::{PaperGradient, PaperOmp, plan_honest_gradient, plan_honest_omp};
 use crate::pooled::Pooled;
@@ -31,6 +32,10 @@ pub enum CertifiedProcedure {
     HonestOmp,
     /// The paper's SPriFed-OMP-GRAD with certified noise, to be compared with.
     HonestGrad,
+    /// DP-SGD with an L1 penalty, to be compared with.
+    DpSgd,
+    /// Enhanced DP-GCD, to be compared with.
+    DpGcd,
 }
 
 /// Why a run has no fit.
@@ -72,6 +77,8 @@ pub enum SummingProcedure {
     Omp(PaperOmp),
     /// The paper's SPriFed-OMP-GRAD.
     Gradient(PaperGradient),
+    /// DP-SGD or DP-GCD.
+    Descent(Box<Descent>),
 }
 
 impl Procedure for SummingProcedure {
@@ -82,6 +89,7 @@ impl Procedure for SummingProcedure {
             Self::Pooled(waiting) => waiting.start().map(|next| Self::Pooled(Box::new(next))),
             Self::Omp(waiting) => waiting.start().map(Self::Omp),
             Self::Gradient(waiting) => waiting.start().map(Self::Gradient),
+            Self::Descent(waiting) => waiting.start().map(|next| Self::Descent(Box::new(next))),
         }
     }
 
@@ -93,18 +101,24 @@ impl Procedure for SummingProcedure {
             }
             Self::Omp(waiting) => waiting.resume(answer).map(Self::Omp),
             Self::Gradient(waiting) => waiting.resume(answer).map(Self::Gradient),
+            Self::Descent(waiting) => {
+                let next = waiting.resume(answer);
+                next.map(|next| Self::Descent(Box::new(next)))
+            }
         }
     }
 }
 
 impl CertifiedProcedure {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 7] = [
         Self::Grad,
         Self::Sieve,
         Self::Argmax,
         Self::HonestOmp,
         Self::HonestGrad,
+        Self::DpSgd,
+        Self::DpGcd,
     ];
 
     /// The public plan for `setting`.
@@ -118,6 +132,8 @@ impl CertifiedProcedure {
             Self::Argmax => plan_argmax(setting),
             Self::HonestOmp => plan_honest_omp(setting),
             Self::HonestGrad => plan_honest_gradient(setting),
+            Self::DpSgd => dp_sgd().plan(setting),
+            Self::DpGcd => dp_gcd(setting).plan(setting),
         }
     }
 
@@ -130,6 +146,10 @@ impl CertifiedProcedure {
             let pooled = Pooled::new(*setting, Schedule::of(setting, working)?);
             Ok(Ready::Sums(SummingProcedure::Pooled(Box::new(pooled))))
         };
+        let descent = |baseline| {
+            let descent = Descent::new(*setting, baseline);
+            Ready::Sums(SummingProcedure::Descent(Box::new(descent)))
+        };
         Ok(match self {
             Self::Grad => pooled(Working::LeastSquares)?,
             Self::Sieve => pooled(Working::Pooled)?,
@@ -138,6 +158,8 @@ impl CertifiedProcedure {
             Self::HonestGrad => {
                 Ready::Sums(SummingProcedure::Gradient(PaperGradient::honest(setting)))
             }
+            Self::DpSgd => descent(dp_sgd()),
+            Self::DpGcd => descent(dp_gcd(setting)),
         })
     }
 
@@ -176,6 +198,14 @@ impl CertifiedProcedure {
     }
 }
 
+const fn dp_sgd() -> Baseline {
+    Baseline::DpSgd(DpSgdParameters::certified())
+}
+
+const fn dp_gcd(setting: &Setting) -> Baseline {
+    Baseline::DpGcd(DpGcdParameters::certified(setting.sparsity))
+}
+
 impl fmt::Display for CertifiedProcedure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
@@ -184,6 +214,8 @@ impl fmt::Display for CertifiedProcedure {
             Self::Argmax => "argmax",
             Self::HonestOmp => "honest-omp",
             Self::HonestGrad => "honest-grad",
+            Self::DpSgd => "dp-sgd",
+            Self::DpGcd => "dp-gcd",
         })
     }
 }

@@ -8,8 +8,9 @@ use sprifed_query::{
     Curator, CuratorError, IllegalRecords, Plan, PlanError, RecordSource, Records, run,
 };
 use sprifed_recovery::{
-    CertifiedProcedure, Fit, Intercept, PaperBackend, PaperBackendError, PaperGradient, PaperNoise,
-    PaperOmp, RunError, Setting, SupportNoise, non_private_lasso, non_private_omp,
+    Baseline, CertifiedProcedure, Descent, Fit, Intercept, PaperBackend, PaperBackendError,
+    PaperDescent, PaperGradient, PaperNoise, PaperOmp, RunError, Setting, SupportNoise,
+    non_private_lasso, non_private_omp,
 };
 
 use sprifed_study::{
@@ -84,6 +85,22 @@ pub enum Method {
         /// Its noise.
         noise: PaperNoise,
     },
+    /// A baseline with parameters of its own and certified noise, by a curator who follows the plan.
+    Baseline {
+        /// The baseline.
+        baseline: Baseline,
+        /// What it is planned for.
+        setting: Setting,
+        /// Its public plan.
+        plan: Plan,
+    },
+    /// A baseline with the paper's noise: NOT PRIVATE.
+    PaperBaseline {
+        /// The baseline.
+        baseline: Baseline,
+        /// Its noise.
+        noise: PaperNoise,
+    },
     /// Without noise: orthogonal matching pursuit on the records themselves.
     NonPrivateOmp,
     /// Without noise: the Lasso with as many features, refitted.
@@ -101,6 +118,21 @@ pub struct TrialOutcome {
     pub test_mse: f64,
     /// Mean squared error of predicting zero.
     pub null_mse: f64,
+}
+
+impl TrialOutcome {
+    /// The score of `fit` in `world`.
+    #[must_use]
+    pub fn of(world: &World, fit: Fit) -> Self {
+        let recovered = world.recovered(&fit.model);
+        let (test_mse, null_mse) = world.errors(&fit.model);
+        Self {
+            fit,
+            recovered,
+            test_mse,
+            null_mse,
+        }
+    }
 }
 
 /// A public bound on the response of a generated world: eight standard deviations of a model with
@@ -183,6 +215,62 @@ impl Method {
         Ok(Self::Paper { algorithm, noise })
     }
 
+    /// A baseline with certified noise for worlds of this kind.
+    ///
+    /// # Errors
+    /// When no plan exists.
+    pub fn baseline(
+        baseline: Baseline,
+        world: &WorldRequest,
+        budget: ApproxDp,
+        relation: Relation,
+    ) -> Result<Self, PlanError> {
+        let setting = Self::baseline_setting(world, budget, relation)?;
+        let plan = baseline.plan(&setting)?;
+        Ok(Self::Baseline {
+            baseline,
+            setting,
+            plan,
+        })
+    }
+
+    /// What a baseline with certified noise is planned for.
+    pub(crate) fn baseline_setting(
+        world: &WorldRequest,
+        budget: ApproxDp,
+        relation: Relation,
+    ) -> Result<Setting, PlanError> {
+        setting_of(CertifiedProcedure::DpSgd, world, budget, relation)
+    }
+
+    /// A baseline with the paper's noise for worlds of this kind.
+    ///
+    /// # Why
+    /// The paper lets DP-SGD run until it has spent what SPriFed-OMP spends, which is s steps of
+    /// μ_p. With T steps instead, each has μ_p·√(s/T), so that the paper's formula gives the same.
+    /// DP-GCD's noise does not depend on how many steps it takes: T steps cost 2T·μ_p².
+    ///
+    /// # Errors
+    /// When the world is too large or a parameter is illegal.
+    pub fn paper_baseline(
+        baseline: Baseline,
+        world: &WorldRequest,
+        per_vector: Mu,
+        per_support: Mu,
+    ) -> Result<Self, PlanError> {
+        baseline.check()?;
+        let (features, sparsity) = (small(world.features)?, small(world.sparsity)?);
+        let per_step = match baseline {
+            Baseline::DpSgd(parameters) => {
+                let share = f64::from(sparsity) / f64::from(parameters.steps);
+                Mu::try_from(per_vector.get() * share.sqrt())?
+            }
+            Baseline::DpGcd(_) => per_vector,
+        };
+        let noise = PaperNoise::of(features, sparsity, per_step, per_support);
+        Ok(Self::PaperBaseline { baseline, noise })
+    }
+
     /// Runs the trial of this seed.
     ///
     /// # Errors
@@ -214,14 +302,7 @@ impl Method {
     /// When the backend refuses.
     pub fn run_on(&self, world: &World, seed: u64) -> Result<TrialOutcome, TrialError> {
         let fit = self.fit(world, world.request(), noise_seed(seed))?;
-        let recovered = world.recovered(&fit.model);
-        let (test_mse, null_mse) = world.errors(&fit.model);
-        Ok(TrialOutcome {
-            fit,
-            recovered,
-            test_mse,
-            null_mse,
-        })
+        Ok(TrialOutcome::of(world, fit))
     }
 
     fn fit(&self, world: &World, request: WorldRequest, seed: u64) -> Result<Fit, TrialError> {
@@ -256,6 +337,30 @@ impl Method {
                     ),
                 };
                 Ok(ended?)
+            }
+            Self::Baseline {
+                baseline,
+                setting,
+                plan,
+            } => {
+                let generator = NoiseGenerator::simulated(seed);
+                let mut curator = Curator::open(records, plan.clone(), generator)?;
+                Ok(run(
+                    Descent::new(*setting, *baseline),
+                    &mut curator,
+                    |_| (),
+                )?)
+            }
+            Self::PaperBaseline { baseline, noise } => {
+                let (features, sparsity) = (small(request.features)?, small(request.sparsity)?);
+                let mut backend = PaperBackend::open(&records, *noise, seed);
+                let procedure = PaperDescent::as_published(
+                    small(request.records)?,
+                    features,
+                    sparsity,
+                    *baseline,
+                );
+                Ok(run(procedure, &mut backend, |_| ())?)
             }
             Self::NonPrivateOmp => Ok(non_private_omp(&records, request.sparsity)),
             Self::NonPrivateLasso => Ok(non_private_lasso(&records, request.sparsity)),

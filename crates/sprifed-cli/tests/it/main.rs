@@ -4,6 +4,7 @@
 
 mod answers;
 mod bad_input;
+mod baselines;
 mod bench;
 mod command;
 mod fit;
