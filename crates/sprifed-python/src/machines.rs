@@ -1,8 +1,35 @@
 //! The roles of a study as Python objects, for an engine that carries their messages.
+//!
+//! ```text
+//! CoordinatorMachine ──errand──▶ engine ──▶ PartyMachine   opens its sealed state, answers, seals it
+//!                    ◀──answer── engine ◀──                and only then lets the answer go
+//! ```
+//!
+//! The engine is trusted with nothing: errands are signed by the coordinator and answers by the party,
+//! so that it can lose messages but not make or change one. Deliberately absent: clocks, sockets and any
+//! knowledge of the engine.
+
+mod coordinator;
+mod draft;
+mod envelope;
+mod failure;
+mod files;
+mod invitation;
+mod journal;
+mod named_model;
+mod party;
+mod records;
+mod rehearsal;
+mod sealed_state;
 
 use pyo3::prelude::*;
 
 /// Adds the roles to the module.
-pub(crate) fn register(_module: &Bound<'_', PyModule>) -> PyResult<()> {
-    Ok(())
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<coordinator::CoordinatorMachine>()?;
+    module.add_class::<party::PartyMachine>()?;
+    module.add_function(wrap_pyfunction!(draft::draft_invitation, module)?)?;
+    module.add_function(wrap_pyfunction!(draft::simulated_identity, module)?)?;
+    module.add_function(wrap_pyfunction!(named_model::named_model, module)?)?;
+    module.add_function(wrap_pyfunction!(rehearsal::rehearse, module)?)
 }

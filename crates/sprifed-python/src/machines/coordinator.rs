@@ -1,0 +1,279 @@
+//! The coordinator of a study whose messages an engine carries.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use sprifed_secure_sum::{ClientId, IdentityKey, Phase};
+use sprifed_study::{
+    Agreed, CoordinatorEffect, Outcome, SignedReceipt, StudyCoordinator, StudyPhase,
+};
+
+use super::envelope::{Answer, Errand, Unchecked, VERSION, seal};
+use super::failure::Failure;
+use super::files::parse_key;
+use super::invitation::{Invitation, place_of};
+use super::journal::{Input, Journal};
+use super::party::SOFTWARE;
+
+/// The coordinator of one study.
+///
+/// `invitation` is the content of `invitation.json`, `key` that of `coordinator.key`. What it is told is kept
+/// in the file `journal`, from which a new process goes on.
+#[pyclass(frozen, module = "sprifed._core")]
+#[derive(Debug)]
+pub(crate) struct CoordinatorMachine {
+    agreed: Arc<Agreed>,
+    invitation: Vec<u8>,
+    identity: IdentityKey,
+    running: Mutex<Running>,
+}
+
+#[derive(Debug)]
+struct Running {
+    study: StudyCoordinator,
+    journal: Option<Journal>,
+}
+
+/// What is to be done next: bytes for a party, or nothing more because the study is over.
+type Effect<'py> = (&'static str, Option<u32>, Bound<'py, PyBytes>);
+
+#[pymethods]
+impl CoordinatorMachine {
+    #[new]
+    #[pyo3(signature = (invitation, key, *, journal=None))]
+    fn new(
+        py: Python<'_>,
+        invitation: Vec<u8>,
+        key: &str,
+        journal: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let secret = parse_key("the coordinator's key", key)?;
+        let machine = py.detach(|| {
+            let identity = IdentityKey::from_stored(&secret);
+            Self::open(invitation, identity, journal)
+        })?;
+        Ok(machine)
+    }
+
+    /// The study's digest.
+    #[getter]
+    fn study(&self) -> String {
+        self.agreed.digest().to_string()
+    }
+
+    /// What the study is about.
+    #[getter]
+    fn title(&self) -> String {
+        self.agreed.agreement().title.clone()
+    }
+
+    /// The names of the parties, by place in the roster.
+    #[getter]
+    fn parties(&self) -> Vec<String> {
+        let parties = self.agreed.agreement().parties.iter();
+        parties.map(|party| party.name.clone()).collect()
+    }
+
+    /// Takes a report of a party; raises if the study refuses it, and nothing has changed then.
+    fn receive(&self, py: Python<'_>, party: u32, report: &[u8]) -> PyResult<()> {
+        Ok(py.detach(|| {
+            let Running { study, journal } = &mut *self.running();
+            let epoch = study.epoch();
+            study.receive(ClientId(party), report)?;
+            let bytes = report.to_vec();
+            keep(
+                journal,
+                &Input::Received {
+                    epoch,
+                    party,
+                    bytes,
+                },
+            )
+        })?)
+    }
+
+    /// A party may have lost what it was told: it is told again.
+    fn returned(&self, py: Python<'_>, party: u32) {
+        py.detach(|| self.running().study.returned(ClientId(party)));
+    }
+
+    /// The next thing to do: `("send", party, order)` or `("ended", None, receipt)`.
+    fn poll<'py>(&self, py: Python<'py>) -> PyResult<Option<Effect<'py>>> {
+        let effect = py.detach(|| -> Result<_, Failure> {
+            let Running { study, journal } = &mut *self.running();
+            loop {
+                match study.poll() {
+                    Some(CoordinatorEffect::Checkpoint { epoch, bytes }) => {
+                        keep(journal, &Input::Checkpoint { epoch, bytes })?;
+                    }
+                    other => return Ok(other),
+                }
+            }
+        })?;
+        let bytes = |bytes: &[u8]| PyBytes::new(py, bytes);
+        Ok(match effect {
+            Some(CoordinatorEffect::Send(party, order)) => {
+                Some(("send", Some(party.0), bytes(&order)))
+            }
+            Some(CoordinatorEffect::Ended(receipt)) => {
+                Some(("ended", None, bytes(&receipt.to_json())))
+            }
+            Some(CoordinatorEffect::Checkpoint { .. }) | None => None,
+        })
+    }
+
+    /// Whose answer the phase lacks.
+    fn waits_for(&self) -> Vec<u32> {
+        let waits = self.running().study.waits_for();
+        waits.into_iter().map(|id| id.0).collect()
+    }
+
+    /// Ends the phase: whoever has not answered has dropped out of it.
+    fn close_phase(&self, py: Python<'_>) -> PyResult<()> {
+        Ok(py.detach(|| {
+            let Running { study, journal } = &mut *self.running();
+            let epoch = study.epoch();
+            keep(journal, &Input::Closed { epoch })?;
+            study.close_phase();
+            Ok::<(), Failure>(())
+        })?)
+    }
+
+    /// The phase: its kind, and the sum it belongs to if there is one.
+    fn phase(&self) -> (&'static str, Option<u32>) {
+        match self.running().study.phase() {
+            StudyPhase::Keys => ("keys", None),
+            StudyPhase::Shares => ("shares", None),
+            StudyPhase::Sum { sum, phase, .. } => (phase_name(phase), Some(sum)),
+            StudyPhase::Receipts => ("receipts", None),
+            StudyPhase::Ended => ("over", None),
+        }
+    }
+
+    /// Public facts for logs: survivors of each sum that has ended, and who declined and why.
+    #[expect(clippy::type_complexity, reason = "two lists for Python")]
+    fn status(&self) -> (Vec<(u32, Vec<u32>)>, Vec<(u32, String)>) {
+        let running = self.running();
+        let survivors = running.study.history().iter().map(|record| {
+            let survivors = match &record.outcome {
+                Outcome::Unmasked { survivors, .. } => survivors.clone(),
+                Outcome::Abandoned { .. } => Vec::new(),
+            };
+            (record.sum, survivors)
+        });
+        let declined = running.study.declined().iter();
+        let declined = declined.map(|(id, reason)| (id.0, reason.clone()));
+        (survivors.collect(), declined.collect())
+    }
+
+    /// The signed receipt as JSON, once the last sum has ended.
+    fn receipt<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        let receipt = self.running().study.receipt().map(SignedReceipt::to_json);
+        receipt.map(|json| PyBytes::new(py, &json))
+    }
+
+    /// The errand that carries `orders` to `node`; without a party it carries the invitation.
+    ///
+    /// `number` must be larger than that of any earlier errand of this study.
+    #[pyo3(signature = (node, number, orders, *, party=None))]
+    fn errand<'py>(
+        &self,
+        py: Python<'py>,
+        node: u64,
+        number: u64,
+        orders: Vec<Vec<u8>>,
+        party: Option<u32>,
+    ) -> Bound<'py, PyBytes> {
+        let errand = py.detach(|| {
+            let errand = Errand {
+                version: VERSION,
+                study: *self.agreed.digest(),
+                node,
+                number,
+                party,
+                invitation: party.is_none().then(|| self.invitation.clone()),
+                orders,
+            };
+            seal(&errand, &self.identity)
+        });
+        PyBytes::new(py, &errand)
+    }
+
+    /// Who answered from `node`, its reports, and the orders it refused with the reasons.
+    ///
+    /// Raises if the answer is not signed by a party of the roster, is of another node, or answers
+    /// another errand than `number`.
+    fn open_answer<'py>(
+        &self,
+        py: Python<'py>,
+        node: u64,
+        number: u64,
+        answer: &[u8],
+    ) -> PyResult<(u32, Vec<Bound<'py, PyBytes>>, Vec<String>)> {
+        let (party, answer) = py.detach(|| self.check(node, number, answer))?;
+        let reports = answer.reports.iter();
+        let reports = reports.map(|report| PyBytes::new(py, report)).collect();
+        Ok((party.0, reports, answer.refusals))
+    }
+}
+
+impl CoordinatorMachine {
+    fn open(
+        invitation: Vec<u8>,
+        identity: IdentityKey,
+        journal: Option<PathBuf>,
+    ) -> Result<Self, Failure> {
+        let agreed = Arc::new(Invitation::read(&invitation)?);
+        let mut study = StudyCoordinator::open(Arc::clone(&agreed), identity.clone(), SOFTWARE)?;
+        let journal = journal.map(|path| Journal::open(&path, &mut study));
+        let running = Running {
+            journal: journal.transpose()?,
+            study,
+        };
+        Ok(Self {
+            agreed,
+            invitation,
+            identity,
+            running: Mutex::new(running),
+        })
+    }
+
+    fn running(&self) -> MutexGuard<'_, Running> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn check(&self, node: u64, number: u64, bytes: &[u8]) -> Result<(ClientId, Answer), Failure> {
+        let answer = Unchecked::<Answer>::read(bytes)?;
+        let identity = answer.claimed().identity;
+        // The signature first: nobody is called a stranger for what somebody else wrote.
+        let answer = answer.signed_by(&identity)?;
+        let place = place_of(&self.agreed, &identity).ok_or_else(|| {
+            let words = format!("node {node} is a stranger: the study does not invite {identity}");
+            Failure::Refused(words)
+        })?;
+        let found = (answer.study, answer.node, answer.number);
+        if found != (*self.agreed.digest(), node, number) {
+            let words = format!("node {node} answered another errand than {number}");
+            return Err(Failure::Refused(words));
+        }
+        Ok((place, answer))
+    }
+}
+
+fn keep(journal: &mut Option<Journal>, input: &Input) -> Result<(), Failure> {
+    journal
+        .as_mut()
+        .map_or(Ok(()), |journal| journal.add(input))
+}
+
+pub(super) const fn phase_name(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Keys => "keys",
+        Phase::Shares => "shares",
+        Phase::Upload => "upload",
+        Phase::Confirm => "confirm",
+        Phase::Unmask => "unmask",
+    }
+}

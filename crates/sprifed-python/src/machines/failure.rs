@@ -1,0 +1,94 @@
+//! Why a role could not do what it was asked.
+
+use std::path::Path;
+
+use pyo3::PyErr;
+use pyo3::exceptions::PyOSError;
+use sprifed_net::StoreError;
+use sprifed_study::{CoordinatorError, IllegalAgreement, MessageRefused};
+
+use crate::entropy::NoEntropy;
+use crate::error::{DataError, StudyError};
+
+/// See the module.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    /// Something given is not what it should be.
+    #[error("{what}: {found}; {required} is required")]
+    Unusable {
+        what: String,
+        found: String,
+        required: &'static str,
+    },
+    /// A message that is not from whom it says, or not for this place, or too old.
+    #[error("refused: {0}")]
+    Refused(String),
+    /// The disk did not do as told.
+    #[error("`{path}` can not be {action}: {source}")]
+    File {
+        path: String,
+        action: &'static str,
+        source: std::io::Error,
+    },
+    /// The study document is not to be agreed to.
+    #[error(transparent)]
+    Agreement(#[from] IllegalAgreement),
+    /// The coordinator can not begin or go on.
+    #[error(transparent)]
+    Coordinator(#[from] CoordinatorError),
+    /// A message that the study refused.
+    #[error(transparent)]
+    Message(#[from] MessageRefused),
+    /// The table can not be read as agreed.
+    #[error(transparent)]
+    Data(#[from] sprifed_data::DataError),
+    /// The lifetime ledger can not be used.
+    #[error(transparent)]
+    Ledger(#[from] StoreError),
+    /// Nothing could be drawn.
+    #[error(transparent)]
+    Entropy(#[from] NoEntropy),
+    /// A rehearsal that ended without a model.
+    #[error("{0}")]
+    Rehearsal(String),
+}
+
+impl Failure {
+    pub(super) fn unusable(
+        what: impl Into<String>,
+        found: impl core::fmt::Display,
+        required: &'static str,
+    ) -> Self {
+        Self::Unusable {
+            what: what.into(),
+            found: found.to_string(),
+            required,
+        }
+    }
+
+    pub(super) fn file(
+        action: &'static str,
+        path: &Path,
+    ) -> impl FnOnce(std::io::Error) -> Self + use<> {
+        let path = path.display().to_string();
+        move |source| Self::File {
+            path,
+            action,
+            source,
+        }
+    }
+}
+
+impl From<Failure> for PyErr {
+    /// A disk that fails is not a study that refuses: who drives a machine stops then.
+    fn from(failure: Failure) -> Self {
+        let words = failure.to_string();
+        match failure {
+            Failure::File { .. } | Failure::Ledger(_) | Failure::Entropy(_) => {
+                PyOSError::new_err(words)
+            }
+            Failure::Data(_) => DataError::new_err(words),
+            _ => StudyError::new_err(words),
+        }
+    }
+}

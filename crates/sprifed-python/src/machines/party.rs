@@ -1,0 +1,330 @@
+//! A party that is woken for each errand: it opens its sealed state, answers, and seals it again
+//! before the answer leaves.
+//!
+//! The order of things is the point: invitation, signature, policy and lifetime ledger come before
+//! the table, and the table is opened only for an errand that asks something.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use sprifed_net::LifetimeLedger;
+use sprifed_noise::Provenance;
+use sprifed_secure_sum::{ClientId, IdentityKey};
+use sprifed_study::{
+    Agreed, Digest, Order, PartyEffect, PartyKey, PartyReceipt, Policy, Report, StudyParty,
+};
+use zeroize::Zeroizing;
+
+use super::envelope::{Answer, Errand, Unchecked, VERSION, seal};
+use super::failure::Failure;
+use super::files::{
+    lock, make_private_folder, parse_key, read, read_if_there, read_key, replace_private,
+};
+use super::invitation::{Invitation, place_of};
+use super::records::PartyRecords;
+use super::sealed_state::{PartyState, Seal};
+use crate::entropy::fresh_bits;
+
+/// A party of studies that an engine carries.
+///
+/// `identity` is the folder of `sprifed study identity`, `state` one that only this party uses, `data` its
+/// table. The state is sealed with a key derived from `state_key` (64 hexadecimal digits), or from the
+/// identity key without it. `simulate_noise` is the seed of a rehearsal: NOT PRIVATE.
+#[pyclass(frozen, module = "sprifed._core")]
+#[derive(Debug)]
+pub(crate) struct PartyMachine {
+    identity: PathBuf,
+    state: PathBuf,
+    data: PathBuf,
+    state_key: Option<Zeroizing<[u8; 32]>>,
+    simulate_noise: Option<u64>,
+}
+
+#[pymethods]
+impl PartyMachine {
+    #[new]
+    #[pyo3(signature = (identity, state, data, *, state_key=None, simulate_noise=None))]
+    fn new(
+        identity: PathBuf,
+        state: PathBuf,
+        data: PathBuf,
+        state_key: Option<&str>,
+        simulate_noise: Option<u64>,
+    ) -> PyResult<Self> {
+        let state_key = state_key.map(|text| parse_key("the state key", text));
+        Ok(Self {
+            identity,
+            state,
+            data,
+            state_key: state_key.transpose()?,
+            simulate_noise,
+        })
+    }
+
+    /// Answers an errand that reached `node`. Everything that must be remembered is on the disk then.
+    fn answer<'py>(
+        &self,
+        py: Python<'py>,
+        errand: &[u8],
+        node: u64,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let answer = py.detach(|| self.take(errand, node))?;
+        Ok(PyBytes::new(py, &answer))
+    }
+}
+
+impl PartyMachine {
+    fn take(&self, errand: &[u8], node: u64) -> Result<Vec<u8>, Failure> {
+        let secret = read_key(&self.identity.join("identity.key"))?;
+        let identity = IdentityKey::from_stored(&secret);
+        let errand = Unchecked::<Errand>::read(errand)?;
+        let study = errand.claimed().study;
+        let folder = self.state.join(format!("study-{}", short(&study)));
+        make_private_folder(&folder)?;
+        let _only_one = lock(&folder)?;
+        let document = folder.join("invitation.json");
+        let (agreed, is_new) = match (&errand.claimed().invitation, read_if_there(&document)?) {
+            (_, Some(known)) => (Invitation::read(&known)?, None),
+            (Some(sent), None) => (Invitation::read(sent)?, Some(sent.clone())),
+            (None, None) => {
+                let words =
+                    format!("study {study} is not known here and no invitation came with it");
+                return Err(Failure::Refused(words));
+            }
+        };
+        let errand = errand.signed_by(&agreed.agreement().coordinator)?;
+        let agreed = Arc::new(agreed);
+        let public = Digest(identity.public());
+        let mut answer = Answer {
+            version: VERSION,
+            study,
+            node,
+            number: errand.number,
+            identity: public,
+            reports: Vec::new(),
+            refusals: Vec::new(),
+        };
+        let Some(me) = place_of(&agreed, &public) else {
+            let words = format!("the study does not invite the identity {public}");
+            answer.refusals.push(words);
+            return Ok(seal(&answer, &identity));
+        };
+        check_address(&errand, &agreed, node, me)?;
+        if let Some(sent) = is_new {
+            replace_private(&document, &sent)?;
+        }
+        match self.allowed(&agreed)? {
+            Err(reason) => answer.reports.push(Report::Declined { reason }.encode()),
+            Ok(()) => {
+                let key = self.state_key.as_ref().unwrap_or(&secret);
+                let visit = Visit {
+                    machine: self,
+                    seal: Seal::of(&folder, key, &study),
+                    agreed: &agreed,
+                    me,
+                    identity: &identity,
+                };
+                if let Some(receipt) = visit.carry_out(&errand, &mut answer)? {
+                    replace_private(&folder.join("receipt.json"), &receipt.to_json())?;
+                    let spent = receipt.statement.ledger.spent.map_or(0.0, f64::from);
+                    self.ledger()?.settle(&study.to_string(), spent)?;
+                }
+            }
+        }
+        Ok(seal(&answer, &identity))
+    }
+
+    fn ledger(&self) -> Result<LifetimeLedger, Failure> {
+        Ok(LifetimeLedger::open(&self.identity.join("ledger.sqlite"))?)
+    }
+
+    /// Whether the policy allows the study, which is then in the lifetime ledger; or why not.
+    fn allowed(&self, agreed: &Agreed) -> Result<Result<(), String>, Failure> {
+        let path = self.identity.join("policy.toml");
+        let text = String::from_utf8_lossy(&read(&path)?).into_owned();
+        let policy: Policy = toml::from_str(&text)
+            .map_err(|error| Failure::unusable(path.display().to_string(), error, "a policy"))?;
+        let mut ledger = self.ledger()?;
+        let study = agreed.digest().to_string();
+        let spent = ledger.spent_elsewhere(&study)?;
+        if let Err(forbidden) = policy.check(agreed, spent) {
+            return Ok(Err(forbidden.to_string()));
+        }
+        let ceiling = agreed.ceiling();
+        let (epsilon, delta) = (ceiling.epsilon().get(), ceiling.delta().get());
+        ledger.reserve(&study, &agreed.agreement().title, epsilon, delta)?;
+        Ok(Ok(()))
+    }
+}
+
+fn check_address(errand: &Errand, agreed: &Agreed, node: u64, me: ClientId) -> Result<(), Failure> {
+    if errand.study != *agreed.digest() || errand.node != node {
+        let words = "the errand is for another study or node than it reached";
+        return Err(Failure::Refused(words.to_owned()));
+    }
+    if errand.party.is_some_and(|party| party != me.0) {
+        let words = format!("the errand is for another party than {me}, whose key is here");
+        return Err(Failure::Refused(words));
+    }
+    Ok(())
+}
+
+/// One errand of a party that takes part.
+struct Visit<'a> {
+    machine: &'a PartyMachine,
+    seal: Seal,
+    agreed: &'a Arc<Agreed>,
+    me: ClientId,
+    identity: &'a IdentityKey,
+}
+
+impl Visit<'_> {
+    /// Carries out the orders; the state is sealed when this returns.
+    fn carry_out(
+        &self,
+        errand: &Errand,
+        answer: &mut Answer,
+    ) -> Result<Option<Box<PartyReceipt>>, Failure> {
+        let mut state = match self.seal.open()? {
+            Some(state) => state,
+            None => self.begin()?,
+        };
+        if errand.number <= state.number {
+            let (found, last) = (errand.number, state.number);
+            let words = format!("the errand has number {found}, but {last} was answered before");
+            return Err(Failure::Refused(words));
+        }
+        state.number = errand.number;
+        let (mut party, told) = match self.rebuild(errand, &state)? {
+            Ok(rebuilt) => rebuilt,
+            Err(reason) => {
+                answer.reports.push(Report::Declined { reason }.encode());
+                return Ok(None);
+            }
+        };
+        repeat(errand, &state, told, answer);
+        let mut receipt = None;
+        for order in &errand.orders {
+            if state.notices.contains(order) {
+                continue;
+            }
+            match party.receive(order) {
+                Ok(()) => state.remember(order),
+                Err(refused) => answer.refusals.push(refused.to_string()),
+            }
+            while let Some(effect) = party.poll() {
+                match effect {
+                    PartyEffect::Persist(line) => state.persist(line),
+                    PartyEffect::Send(report) => answer.reports.push(report),
+                    PartyEffect::Ended(ended) => receipt = Some(ended),
+                }
+            }
+        }
+        self.seal.close(&state)?;
+        Ok(receipt)
+    }
+
+    /// A first state, on the disk before anything leaves.
+    fn begin(&self) -> Result<PartyState, Failure> {
+        let mut state = PartyState::default();
+        state.secret = fresh_bits()?;
+        self.seal.close(&state)?;
+        Ok(state)
+    }
+
+    /// The machine as it was, and what it says unasked and to each notice it is told again; or why
+    /// it takes no part.
+    #[expect(
+        clippy::type_complexity,
+        reason = "two ways to fail, one of them an answer"
+    )]
+    fn rebuild(
+        &self,
+        errand: &Errand,
+        state: &PartyState,
+    ) -> Result<Result<(StudyParty<PartyRecords>, Vec<Vec<Vec<u8>>>), String>, Failure> {
+        let key = match self.key(state) {
+            Ok(key) => key,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let agreement = self.agreed.agreement();
+        let asks = |order: &Vec<u8>| matches!(Order::decode(order), Ok(Order::Ask { .. }));
+        let records = if errand.orders.iter().any(asks) {
+            PartyRecords::read(&self.machine.data, agreement)?
+        } else {
+            PartyRecords::none(agreement)
+        };
+        let joined = StudyParty::join(
+            Arc::clone(self.agreed),
+            self.me,
+            self.identity.clone(),
+            key,
+            records,
+            &state.journal,
+            SOFTWARE,
+        );
+        let mut party = match joined {
+            Ok(party) => party,
+            Err(declined) => return Ok(Err(declined.to_string())),
+        };
+        let mut told = vec![sends(&mut party)];
+        for notice in &state.notices {
+            party.receive(notice).map_err(|refused| {
+                Failure::Refused(format!("the sealed state contradicts itself: {refused}"))
+            })?;
+            told.push(sends(&mut party));
+        }
+        Ok(Ok((party, told)))
+    }
+
+    fn key(&self, state: &PartyState) -> Result<PartyKey, String> {
+        let noise = self.agreed.agreement().noise;
+        match (noise, self.machine.simulate_noise) {
+            (Provenance::Cryptographic, None) => Ok(PartyKey::assume_fresh_entropy(state.secret)),
+            (Provenance::Simulated, Some(seed)) => {
+                Ok(PartyKey::simulated(seed, 0).of_member(self.me.0))
+            }
+            (Provenance::Simulated, None) => {
+                Err("the study is a rehearsal, but this party has no seed for one".to_owned())
+            }
+            (Provenance::Cryptographic, Some(_)) => {
+                Err("this party has a seed for rehearsals, but the study is none".to_owned())
+            }
+        }
+    }
+}
+
+/// What this party says unasked, while it is not set up, and to notices that it was told before: its
+/// words may have been lost.
+fn repeat(errand: &Errand, state: &PartyState, told: Vec<Vec<Vec<u8>>>, answer: &mut Answer) {
+    let mut told = told.into_iter();
+    let unasked = told.next().unwrap_or_default();
+    if errand.orders.is_empty() && state.notices.is_empty() {
+        answer.reports.extend(unasked);
+    }
+    let said = state.notices.iter().zip(told);
+    let again = said.filter(|(notice, _)| errand.orders.contains(notice));
+    answer
+        .reports
+        .extend(again.flat_map(|(_, reports)| reports));
+}
+
+/// What a machine that is rebuilt sends; what it persists was persisted before.
+fn sends(party: &mut StudyParty<PartyRecords>) -> Vec<Vec<u8>> {
+    let mut reports = Vec::new();
+    while let Some(effect) = party.poll() {
+        if let PartyEffect::Send(report) = effect {
+            reports.push(report);
+        }
+    }
+    reports
+}
+
+fn short(digest: &Digest) -> String {
+    digest.to_string().chars().take(16).collect()
+}
+
+/// The name and version of this program in receipts.
+pub(super) const SOFTWARE: &str = concat!("sprifed for Python ", env!("CARGO_PKG_VERSION"));

@@ -1,0 +1,90 @@
+//! All parties of a study in one process, with noise that protects nobody: what an engine is compared with.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use sprifed_noise::Provenance;
+use sprifed_secure_sum::{ClientId, Phase};
+use sprifed_study::{Embedded, PartyKey};
+
+use super::coordinator::phase_name;
+use super::failure::Failure;
+use super::files::read;
+use super::invitation::Invitation;
+use super::records::PartyRecords;
+
+/// A party that is gone from a phase of a sum on: the party, the sum and the phase.
+type Departure = (u32, u32, String);
+
+/// Runs a study of simulated noise in this process and returns its fit as JSON. NOT PRIVATE.
+///
+/// `data` has the table of each party, by place in the roster; the parties of `departures` are gone from
+/// the given phase (`upload`, `confirm`, `unmask`) of the given sum on.
+#[pyfunction]
+#[pyo3(signature = (invitation, data, seed, departures=Vec::new()))]
+pub(super) fn rehearse(
+    py: Python<'_>,
+    invitation: PathBuf,
+    data: Vec<PathBuf>,
+    seed: u64,
+    departures: Vec<Departure>,
+) -> PyResult<String> {
+    Ok(py.detach(|| run(&invitation, &data, seed, &departures))?)
+}
+
+fn run(
+    invitation: &std::path::Path,
+    data: &[PathBuf],
+    seed: u64,
+    departures: &[Departure],
+) -> Result<String, Failure> {
+    let agreed = Arc::new(Invitation::read(&read(invitation)?)?);
+    let agreement = agreed.agreement();
+    if agreement.noise != Provenance::Simulated {
+        let required = "a study of simulated noise";
+        return Err(Failure::unusable(
+            "the study",
+            "it protects its records",
+            required,
+        ));
+    }
+    let (found, required) = (data.len(), agreement.parties.len());
+    if found != required {
+        let words = format!("{found} tables for {required} parties");
+        return Err(Failure::unusable(
+            "the data",
+            words,
+            "one table for each party",
+        ));
+    }
+    let records = data.iter().map(|path| PartyRecords::read(path, agreement));
+    let records: Vec<PartyRecords> = records.collect::<Result<_, _>>()?;
+    let attends = |phase: Phase, sum: u32, id: ClientId| {
+        let is_gone = |(party, from_sum, from): &Departure| {
+            let from = (*from_sum, place(from));
+            id.0 == *party && (sum, place(phase_name(phase))) >= from
+        };
+        is_set_up(phase) || !departures.iter().any(is_gone)
+    };
+    let ended = |error: &dyn core::fmt::Display| Failure::Rehearsal(error.to_string());
+    let key = PartyKey::simulated(seed, 0);
+    let mut study = Embedded::open(Arc::clone(&agreed), &key, records, Box::new(attends))
+        .map_err(|error| ended(&error))?;
+    let fit = agreement
+        .procedure
+        .run_on_sums(&agreement.setting, &mut study, |_| ())
+        .map_err(|error| ended(&error))?;
+    Ok(serde_json::to_string(&fit).unwrap_or_default())
+}
+
+fn is_set_up(phase: Phase) -> bool {
+    matches!(phase, Phase::Keys | Phase::Shares)
+}
+
+/// The order of the phases of a sum; an unknown one is never reached.
+fn place(phase: &str) -> usize {
+    let phases = ["upload", "confirm", "unmask"];
+    let known = phases.iter().position(|known| *known == phase);
+    known.unwrap_or(phases.len())
+}

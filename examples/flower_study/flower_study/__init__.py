@@ -1,0 +1,1 @@
+"""A private study between parties, carried by Flower."""

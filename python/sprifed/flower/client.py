@@ -1,0 +1,94 @@
+"""The ClientApp: one party at its own node.
+
+Flower starts a process for each message. It answers one errand of the coordinator and ends. Everything
+that must outlive it is in the party's own state folder, sealed, and never in Flower's context.
+"""
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from flwr.app import ConfigRecord, Context, Message, RecordDict
+from flwr.clientapp import ClientApp
+
+from sprifed._core import PartyMachine
+
+RECORD = "sprifed"
+"""The name of our record in a message of Flower."""
+
+STATE_KEY = "SPRIFED_STATE_KEY"
+"""The environment variable with which an operator gives the key of the sealed state."""
+
+
+@dataclass(frozen=True)
+class NodeSettings:
+    """Where a party has its things."""
+
+    identity: Path
+    data: Path
+    state: Path
+    simulate_noise: int | None = None
+
+    @classmethod
+    def of(cls, context: Context) -> "NodeSettings":
+        """What the node's operator configured.
+
+        Paths come from the node's own configuration. Only in the simulation engine, which gives a node
+        nothing but a number, they come from the run; such a party has a seed and therefore refuses
+        every study whose noise is meant to protect somebody.
+        """
+        node = context.node_config
+        if "identity" in node:
+            identity = Path(_text(node, "identity"))
+            seed = node.get("simulate-noise")
+            return cls(
+                identity=identity,
+                data=Path(_text(node, "data")),
+                state=Path(str(node.get("state", identity / "flower"))),
+                simulate_noise=None if seed is None else int(seed),
+            )
+        if "partition-id" not in node or not context.run_config.get("rehearsal-folder"):
+            raise ValueError(
+                "the node configuration has no `identity`; start the SuperNode with "
+                "--node-config 'identity=\"FOLDER\" data=\"TABLE\"'"
+            )
+        folder = Path(_text(context.run_config, "rehearsal-folder"))
+        party = folder / "parties" / str(node["partition-id"])
+        return cls(
+            identity=party,
+            data=party / "data.csv",
+            state=party / "flower",
+            simulate_noise=int(context.run_config["rehearsal-seed"]),
+        )
+
+    def machine(self) -> PartyMachine:
+        """The party."""
+        return PartyMachine(
+            self.identity,
+            self.state,
+            self.data,
+            state_key=os.environ.get(STATE_KEY),
+            simulate_noise=self.simulate_noise,
+        )
+
+
+def _text(configuration, key: str) -> str:
+    value = configuration.get(key)
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"the node configuration says {key} = {value!r}; a path is required")
+    return value
+
+
+app = ClientApp()
+
+
+@app.query()
+def answer(message: Message, context: Context) -> Message:
+    """Answers one errand."""
+    started = time.perf_counter()
+    errand = message.content[RECORD]["errand"]
+    said = NodeSettings.of(context).machine().answer(errand, context.node_id)
+    seconds = time.perf_counter() - started
+    record = ConfigRecord({"answer": said, "seconds": seconds})
+    return Message(RecordDict({RECORD: record}), reply_to=message)

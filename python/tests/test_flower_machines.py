@@ -1,0 +1,278 @@
+"""The roles of a study as an engine sees them, with the test as the engine: no Flower, no network."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "flower_study"
+sys.path.insert(0, str(EXAMPLE))
+
+from make_rehearsal import Rehearsal, write_private  # noqa: E402
+
+from sprifed._core import (  # noqa: E402
+    CoordinatorMachine,
+    PartyMachine,
+    StudyError,
+    named_model,
+    rehearse,
+    simulated_identity,
+)
+
+SMALL = Rehearsal(parties=6, records=60, features=12, quorum=4, colluders=1)
+PHASES = ["upload", "confirm", "unmask"]
+
+
+class Engine:
+    """Carries messages by hand; a party is rebuilt from its sealed state for each of them."""
+
+    def __init__(self, folder: Path, rehearsal: Rehearsal = SMALL, parties: Path | None = None):
+        self.folder, self.rehearsal = folder, rehearsal
+        self.parties = (parties or folder) / "parties"
+        self.number = 0
+        self.refusals: list[str] = []
+        self.coordinator = self.open_coordinator()
+
+    def open_coordinator(self) -> CoordinatorMachine:
+        return CoordinatorMachine(
+            (self.folder / "invitation.json").read_bytes(),
+            (self.folder / "coordinator.key").read_text(),
+            journal=self.folder / "flower.journal",
+        )
+
+    def party(self, place: int, **options) -> PartyMachine:
+        home = self.parties / str(place)
+        options.setdefault("simulate_noise", self.rehearsal.seed)
+        return PartyMachine(home, home / "flower", home / "data.csv", **options)
+
+    def errand(self, place: int, orders: list[bytes], known: bool = True) -> bytes:
+        self.number += 1
+        party = place if known else None
+        return self.coordinator.errand(100 + place, self.number, orders, party=party)
+
+    def exchange(self, place: int, orders: list[bytes], known: bool = True) -> list[bytes]:
+        answer = self.party(place).answer(self.errand(place, orders, known), 100 + place)
+        party, reports, refusals = self.coordinator.open_answer(100 + place, self.number, answer)
+        assert (party, refusals) == (place, [])
+        return reports
+
+    def orders(self) -> dict[int, list[bytes]]:
+        orders: dict[int, list[bytes]] = {}
+        while (effect := self.coordinator.poll()) is not None:
+            if effect[0] == "send":
+                orders.setdefault(effect[1], []).append(effect[2])
+        return orders
+
+    def run_phase(self, departures=()) -> None:
+        phase, number = self.coordinator.phase()
+        if phase == "keys":
+            orders = {place: [] for place in range(self.rehearsal.parties)}
+        else:
+            orders = self.orders()
+        for place, batch in orders.items():
+            if not is_gone(place, phase, number, departures):
+                for report in self.exchange(place, batch, known=phase != "keys"):
+                    self.hand_over(place, report)
+        self.coordinator.close_phase()
+
+    def hand_over(self, place: int, report: bytes) -> None:
+        try:
+            self.coordinator.receive(place, report)
+        except StudyError as refused:
+            self.refusals.append(str(refused))
+
+    def run(self, departures=()) -> dict:
+        while self.coordinator.phase()[0] != "over":
+            self.run_phase(departures)
+        return json.loads(self.coordinator.receipt())["receipt"]
+
+    def in_one_process(self, departures=()) -> dict:
+        tables = [self.parties / str(p) / "data.csv" for p in range(self.rehearsal.parties)]
+        fit = rehearse(
+            self.folder / "invitation.json", tables, self.rehearsal.seed, list(departures)
+        )
+        return json.loads(fit)
+
+
+def is_gone(place, phase, number, departures) -> bool:
+    if number is None:
+        return phase == "receipts" and any(place == party for party, _, _ in departures)
+    now = (number, PHASES.index(phase))
+    return any(place == p and now >= (s, PHASES.index(f)) for p, s, f in departures)
+
+
+@pytest.fixture
+def engine(tmp_path) -> Engine:
+    return Engine(SMALL.write(tmp_path / "study"))
+
+
+def test_a_study_by_messages_equals_the_study_in_one_process(engine):
+    receipt = engine.run()
+    assert engine.refusals == []
+    assert receipt["fit"] == engine.in_one_process()
+    assert {feature for feature, _ in receipt["fit"]["model"]["terms"]} == {4, 6}
+    assert receipt["guarantee"]["statement"].startswith("NOT PRIVATE")
+    model = json.loads(named_model(engine.coordinator.receipt()))
+    found = {term["feature"]: term["coefficient"] for term in model["terms"]}
+    assert found["x4"] == pytest.approx(2.0, abs=0.3)
+    assert found["x6"] == pytest.approx(-1.5, abs=0.3)
+
+
+def test_parties_that_leave_before_upload_and_before_unmasking_change_nothing_else(engine):
+    departures = [(1, 0, "upload"), (3, 0, "unmask")]
+    receipt = engine.run(departures)
+    assert receipt["fit"] == engine.in_one_process(departures)
+    assert receipt["fit"] != engine.in_one_process()
+    survivors = dict(engine.coordinator.status()[0])
+    # Who leaves before unmasking is still in that sum.
+    assert survivors[0] == [0, 2, 3, 4, 5]
+    assert survivors[1] == [0, 2, 4, 5]
+
+
+def test_a_coordinator_that_is_killed_in_each_phase_goes_on_from_its_journal(engine):
+    phases = 0
+    while engine.coordinator.phase()[0] != "over":
+        engine.run_phase()
+        phases += 1
+        engine.coordinator = engine.open_coordinator()
+        for place in range(SMALL.parties):
+            engine.coordinator.returned(place)
+    receipt = json.loads(engine.coordinator.receipt())["receipt"]
+    assert receipt["fit"] == engine.in_one_process()
+    assert phases == 3 + 3 * len(receipt["sums"])
+
+
+def test_a_journal_with_a_torn_end_is_cut_and_used(engine):
+    engine.run_phase()
+    journal = engine.folder / "flower.journal"
+    whole = journal.read_bytes()
+    journal.write_bytes(whole + b"\xff\x00\x00")
+    assert engine.open_coordinator().phase() == ("shares", None)
+    assert journal.read_bytes() == whole
+
+
+def test_an_answer_that_was_lost_is_given_again_bit_for_bit(engine):
+    engine.run_phase()
+    orders = engine.orders()
+    first = engine.exchange(0, orders[0])
+    assert engine.exchange(0, orders[0]) == first, "shares"
+    for place in range(SMALL.parties):
+        for report in engine.exchange(place, orders[place]):
+            engine.coordinator.receive(place, report)
+    engine.coordinator.close_phase()
+    orders = engine.orders()
+    (upload,) = engine.exchange(0, orders[0])
+    again = engine.exchange(0, orders[0])
+    assert again[-1] == upload
+
+
+def test_a_stranger_is_refused_and_named(engine, tmp_path):
+    secret, public = simulated_identity(99)
+    home = tmp_path / "stranger"
+    home.mkdir()
+    write_private(home / "identity.key", secret)
+    machine = PartyMachine(home, home / "flower", home / "data.csv")
+    answer = machine.answer(engine.errand(0, [], known=False), 100)
+    with pytest.raises(StudyError, match=f"node 100 is a stranger.*{public}"):
+        engine.coordinator.open_answer(100, engine.number, answer)
+
+
+def test_an_engine_can_neither_forge_nor_redirect_nor_repeat_an_answer(engine):
+    answer = engine.party(0).answer(engine.errand(0, [], known=False), 100)
+    number = engine.number
+    other = engine.party(1).answer(engine.errand(1, [], known=False), 101)
+    open_answer = engine.coordinator.open_answer
+    assert open_answer(100, number, answer)[0] == 0
+    mine, others = (bytes.fromhex(simulated_identity(1, place)[1]) for place in (0, 1))
+    assert mine.hex().encode() in answer
+    claimed = answer.replace(mine.hex().encode(), others.hex().encode())
+    flipped = bytearray(answer)
+    flipped[len(answer) // 2] ^= 1
+    for forged in [claimed, bytes(flipped), answer[:-64] + other[-64:], answer[:10], b""]:
+        with pytest.raises(StudyError):
+            open_answer(100, number, forged)
+    with pytest.raises(StudyError, match="another errand"):
+        open_answer(101, number, answer)
+    with pytest.raises(StudyError, match="another errand"):
+        open_answer(100, number + 1, answer)
+
+
+def test_an_engine_can_neither_forge_nor_redirect_nor_repeat_an_errand(engine):
+    errand = engine.errand(0, [], known=False)
+    party = engine.party(0)
+    flipped = bytearray(errand)
+    flipped[-1] ^= 1
+    with pytest.raises(StudyError, match="not signed with the key"):
+        party.answer(bytes(flipped), 100)
+    with pytest.raises(StudyError, match="another study or node"):
+        party.answer(errand, 7)
+    party.answer(errand, 100)
+    with pytest.raises(StudyError, match="was answered before"):
+        party.answer(errand, 100)
+    engine.exchange(1, [], known=False)
+    with pytest.raises(StudyError, match="for another party"):
+        engine.party(1).answer(engine.coordinator.errand(101, 50, [], party=0), 101)
+    unknown = engine.coordinator.errand(102, 51, [], party=2)
+    with pytest.raises(StudyError, match="no invitation came with it"):
+        engine.party(2).answer(unknown, 102)
+
+
+def test_a_policy_refuses_a_study_before_the_table_is_opened(engine):
+    home = engine.parties / "0"
+    (home / "data.csv").unlink()
+    policy = home / "policy.toml"
+    policy.write_text(policy.read_text().replace("smallest-quorum = 2", "smallest-quorum = 6"))
+    (report,) = engine.exchange(0, [], known=False)
+    engine.coordinator.receive(0, report)
+    assert engine.coordinator.waits_for() == [1, 2, 3, 4, 5]
+    ((party, reason),) = engine.coordinator.status()[1]
+    assert party == 0
+    assert "the quorum is 4, but this party's policy requires at least 6" in reason
+
+
+def test_the_lifetime_ledger_counts_earlier_studies(tmp_path):
+    first = Engine(SMALL.write(tmp_path / "first"))
+    first.run()
+    policy = first.parties / "0" / "policy.toml"
+    policy.write_text(policy.read_text().replace("in-total = 80.0", "in-total = 9.0"))
+    second = Engine(SMALL.write_study(tmp_path / "second"), parties=tmp_path / "first")
+    (report,) = second.exchange(0, [], known=False)
+    second.coordinator.receive(0, report)
+    ((_, reason),) = second.coordinator.status()[1]
+    assert "the cost of this and all earlier studies" in reason
+
+
+def test_a_rehearsal_is_refused_by_a_party_without_a_seed(engine):
+    reports = engine.party(0, simulate_noise=None).answer(engine.errand(0, [], False), 100)
+    _, (report,), _ = engine.coordinator.open_answer(100, engine.number, reports)
+    engine.coordinator.receive(0, report)
+    ((_, reason),) = engine.coordinator.status()[1]
+    assert "no seed" in reason
+
+
+def test_the_state_is_sealed_private_and_bound_to_its_key(engine):
+    engine.exchange(0, [], known=False)
+    (sealed,) = (engine.parties / "0" / "flower").glob("study-*/party.sealed")
+    assert sealed.stat().st_mode & 0o777 == 0o600
+    assert sealed.parent.stat().st_mode & 0o777 == 0o700
+    with pytest.raises(StudyError, match="sealed with another key"):
+        engine.party(0, state_key="ab" * 32).answer(engine.errand(0, []), 100)
+    stored = bytearray(sealed.read_bytes())
+    stored[40] ^= 1
+    sealed.write_bytes(stored)
+    with pytest.raises(StudyError, match="damaged"):
+        engine.party(0).answer(engine.errand(0, []), 100)
+    with pytest.raises(StudyError, match="64 hexadecimal digits"):
+        engine.party(0, state_key="short")
+
+
+def test_others_go_on_without_a_party_whose_table_is_not_what_was_agreed_on(engine):
+    table = engine.parties / "2" / "data.csv"
+    rows = table.read_text().splitlines()
+    table.write_text("\n".join(rows + rows[1:3]) + "\n")
+    receipt = engine.run()
+    assert receipt["sums"][0]["outcome"]["unmasked"]["survivors"] == [0, 1, 3, 4, 5]
+    ((party, reason),) = engine.coordinator.status()[1]
+    assert party == 2
+    assert "there are 62 privacy units here, but the agreement says at most 60" in reason
