@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
+use sprifed_fit::trust_words;
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, Participation, Relation};
 use sprifed_query::{LinearModel, Records};
 use sprifed_recovery::{CertifiedProcedure, Fit};
@@ -16,7 +17,6 @@ use crate::files::{Destination, Overwrite};
 use crate::output::{Output, table};
 use crate::progress::Progress;
 use crate::report::{Bar, Page};
-use crate::study_arguments::trust_words;
 
 /// `demo`.
 #[derive(Args, Debug)]

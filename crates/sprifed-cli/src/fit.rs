@@ -4,16 +4,14 @@
 //! table or the place of the output is found before the ledger is opened, so a refusal spends
 //! nothing.
 
-mod guarantee;
-mod holdings;
 mod release;
 mod report;
-mod study;
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use sprifed_data::{DataError, Schema, Table, read_schema, read_table};
+use sprifed_fit::{Request, Secret, Study, no_schema};
 use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{Delta, Epsilon};
 use sprifed_recovery::CertifiedProcedure;
@@ -28,10 +26,7 @@ use crate::output::Output;
 use crate::score::{Score, require_columns};
 use crate::study_arguments::{BackendArguments, BackendName, RelationName};
 
-pub(crate) use self::guarantee::Guarantee;
-use self::release::Secret;
 use self::report::{Evaluation, Report};
-use self::study::Study;
 
 /// `fit`.
 #[derive(Args, Debug)]
@@ -114,15 +109,15 @@ impl Fit {
         let earlier_receipts = receipts_at(place.path())?;
         let table = read_table(&self.data, &schema)?;
         self.check_evaluation(&schema, &table)?;
-        let study = Study::prepare(self, &schema, &table)?;
-        let delta_note = self.delta_note(&study);
+        let study = Study::prepare(&self.request(), &schema, table.outline())?;
+        let delta_note = study.delta_note();
         let secret = match (self.backend.backend, self.simulate_noise) {
             (BackendName::Curator, Some(seed)) => Secret::Curator(NoiseGenerator::simulated(seed)),
             (BackendName::Curator, None) => Secret::Curator(secret_noise()?),
             (BackendName::SecureSum, Some(seed)) => Secret::Parties(PartyKey::simulated(seed, 0)),
             (BackendName::SecureSum, None) => Secret::Parties(secret_party()?),
         };
-        let model = release::release(&study, secret, place, earlier_receipts)?;
+        let model = release::release(&study, &table, secret, place, earlier_receipts)?;
         note_counts(&table, output);
         let (evaluation, unscored) = match self.evaluate(&model) {
             Ok(evaluation) => (evaluation, None),
@@ -144,21 +139,21 @@ impl Fit {
         }
     }
 
+    /// What is asked, without the command line.
+    fn request(&self) -> Request {
+        Request {
+            sparsity: self.sparsity,
+            epsilon: self.epsilon,
+            delta: self.delta,
+            procedure: self.procedure.procedure(),
+            neighbours: self.neighbours.relation(),
+            backend: self.backend.request(),
+            clients: self.clients,
+        }
+    }
+
     fn read_schema(&self) -> Result<Schema, Failure> {
-        let Some(path) = &self.schema else {
-            let message = "no schema was given; required: --schema FILE.toml with public bounds. They \
-                           cannot be read off the data: the largest value of a column is somebody's \
-                           value, and a bound that moves when one record changes gives that record \
-                           away, noise or not";
-            let help = "run `sprifed schema draft DATA --out schema.toml`, replace every FILL_IN by a \
-                        number known without looking at the records, and pass --schema schema.toml; \
-                        nothing was spent";
-            return Err(Failure::usage(
-                "sprifed::fit::no-schema",
-                message.to_owned(),
-                help,
-            ));
-        };
+        let path = self.schema.as_ref().ok_or_else(no_schema)?;
         let schema = read_schema(path)?;
         if let Some(target) = &self.target {
             schema.require_target(target).map_err(DataError::from)?;
@@ -238,24 +233,6 @@ impl Fit {
             on_training_records,
             score,
         }))
-    }
-
-    /// What a person should know about the delta.
-    fn delta_note(&self, study: &Study<'_>) -> Option<String> {
-        let delta = study.plan.budget.delta().get();
-        let product = delta * study.n_units();
-        if self.delta.is_none() {
-            Some(format!(
-                "delta was not given: {delta:e}, the smaller of 1e-6 and 1/(10 n)"
-            ))
-        } else if product > 0.1 {
-            Some(format!(
-                "delta times the number of {}s is {product:.2}; at most 0.1 is recommended",
-                study.plan.unit.words()
-            ))
-        } else {
-            None
-        }
     }
 }
 

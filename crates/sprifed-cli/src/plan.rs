@@ -1,16 +1,13 @@
 //! `plan`: what a study will ask, cost and probably find, before any record is touched.
 
-mod theorem;
-
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 use clap::Args;
-use serde::Serialize;
-use serde_json::{Value, json};
-use sprifed_privacy::{ApproxDp, Delta, Epsilon, LOG_WRAP_PROBABILITY, SumSize};
-use sprifed_query::{Plan, PlannedStep};
-use sprifed_recovery::CertifiedProcedure;
-use sprifed_simulate::{Forecast, Method, WorldRequest, forecast_records};
+use serde_json::Value;
+use sprifed_fit::{PlanRequest, Planned, theorem_text};
+use sprifed_privacy::{Delta, Epsilon};
+use sprifed_simulate::{Forecast, WorldRequest};
 
 use crate::account::parse_quantity;
 use crate::failure::Failure;
@@ -41,19 +38,6 @@ pub(crate) struct PlanStudy {
     forecast_trials: u64,
 }
 
-/// One sum or choice of the plan, in words and numbers.
-#[derive(Debug, Serialize)]
-struct StepLine {
-    step: usize,
-    purpose: String,
-    kind: &'static str,
-    integers: u64,
-    /// The standard deviation of the noise of each block, in units of the largest contribution.
-    relative_noise: Vec<f64>,
-    /// The share of the budget, as mu of a sum or range of a choice.
-    cost: f64,
-}
-
 impl PlanStudy {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
         let request = self.world.request()?;
@@ -64,57 +48,32 @@ impl PlanStudy {
                 "choose grad, sieve, argmax, honest-omp or honest-grad",
             )
         })?;
-        let budget = ApproxDp::new(self.epsilon, self.delta()?);
-        let relation = self.neighbours.relation();
-        let method = Method::certified(procedure, &request, budget, relation)?;
-        let Method::Certified { plan, .. } = &method else {
-            unreachable!("certified methods have a plan")
-        };
-        let cost = plan.spending()?.to_approx_dp(budget.delta());
-        if cost.is_some_and(|cost| cost.epsilon() > budget.epsilon()) {
-            return Err(Failure::outcome(
-                "sprifed::plan::over-budget",
-                format!("no plan costs as little as epsilon = {}", budget.epsilon()),
-                "ask for a larger epsilon; nothing was spent",
-            ));
+        let planned = PlanRequest {
+            procedure,
+            world: self.world.size(),
+            epsilon: self.epsilon,
+            delta: self.delta,
+            neighbours: self.neighbours.relation(),
         }
-        let forecast = self.forecast(procedure, request, budget)?;
-        let answer = self.to_json(plan, &request, forecast.as_ref())?;
-        output.answer(&answer, |answer| self.to_text(answer, plan, &request));
+        .plan()?;
+        let forecast = self.forecast(&planned)?;
+        let answer = planned.to_json(&self.procedure.words(), forecast.as_ref())?;
+        output.answer(&answer, |answer| self.to_text(answer, &planned, &request));
         Ok(())
     }
 
-    fn delta(&self) -> Result<Delta, Failure> {
-        #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 records")]
-        let recommended = (0.1 / self.world.records.max(1) as f64).min(1e-6);
-        Ok(self
-            .delta
-            .map_or_else(|| Delta::try_from(recommended), Ok)?)
-    }
-
-    fn forecast(
-        &self,
-        procedure: CertifiedProcedure,
-        request: WorldRequest,
-        budget: ApproxDp,
-    ) -> Result<Option<(Forecast, f64)>, Failure> {
+    fn forecast(&self, planned: &Planned) -> Result<Option<(Forecast, f64)>, Failure> {
         if self.forecast_trials == 0 {
             return Ok(None);
         }
         let progress = Progress::start("forecast", 8 * self.forecast_trials);
         let start = Instant::now();
         let mut trials = 0.0;
-        let forecast = forecast_records(
-            procedure,
-            request,
-            budget,
-            self.neighbours.relation(),
-            self.forecast_trials,
-            |_| {
-                trials += 1.0;
-                progress.advance();
-            },
-        )?;
+        let forecast = planned.forecast(self.forecast_trials, |_| {
+            trials += 1.0;
+            progress.advance();
+            ControlFlow::Continue(())
+        })?;
         progress.finish();
         Ok(Some((
             forecast,
@@ -122,40 +81,8 @@ impl PlanStudy {
         )))
     }
 
-    fn to_json(
-        &self,
-        plan: &Plan,
-        request: &WorldRequest,
-        forecast: Option<&(Forecast, f64)>,
-    ) -> Result<Value, Failure> {
-        let spending = plan.spending()?;
-        let delta = self.delta()?;
-        let bits = bits_per_integer(plan, request)?;
-        Ok(json!({
-            "procedure": self.procedure.words(),
-            "records": request.records, "clients": self.world.clients(),
-            "features": request.features, "sparsity": request.sparsity,
-            "guarantee": {
-                "mode": "certified", "unit": plan.unit, "neighbours": plan.relation,
-                "epsilon": spending.to_approx_dp(delta).map(ApproxDp::epsilon), "delta": delta,
-                "mu": spending.sums().and_then(|sums| sums.mu().ok()),
-            },
-            "rounds": plan.steps.len(), "integers": plan.coordinates(),
-            "bits_per_integer": bits, "upload_bytes_per_client": (plan.coordinates() * bits).div_ceil(8),
-            "steps": lines(plan)?,
-            "forecast": forecast.map(|(forecast, seconds)| json!({
-                "assumes": "features and model like those of `simulate` with these options",
-                "recovered_share": forecast.planned.recovered_share,
-                "test_r2": forecast.planned.test_r2,
-                "records_for_90_percent": forecast.records_for_90_percent,
-                "tried": forecast.tried, "trials": forecast.trials,
-                "seconds_per_study": seconds,
-            })),
-            "theorem": theorem::answer(plan, request, self.neighbours.relation())?,
-        }))
-    }
-
-    fn to_text(&self, answer: &Value, plan: &Plan, request: &WorldRequest) -> String {
+    fn to_text(&self, answer: &Value, planned: &Planned, request: &WorldRequest) -> String {
+        let plan = planned.plan();
         let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
         let guarantee = &answer["guarantee"];
         let mut text = format!(
@@ -183,7 +110,7 @@ impl PlanStudy {
             .map(str::to_owned)
             .to_vec(),
         ];
-        for line in lines(plan).unwrap_or_default() {
+        for line in planned.steps().unwrap_or_default() {
             let noise: Vec<String> = line
                 .relative_noise
                 .iter()
@@ -199,7 +126,7 @@ impl PlanStudy {
         }
         text += &table(&rows);
         text += &forecast_text(&answer["forecast"], request);
-        text + &theorem::to_text(&answer["theorem"])
+        text + &theorem_text(&answer["theorem"])
     }
 }
 
@@ -231,66 +158,4 @@ fn forecast_text(forecast: &Value, request: &WorldRequest) -> String {
         forecast["test_r2"]["median"].as_f64().unwrap_or(f64::NAN),
         forecast["seconds_per_study"].as_f64().unwrap_or(f64::NAN),
     )
-}
-
-fn lines(plan: &Plan) -> Result<Vec<StepLine>, Failure> {
-    let line = |(step, planned): (usize, &PlannedStep)| match planned {
-        PlannedStep::Sum(sum) => {
-            let cost = sum.to_sum_plan().cost(plan.origin, plan.relation)?;
-            let noise = sum.blocks.iter().map(|planned| {
-                let variance = planned.block.share_variance.to_f64();
-                (variance * f64::from(plan.origin.certain_shares())).sqrt() / planned.steps
-            });
-            Ok(StepLine {
-                step,
-                purpose: sum.purpose.clone(),
-                kind: "sum",
-                integers: sum.to_sum_plan().coordinates(),
-                relative_noise: noise.collect(),
-                cost: cost.mu()?.get(),
-            })
-        }
-        PlannedStep::Choice(choice) => {
-            let (numerator, denominator) = choice.purchase.noise_rate;
-            let rate = f64::from(numerator) / f64::from(denominator);
-            let moves = f64::from(plan.relation.sum_moves_by() * choice.purchase.score_bound);
-            Ok(StepLine {
-                step,
-                purpose: choice.purpose.clone(),
-                kind: "choice",
-                integers: u64::from(choice.purchase.candidates),
-                // The standard deviation of a Gumbel variable is π/√6 times its scale.
-                relative_noise: vec![1.2825 / rate / f64::from(choice.purchase.score_bound)],
-                cost: 2.0 * rate * moves + 4.0 * rate,
-            })
-        }
-    };
-    plan.steps.iter().enumerate().map(line).collect()
-}
-
-/// Bits of an integer on the wire if every record's client added its share of the noise.
-fn bits_per_integer(plan: &Plan, request: &WorldRequest) -> Result<u64, Failure> {
-    let clients = u32::try_from(request.records).unwrap_or(u32::MAX);
-    let mut widest = 1;
-    for step in &plan.steps {
-        let PlannedStep::Sum(sum) = step else {
-            continue;
-        };
-        for planned in &sum.blocks {
-            let size = SumSize {
-                largest_sum: u128::from(clients)
-                    * u128::from(planned.block.bounds.coordinate_bound()),
-                shares: clients,
-                share_variance: planned.block.share_variance.to_f64() / f64::from(clients),
-                coordinates: plan.coordinates(),
-                log_wrap_probability: LOG_WRAP_PROBABILITY,
-            };
-            let bits = size.plan().map_err(|error| {
-                let help = "use a smaller study; nothing was spent";
-                Failure::usage("sprifed::plan::modulus", error.to_string(), help)
-            })?;
-            widest = widest.max(bits.bits);
-        }
-    }
-    Ok(u64::from(widest))
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::failure::Failure;
 use crate::files::Destination;
-use crate::model::Model;
+use crate::model::{Model, read_model};
 use crate::output::Output;
 use crate::score::{Score, read_for, split_last};
 
@@ -32,7 +32,7 @@ pub(crate) struct Predict {
 
 impl Predict {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
-        let model = Model::read(&self.model)?;
+        let model = read_model(&self.model)?;
         let place = self
             .out
             .as_deref()

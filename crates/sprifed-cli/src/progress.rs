@@ -25,6 +25,11 @@ impl Progress {
         self.bar.inc(1);
     }
 
+    /// So many steps are done.
+    pub(crate) fn reach(&self, done: usize) {
+        self.bar.set_position(done as u64);
+    }
+
     /// The work is done.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();

@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use sprifed_privacy::{ApproxDp, Delta, Epsilon, Mu, NoiseOrigin, Spending};
+use sprifed_fit::{NOT_PRIVATE_REFERENCE, Simulation, certified_guarantee};
+use sprifed_privacy::{ApproxDp, Delta, Epsilon, Mu, NoiseOrigin};
 use sprifed_recovery::{Baseline, CertifiedProcedure};
 use sprifed_simulate::{Absence, Method, PaperAlgorithm, Summary};
 
@@ -13,7 +14,7 @@ use crate::baseline_arguments::{BaselineArguments, NoiseKind, parameters_of};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::study_arguments::{BackendArguments, RelationName, WorldArguments, trust_words};
+use crate::study_arguments::{BackendArguments, RelationName, WorldArguments};
 
 mod tuned;
 
@@ -149,7 +150,9 @@ impl Simulate {
         let request = self.world.request()?;
         let budget = ApproxDp::new(self.epsilon, self.delta);
         let relation = self.neighbours.relation();
-        if let NoiseOrigin::Shares(participation) = self.backend.origin(self.world.clients())? {
+        if let NoiseOrigin::Shares(participation) =
+            self.backend.request().origin(self.world.clients())?
+        {
             let Some(procedure) = self.procedure.certified().filter(|_| self.tune.is_none()) else {
                 return Err(Failure::usage(
                     "sprifed::simulate::backend",
@@ -214,48 +217,29 @@ impl Simulate {
     fn to_json(&self, method: &Method, summary: &Summary, seconds: f64) -> Result<Value, Failure> {
         let guarantee = match method {
             Method::Certified { plan, .. } | Method::Baseline { plan, .. } => {
-                self.certified_guarantee(&plan.spending()?, plan.origin)
+                let relation = self.neighbours.relation();
+                certified_guarantee(&plan.spending()?, plan.origin, self.delta, relation)
             }
             Method::Paper { .. } => self.paper_guarantee()?,
             Method::PaperBaseline { baseline, .. } => self.paper_baseline_guarantee(baseline)?,
             Method::NonPrivateOmp | Method::NonPrivateLasso => json!({
                 "mode": "non-private",
-                "statement": "NOT PRIVATE: the records themselves were used, without noise",
+                "statement": NOT_PRIVATE_REFERENCE,
             }),
         };
-        let mut answer = json!({
-            "procedure": self.procedure.words(), "backend": self.backend.backend.words(), "dropouts": self.dropouts,
-            "records": self.world.records, "clients": self.world.clients(),
-            "features": self.world.features, "sparsity": self.world.sparsity,
-            "trials": self.trials, "seed": self.seed,
-            "guarantee": guarantee,
-            "recovered": summary.recovered, "recovered_share": summary.recovered_share,
-            "test_mse": summary.test_mse, "test_r2": summary.test_r2,
-            "null_mse": summary.null_mse, "seconds_per_trial": seconds,
-        });
+        let simulation = Simulation {
+            procedure: self.procedure.words(),
+            backend: self.backend.backend.backend(),
+            dropouts: self.dropouts,
+            world: self.world.size(),
+            trials: self.trials,
+            seed: self.seed,
+        };
+        let mut answer = simulation.to_json(guarantee, summary, seconds);
         if let Method::Baseline { baseline, .. } | Method::PaperBaseline { baseline, .. } = method {
             answer["parameters"] = parameters_of(baseline);
         }
         Ok(answer)
-    }
-
-    fn certified_guarantee(&self, spending: &Spending, origin: NoiseOrigin) -> Value {
-        let guarantee = spending.to_approx_dp(self.delta);
-        let epsilon = guarantee.map(ApproxDp::epsilon);
-        let mu = spending.sums().and_then(|sums| sums.mu().ok());
-        let relation = self.neighbours.relation().words();
-        let statement = format!(
-            "with secret noise, one run would be ({}, {})-DP for each record under {relation}, the noise \
-             added by {}; these runs used repeatable noise: NOT PRIVATE",
-            epsilon.map_or(f64::NAN, Epsilon::get),
-            self.delta,
-            trust_words(origin),
-        );
-        json!({
-            "mode": "certified", "noise": "simulated", "unit": "record",
-            "neighbours": self.neighbours.relation(), "epsilon": epsilon, "delta": self.delta,
-            "mu": mu, "selections": spending.selections().len(), "statement": statement,
-        })
     }
 
     fn paper_guarantee(&self) -> Result<Value, Failure> {

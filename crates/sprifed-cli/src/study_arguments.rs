@@ -1,8 +1,9 @@
 //! Arguments that several commands share: the world of a simulation and the neighbouring relation.
 
 use clap::{Args, ValueEnum};
-use sprifed_privacy::{NoiseOrigin, Participation, Relation};
-use sprifed_simulate::{Correlation, Reading, Unexplained, WorldRequest};
+use sprifed_fit::{Backend, BackendRequest, WorldSize, parse_correlation};
+use sprifed_privacy::Relation;
+use sprifed_simulate::{Correlation, Reading, WorldRequest};
 
 use crate::failure::Failure;
 
@@ -35,19 +36,11 @@ pub(crate) enum BackendName {
 }
 
 impl BackendName {
-    /// The name as it is typed.
-    pub(crate) const fn words(self) -> &'static str {
+    /// The backend of this name.
+    pub(crate) const fn backend(self) -> Backend {
         match self {
-            Self::Curator => "curator",
-            Self::SecureSum => "secure-sum",
-        }
-    }
-
-    /// The backend whose noise is of this origin.
-    pub(crate) const fn of(origin: NoiseOrigin) -> Self {
-        match origin {
-            NoiseOrigin::Curator => Self::Curator,
-            NoiseOrigin::Shares(_) => Self::SecureSum,
+            Self::Curator => Backend::Curator,
+            Self::SecureSum => Backend::SecureSum,
         }
     }
 }
@@ -68,41 +61,13 @@ pub(crate) struct BackendArguments {
 }
 
 impl BackendArguments {
-    /// Who adds the noise of a study with this many clients.
-    pub(crate) fn origin(&self, clients: usize) -> Result<NoiseOrigin, Failure> {
-        let refuse = |message: String, help: &str| {
-            Failure::usage("sprifed::study::participation", message, help)
-        };
-        if self.backend == BackendName::Curator {
-            return match (self.quorum, self.colluders) {
-                (None, None) => Ok(NoiseOrigin::Curator),
-                _ => Err(refuse(
-                    "--quorum and --colluders were given, but a curator adds all the noise alone"
-                        .to_owned(),
-                    "add --backend secure-sum or remove them; nothing was spent",
-                )),
-            };
+    /// The same without the command line.
+    pub(crate) const fn request(&self) -> BackendRequest {
+        BackendRequest {
+            backend: self.backend.backend(),
+            quorum: self.quorum,
+            colluders: self.colluders,
         }
-        let clients = u32::try_from(clients).unwrap_or(u32::MAX);
-        let (quorum, colluders) = (clients - clients / 10, (clients / 20).max(1));
-        let participation = Participation::new(
-            clients,
-            self.quorum.unwrap_or(quorum),
-            self.colluders.unwrap_or(colluders),
-        );
-        let participation = participation.map_err(|error| {
-            let help = "correct --clients, --quorum or --colluders; nothing was spent";
-            refuse(error.to_string(), help)
-        })?;
-        Ok(NoiseOrigin::Shares(participation))
-    }
-}
-
-/// Who the noise of this origin protects from whom, in words.
-pub(crate) fn trust_words(origin: NoiseOrigin) -> String {
-    match origin {
-        NoiseOrigin::Curator => "a trusted curator who holds all records".to_owned(),
-        NoiseOrigin::Shares(participation) => participation.words(),
     }
 }
 
@@ -144,95 +109,31 @@ pub(crate) struct WorldArguments {
     reading: ReadingName,
 }
 
-fn parse_correlation(text: &str) -> Result<Correlation, String> {
-    let legal = "none, ar:R or equi:R with R from 0 to below 1";
-    let (kind, number) = text.split_once(':').unwrap_or((text, "0"));
-    let number: f64 = number
-        .parse()
-        .map_err(|_| format!("{text:?} is not {legal}"))?;
-    if !(0.0..1.0).contains(&number) {
-        return Err(format!("{number} is not a correlation from 0 to below 1"));
-    }
-    match kind {
-        "none" => Ok(Correlation::None),
-        "ar" => Ok(Correlation::Autoregressive(number)),
-        "equi" => Ok(Correlation::Equal(number)),
-        _ => Err(format!("{text:?} is not {legal}")),
-    }
-}
-
 impl WorldArguments {
+    /// The same without the command line.
+    pub(crate) const fn size(&self) -> WorldSize {
+        WorldSize {
+            records: self.records,
+            features: self.features,
+            sparsity: self.sparsity,
+            clients: self.clients,
+            error_std: self.error_std,
+            population_r2: self.population_r2,
+            correlation: self.correlation,
+            reading: match self.reading {
+                ReadingName::Clean => Reading::Clean,
+                ReadingName::Paper => Reading::Paper,
+            },
+        }
+    }
+
     /// How many clients hold the records.
     pub(crate) fn clients(&self) -> usize {
-        self.clients.unwrap_or(self.records)
+        self.size().clients()
     }
 
     /// The world to generate.
     pub(crate) fn request(&self) -> Result<WorldRequest, Failure> {
-        let refuse = |message: String| {
-            Err(Failure::usage(
-                "sprifed::simulate::illegal-world",
-                message,
-                "correct the value",
-            ))
-        };
-        if self.records < 2 {
-            return refuse(format!(
-                "{} records are given, but at least 2 are required",
-                self.records
-            ));
-        }
-        if self.sparsity == 0 || self.sparsity >= self.features {
-            return refuse(format!(
-                "the sparsity is {}, but it must be at least 1 and below the {} features",
-                self.sparsity, self.features
-            ));
-        }
-        if self.clients() == 0 || self.clients() > self.records {
-            let (clients, records) = (self.clients(), self.records);
-            return refuse(format!(
-                "{clients} clients can not hold {records} records, one or more each"
-            ));
-        }
-        if self
-            .records
-            .checked_mul(self.features)
-            .is_none_or(|cells| cells > 1 << 33)
-        {
-            return refuse(
-                "the world has more than 2^33 values, which does not fit memory".to_owned(),
-            );
-        }
-        let unexplained = match (self.population_r2, self.error_std, self.reading) {
-            (Some(share), _, _) if share > 0.0 && share < 1.0 => Unexplained::PopulationR2(share),
-            (Some(share), _, _) => {
-                return refuse(format!(
-                    "population R2 is {share}, but it must lie between 0 and 1"
-                ));
-            }
-            (None, Some(error), _) if error.is_finite() && error >= 0.0 => {
-                Unexplained::ErrorStdDev(error)
-            }
-            (None, Some(error), _) => {
-                return refuse(format!(
-                    "the error is {error}, but it must be finite and not negative"
-                ));
-            }
-            (None, None, ReadingName::Clean) => Unexplained::ErrorStdDev(0.1),
-            (None, None, ReadingName::Paper) => Unexplained::ErrorStdDev(0.001),
-        };
-        let (reading, test_records) = match self.reading {
-            ReadingName::Clean => (Reading::Clean, 0),
-            ReadingName::Paper => (Reading::Paper, 1000),
-        };
-        Ok(WorldRequest {
-            records: self.records,
-            test_records,
-            features: self.features,
-            sparsity: self.sparsity,
-            correlation: self.correlation,
-            unexplained,
-            reading,
-        })
+        self.size().request()
     }
 }

@@ -12,7 +12,8 @@ mod admission;
 mod by_column;
 mod by_row;
 
-use self::admission::Admission;
+pub(crate) use self::admission::Admission;
+
 pub(crate) use self::by_column::from_columns;
 pub(crate) use self::by_row::from_rows;
 use crate::clients::ClientIndex;
@@ -47,16 +48,16 @@ pub(crate) trait ColumnSource {
 }
 
 /// What both ways of assembling share.
-struct Bounding<'a> {
+pub(crate) struct Bounding<'a> {
     schema: &'a Schema,
-    names: Vec<String>,
-    selection: Selection,
-    mapping: Mapping,
-    counts: LoadCounts,
+    pub(crate) names: Vec<String>,
+    pub(crate) selection: Selection,
+    pub(crate) mapping: Mapping,
+    pub(crate) counts: LoadCounts,
 }
 
 impl<'a> Bounding<'a> {
-    fn new(columns: &[Column], schema: &'a Schema) -> Result<Self, TableError> {
+    pub(crate) fn new(columns: &[Column], schema: &'a Schema) -> Result<Self, TableError> {
         let selection = Selection::choose(columns, schema)?;
         let names: Vec<String> = selection
             .features
@@ -79,7 +80,7 @@ impl<'a> Bounding<'a> {
     }
 
     /// A response in bounded units, or nothing if its record is to be dropped.
-    fn response(&mut self, raw: f64) -> Result<Option<f32>, TableError> {
+    pub(crate) fn response(&mut self, raw: f64) -> Result<Option<f32>, TableError> {
         let value = self.mapping.transform().apply(raw);
         // Below -1 the logarithm does not exist; the value is known, and below the lower bound.
         let is_below_logarithm = value.is_nan() && raw.is_finite();

@@ -6,6 +6,7 @@ mod clients;
 mod columns;
 mod design;
 mod draft;
+mod enrolment;
 mod error;
 mod formats;
 mod mapping;
@@ -23,6 +24,7 @@ pub use crate::clients::ClientIndex;
 pub use crate::columns::{Column, ColumnKind};
 pub use crate::design::Design;
 pub use crate::draft::{PLACEHOLDER, draft_schema};
+pub use crate::enrolment::Enrolment;
 pub use crate::error::{DataError, FileError, SchemaError, TableError};
 pub use crate::formats::csv::read_csv;
 pub use crate::formats::npy::read_npy;
@@ -34,7 +36,8 @@ pub use crate::open::{
 };
 pub use crate::raw::RawColumns;
 pub use crate::schema::{
-    MissingPolicy, MissingResponsePolicy, PrivacyUnit, Response, Schema, Transform,
+    MissingPolicy, MissingResponsePolicy, PrivacyUnit, PublicBounds, RecordPolicy, Response,
+    Schema, Transform,
 };
-pub use crate::table::{LoadCounts, Table};
+pub use crate::table::{LoadCounts, Outline, Table};
 pub use crate::units::Units;

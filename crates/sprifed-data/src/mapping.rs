@@ -86,6 +86,13 @@ impl Mapping {
         self.response.to_unit(self.transform.apply(value))
     }
 
+    /// Writes the features of one record in bounded units; not a number becomes the midpoint.
+    pub fn features_to_units(&self, values: impl Iterator<Item = f64>, bounded: &mut [f32]) {
+        for ((place, units), value) in bounded.iter_mut().zip(&self.features).zip(values) {
+            *place = units.to_unit(value);
+        }
+    }
+
     /// `model` in the units of the table.
     ///
     /// # Why
@@ -114,6 +121,15 @@ impl Mapping {
 }
 
 impl UnitModel {
+    /// The model with these features and coefficients.
+    pub fn from_terms(terms: &[(u32, f64)], intercept: f64) -> Self {
+        Self {
+            support: terms.iter().map(|(feature, _)| *feature as usize).collect(),
+            coefficients: terms.iter().map(|(_, coefficient)| *coefficient).collect(),
+            intercept,
+        }
+    }
+
     /// The bounded response predicted for a bounded row.
     ///
     /// # Panics

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use self::file::{FeaturesTable, ResponseTable, SchemaFile};
+pub use self::file::{PublicBounds, RecordPolicy};
 pub use self::policy::{MissingPolicy, MissingResponsePolicy, PrivacyUnit, Transform};
 use crate::error::SchemaError;
 use crate::pattern::{Pattern, Patterns};
@@ -86,6 +87,40 @@ impl Schema {
             problem: problem.to_string().trim_end().to_owned(),
         })?;
         Self::check(file)
+    }
+
+    /// A schema made of numbers instead of text, for tables that are in memory: the response, bounds
+    /// of features without bounds of their own, and those of single features by name.
+    ///
+    /// # Errors
+    /// The same as those of [`Self::parse`].
+    pub fn of_bounds(
+        response: (&str, PublicBounds, Transform),
+        features: Option<PublicBounds>,
+        named: BTreeMap<String, PublicBounds>,
+        record: RecordPolicy,
+    ) -> Result<Self, SchemaError> {
+        let (name, bounds, transform) = response;
+        let features = features.map_or_else(FeaturesTable::default, |bounds| FeaturesTable {
+            lower: Some(bounds.lower),
+            upper: Some(bounds.upper),
+            center: bounds.center,
+            scale: bounds.scale,
+            ..FeaturesTable::default()
+        });
+        Self::check(SchemaFile {
+            response: ResponseTable {
+                name: name.to_owned(),
+                lower: bounds.lower,
+                upper: bounds.upper,
+                center: bounds.center,
+                scale: bounds.scale,
+                transform,
+            },
+            features,
+            feature: named,
+            record,
+        })
     }
 
     fn check(file: SchemaFile) -> Result<Self, SchemaError> {

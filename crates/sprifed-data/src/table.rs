@@ -16,6 +16,22 @@ pub struct Table {
     pub(crate) counts: LoadCounts,
 }
 
+/// What a study needs to know of a table beside its rows. All of it is public, but for which of the
+/// clients hold no row.
+#[derive(Debug, Clone, Copy)]
+pub struct Outline<'a> {
+    /// The name of each feature.
+    pub names: &'a [String],
+    /// The units of the table and the way back to the original ones.
+    pub mapping: &'a Mapping,
+    /// Who holds which row.
+    pub clients: &'a ClientIndex,
+    /// Whose presence the guarantee hides.
+    pub unit: PrivacyUnit,
+    /// The number of records that may be published: those within the cap, response or not.
+    pub public_size: u64,
+}
+
 /// What happened to the records on their way in.
 ///
 /// Totals only, and for the client's own eyes: `dropped_without_response`, `missing_values` and
@@ -64,6 +80,17 @@ impl Table {
     /// What happened to the records on their way in.
     pub const fn counts(&self) -> &LoadCounts {
         &self.counts
+    }
+
+    /// Everything but the rows.
+    pub fn outline(&self) -> Outline<'_> {
+        Outline {
+            names: self.design.names(),
+            mapping: &self.mapping,
+            clients: &self.clients,
+            unit: self.unit,
+            public_size: self.public_size(),
+        }
     }
 
     /// The number of records that may be published: those within the cap, response or not.

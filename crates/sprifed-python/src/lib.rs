@@ -2,11 +2,24 @@
 
 use pyo3::prelude::*;
 
+mod beforehand;
+mod budget;
+mod choices;
+mod entropy;
+mod error;
+mod fit;
 mod machines;
+mod matrix;
+mod schema;
 
 /// The compiled part of the package `sprifed`.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    error::register(module)?;
+    schema::register(module)?;
+    budget::register(module)?;
+    fit::register(module)?;
+    beforehand::register(module)?;
     machines::register(module)
 }

@@ -14,7 +14,7 @@ use sprifed_privacy::{
 use crate::contribution::{AskedBlock, Contributor};
 use crate::plan::{Plan, PlannedBlock, PlannedChoice, PlannedStep, PlannedSum, SCORE_STEPS};
 use crate::procedure::{Answer, ChoiceBackend, ChoiceQuery, SumBackend, SumQuery};
-use crate::records::Records;
+use crate::records::RecordSource;
 
 #[cfg(test)]
 mod tests;
@@ -44,7 +44,7 @@ pub enum CuratorError {
     /// The plan protects clients, but nobody said which records are whose.
     #[error("the plan protects each client, but the {records} records are not grouped by client")]
     Ungrouped {
-        /// How many records there are.
+        /// How many records there are, each a unit of its own.
         records: usize,
     },
     /// The ledger refused.
@@ -81,25 +81,21 @@ impl From<ReleaseError> for CuratorError {
 
 /// Holds the records, the ledger and the noise of one run.
 #[derive(Debug)]
-pub struct Curator<'a> {
-    records: Records<'a>,
+pub struct Curator<S> {
+    records: S,
     plan: Plan,
     ledger: Ledger,
     generator: NoiseGenerator,
     next_step: usize,
 }
 
-impl<'a> Curator<'a> {
+impl<S: RecordSource> Curator<S> {
     /// A curator who follows `plan`.
     ///
     /// # Errors
     /// When the plan's noise is not a curator's, or it protects clients and the records are not
     /// grouped by them.
-    pub fn open(
-        records: Records<'a>,
-        plan: Plan,
-        generator: NoiseGenerator,
-    ) -> Result<Self, CuratorError> {
+    pub fn open(records: S, plan: Plan, generator: NoiseGenerator) -> Result<Self, CuratorError> {
         if plan.origin != NoiseOrigin::Curator {
             return Err(CuratorError::OtherOrigin {
                 found: format!("{:?}", plan.origin),
@@ -107,9 +103,9 @@ impl<'a> Curator<'a> {
         }
         // Safety of the guarantee: ungrouped, every record of a client would enter on its own, and
         // a client with many would move the sum as often.
-        if plan.unit == PrivacyUnit::Client && !records.are_grouped() {
+        if plan.unit == PrivacyUnit::Client && !records.is_grouped() {
             return Err(CuratorError::Ungrouped {
-                records: records.n_records(),
+                records: records.n_units(),
             });
         }
         let ledger = Ledger::open(plan.budget, plan.relation, plan.unit);
@@ -207,7 +203,7 @@ impl<'a> Curator<'a> {
     }
 }
 
-impl SumBackend for Curator<'_> {
+impl<S: RecordSource> SumBackend for Curator<S> {
     type Error = CuratorError;
 
     fn answer(&mut self, query: &SumQuery) -> Result<Answer, CuratorError> {
@@ -234,7 +230,7 @@ impl SumBackend for Curator<'_> {
     }
 }
 
-impl ChoiceBackend for Curator<'_> {
+impl<S: RecordSource> ChoiceBackend for Curator<S> {
     fn choose(&mut self, query: &ChoiceQuery) -> Result<usize, CuratorError> {
         let planned = self.planned_choice(query)?;
         let permit = self.ledger.spend(&planned.purpose, planned.purchase)?;

@@ -51,6 +51,12 @@ pub trait RecordSource: Sync {
 
     /// Shows the records of one unit, one after the other.
     fn visit_unit(&self, unit: usize, visit: &mut dyn FnMut(Record<'_>));
+
+    /// Whether somebody said which records make a privacy unit. If not, every record counts on its
+    /// own, and a study that protects clients does not start.
+    fn is_grouped(&self) -> bool {
+        false
+    }
 }
 
 impl RecordSource for Records<'_> {
@@ -64,6 +70,10 @@ impl RecordSource for Records<'_> {
 
     fn visit_unit(&self, unit: usize, visit: &mut dyn FnMut(Record<'_>)) {
         self.unit(unit).for_each(visit);
+    }
+
+    fn is_grouped(&self) -> bool {
+        self.units.is_some()
     }
 }
 
@@ -95,6 +105,10 @@ impl<S: RecordSource> RecordSource for Part<'_, S> {
 
     fn visit_unit(&self, unit: usize, visit: &mut dyn FnMut(Record<'_>)) {
         self.source.visit_unit(self.units.start + unit, visit);
+    }
+
+    fn is_grouped(&self) -> bool {
+        self.source.is_grouped()
     }
 }
 
@@ -152,12 +166,6 @@ impl<'a> Records<'a> {
             units: Some(units),
             ..self
         })
-    }
-
-    /// Whether somebody said which records make a privacy unit.
-    #[must_use]
-    pub const fn are_grouped(&self) -> bool {
-        self.units.is_some()
     }
 
     /// n: how many records.

@@ -1,5 +1,7 @@
 //! How many records a study needs: by simulating it, since its noise is known beforehand.
 
+use core::ops::ControlFlow;
+
 use serde::Serialize;
 use sprifed_privacy::{ApproxDp, Relation};
 use sprifed_recovery::CertifiedProcedure;
@@ -31,21 +33,21 @@ const LARGEST_FACTOR: usize = 32;
 /// Fewer records than this are not worth a study.
 const FEWEST: usize = 20;
 
-/// Forecasts `procedure` on worlds like `world`; `watch` hears of every trial.
+/// Forecasts `procedure` on worlds like `world`; `watch` hears of every trial and may end it there.
 ///
 /// The search doubles or halves until 90 % lies between two numbers of records, and then closes in
 /// to a tenth. Trials with the same seed share their randomness, so that the search is not led by
 /// noise alone.
 ///
 /// # Errors
-/// When a trial fails.
+/// When a trial fails, or `watch` ended it.
 pub fn forecast_records(
     procedure: CertifiedProcedure,
     world: WorldRequest,
     budget: ApproxDp,
     relation: Relation,
     trials: u64,
-    mut watch: impl FnMut(usize),
+    mut watch: impl FnMut(usize) -> ControlFlow<()>,
 ) -> Result<Forecast, TrialError> {
     let mut tried: Vec<(usize, f64)> = Vec::new();
     let mut evaluate = |records: usize, tried: &mut Vec<(usize, f64)>| {
@@ -54,7 +56,9 @@ pub fn forecast_records(
         let mut outcomes = Vec::new();
         for seed in 0..trials {
             outcomes.push(method.run(request, 7_000 + seed)?);
-            watch(records);
+            if watch(records).is_break() {
+                return Err(TrialError::Interrupted);
+            }
         }
         let summary = Summary::of(&outcomes, world.sparsity);
         tried.push((records, summary.recovered_share.mean));

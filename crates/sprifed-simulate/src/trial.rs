@@ -51,6 +51,9 @@ pub enum TrialError {
     /// The records are not usable.
     #[error(transparent)]
     Records(#[from] IllegalRecords),
+    /// Nobody waits for the rest.
+    #[error("the trials were interrupted")]
+    Interrupted,
 }
 
 /// The paper's algorithms with the paper's noise.

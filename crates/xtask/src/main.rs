@@ -13,6 +13,7 @@ use crate::workspace::Workspace;
 mod error;
 mod finding;
 mod layers;
+mod python;
 mod repository;
 mod suite;
 mod tidy;
@@ -21,7 +22,8 @@ mod workspace;
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
-  test       what a change must pass: formatting, lints, layers, tests, documentation
+  test       what a change must pass: formatting, lints, layers, tests, documentation, Python
+  python     build the Python package into a virtual environment and run its tests
   test-slow  long statistics and simulations, in release mode
   layers     check the direction of dependencies
   tidy       check files, names, manifests, bans, citations, papers and vectors
@@ -33,7 +35,8 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let command: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match command.as_slice() {
-        ["test"] => return suite::run(&root(), &suite::EVERY_CHANGE),
+        ["test"] => return test(),
+        ["python"] => return python::run(&root()),
         ["test-slow"] => return suite::run(&root(), &suite::SLOW),
         ["layers"] => check_layers(),
         ["tidy"] => check_tidy(),
@@ -47,6 +50,13 @@ fn main() -> ExitCode {
             say(&mut io::stdout(), &report.to_string(), ExitCode::from(code))
         }
         Err(error) => say(&mut io::stderr(), &format!("{error}\n"), ExitCode::from(3)),
+    }
+}
+
+fn test() -> ExitCode {
+    match suite::run(&root(), &suite::EVERY_CHANGE) {
+        code if code == ExitCode::SUCCESS => python::run(&root()),
+        failed => failed,
     }
 }
 

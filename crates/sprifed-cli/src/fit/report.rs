@@ -5,14 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use sprifed_data::Transform;
-use sprifed_recovery::FitStatus;
 
-use crate::model::{Model, Response};
+use crate::model::Model;
 use crate::output::table;
 use crate::score::Score;
-
-#[cfg(test)]
-mod tests;
 
 /// Why a fit shows no score unless asked.
 const NO_SCORE: &str = "a score computed from the fitted records would be one more release about them, without \
@@ -64,10 +60,10 @@ impl Report<'_> {
         json!({
             "label": model.label,
             "guarantee": model.guarantee,
-            "status": status_name(&model.status),
+            "status": model.status_name(),
             "status_detail": model.status,
-            "status_words": status_words(model),
-            "warning": residual_warning(model.residual_scale, &model.response),
+            "status_words": model.status_words(),
+            "warning": model.warning(),
             "response": model.response.name,
             "transform": model.response.transform,
             "support": model.support(),
@@ -112,9 +108,9 @@ impl Report<'_> {
             model.train_size,
             model.n_clients,
             model.plan.procedure,
-            status_words(model)
+            model.status_words()
         );
-        if let Some(warning) = residual_warning(model.residual_scale, &model.response) {
+        if let Some(warning) = model.warning() {
             let _ = writeln!(text, "WARNING: {warning}.\n");
         }
         text += &coefficients(model);
@@ -140,20 +136,6 @@ impl Report<'_> {
     }
 }
 
-/// Says so if the residuals, as the run itself estimated them, are larger than a constant would
-/// leave. Both numbers are private answers or public, so this costs nothing.
-fn residual_warning(residual_scale: Option<f64>, response: &Response) -> Option<String> {
-    let half = (response.upper - response.lower) / 2.0;
-    residual_scale.filter(|scale| *scale > half).map(|scale| {
-        format!(
-            "before its last step the model left residuals of about {scale:.3}, but the middle of the \
-             response's bounds alone leaves at most {half:.3}: do not use this model. Features in \
-             standard units (`center` and `scale` in the schema), a larger epsilon or another \
-             --procedure may help"
-        )
-    })
-}
-
 fn coefficients(model: &Model) -> String {
     let mut rows = vec![
         ["feature", "coefficient", "noise alone (+-2 sd)"]
@@ -176,41 +158,4 @@ fn coefficients(model: &Model) -> String {
         String::new(),
     ]);
     table(&rows)
-}
-
-fn status_name(status: &FitStatus) -> &'static str {
-    match status {
-        FitStatus::Complete => "complete",
-        FitStatus::NoFeatureAboveNoise { .. } => "no-feature-above-noise",
-        FitStatus::IllConditioned { .. } => "ill-conditioned",
-    }
-}
-
-fn status_words(model: &Model) -> String {
-    match model.status {
-        FitStatus::Complete => "All features were chosen and the last solve stood above its noise. Whether the model predicts, \
-                                only other records tell.".to_owned(),
-        FitStatus::NoFeatureAboveNoise { largest_ratio } => format!(
-            "NOTHING FOUND: no coefficient stands out of the noise (the largest is {largest_ratio:.1} standard \
-             deviations of it); take these features as picked at random. Tighter public bounds or a public \
-             center and scale in the schema, more records, a larger epsilon or fewer candidate features \
-             would help."
-        ),
-        FitStatus::IllConditioned {
-            condition,
-            repaired,
-        } => {
-            let condition = if condition < 0.0 {
-                "they were not positive definite".to_owned()
-            } else {
-                format!("their condition number was {condition:.1}")
-            };
-            format!(
-                "UNRELIABLE COEFFICIENTS: the noisy equations had to be repaired: {condition}, and {repaired} of \
-                 {} directions were raised to the noise level. Tighter public bounds or a public center and \
-                 scale in the schema, more records, a larger epsilon or a smaller sparsity would help.",
-                model.features.len()
-            )
-        }
-    }
 }

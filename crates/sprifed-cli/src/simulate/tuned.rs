@@ -1,6 +1,7 @@
 //! `simulate --tune`: a baseline whose parameters are looked for, for free and within the budget.
 
 use serde_json::{Value, json};
+use sprifed_fit::certified_guarantee;
 use sprifed_privacy::ApproxDp;
 use sprifed_privacy::NoiseOrigin;
 use sprifed_recovery::Tuned;
@@ -41,7 +42,7 @@ impl Simulate {
         let mut guarantee = Value::Null;
         if let Method::Baseline { setting, .. } = method {
             let spending = Tuned::plan(setting, &tried)?.spending()?;
-            guarantee = self.certified_guarantee(&spending, NoiseOrigin::Curator);
+            guarantee = certified_guarantee(&spending, NoiseOrigin::Curator, self.delta, relation);
         }
         let progress = Progress::start("trials", self.trials);
         for trial in 0..self.trials {

@@ -12,7 +12,7 @@ use crate::schema::Schema;
 /// The choice depends on the order of the file and on whose records they are, never on what they
 /// say, so capping costs no privacy.
 #[derive(Debug)]
-pub(super) struct Admission<'a> {
+pub(crate) struct Admission<'a> {
     client_column: Option<&'a str>,
     max_per_client: u32,
     seen: HashMap<Box<[u8]>, Seen>,
@@ -27,7 +27,7 @@ struct Seen {
 }
 
 impl<'a> Admission<'a> {
-    pub(super) fn new(schema: &'a Schema) -> Self {
+    pub(crate) fn new(schema: &'a Schema) -> Self {
         Self {
             client_column: schema.client(),
             max_per_client: schema.max_per_client().get(),
@@ -40,7 +40,7 @@ impl<'a> Admission<'a> {
     /// The client of the next record, or nothing if that client has reached the cap.
     ///
     /// Without a client column every record is a client of its own and `label` is not looked at.
-    pub(super) fn admit(&mut self, label: &[u8]) -> Result<Option<u32>, TableError> {
+    pub(crate) fn admit(&mut self, label: &[u8]) -> Result<Option<u32>, TableError> {
         let Some(column) = self.client_column else {
             return self.new_client().map(Some);
         };
@@ -63,11 +63,11 @@ impl<'a> Admission<'a> {
         Ok(Some(client))
     }
 
-    pub(super) fn n_clients(&self) -> u32 {
+    pub(crate) fn n_clients(&self) -> u32 {
         self.n_clients
     }
 
-    pub(super) fn over_cap(&self) -> u64 {
+    pub(crate) fn over_cap(&self) -> u64 {
         self.over_cap
     }
 

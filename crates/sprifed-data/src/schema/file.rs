@@ -16,9 +16,9 @@ pub(super) struct SchemaFile {
     #[serde(default)]
     pub(super) features: FeaturesTable,
     #[serde(default)]
-    pub(super) feature: BTreeMap<String, BoundsTable>,
+    pub(super) feature: BTreeMap<String, PublicBounds>,
     #[serde(default)]
-    pub(super) record: RecordTable,
+    pub(super) record: RecordPolicy,
 }
 
 #[derive(Debug, Deserialize)]
@@ -45,24 +45,35 @@ pub(super) struct FeaturesTable {
     pub(super) exclude: Vec<String>,
 }
 
-#[derive(Debug, Deserialize)]
+/// The public bounds of one column, with a centre and a scale where they are not the default.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct BoundsTable {
-    pub(super) lower: f64,
-    pub(super) upper: f64,
-    pub(super) center: Option<f64>,
-    pub(super) scale: Option<f64>,
+pub struct PublicBounds {
+    /// The smallest value that is not clipped.
+    pub lower: f64,
+    /// The largest value that is not clipped.
+    pub upper: f64,
+    /// The value that becomes zero; the middle of the bounds by default.
+    pub center: Option<f64>,
+    /// How far a value moves when its unit moves by one; half the distance of the bounds by default.
+    pub scale: Option<f64>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+/// Whose a record is, how many of them count, and what happens to gaps.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct RecordTable {
-    pub(super) client: Option<String>,
-    pub(super) max_per_client: Option<u32>,
+pub struct RecordPolicy {
+    /// The column that says whose record it is.
+    pub client: Option<String>,
+    /// How many records of one client are used at most; one by default.
+    pub max_per_client: Option<u32>,
+    /// Whose presence the guarantee hides.
     #[serde(default)]
-    pub(super) unit: PrivacyUnit,
+    pub unit: PrivacyUnit,
+    /// What happens when a feature is missing.
     #[serde(default)]
-    pub(super) missing: MissingPolicy,
+    pub missing: MissingPolicy,
+    /// What happens when the response is missing.
     #[serde(default)]
-    pub(super) missing_response: MissingResponsePolicy,
+    pub missing_response: MissingResponsePolicy,
 }

@@ -34,7 +34,7 @@ impl Table {
     }
 }
 
-fn open(table: &Table, plan: Plan, seed: u64) -> Curator<'_> {
+fn open(table: &Table, plan: Plan, seed: u64) -> Curator<Records<'_>> {
     Curator::open(table.records(), plan, NoiseGenerator::simulated(seed)).unwrap()
 }
 
@@ -71,7 +71,7 @@ fn run_all(table: &Table, seed: u64) -> (Vec<Answer>, usize) {
     (answers, index)
 }
 
-fn assert_refused(curator: &mut Curator<'_>, query: &SumQuery) {
+fn assert_refused(curator: &mut Curator<Records<'_>>, query: &SumQuery) {
     let before = (curator.ledger().record(), curator.next_step);
     let refused = curator.answer(query).unwrap_err();
     assert!(

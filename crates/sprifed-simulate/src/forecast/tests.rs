@@ -12,6 +12,7 @@ fn forecast(records: usize, procedure: CertifiedProcedure) -> (Forecast, usize) 
     };
     let forecast = forecast_records(procedure, world, budget(5.0), Relation::ZeroOut, 4, |_| {
         heard += 1;
+        ControlFlow::Continue(())
     });
     (forecast.unwrap(), heard)
 }
@@ -59,7 +60,24 @@ fn a_world_that_can_not_be_planned_is_an_error() {
         budget(1.0),
         Relation::ZeroOut,
         1,
-        |_| (),
+        |_| ControlFlow::Continue(()),
     );
     assert!(refused.is_err());
+}
+
+#[test]
+fn nobody_waits_for_a_forecast_that_was_interrupted() {
+    let mut heard = 0;
+    let ended = forecast_records(
+        CertifiedProcedure::Argmax,
+        request(),
+        budget(5.0),
+        Relation::ZeroOut,
+        4,
+        |_| {
+            heard += 1;
+            ControlFlow::Break(())
+        },
+    );
+    assert_eq!((ended, heard), (Err(TrialError::Interrupted), 1));
 }

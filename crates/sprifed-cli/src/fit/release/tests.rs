@@ -2,6 +2,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use sprifed_data::{Schema, Table, read_csv};
+use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{ApproxDp, Epsilon, Ledger, LedgerRecord};
 
 use super::*;
@@ -42,7 +43,7 @@ fn refused_midway(place: &Path, tries: usize) -> Vec<Failure> {
     let schema = Schema::parse(SCHEMA).unwrap();
     let table = table(&schema);
     let request = Command::parse_from(["fit", "data.csv", "--sparsity", "1", "--epsilon", "3"]).fit;
-    let mut study = Study::prepare(&request, &schema, &table).unwrap();
+    let mut study = Study::prepare(&request.request(), &schema, table.outline()).unwrap();
     let delta = study.plan.budget.delta();
     study.plan.budget = ApproxDp::new(Epsilon::try_from(2.0).unwrap(), delta);
     (0..tries)
@@ -50,6 +51,7 @@ fn refused_midway(place: &Path, tries: usize) -> Vec<Failure> {
             let destination = Destination::reserve(place, Overwrite::Refused).unwrap();
             release(
                 &study,
+                &table,
                 Secret::Curator(NoiseGenerator::simulated(1)),
                 destination,
                 Vec::new(),
@@ -104,21 +106,14 @@ fn a_ledger_that_can_not_be_stored_is_said_in_full() {
     let schema = Schema::parse(SCHEMA).unwrap();
     let table = table(&schema);
     let request = Command::parse_from(["fit", "data.csv", "--sparsity", "1", "--epsilon", "3"]).fit;
-    let study = Study::prepare(&request, &schema, &table).unwrap();
-    let mut curator = Curator::open(
-        study.grouped.records().unwrap(),
-        study.plan.clone(),
-        NoiseGenerator::simulated(1),
-    )
-    .unwrap();
-    study
-        .procedure
-        .run(&study.setting, &mut curator, |_| ())
-        .unwrap();
-    let receipt = Receipt {
-        provenance: curator.provenance(),
-        ledger: curator.ledger().record(),
-    };
+    let study = Study::prepare(&request.request(), &schema, table.outline()).unwrap();
+    let design = table.design();
+    let rows =
+        Records::each_a_unit(design.values(), table.response(), design.n_features()).unwrap();
+    let secret = Secret::Curator(NoiseGenerator::simulated(1));
+    let go_on = &mut |_| ControlFlow::Continue(());
+    let Run { outcome, receipt } = study.run(&rows, secret, go_on).unwrap();
+    outcome.unwrap();
     let failure = Failure::environment("sprifed::file::unwritable", "no space".to_owned(), "");
     let kept = keep_ledger(failure, place, &receipt);
     assert_eq!(kept.exit_code(), 3);

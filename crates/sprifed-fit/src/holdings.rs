@@ -1,36 +1,43 @@
 //! Who holds which rows, decided from file order and labels alone.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
-use sprifed_data::{ClientIndex, DataError, PrivacyUnit, Schema, Table};
+use sprifed_data::{ClientIndex, DataError, Outline, PrivacyUnit, Schema};
 use sprifed_privacy::NoiseOrigin;
-use sprifed_query::{IllegalRecords, Records};
+use sprifed_query::{Record, RecordSource};
 
 use crate::failure::Failure;
 
 /// The clients of a study and, where they are the units of privacy, the order that groups them.
 #[derive(Debug)]
-pub(super) struct Holdings {
+pub struct Holdings {
     /// How many clients there are, with and without usable records.
-    pub(super) n_clients: usize,
+    pub n_clients: usize,
     /// The most records that one client can hold.
-    pub(super) most_records: u32,
+    pub most_records: u32,
     /// The rows of each client.
     rows: Vec<Vec<u32>>,
     /// Whether clients are the units of privacy.
     by_client: bool,
 }
 
-/// A table with the rows of each unit side by side.
+/// Which rows are together.
 #[derive(Debug)]
-pub(super) struct Grouped<'a> {
-    features: Cow<'a, [f32]>,
-    responses: Cow<'a, [f32]>,
-    n_features: usize,
+pub(crate) struct Grouping {
+    /// The rows in the order of units, where that is not their own.
+    order: Option<Vec<u32>>,
+    /// The places in the order that make a unit; each is one by default.
     units: Option<Vec<Range<usize>>>,
     /// The units of each client, where clients are parties of their own.
     parties: Vec<Range<usize>>,
+}
+
+/// Rows, of which each is a unit of `rows`, with those of one privacy unit together; nothing is
+/// copied.
+#[derive(Clone, Copy, Debug)]
+pub struct Grouped<'a, S> {
+    rows: &'a S,
+    grouping: &'a Grouping,
 }
 
 impl Holdings {
@@ -40,13 +47,16 @@ impl Holdings {
     /// Blocks are cut by position in the file and not among the usable rows: otherwise a record
     /// that is dropped would move others from one client to the next, and the change of one unit
     /// would be the change of many.
-    pub(super) fn of(
+    ///
+    /// # Errors
+    /// When the clients are said twice, or there are more of them than records.
+    pub fn of(
         schema: &Schema,
-        table: &Table,
+        table: Outline<'_>,
         clients: Option<usize>,
     ) -> Result<Self, Failure> {
-        let index = table.clients();
-        let by_client = table.unit() == PrivacyUnit::Client;
+        let index = table.clients;
+        let by_client = table.unit == PrivacyUnit::Client;
         if let Some(column) = schema.client() {
             if let Some(found) = clients {
                 let message = format!(
@@ -84,41 +94,37 @@ impl Holdings {
     }
 
     /// The most privacy units that one client can hold.
-    pub(super) const fn most_units(&self) -> u32 {
+    #[must_use]
+    pub const fn most_units(&self) -> u32 {
         if self.by_client { 1 } else { self.most_records }
     }
 
-    /// The rows of `table`, those of one unit side by side, and those of one client where clients
-    /// add the noise.
-    pub(super) fn group<'a>(&self, table: &'a Table, origin: NoiseOrigin) -> Grouped<'a> {
-        let design = table.design();
-        let mut grouped = Grouped {
-            features: Cow::Borrowed(design.values()),
-            responses: Cow::Borrowed(table.response()),
-            n_features: design.n_features(),
+    /// The rows, those of one unit together, and those of one client where clients add the noise.
+    pub(crate) fn group(&self, origin: NoiseOrigin) -> Grouping {
+        let mut grouping = Grouping {
+            order: None,
             units: None,
             parties: Vec::new(),
         };
         let as_parties = origin != NoiseOrigin::Curator;
         if !as_parties && !self.by_client {
-            return grouped;
+            return grouping;
         }
-        let order = || self.rows.iter().flatten().map(|row| *row as usize);
-        if !order().enumerate().all(|(place, row)| place == row) {
-            grouped.features = order().flat_map(|row| design.row(row)).copied().collect();
-            grouped.responses = order().map(|row| table.response()[row]).collect();
+        let order = || self.rows.iter().flatten().copied();
+        if !(0..).zip(order()).all(|(place, row)| place == row) {
+            grouping.order = Some(order().collect());
         }
         // A client without usable records contributes zero, so it has no place among the units.
         if self.by_client {
             let held = self.rows.iter().map(Vec::len).filter(|held| *held > 0);
-            grouped.units = Some(consecutive(held));
+            grouping.units = Some(consecutive(held));
         }
         if as_parties {
             let held = self.rows.iter().map(Vec::len);
             let units = held.map(|held| if self.by_client { held.min(1) } else { held });
-            grouped.parties = consecutive(units);
+            grouping.parties = consecutive(units);
         }
-        grouped
+        grouping
     }
 }
 
@@ -133,18 +139,43 @@ fn consecutive(lengths: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
     lengths.map(range).collect()
 }
 
-impl Grouped<'_> {
+impl Grouping {
     /// The units of each client, where clients are parties of their own.
-    pub(super) fn parties(&self) -> &[Range<usize>] {
+    pub(crate) fn parties(&self) -> &[Range<usize>] {
         &self.parties
     }
 
-    /// The records as a backend wants them.
-    pub(super) fn records(&self) -> Result<Records<'_>, IllegalRecords> {
-        let records = Records::each_a_unit(&self.features, &self.responses, self.n_features)?;
-        match &self.units {
-            Some(units) => records.grouped(units.clone()),
-            None => Ok(records),
+    /// `rows` as a backend wants them.
+    pub(crate) const fn of<'a, S: RecordSource>(&'a self, rows: &'a S) -> Grouped<'a, S> {
+        Grouped {
+            rows,
+            grouping: self,
         }
+    }
+}
+
+impl<S: RecordSource> RecordSource for Grouped<'_, S> {
+    fn n_features(&self) -> usize {
+        self.rows.n_features()
+    }
+
+    fn n_units(&self) -> usize {
+        let units = self.grouping.units.as_ref();
+        units.map_or_else(|| self.rows.n_units(), Vec::len)
+    }
+
+    fn visit_unit(&self, unit: usize, visit: &mut dyn FnMut(Record<'_>)) {
+        let Grouping { order, units, .. } = self.grouping;
+        let places = units
+            .as_ref()
+            .map_or(unit..unit + 1, |units| units[unit].clone());
+        for place in places {
+            let row = order.as_ref().map_or(place, |order| order[place] as usize);
+            self.rows.visit_unit(row, visit);
+        }
+    }
+
+    fn is_grouped(&self) -> bool {
+        self.grouping.units.is_some()
     }
 }

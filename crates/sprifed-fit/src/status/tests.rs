@@ -1,3 +1,5 @@
+use sprifed_data::Transform;
+
 use super::*;
 
 #[test]

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 
 /// The conditions of the two recovery theorems for the simulated world, in units of one standard
 /// deviation, at the plan's budget split as the paper splits it.
-pub(super) fn answer(
+pub(crate) fn answer(
     plan: &Plan,
     request: &WorldRequest,
     relation: Relation,
@@ -49,7 +49,9 @@ pub(super) fn answer(
     }))
 }
 
-pub(super) fn to_text(theorem: &Value) -> String {
+/// The same in words.
+#[must_use]
+pub fn theorem_text(theorem: &Value) -> String {
     let records = |name: &str| {
         theorem[name]["required_records"].as_f64().map_or_else(
             || "no number of".to_owned(),

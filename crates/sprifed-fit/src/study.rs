@@ -1,28 +1,55 @@
 //! What was asked, made definite: setting, plan, records and guarantee, before anything is spent.
 
-use sprifed_data::{MissingPolicy, PrivacyUnit as DataUnit, Schema, Table, Units};
+use sprifed_data::{MissingPolicy, Outline, PrivacyUnit as DataUnit, Schema, Units};
 use sprifed_noise::Provenance;
-use sprifed_privacy::{ApproxDp, Delta, IllegalQuantity, NoiseOrigin, PrivacyUnit, Spending};
+use sprifed_privacy::{
+    ApproxDp, Delta, Epsilon, IllegalQuantity, NoiseOrigin, PrivacyUnit, Relation, Spending,
+};
 use sprifed_query::Plan;
 use sprifed_recovery::{CertifiedProcedure, Intercept, Setting};
 
-use super::Fit;
-use super::guarantee::{Guarantee, Terms};
-use super::holdings::{Grouped, Holdings};
+use crate::backend::BackendRequest;
 use crate::failure::Failure;
+use crate::guarantee::{Guarantee, Terms};
+use crate::holdings::{Grouping, Holdings};
+
+/// What was asked of a fit.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// How many features are chosen.
+    pub sparsity: u32,
+    /// The privacy budget.
+    pub epsilon: Epsilon,
+    /// The delta of the budget; the smaller of 1e-6 and 1/(10 n) by default.
+    pub delta: Option<Delta>,
+    /// How features are found.
+    pub procedure: CertifiedProcedure,
+    /// Which data sets the guarantee makes indistinguishable.
+    pub neighbours: Relation,
+    /// Who answers.
+    pub backend: BackendRequest,
+    /// Over how many clients the records are split, in consecutive blocks; one record each by
+    /// default, or as the labels of the schema's client column say.
+    pub clients: Option<usize>,
+}
 
 /// A fit that can begin.
 #[derive(Debug)]
-pub(super) struct Study<'a> {
-    pub(super) table: &'a Table,
-    pub(super) response: String,
-    pub(super) missing: MissingPolicy,
-    pub(super) procedure: CertifiedProcedure,
-    pub(super) setting: Setting,
-    pub(super) plan: Plan,
-    pub(super) holdings: Holdings,
-    pub(super) grouped: Grouped<'a>,
+pub struct Study<'a> {
+    pub(crate) table: Outline<'a>,
+    pub(crate) response: String,
+    pub(crate) missing: MissingPolicy,
+    /// How features are found.
+    pub procedure: CertifiedProcedure,
+    /// What the procedure is planned for.
+    pub setting: Setting,
+    /// Everything that will be asked, with its noise.
+    pub plan: Plan,
+    /// Who holds which rows.
+    pub holdings: Holdings,
+    pub(crate) grouping: Grouping,
     spending: Spending,
+    delta_is_given: bool,
 }
 
 impl<'a> Study<'a> {
@@ -30,32 +57,32 @@ impl<'a> Study<'a> {
     ///
     /// # Errors
     /// When no such study exists or its plan costs more than the budget.
-    pub(super) fn prepare(
-        request: &Fit,
+    pub fn prepare(
+        request: &Request,
         schema: &Schema,
-        table: &'a Table,
+        table: Outline<'a>,
     ) -> Result<Self, Failure> {
         let holdings = Holdings::of(schema, table, request.clients)?;
-        let unit = match table.unit() {
+        let unit = match table.unit {
             DataUnit::Client => PrivacyUnit::Client,
             _ => PrivacyUnit::Record,
         };
         // A client contributes the mean over its records, so where clients are the units, they are
         // what a sum counts.
         let n_records = match unit {
-            PrivacyUnit::Record => count(table.public_size(), "records")?,
+            PrivacyUnit::Record => count(table.public_size, "records")?,
             PrivacyUnit::Client => count(holdings.n_clients as u64, "clients")?,
         };
         let delta = request
             .delta
             .map_or_else(|| recommended_delta(f64::from(n_records)), Ok)?;
-        let mapping = table.mapping();
+        let mapping = table.mapping;
         let setting = Setting {
             n_records,
-            n_features: count(table.design().n_features() as u64, "features")?,
+            n_features: count(table.names.len() as u64, "features")?,
             sparsity: request.sparsity,
             budget: ApproxDp::new(request.epsilon, delta),
-            relation: request.neighbours.relation(),
+            relation: request.neighbours,
             unit,
             origin: request.backend.origin(holdings.n_clients)?,
             response_bound: mapping.response_bound(),
@@ -67,7 +94,7 @@ impl<'a> Study<'a> {
                 .then_some(1.0),
             intercept: Intercept::Estimated,
         };
-        let procedure = request.procedure.procedure();
+        let procedure = request.procedure;
         refuse_choices(procedure, setting.origin)?;
         let plan = procedure.plan(&setting)?;
         let spending = plan.spending()?;
@@ -79,14 +106,18 @@ impl<'a> Study<'a> {
             procedure,
             setting,
             plan,
-            grouped: holdings.group(table, setting.origin),
+            grouping: holdings.group(setting.origin),
             holdings,
             spending,
+            delta_is_given: request.delta.is_some(),
         })
     }
 
     /// What the study promises if its noise is of this origin.
-    pub(super) fn guarantee(&self, provenance: Provenance) -> Result<Guarantee, IllegalQuantity> {
+    ///
+    /// # Errors
+    /// When a cost is not a number that can be written down.
+    pub fn guarantee(&self, provenance: Provenance) -> Result<Guarantee, IllegalQuantity> {
         let terms = Terms {
             delta: self.setting.budget.delta(),
             relation: self.setting.relation,
@@ -97,15 +128,30 @@ impl<'a> Study<'a> {
         Guarantee::of(&self.spending, terms, provenance)
     }
 
-    /// How many privacy units there are.
-    pub(super) fn n_units(&self) -> f64 {
-        f64::from(self.setting.n_records)
+    /// What a person should know about the delta.
+    #[must_use]
+    pub fn delta_note(&self) -> Option<String> {
+        let delta = self.plan.budget.delta().get();
+        let product = delta * f64::from(self.setting.n_records);
+        if !self.delta_is_given {
+            Some(format!(
+                "delta was not given: {delta:e}, the smaller of 1e-6 and 1/(10 n)"
+            ))
+        } else if product > 0.1 {
+            Some(format!(
+                "delta times the number of {}s is {product:.2}; at most 0.1 is recommended",
+                self.plan.unit.words()
+            ))
+        } else {
+            None
+        }
     }
 }
 
 /// Whether the schema gave a centre and a scale of its own, so that units are standard ones. The
 /// default scale is half the distance of the bounds, computed in the same way.
-fn has_public_scale(units: &Units) -> bool {
+#[must_use]
+pub fn has_public_scale(units: &Units) -> bool {
     let default = units.upper() / 2.0 - units.lower() / 2.0;
     (units.scale() - default).abs() > 1e-12 * default
 }
@@ -122,8 +168,25 @@ fn refuse_choices(procedure: CertifiedProcedure, origin: NoiseOrigin) -> Result<
     ))
 }
 
-fn recommended_delta(units: f64) -> Result<Delta, IllegalQuantity> {
+/// The delta of a study that was given none: the smaller of 1e-6 and 1/(10 n).
+///
+/// # Errors
+/// Never for a number of units that exists.
+pub fn recommended_delta(units: f64) -> Result<Delta, IllegalQuantity> {
     Delta::try_from((0.1 / units.max(1.0)).min(1e-6))
+}
+
+/// Nobody said what the bounds are.
+#[must_use]
+pub fn no_schema() -> Failure {
+    let message = "no schema was given; required: --schema FILE.toml with public bounds. They \
+                   cannot be read off the data: the largest value of a column is somebody's \
+                   value, and a bound that moves when one record changes gives that record \
+                   away, noise or not";
+    let help = "run `sprifed schema draft DATA --out schema.toml`, replace every FILL_IN by a \
+                number known without looking at the records, and pass --schema schema.toml; \
+                nothing was spent";
+    Failure::usage("sprifed::fit::no-schema", message.to_owned(), help)
 }
 
 fn require_within_budget(spending: &Spending, budget: ApproxDp) -> Result<(), Failure> {

@@ -9,14 +9,14 @@ use sprifed_privacy::{
     Spending, SumCost,
 };
 
-use crate::study_arguments::{BackendName, trust_words};
+use crate::backend::{Backend, trust_words};
 
 /// Stamped on every output whose noise can be repeated.
 const NOT_PRIVATE: &str = "NOT PRIVATE";
 
 /// The guarantee of a fit, as reports and files show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Guarantee {
+pub struct Guarantee {
     mode: Mode,
     unit: PrivacyUnit,
     neighbours: Relation,
@@ -33,10 +33,12 @@ pub(crate) struct Guarantee {
     nominal_epsilon: Option<f64>,
     /// What a client with several records has, where records are the units.
     client: Option<ClientGuarantee>,
-    pub(crate) backend: String,
+    /// Who added up the records.
+    pub backend: String,
     trust: String,
     provenance: Provenance,
-    pub(crate) statement: String,
+    /// All of it in one sentence.
+    pub statement: String,
 }
 
 /// Whether the guarantee holds.
@@ -58,19 +60,25 @@ struct ClientGuarantee {
 
 /// What the guarantee is about.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Terms {
-    pub(super) delta: Delta,
-    pub(super) relation: Relation,
-    pub(super) unit: PrivacyUnit,
+pub struct Terms {
+    /// δ.
+    pub delta: Delta,
+    /// Which data sets are neighbours.
+    pub relation: Relation,
+    /// Whose presence is protected.
+    pub unit: PrivacyUnit,
     /// The most records that one client can hold.
-    pub(super) most_records: u32,
+    pub most_records: u32,
     /// Who adds the noise.
-    pub(super) origin: NoiseOrigin,
+    pub origin: NoiseOrigin,
 }
 
 impl Guarantee {
     /// The guarantee of a whole plan: what it costs was fixed before any record was touched.
-    pub(super) fn of(
+    ///
+    /// # Errors
+    /// When a cost is not a number that can be written down.
+    pub fn of(
         spending: &Spending,
         terms: Terms,
         provenance: Provenance,
@@ -97,7 +105,7 @@ impl Guarantee {
             slack: cost.slack,
             nominal_epsilon: (!is_private).then_some(total),
             client,
-            backend: BackendName::of(terms.origin).words().to_owned(),
+            backend: Backend::of(terms.origin).words().to_owned(),
             trust: trust_words(terms.origin),
             provenance,
             statement: String::new(),
@@ -107,8 +115,23 @@ impl Guarantee {
     }
 
     /// `NOT PRIVATE` if the noise can be repeated.
-    pub(crate) fn label(&self) -> Option<&'static str> {
+    #[must_use]
+    pub fn label(&self) -> Option<&'static str> {
         (self.mode == Mode::NotPrivate).then_some(NOT_PRIVATE)
+    }
+
+    /// What this guarantee was made from, to compute it again for noise of this origin.
+    ///
+    /// # Errors
+    /// When δ is none.
+    pub(crate) fn terms(&self, origin: NoiseOrigin) -> Result<Terms, IllegalQuantity> {
+        Ok(Terms {
+            delta: Delta::try_from(self.delta)?,
+            relation: self.neighbours,
+            unit: self.unit,
+            most_records: self.client.map_or(1, |client| client.most_records),
+            origin,
+        })
     }
 
     fn words(&self, epsilon: f64) -> String {

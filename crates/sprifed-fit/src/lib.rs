@@ -1,0 +1,32 @@
+#![doc = include_str!("../README.md")]
+
+mod backend;
+mod failure;
+mod guarantee;
+mod holdings;
+mod model;
+mod planning;
+mod reference;
+mod repeated;
+mod run;
+mod simulation;
+mod status;
+mod study;
+mod theorem;
+mod verify;
+mod world;
+
+pub use backend::{Backend, BackendRequest, trust_words};
+pub use failure::{Blame, Failure};
+pub use guarantee::{Guarantee, Terms};
+pub use holdings::{Grouped, Holdings};
+pub use model::{FORMAT, Model, Parts, Receipt, Response, Term, VERSION, software, to_term};
+pub use planning::{PlanRequest, Planned, StepLine};
+pub use reference::{ExactModel, centred_omp};
+pub use repeated::{Repetition, repeated_fit};
+pub use run::{Run, Secret, Watch, spent_words};
+pub use simulation::{NOT_PRIVATE_REFERENCE, Simulation, certified_guarantee};
+pub use study::{Request, Study, has_public_scale, no_schema, recommended_delta};
+pub use theorem::theorem_text;
+pub use verify::verify_model;
+pub use world::{WorldSize, parse_correlation};

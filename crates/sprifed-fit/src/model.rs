@@ -1,0 +1,273 @@
+//! A fitted model in the units of the table, with its guarantee and its receipts.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sprifed_data::{Mapping, MissingPolicy, Transform};
+use sprifed_noise::Provenance;
+use sprifed_privacy::LedgerRecord;
+use sprifed_query::Plan;
+use sprifed_recovery::FitStatus;
+
+use crate::failure::Failure;
+use crate::guarantee::Guarantee;
+
+/// What the file says it is.
+pub const FORMAT: &str = "sprifed-model";
+
+/// Which version of it.
+pub const VERSION: u32 = 1;
+
+/// A fitted model as it is stored.
+///
+/// Everything in it is public, a function of private answers, or both: no score, count or value
+/// that was computed from records without noise.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Model {
+    format: String,
+    version: u32,
+    /// The name and version of the program that made it.
+    pub software: String,
+    /// `NOT PRIVATE` if the noise can be repeated.
+    pub label: Option<String>,
+    /// What it promises.
+    pub guarantee: Guarantee,
+    /// How the fit ended.
+    pub status: FitStatus,
+    /// The response.
+    pub response: Response,
+    /// The response, after its transform, where all features are zero.
+    pub intercept: f64,
+    /// The chosen features.
+    pub features: Vec<Term>,
+    /// What stands in for a missing feature.
+    pub missing: MissingPolicy,
+    /// A private estimate of the typical residual, on the scale of the transform.
+    pub residual_scale: Option<f64>,
+    /// n: the public number of records.
+    pub train_size: u64,
+    /// p: how many features were candidates.
+    pub n_candidates: usize,
+    /// How many clients held the records.
+    pub n_clients: usize,
+    /// How features were found.
+    pub procedure: String,
+    /// What was asked, and with which noise.
+    pub plan: Plan,
+    /// What was spent.
+    pub receipts: Vec<Receipt>,
+    /// Receipts of models that this one replaced: spent is spent.
+    pub earlier_receipts: Vec<Value>,
+}
+
+/// The response and its public bounds, on the scale of its transform.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Response {
+    /// The name of its column.
+    pub name: String,
+    /// The change of its scale.
+    pub transform: Transform,
+    /// Its public lower bound.
+    pub lower: f64,
+    /// Its public upper bound.
+    pub upper: f64,
+}
+
+/// One feature of the model, in the units of its column.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Term {
+    /// The name of its column.
+    pub name: String,
+    /// Its coefficient.
+    pub coefficient: f64,
+    /// The standard deviation that the added noise alone gives the coefficient, if it is known.
+    pub noise_std_dev: Option<f64>,
+    /// Its public lower bound.
+    pub lower: f64,
+    /// Its public upper bound.
+    pub upper: f64,
+}
+
+/// What was bought and with which noise.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Receipt {
+    /// Where the noise came from.
+    pub provenance: Provenance,
+    /// What was bought.
+    pub ledger: LedgerRecord,
+}
+
+/// Everything of a [`Model`] but its format.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    /// What it promises.
+    pub guarantee: Guarantee,
+    /// How the fit ended.
+    pub status: FitStatus,
+    /// The response.
+    pub response: Response,
+    /// The response, after its transform, where all features are zero.
+    pub intercept: f64,
+    /// The chosen features.
+    pub features: Vec<Term>,
+    /// What stands in for a missing feature.
+    pub missing: MissingPolicy,
+    /// A private estimate of the typical residual, on the scale of the transform.
+    pub residual_scale: Option<f64>,
+    /// n: the public number of records.
+    pub train_size: u64,
+    /// p: how many features were candidates.
+    pub n_candidates: usize,
+    /// How many clients held the records.
+    pub n_clients: usize,
+    /// How features were found.
+    pub procedure: String,
+    /// What was asked, and with which noise.
+    pub plan: Plan,
+    /// What was spent.
+    pub receipt: Receipt,
+    /// Receipts of models that this one replaced: spent is spent.
+    pub earlier_receipts: Vec<Value>,
+}
+
+impl From<Parts> for Model {
+    fn from(parts: Parts) -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            software: software(),
+            label: parts.guarantee.label().map(str::to_owned),
+            guarantee: parts.guarantee,
+            status: parts.status,
+            response: parts.response,
+            intercept: parts.intercept,
+            features: parts.features,
+            missing: parts.missing,
+            residual_scale: parts.residual_scale,
+            train_size: parts.train_size,
+            n_candidates: parts.n_candidates,
+            n_clients: parts.n_clients,
+            procedure: parts.procedure,
+            plan: parts.plan,
+            receipts: vec![parts.receipt],
+            earlier_receipts: parts.earlier_receipts,
+        }
+    }
+}
+
+impl Model {
+    /// The model that `text` holds; `place` says where it is from.
+    ///
+    /// # Errors
+    /// When it holds no model of this version.
+    pub fn parse(text: &str, place: &str) -> Result<Self, Failure> {
+        let refuse = |found: String| {
+            let message = format!("`{place}` {found}; required: a {FORMAT} of version {VERSION}");
+            Failure::usage(
+                "sprifed::model::malformed",
+                message,
+                "give a file that `sprifed fit` wrote",
+            )
+        };
+        let value: Value =
+            serde_json::from_str(text).map_err(|error| refuse(format!("is not JSON ({error})")))?;
+        if value["format"] != FORMAT || value["version"] != VERSION {
+            return Err(refuse(format!(
+                "is of format {} and version {}",
+                value["format"], value["version"]
+            )));
+        }
+        let model: Self = serde_json::from_value(value)
+            .map_err(|error| refuse(format!("is damaged ({error})")))?;
+        if model.features.iter().all(Term::is_usable)
+            && model.intercept.is_finite()
+            && model.response.is_usable()
+        {
+            return Ok(model);
+        }
+        Err(refuse(
+            "has numbers that are not finite, or bounds that are no interval".to_owned(),
+        ))
+    }
+
+    /// The model as a file holds it.
+    ///
+    /// # Errors
+    /// Never for a model that was fitted.
+    pub fn to_text(&self) -> Result<String, Failure> {
+        serde_json::to_string_pretty(self)
+            .map(|text| text + "\n")
+            .map_err(|error| {
+                Failure::outcome("sprifed::fit::bug", error.to_string(), "report this")
+            })
+    }
+
+    /// The names of the features, in the order in which [`Self::predict`] wants their values.
+    #[must_use]
+    pub fn support(&self) -> Vec<String> {
+        self.features.iter().map(|term| term.name.clone()).collect()
+    }
+
+    /// The prediction in the units of the response's column; `None` if a feature is missing and
+    /// nothing stands in for it.
+    ///
+    /// # Why
+    /// The model was fitted to values clipped to their public bounds, so it is applied to such
+    /// values; and a response outside its bounds is known not to exist.
+    #[must_use]
+    pub fn predict(&self, values: &[f64]) -> Option<f64> {
+        let mut total = self.intercept;
+        for (term, value) in self.features.iter().zip(values) {
+            let value = match self.missing {
+                _ if value.is_finite() => value.clamp(term.lower, term.upper),
+                MissingPolicy::Midpoint => term.lower / 2.0 + term.upper / 2.0,
+                _ => return None,
+            };
+            total += term.coefficient * value;
+        }
+        let Response {
+            transform,
+            lower,
+            upper,
+            ..
+        } = self.response;
+        Some(transform.invert(total.clamp(lower, upper)))
+    }
+}
+
+/// One feature of a model in the units of its column; `noise` is in bounded units.
+#[must_use]
+pub fn to_term(
+    mapping: &Mapping,
+    names: &[String],
+    feature: usize,
+    coefficient: f64,
+    noise: Option<f64>,
+) -> Term {
+    let units = &mapping.features()[feature];
+    let noise = noise.map(|noise| noise * mapping.response().scale() / units.scale());
+    Term {
+        name: names[feature].clone(),
+        coefficient,
+        noise_std_dev: noise.filter(|noise| noise.is_finite()),
+        lower: units.lower(),
+        upper: units.upper(),
+    }
+}
+
+impl Term {
+    fn is_usable(&self) -> bool {
+        self.coefficient.is_finite() && self.lower <= self.upper
+    }
+}
+
+impl Response {
+    fn is_usable(&self) -> bool {
+        self.lower <= self.upper
+    }
+}
+
+/// The name and version of this program.
+#[must_use]
+pub fn software() -> String {
+    concat!("sprifed ", env!("CARGO_PKG_VERSION")).to_owned()
+}

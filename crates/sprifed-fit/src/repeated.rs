@@ -1,0 +1,87 @@
+//! What several fits of the same records cost together.
+
+use std::num::NonZeroU32;
+
+use sprifed_privacy::{ApproxDp, IllegalQuantity, Mu};
+use sprifed_recovery::CertifiedProcedure;
+
+use crate::failure::Failure;
+
+/// Why an estimator is about to be fitted once more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repetition {
+    /// It is a copy, as searches and cross-validation make them.
+    Clone,
+    /// It was fitted before.
+    Again,
+}
+
+/// The refusal of a fit whose cost nobody has asked about.
+///
+/// # Why
+/// Fits whose every answer is a sum are μ-GDP, and compose in quadrature [DRS19, Cor. 3.3]. Choices are
+/// not, so for them epsilons and deltas are added up, which holds whatever the mechanism.
+///
+/// # Errors
+/// When the budget is too small to be a μ.
+pub fn repeated_fit(
+    repetition: Repetition,
+    budget: ApproxDp,
+    procedure: CertifiedProcedure,
+) -> Result<Failure, IllegalQuantity> {
+    let (epsilon, delta) = (budget.epsilon().get(), budget.delta().get());
+    let mu = Mu::largest_within(budget)?;
+    let cost = |times: u32| {
+        let count = f64::from(times);
+        let (epsilon, delta) = if procedure == CertifiedProcedure::Argmax {
+            (count * epsilon, count * delta)
+        } else {
+            let together = mu.repeated(NonZeroU32::new(times).unwrap_or(NonZeroU32::MIN));
+            (together.to_approx_dp(budget.delta()).epsilon().get(), delta)
+        };
+        format!("{times} fits cost epsilon = {epsilon:.2} at delta = {delta:e}")
+    };
+    let who = match repetition {
+        Repetition::Clone => {
+            "this estimator is a copy, as searches and cross-validation make many of them"
+        }
+        Repetition::Again => "this estimator was fitted before",
+    };
+    let message = format!(
+        "{who}; every fit of the same records spends the whole budget of epsilon = {epsilon} once more: {}, {}, {}",
+        cost(2),
+        cost(5),
+        cost(25),
+    );
+    let help = "fit once with values chosen beforehand (a plan and a forecast cost nothing), or search with \
+                simulate_noise on public data, or pass allow_repeated_fits=True and report the cost of all fits; \
+                nothing was spent";
+    Ok(Failure::usage("sprifed::ledger::repeated", message, help))
+}
+
+#[cfg(test)]
+mod tests {
+    use sprifed_privacy::{Delta, Epsilon};
+
+    use super::*;
+
+    #[test]
+    fn sums_compose_in_quadrature_and_choices_add() {
+        let budget = ApproxDp::new(
+            Epsilon::try_from(1.0).unwrap(),
+            Delta::try_from(1e-6).unwrap(),
+        );
+        let said = |procedure| {
+            repeated_fit(Repetition::Clone, budget, procedure)
+                .unwrap()
+                .message
+        };
+        assert!(said(CertifiedProcedure::Argmax).contains("25 fits cost epsilon = 25.00"));
+        let mu = Mu::largest_within(budget).unwrap();
+        let four = Mu::try_from(5.0 * mu.get()).unwrap();
+        let expected = four.to_approx_dp(budget.delta()).epsilon().get();
+        assert!(expected < 25.0);
+        let expected = format!("25 fits cost epsilon = {expected:.2}");
+        assert!(said(CertifiedProcedure::Grad).contains(&expected));
+    }
+}

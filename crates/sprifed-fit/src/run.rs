@@ -1,0 +1,235 @@
+//! The part that spends: from the first answer to the model.
+//!
+//! What was spent comes back whatever the end was, so that it is never counted as unspent.
+
+use std::ops::ControlFlow;
+
+use serde_json::Value;
+use sprifed_data::UnitModel;
+use sprifed_noise::{NoiseGenerator, Provenance};
+use sprifed_privacy::LedgerRecord;
+use sprifed_query::{
+    Answer, ChoiceBackend, ChoiceQuery, Curator, Part, RecordSource, SumBackend, SumQuery,
+};
+use sprifed_recovery::Fit;
+use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, everybody};
+
+use crate::failure::Failure;
+use crate::guarantee::Guarantee;
+use crate::model::{Model, Parts, Receipt, Response, to_term};
+use crate::study::Study;
+
+/// What the noise of a study is made from.
+#[derive(Debug)]
+pub enum Secret {
+    /// All of it, by one party.
+    Curator(NoiseGenerator),
+    /// A share for each client.
+    Parties(PartyKey),
+}
+
+impl Secret {
+    /// Where the noise comes from.
+    #[must_use]
+    pub const fn provenance(&self) -> Provenance {
+        match self {
+            Self::Curator(generator) => generator.provenance(),
+            Self::Parties(key) => key.provenance(),
+        }
+    }
+}
+
+/// How a run ended, and what it spent whatever the end was.
+#[derive(Debug)]
+pub struct Run {
+    /// The fit, or why there is none.
+    pub outcome: Result<Fit, Failure>,
+    /// What was spent, and with which noise.
+    pub receipt: Receipt,
+}
+
+/// Hears how many steps are done, and may end the run before the next one.
+pub type Watch<'w> = dyn FnMut(usize) -> ControlFlow<()> + 'w;
+
+impl Study<'_> {
+    /// Runs the study over `rows`, of which each is a unit; `watch` may end it between two steps.
+    ///
+    /// # Errors
+    /// When it can not begin; then nothing was spent.
+    pub fn run<S: RecordSource>(
+        &self,
+        rows: &S,
+        secret: Secret,
+        watch: &mut Watch<'_>,
+    ) -> Result<Run, Failure> {
+        match secret {
+            Secret::Curator(generator) => self.run_curator(rows, generator, watch),
+            Secret::Parties(key) => self.run_parties(rows, &key, watch),
+        }
+    }
+
+    fn run_curator<S: RecordSource>(
+        &self,
+        rows: &S,
+        generator: NoiseGenerator,
+        watch: &mut Watch<'_>,
+    ) -> Result<Run, Failure> {
+        let provenance = generator.provenance();
+        let backend = Curator::open(self.grouping.of(rows), self.plan.clone(), generator);
+        let backend = backend.map_err(|error| {
+            let help = "report this; nothing was spent";
+            Failure::outcome("sprifed::fit::bug", error.to_string(), help)
+        })?;
+        let mut watched = Watched { backend, watch };
+        let outcome = self.procedure.run(&self.setting, &mut watched, |_| ());
+        Ok(Run {
+            outcome: outcome.map_err(|error| ended(&error)),
+            receipt: Receipt {
+                provenance,
+                ledger: watched.backend.ledger().record(),
+            },
+        })
+    }
+
+    fn run_parties<S: RecordSource>(
+        &self,
+        rows: &S,
+        key: &PartyKey,
+        watch: &mut Watch<'_>,
+    ) -> Result<Run, Failure> {
+        let Self {
+            procedure,
+            setting,
+            plan,
+            holdings,
+            grouping,
+            ..
+        } = self;
+        let units = vec![holdings.most_units(); holdings.n_clients];
+        let agreement = Agreement::among_members(key, *procedure, *setting, plan.clone(), units);
+        let refuse = |error: &dyn core::fmt::Display| {
+            Failure::usage(
+                "sprifed::fit::no-agreement",
+                error.to_string(),
+                "correct --clients, --quorum or --colluders; nothing was spent",
+            )
+        };
+        let agreed = Agreed::new(agreement).map_err(|error| refuse(&error))?;
+        let records = grouping.of(rows);
+        let parties = grouping.parties().iter();
+        let parts = parties
+            .map(|units| Part::of(&records, units.clone()))
+            .collect();
+        let backend = Embedded::open(agreed.into(), key, parts, Box::new(everybody))
+            .map_err(|error| refuse(&error))?;
+        let mut watched = Watched { backend, watch };
+        let outcome = procedure.run_on_sums(setting, &mut watched, |_| ());
+        Ok(Run {
+            outcome: outcome.map_err(|error| ended(&error)),
+            receipt: Receipt {
+                provenance: key.provenance(),
+                ledger: watched.backend.ledger().record(),
+            },
+        })
+    }
+
+    /// The fit in the units of the table, by name, with what it promises and what was spent.
+    #[must_use]
+    pub fn to_model(
+        &self,
+        fit: &Fit,
+        guarantee: Guarantee,
+        receipt: Receipt,
+        earlier_receipts: Vec<Value>,
+    ) -> Model {
+        let mapping = self.table.mapping;
+        let units = mapping.response();
+        let unit_model = UnitModel::from_terms(&fit.model.terms, fit.model.intercept);
+        let original = mapping.to_original(&unit_model);
+        let names = self.table.names;
+        let term = |(index, (feature, coefficient)): (usize, (&usize, &f64))| {
+            let noise = fit.noise_std_devs.get(index).copied();
+            to_term(mapping, names, *feature, *coefficient, noise)
+        };
+        let terms = original.support.iter().zip(&original.coefficients);
+        Model::from(Parts {
+            guarantee,
+            status: fit.status,
+            response: Response {
+                name: self.response.clone(),
+                transform: original.transform,
+                lower: units.lower(),
+                upper: units.upper(),
+            },
+            intercept: original.intercept,
+            features: terms.enumerate().map(term).collect(),
+            missing: self.missing,
+            residual_scale: fit.residual_scale.map(|scale| scale * units.scale()),
+            train_size: self.table.public_size,
+            n_candidates: names.len(),
+            n_clients: self.holdings.n_clients,
+            procedure: self.procedure.to_string(),
+            plan: self.plan.clone(),
+            receipt,
+            earlier_receipts,
+        })
+    }
+}
+
+fn ended(error: &dyn core::fmt::Display) -> Failure {
+    let help = "the run ended without a model";
+    Failure::outcome("sprifed::fit::ended", error.to_string(), help)
+}
+
+/// What was spent, in words.
+#[must_use]
+pub fn spent_words(ledger: &LedgerRecord) -> String {
+    let epsilon = ledger.spent.map_or(0.0, sprifed_privacy::Epsilon::get);
+    let (steps, delta) = (ledger.entries.len(), ledger.budget.delta());
+    format!("epsilon = {epsilon} at delta = {delta} was spent in {steps} steps")
+}
+
+/// A backend that asks before each step whether to go on.
+struct Watched<'w, 'f, B> {
+    backend: B,
+    watch: &'w mut Watch<'f>,
+}
+
+/// Why a watched backend did not answer.
+#[derive(Debug, thiserror::Error)]
+enum WatchedError<E: core::error::Error> {
+    /// It could not.
+    #[error("{0}")]
+    Backend(E),
+    /// It was not let.
+    #[error("the run was interrupted before step {}", .before + 1)]
+    Interrupted {
+        /// The step that was not begun.
+        before: usize,
+    },
+}
+
+impl<B> Watched<'_, '_, B> {
+    fn go_on<E: core::error::Error>(&mut self, step: usize) -> Result<(), WatchedError<E>> {
+        match (self.watch)(step) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(WatchedError::Interrupted { before: step }),
+        }
+    }
+}
+
+impl<B: SumBackend<Error: 'static>> SumBackend for Watched<'_, '_, B> {
+    type Error = WatchedError<B::Error>;
+
+    fn answer(&mut self, query: &SumQuery) -> Result<Answer, Self::Error> {
+        self.go_on(query.step)?;
+        self.backend.answer(query).map_err(WatchedError::Backend)
+    }
+}
+
+impl<B: ChoiceBackend<Error: 'static>> ChoiceBackend for Watched<'_, '_, B> {
+    fn choose(&mut self, query: &ChoiceQuery) -> Result<usize, Self::Error> {
+        self.go_on(query.step)?;
+        self.backend.choose(query).map_err(WatchedError::Backend)
+    }
+}

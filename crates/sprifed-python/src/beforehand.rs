@@ -1,0 +1,258 @@
+//! What can be said of a study before a record is touched, and of a model by a stranger.
+
+use std::ops::ControlFlow;
+
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+use sprifed_fit::{
+    BackendRequest, Failure, Model, NOT_PRIVATE_REFERENCE, PlanRequest, Simulation, WorldSize,
+    centred_omp, certified_guarantee, parse_correlation, verify_model,
+};
+use sprifed_privacy::{ApproxDp, NoiseOrigin};
+use sprifed_simulate::{Absence, Method, Reading, Summary};
+use sprifed_study::{PartyReceipt, SignedReceipt};
+
+use crate::budget::quantity;
+use crate::choices;
+use crate::error::raise;
+use crate::matrix::Matrix;
+
+/// The size and kind of generated data, as Python gives it.
+type World = (
+    usize,
+    usize,
+    usize,
+    Option<usize>,
+    Option<f64>,
+    Option<f64>,
+    String,
+);
+
+fn world_size(world: World) -> Result<WorldSize, Failure> {
+    let (records, features, sparsity, clients, error_std, population_r2, correlation) = world;
+    let correlation = parse_correlation(&correlation).map_err(|message| {
+        Failure::usage(
+            "sprifed::simulate::illegal-world",
+            message,
+            "correct the value",
+        )
+    })?;
+    Ok(WorldSize {
+        records,
+        features,
+        sparsity,
+        clients,
+        error_std,
+        population_r2,
+        correlation,
+        reading: Reading::Clean,
+    })
+}
+
+/// Tells whoever watches, between two trials; what it raises ends the work.
+fn heard(watch: Option<&Py<PyAny>>, stopped: &mut Option<PyErr>) -> ControlFlow<()> {
+    let told = Python::attach(|py| {
+        py.check_signals()?;
+        watch.map_or(Ok(()), |watch| watch.call0(py).map(drop))
+    });
+    match told {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => {
+            *stopped = Some(error);
+            ControlFlow::Break(())
+        }
+    }
+}
+
+/// The plan of a study and, if `trials` is not zero, what simulation says of it, as JSON.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "keywords, in Python")]
+fn plan_study(
+    py: Python<'_>,
+    world: World,
+    procedure: &str,
+    epsilon: f64,
+    delta: Option<f64>,
+    neighbours: &str,
+    trials: u64,
+    watch: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let refuse = |failure: Failure| raise(py, &failure);
+    let request = PlanRequest {
+        procedure: choices::procedure(procedure).map_err(refuse)?,
+        world: world_size(world).map_err(refuse)?,
+        epsilon: quantity(py, epsilon)?,
+        delta: delta.map(|delta| quantity(py, delta)).transpose()?,
+        neighbours: choices::neighbours(neighbours).map_err(refuse)?,
+    };
+    let planned = request.plan().map_err(refuse)?;
+    if trials == 0 {
+        let answer = planned.to_json(procedure, None);
+        return Ok(answer.map_err(refuse)?.to_string());
+    }
+    let mut stopped = None;
+    let forecast = py.detach(|| planned.forecast(trials, |_| heard(watch.as_ref(), &mut stopped)));
+    let forecast = forecast.map_err(|failure| stopped.unwrap_or_else(|| refuse(failure)))?;
+    // There is no clock here: Python measures, if somebody asks.
+    let answer = planned.to_json(procedure, Some(&(forecast, f64::NAN)));
+    Ok(answer.map_err(refuse)?.to_string())
+}
+
+/// Who adds up in simulated trials: the backend, its quorum and colluders, and the share that leaves.
+type Parties = (String, Option<u32>, Option<u32>, f64);
+
+/// Repeated trials on generated data, as JSON.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "keywords, in Python")]
+fn simulate_trials(
+    py: Python<'_>,
+    world: World,
+    procedure: &str,
+    epsilon: f64,
+    delta: f64,
+    neighbours: &str,
+    parties: Parties,
+    trials: u64,
+    seed: u64,
+    watch: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let refuse = |failure: Failure| raise(py, &failure);
+    let (backend, quorum, colluders, dropouts) = parties;
+    let backend = choices::backend(&backend).map_err(refuse)?;
+    let simulation = Simulation {
+        procedure: procedure.to_owned(),
+        backend,
+        dropouts,
+        world: world_size(world).map_err(refuse)?,
+        trials,
+        seed,
+    };
+    let request = simulation.world.request().map_err(refuse)?;
+    let relation = choices::neighbours(neighbours).map_err(refuse)?;
+    let budget = ApproxDp::new(quantity(py, epsilon)?, quantity(py, delta)?);
+    let asked = BackendRequest {
+        backend,
+        quorum,
+        colluders,
+    };
+    let origin = asked.origin(simulation.world.clients()).map_err(refuse)?;
+    let absence = Absence::of(dropouts).map_err(|error| {
+        let code = "sprifed::simulate::dropouts";
+        refuse(Failure::usage(code, error.to_string(), "correct dropouts"))
+    })?;
+    let method = match (procedure, origin) {
+        ("non-private-omp", _) => Ok(Method::NonPrivateOmp),
+        ("non-private-lasso", _) => Ok(Method::NonPrivateLasso),
+        (_, NoiseOrigin::Curator) => {
+            let procedure = choices::procedure(procedure).map_err(refuse)?;
+            Method::certified(procedure, &request, budget, relation)
+        }
+        (_, NoiseOrigin::Shares(participation)) => {
+            let procedure = choices::procedure(procedure).map_err(refuse)?;
+            Method::federated(
+                procedure,
+                &request,
+                budget,
+                relation,
+                participation,
+                absence,
+            )
+        }
+    };
+    let method = method.map_err(|error| refuse(error.into()))?;
+    let guarantee = match &method {
+        Method::Certified { plan, .. } => {
+            let spending = plan.spending().map_err(|error| refuse(error.into()))?;
+            certified_guarantee(&spending, plan.origin, budget.delta(), relation)
+        }
+        _ => json!({ "mode": "non-private", "statement": NOT_PRIVATE_REFERENCE }),
+    };
+    let mut outcomes = Vec::new();
+    for trial in 0..trials {
+        let outcome = py.detach(|| method.run(request, seed.wrapping_add(trial)));
+        outcomes.push(outcome.map_err(|error| refuse(error.into()))?);
+        py.check_signals()?;
+        if let Some(watch) = &watch {
+            watch.call0(py)?;
+        }
+    }
+    let summary = Summary::of(&outcomes, request.sparsity);
+    Ok(simulation
+        .to_json(guarantee, &summary, f64::NAN)
+        .to_string())
+}
+
+/// What a receipt promises, computed again, as JSON: of a model, of a study, or of one of its parties.
+#[pyfunction]
+fn verify_document(py: Python<'_>, text: &str) -> PyResult<String> {
+    let wrong = |message: String| {
+        let help = "do not believe this receipt; ask for the file that the study wrote";
+        raise(
+            py,
+            &Failure::outcome("sprifed::receipt::wrong", message, help),
+        )
+    };
+    let value: Value =
+        serde_json::from_str(text).map_err(|error| wrong(format!("it is not JSON ({error})")))?;
+    if value["format"] == sprifed_fit::FORMAT {
+        let model = Model::parse(text, "the receipt").map_err(|failure| raise(py, &failure))?;
+        let guarantee = verify_model(&model).map_err(|failure| raise(py, &failure))?;
+        return Ok(json!({ "kind": "model", "guarantee": guarantee }).to_string());
+    }
+    let damaged = |error: serde_json::Error| wrong(format!("it is no receipt ({error})"));
+    let (kind, verified) = if value["statement"].is_object() {
+        let receipt: PartyReceipt = serde_json::from_value(value).map_err(damaged)?;
+        ("party", receipt.verify())
+    } else {
+        let receipt: SignedReceipt = serde_json::from_value(value).map_err(damaged)?;
+        ("study", receipt.verify())
+    };
+    let verified = verified.map_err(|problem| wrong(problem.to_string()))?;
+    Ok(json!({
+        "kind": kind, "guarantee": verified.guarantee,
+        "signed_by": verified.signed_by, "not_signed_by": verified.not_signed_by,
+    })
+    .to_string())
+}
+
+/// Orthogonal matching pursuit on the records themselves: chosen columns, coefficients, intercept.
+/// NOT PRIVATE.
+#[pyfunction]
+fn fit_exactly(
+    py: Python<'_>,
+    matrix: Matrix<'_>,
+    responses: PyReadonlyArray1<'_, f64>,
+    sparsity: usize,
+) -> PyResult<(Vec<u32>, Vec<f64>, f64)> {
+    let responses: Vec<f64> = responses.as_array().iter().copied().collect();
+    let model = match &matrix {
+        Matrix::Double(values) => {
+            let values = values.as_array();
+            let at = |row, column| values[[row, column]];
+            py.detach(|| centred_omp(values.ncols(), &responses, sparsity, at))
+        }
+        Matrix::Single(values) => {
+            let values = values.as_array();
+            let at = |row, column| f64::from(values[[row, column]]);
+            py.detach(|| centred_omp(values.ncols(), &responses, sparsity, at))
+        }
+    };
+    let model = model.map_err(|error| {
+        let help = "give at least one record and one feature";
+        raise(
+            py,
+            &Failure::usage("sprifed::data::table", error.to_string(), help),
+        )
+    })?;
+    let (columns, coefficients) = model.terms.into_iter().unzip();
+    Ok((columns, coefficients, model.intercept))
+}
+
+/// Adds the functions to the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(plan_study, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate_trials, module)?)?;
+    module.add_function(wrap_pyfunction!(verify_document, module)?)?;
+    module.add_function(wrap_pyfunction!(fit_exactly, module)?)
+}

@@ -1,0 +1,95 @@
+//! One small family of Python exceptions, with the words of the command line.
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use sprifed_fit::Failure;
+use sprifed_privacy::LedgerRecord;
+
+create_exception!(
+    sprifed,
+    SprifedError,
+    PyValueError,
+    "Whatever this package refuses; `message`, `help` and `code` are its parts."
+);
+create_exception!(
+    sprifed,
+    BudgetError,
+    SprifedError,
+    "The privacy budget is illegal, too small for the plan, or would be spent twice."
+);
+create_exception!(
+    sprifed,
+    SchemaError,
+    SprifedError,
+    "The public bounds are absent or contradict themselves."
+);
+create_exception!(
+    sprifed,
+    DataError,
+    SprifedError,
+    "The table does not fit the schema."
+);
+create_exception!(
+    sprifed,
+    StudyError,
+    SprifedError,
+    "The study could not begin, or ended without a model."
+);
+create_exception!(
+    sprifed,
+    ReceiptError,
+    SprifedError,
+    "A receipt is not to be believed."
+);
+
+/// `failure` as an exception of its family.
+pub(crate) fn raise(py: Python<'_>, failure: &Failure) -> PyErr {
+    let words = failure.to_string();
+    let family = failure.code.split("::").nth(1).unwrap_or_default();
+    let error = match (family, failure.code) {
+        (_, "sprifed::fit::no-schema" | "sprifed::data::schema") => SchemaError::new_err(words),
+        ("data", _) => DataError::new_err(words),
+        ("privacy" | "ledger" | "plan", _) => BudgetError::new_err(words),
+        ("receipt" | "model", _) => ReceiptError::new_err(words),
+        _ => StudyError::new_err(words),
+    };
+    let value = error.value(py);
+    for (name, text) in [
+        ("message", failure.message.as_str()),
+        ("help", &failure.help),
+        ("code", failure.code),
+    ] {
+        if let Err(second) = value.setattr(name, text) {
+            return second;
+        }
+    }
+    error
+}
+
+/// Says on `error` what was spent before it was raised.
+pub(crate) fn with_ledger(py: Python<'_>, error: PyErr, ledger: &LedgerRecord) -> PyErr {
+    let record = serde_json::to_string(ledger).unwrap_or_default();
+    let value = error.value(py);
+    // Some exceptions take no attributes, and older Pythons know no notes; the error goes on as it is.
+    let _ = value.setattr("ledger", record);
+    if !ledger.entries.is_empty() {
+        let note = format!(
+            "{}; the attribute `ledger` of this exception says in what, keep it",
+            sprifed_fit::spent_words(ledger)
+        );
+        let _ = value.call_method1("add_note", (note,));
+    }
+    error
+}
+
+/// Adds the family to the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("SprifedError", py.get_type::<SprifedError>())?;
+    module.add("BudgetError", py.get_type::<BudgetError>())?;
+    module.add("SchemaError", py.get_type::<SchemaError>())?;
+    module.add("DataError", py.get_type::<DataError>())?;
+    module.add("StudyError", py.get_type::<StudyError>())?;
+    module.add("ReceiptError", py.get_type::<ReceiptError>())
+}

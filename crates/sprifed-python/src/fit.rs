@@ -1,0 +1,281 @@
+//! A private fit of arrays, and the model it ends with.
+
+use std::ops::ControlFlow;
+
+use numpy::ndarray::ArrayView2;
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use sprifed_data::{DataError, Enrolment};
+use sprifed_fit::{Backend, BackendRequest, Failure, Model, Request, Run, Secret, Study};
+use sprifed_noise::NoiseGenerator;
+use sprifed_study::PartyKey;
+
+use crate::budget::quantity;
+use crate::choices;
+use crate::entropy::fresh_bits;
+use crate::error::{raise, with_ledger};
+use crate::matrix::{Matrix, MatrixRows, Number};
+use crate::schema::Schema;
+
+/// A fitted model, applied to matrices with the columns it was fitted on.
+#[pyclass(frozen, module = "sprifed._core")]
+#[derive(Debug)]
+struct PrivateModel {
+    model: Model,
+    /// The column of each chosen feature.
+    columns: Vec<usize>,
+    n_columns: usize,
+    delta_note: Option<String>,
+}
+
+#[pymethods]
+impl PrivateModel {
+    /// One coefficient for each column, zero for those not chosen.
+    #[getter]
+    fn coef<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        let mut dense = vec![0.0; self.n_columns];
+        for (column, term) in self.columns.iter().zip(&self.model.features) {
+            dense[*column] = term.coefficient;
+        }
+        PyArray1::from_vec(py, dense)
+    }
+
+    /// The chosen columns, in the order in which they were found.
+    #[getter]
+    fn support(&self) -> Vec<usize> {
+        self.columns.clone()
+    }
+
+    /// The standard deviation that the noise alone gives each chosen coefficient.
+    #[getter]
+    fn noise_std_devs(&self) -> Vec<Option<f64>> {
+        let terms = self.model.features.iter();
+        terms.map(|term| term.noise_std_dev).collect()
+    }
+
+    /// The response, after its transform, where all features are zero.
+    #[getter]
+    const fn intercept(&self) -> f64 {
+        self.model.intercept
+    }
+
+    /// How the fit ended, in one word.
+    #[getter]
+    fn status(&self) -> &'static str {
+        self.model.status_name()
+    }
+
+    /// How the fit ended, and what would help.
+    #[getter]
+    fn status_words(&self) -> String {
+        self.model.status_words()
+    }
+
+    /// What a person must hear before using the model, if anything.
+    #[getter]
+    fn warning(&self) -> Option<String> {
+        self.model.warning()
+    }
+
+    /// What a person should know about the delta.
+    #[getter]
+    fn delta_note(&self) -> Option<&str> {
+        self.delta_note.as_deref()
+    }
+
+    /// The whole model with its guarantee and receipt, as the command line writes it.
+    fn document(&self, py: Python<'_>) -> PyResult<String> {
+        self.model.to_text().map_err(|failure| raise(py, &failure))
+    }
+
+    /// Predictions in the units of the response.
+    fn predict<'py>(&self, py: Python<'py>, matrix: Matrix<'py>) -> Bound<'py, PyArray1<f64>> {
+        let predictions = match &matrix {
+            Matrix::Double(values) => self.predict_rows(py, values.as_array()),
+            Matrix::Single(values) => self.predict_rows(py, values.as_array()),
+        };
+        PyArray1::from_vec(py, predictions)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let restore = py.get_type::<Self>().getattr("_restore")?;
+        let columns = self.columns.clone();
+        let parts = (
+            self.document(py)?,
+            columns,
+            self.n_columns,
+            self.delta_note.clone(),
+        );
+        Ok((restore, parts).into_pyobject(py)?.into_any())
+    }
+
+    #[staticmethod]
+    fn _restore(
+        py: Python<'_>,
+        document: &str,
+        columns: Vec<usize>,
+        n_columns: usize,
+        delta_note: Option<String>,
+    ) -> PyResult<Self> {
+        let model =
+            Model::parse(document, "the pickled model").map_err(|failure| raise(py, &failure))?;
+        Ok(Self {
+            model,
+            columns,
+            n_columns,
+            delta_note,
+        })
+    }
+}
+
+impl PrivateModel {
+    fn predict_rows<T: Number>(&self, py: Python<'_>, values: ArrayView2<'_, T>) -> Vec<f64> {
+        py.detach(|| {
+            let row = |row: numpy::ndarray::ArrayView1<'_, T>| {
+                let chosen: Vec<f64> = self.columns.iter().map(|at| row[*at].into()).collect();
+                self.model.predict(&chosen).unwrap_or(f64::NAN)
+            };
+            values.rows().into_iter().map(row).collect()
+        })
+    }
+}
+
+/// A private fit: `watch(done, total)` is called before every step and may raise.
+#[pyfunction]
+#[pyo3(signature = (matrix, responses, names, schema, *, sparsity, epsilon, delta, procedure, neighbours, backend,
+    quorum, colluders, clients, labels, simulate_noise, watch))]
+#[expect(clippy::too_many_arguments, reason = "keywords, in Python")]
+fn fit_private(
+    py: Python<'_>,
+    matrix: Matrix<'_>,
+    responses: PyReadonlyArray1<'_, f64>,
+    names: Vec<String>,
+    schema: &Bound<'_, Schema>,
+    sparsity: u32,
+    epsilon: f64,
+    delta: Option<f64>,
+    procedure: &str,
+    neighbours: &str,
+    backend: &str,
+    quorum: Option<u32>,
+    colluders: Option<u32>,
+    clients: Option<usize>,
+    labels: Option<Vec<String>>,
+    simulate_noise: Option<u64>,
+    watch: Option<Py<PyAny>>,
+) -> PyResult<PrivateModel> {
+    let refuse = |failure: Failure| raise(py, &failure);
+    let request = Request {
+        sparsity,
+        epsilon: quantity(py, epsilon)?,
+        delta: delta.map(|delta| quantity(py, delta)).transpose()?,
+        procedure: choices::fitted_procedure(procedure).map_err(refuse)?,
+        neighbours: choices::neighbours(neighbours).map_err(refuse)?,
+        backend: BackendRequest {
+            backend: choices::backend(backend).map_err(refuse)?,
+            quorum,
+            colluders,
+        },
+        clients,
+    };
+    let schema = &schema.get().inner;
+    let responses = responses.as_array();
+    let responses: Vec<f64> = responses.iter().copied().collect();
+    let enrolment = Enrolment::of(&names, schema, &responses, labels.as_deref())
+        .map_err(|error: DataError| refuse(error.into()))?;
+    let study = Study::prepare(&request, schema, enrolment.outline()).map_err(refuse)?;
+    let secret = secret(request.backend.backend, simulate_noise)
+        .map_err(|error| crate::error::StudyError::new_err(error.to_string()))?;
+    let fitting = Fitting {
+        study: &study,
+        enrolment: &enrolment,
+        watch: watch.as_ref(),
+    };
+    let (model, support) = match &matrix {
+        Matrix::Double(values) => fitting.run(py, values.as_array(), secret)?,
+        Matrix::Single(values) => fitting.run(py, values.as_array(), secret)?,
+    };
+    Ok(PrivateModel {
+        model,
+        columns: support.iter().map(|at| enrolment.features()[*at]).collect(),
+        n_columns: names.len(),
+        delta_note: study.delta_note(),
+    })
+}
+
+fn secret(backend: Backend, seed: Option<u64>) -> Result<Secret, crate::entropy::NoEntropy> {
+    Ok(match (backend, seed) {
+        (Backend::Curator, Some(seed)) => Secret::Curator(NoiseGenerator::simulated(seed)),
+        (Backend::Curator, None) => {
+            Secret::Curator(NoiseGenerator::assume_fresh_entropy(fresh_bits()?))
+        }
+        (Backend::SecureSum, Some(seed)) => Secret::Parties(PartyKey::simulated(seed, 0)),
+        (Backend::SecureSum, None) => {
+            Secret::Parties(PartyKey::assume_fresh_entropy(fresh_bits()?))
+        }
+    })
+}
+
+/// A fit that can begin.
+struct Fitting<'a> {
+    study: &'a Study<'a>,
+    enrolment: &'a Enrolment,
+    watch: Option<&'a Py<PyAny>>,
+}
+
+impl Fitting<'_> {
+    /// The model and which features it has, by place among the candidates.
+    fn run<T: Number>(
+        &self,
+        py: Python<'_>,
+        values: ArrayView2<'_, T>,
+        secret: Secret,
+    ) -> PyResult<(Model, Vec<usize>)> {
+        let refuse = |failure: Failure| raise(py, &failure);
+        let guarantee = self.study.guarantee(secret.provenance());
+        let guarantee = guarantee.map_err(|error| refuse(error.into()))?;
+        let rows = MatrixRows::new(values, self.enrolment);
+        let total = self.study.plan.steps.len();
+        let mut stopped: Option<PyErr> = None;
+        let ended = py.detach(|| {
+            self.study
+                .run(&rows, secret, &mut |done| match Python::attach(|py| {
+                    self.go_on(py, done, total)
+                }) {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(error) => {
+                        stopped = Some(error);
+                        ControlFlow::Break(())
+                    }
+                })
+        });
+        let Run { outcome, receipt } = ended.map_err(refuse)?;
+        match outcome {
+            Ok(fit) => {
+                let support = fit.model.terms.iter().map(|(at, _)| *at as usize).collect();
+                let model = self.study.to_model(&fit, guarantee, receipt, Vec::new());
+                self.go_on(py, total, total)?;
+                Ok((model, support))
+            }
+            Err(failure) => {
+                let error = stopped.unwrap_or_else(|| refuse(failure));
+                Err(with_ledger(py, error, &receipt.ledger))
+            }
+        }
+    }
+
+    /// Lets Python handle its signals, and tells whoever watches.
+    fn go_on(&self, py: Python<'_>, done: usize, total: usize) -> PyResult<()> {
+        py.check_signals()?;
+        match self.watch {
+            Some(watch) => watch.call1(py, (done, total)).map(drop),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Adds the fit to the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PrivateModel>()?;
+    module.add_function(wrap_pyfunction!(fit_private, module)?)
+}

@@ -1,0 +1,310 @@
+//! The public schema as a Python class.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use serde::de::DeserializeOwned;
+use serde::de::value::{Error as NameError, StrDeserializer};
+use sprifed_data::{DataError, PublicBounds, RecordPolicy, read_schema};
+use sprifed_fit::{Failure, no_schema};
+
+use crate::error::raise;
+
+/// Which columns a study uses and the public bounds every record is held to.
+///
+/// Bounds are known without looking at the records: the largest value of a column is somebody's
+/// value. Make one with `Schema.from_bounds`, `Schema.from_toml` or `Schema.read`.
+#[pyclass(frozen, module = "sprifed")]
+#[derive(Clone, Debug)]
+pub(crate) struct Schema {
+    pub(crate) inner: sprifed_data::Schema,
+    /// What it was made from, so that it can be pickled.
+    source: Source,
+}
+
+#[derive(Clone, Debug)]
+enum Source {
+    Text(String),
+    Bounds(Box<FromBounds>),
+}
+
+/// The arguments of `from_bounds`.
+type FromBounds = (
+    (f64, f64),
+    OneOrMany,
+    OneOrMany,
+    Option<Vec<String>>,
+    Options,
+);
+
+/// Those with a default.
+type Options = (
+    String,
+    Option<OneOrMany>,
+    Option<OneOrMany>,
+    String,
+    Option<String>,
+    Option<u32>,
+    String,
+    String,
+    String,
+);
+
+/// One number for all columns, or one for each.
+#[derive(Clone, Debug, FromPyObject, IntoPyObject)]
+pub(crate) enum OneOrMany {
+    /// For all.
+    One(f64),
+    /// For each.
+    Many(Vec<f64>),
+}
+
+impl OneOrMany {
+    fn at(&self, column: usize) -> Option<f64> {
+        match self {
+            Self::One(number) => Some(*number),
+            Self::Many(numbers) => numbers.get(column).copied(),
+        }
+    }
+
+    const fn length(&self) -> Option<usize> {
+        match self {
+            Self::One(_) => None,
+            Self::Many(numbers) => Some(numbers.len()),
+        }
+    }
+}
+
+#[pymethods]
+impl Schema {
+    /// The schema written in `text`, in TOML.
+    #[staticmethod]
+    fn from_toml(py: Python<'_>, text: &str) -> PyResult<Self> {
+        let inner = sprifed_data::Schema::parse(text)
+            .map_err(|error| raise(py, &Failure::from(DataError::from(error))))?;
+        Ok(Self {
+            inner,
+            source: Source::Text(text.to_owned()),
+        })
+    }
+
+    /// The schema in the file at `path`.
+    #[staticmethod]
+    fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let refuse = |error: DataError| raise(py, &Failure::from(error));
+        let inner = read_schema(&path).map_err(refuse)?;
+        let text = std::fs::read_to_string(&path)?;
+        Ok(Self {
+            inner,
+            source: Source::Text(text),
+        })
+    }
+
+    /// A schema for arrays: `lower` and `upper` are one number for all columns or one for each.
+    #[staticmethod]
+    #[pyo3(signature = (response, lower, upper, names=None, *, response_name="y", center=None, scale=None,
+        transform="identity", client=None, max_per_client=None, unit="record", missing="reject",
+        missing_response="reject"))]
+    #[expect(clippy::too_many_arguments, reason = "keywords, in Python")]
+    fn from_bounds(
+        py: Python<'_>,
+        response: (f64, f64),
+        lower: OneOrMany,
+        upper: OneOrMany,
+        names: Option<Vec<String>>,
+        response_name: &str,
+        center: Option<OneOrMany>,
+        scale: Option<OneOrMany>,
+        transform: &str,
+        client: Option<String>,
+        max_per_client: Option<u32>,
+        unit: &str,
+        missing: &str,
+        missing_response: &str,
+    ) -> PyResult<Self> {
+        let options = (
+            response_name.to_owned(),
+            center,
+            scale,
+            transform.to_owned(),
+            client,
+            max_per_client,
+            unit.to_owned(),
+            missing.to_owned(),
+            missing_response.to_owned(),
+        );
+        Self::of((response, lower, upper, names, options)).map_err(|failure| raise(py, &failure))
+    }
+
+    /// The name of the response.
+    #[getter]
+    fn response_name(&self) -> &str {
+        self.inner.response().name()
+    }
+
+    /// The public bounds of the response, on the scale of its transform.
+    #[getter]
+    fn response_bounds(&self) -> (f64, f64) {
+        let units = self.inner.response().units();
+        (units.lower(), units.upper())
+    }
+
+    /// The column that says whose record it is, if there is one.
+    #[getter]
+    fn client(&self) -> Option<&str> {
+        self.inner.client()
+    }
+
+    /// Whether gaps in features become the middle of their bounds.
+    #[getter]
+    fn allows_missing(&self) -> bool {
+        self.inner.missing() != sprifed_data::MissingPolicy::Reject
+    }
+
+    /// Whether records without a response are left out.
+    #[getter]
+    fn drops_missing_response(&self) -> bool {
+        self.inner.missing_response() == sprifed_data::MissingResponsePolicy::Drop
+    }
+
+    /// The public bounds of the feature `name`, if it has some.
+    fn bounds_of(&self, name: &str) -> Option<(f64, f64)> {
+        let units = self.inner.units_of(name)?;
+        Some((units.lower(), units.upper()))
+    }
+
+    fn __repr__(&self) -> String {
+        let (lower, upper) = self.response_bounds();
+        format!(
+            "Schema(response {:?} from {lower} to {upper})",
+            self.response_name()
+        )
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.inner == other.inner
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let class = py.get_type::<Self>();
+        Ok(match &self.source {
+            Source::Text(text) => (class.getattr("from_toml")?, (text,))
+                .into_pyobject(py)?
+                .into_any(),
+            Source::Bounds(bounds) => {
+                let (response, lower, upper, names, options) = (**bounds).clone();
+                let arguments = (response, lower, upper, names, options);
+                (class.getattr("_restore")?, arguments)
+                    .into_pyobject(py)?
+                    .into_any()
+            }
+        })
+    }
+
+    #[staticmethod]
+    fn _restore(
+        py: Python<'_>,
+        response: (f64, f64),
+        lower: OneOrMany,
+        upper: OneOrMany,
+        names: Option<Vec<String>>,
+        options: Options,
+    ) -> PyResult<Self> {
+        Self::of((response, lower, upper, names, options)).map_err(|failure| raise(py, &failure))
+    }
+}
+
+impl Schema {
+    fn of(arguments: FromBounds) -> Result<Self, Failure> {
+        let (response, lower, upper, names, options) = &arguments;
+        let (response_name, center, scale, transform, client, max_per_client, unit, missing, gap) =
+            options;
+        let at = |column: usize| -> Option<PublicBounds> {
+            Some(PublicBounds {
+                lower: lower.at(column)?,
+                upper: upper.at(column)?,
+                center: center.as_ref().and_then(|center| center.at(column)),
+                scale: scale.as_ref().and_then(|scale| scale.at(column)),
+            })
+        };
+        let given = [Some(lower), Some(upper), center.as_ref(), scale.as_ref()];
+        let lengths: Vec<usize> = given
+            .into_iter()
+            .flatten()
+            .filter_map(OneOrMany::length)
+            .collect();
+        let mut named = BTreeMap::new();
+        if let Some(columns) = lengths.first().copied() {
+            let names = match names {
+                Some(names) => names.clone(),
+                None => (0..columns).map(|column| format!("x{column}")).collect(),
+            };
+            if lengths.iter().any(|length| *length != names.len()) {
+                return Err(other_lengths(&lengths, names.len()));
+            }
+            for (column, name) in names.into_iter().enumerate() {
+                named.extend(at(column).map(|bounds| (name, bounds)));
+            }
+        }
+        let features = if lengths.is_empty() { at(0) } else { None };
+        let (lowest, highest) = *response;
+        let bounds = PublicBounds {
+            lower: lowest,
+            upper: highest,
+            center: None,
+            scale: None,
+        };
+        let record = RecordPolicy {
+            client: client.clone(),
+            max_per_client: *max_per_client,
+            unit: named_choice("unit", unit)?,
+            missing: named_choice("missing", missing)?,
+            missing_response: named_choice("missing_response", gap)?,
+        };
+        let response = (
+            response_name.as_str(),
+            bounds,
+            named_choice("transform", transform)?,
+        );
+        let inner = sprifed_data::Schema::of_bounds(response, features, named, record)
+            .map_err(DataError::from)?;
+        Ok(Self {
+            inner,
+            source: Source::Bounds(Box::new(arguments)),
+        })
+    }
+}
+
+/// A choice by the name that the schema's file has for it.
+fn named_choice<T: DeserializeOwned>(what: &str, found: &str) -> Result<T, Failure> {
+    T::deserialize(StrDeserializer::<NameError>::new(found)).map_err(|error| {
+        Failure::usage(
+            "sprifed::data::schema",
+            format!("{what}: {error}"),
+            "correct the schema as said above; nothing was spent",
+        )
+    })
+}
+
+fn other_lengths(found: &[usize], required: usize) -> Failure {
+    Failure::usage(
+        "sprifed::data::schema",
+        format!(
+            "bounds have lengths {found:?}; required: one number, or one for each of the {required} columns"
+        ),
+        "correct the schema as said above; nothing was spent",
+    )
+}
+
+/// The refusal of a fit without bounds.
+#[pyfunction]
+fn refuse_without_schema(py: Python<'_>) -> PyErr {
+    raise(py, &no_schema())
+}
+
+/// Adds the class to the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Schema>()?;
+    module.add_function(wrap_pyfunction!(refuse_without_schema, module)?)
+}

@@ -1,0 +1,142 @@
+//! The Python package: a wheel, built and installed into a virtual environment of its own, and its
+//! tests.
+//!
+//! The environment is made anew when the pinned requirements change. The wheel is built in the profile
+//! of the other tests, so that they share what was compiled; the command line that its results are
+//! compared with is built beside it.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// Pinned versions of everything that the tests need.
+const REQUIREMENTS: &str = "python/requirements-test.txt";
+
+/// Builds, installs and tests the package.
+pub(crate) fn run(root: &Path) -> ExitCode {
+    match Workshop::at(root).work() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            let text = format!("the Python package failed: {why}\n");
+            crate::say(&mut io::stderr(), &text, ExitCode::FAILURE)
+        }
+    }
+}
+
+/// Where things are.
+struct Workshop {
+    root: PathBuf,
+    target: PathBuf,
+    environment: PathBuf,
+}
+
+impl Workshop {
+    fn at(root: &Path) -> Self {
+        let given = env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+        let target = root.join(given.unwrap_or_else(|| "target".into()));
+        Self {
+            root: root.to_owned(),
+            environment: target.join("python-venv"),
+            target,
+        }
+    }
+
+    fn work(&self) -> Result<(), String> {
+        self.make_environment()?;
+        self.install_wheel()?;
+        // With the features of all crates, as the Rust tests have built it.
+        let build = ["build", "--workspace", "--bin", "sprifed"];
+        self.call("cargo".as_ref(), &build.map(OsStr::new), &self.root)?;
+        let python = self.program("python");
+        let tests = ["-m", "pytest", "-q", "tests"];
+        self.call(
+            python.as_os_str(),
+            &tests.map(OsStr::new),
+            &self.root.join("python"),
+        )
+    }
+
+    /// A fresh environment with the pinned requirements, unless there is one already.
+    fn make_environment(&self) -> Result<(), String> {
+        let path = self.root.join(REQUIREMENTS);
+        let required =
+            fs::read_to_string(&path).map_err(|error| format!("{REQUIREMENTS}: {error}"))?;
+        let stamp = self.environment.join("requirements-installed.txt");
+        if fs::read_to_string(&stamp).is_ok_and(|installed| installed == required) {
+            return Ok(());
+        }
+        let make = [
+            "-m".as_ref(),
+            "venv".as_ref(),
+            "--clear".as_ref(),
+            self.environment.as_os_str(),
+        ];
+        self.call("python3".as_ref(), &make, &self.root)?;
+        let install = [
+            "-m".as_ref(),
+            "pip".as_ref(),
+            "install".as_ref(),
+            "--quiet".as_ref(),
+            "--requirement".as_ref(),
+            path.as_os_str(),
+        ];
+        self.call(self.program("python").as_os_str(), &install, &self.root)?;
+        fs::write(&stamp, required).map_err(|error| error.to_string())
+    }
+
+    fn install_wheel(&self) -> Result<(), String> {
+        let wheels = self.target.join("wheels");
+        // A wheel of another version would be installed beside the new one.
+        let _ = fs::remove_dir_all(&wheels);
+        let build = [
+            "build".as_ref(),
+            "--profile".as_ref(),
+            "dev".as_ref(),
+            "--out".as_ref(),
+            wheels.as_os_str(),
+        ];
+        let maturin = self.program("maturin");
+        self.call(maturin.as_os_str(), &build, &self.root.join("python"))?;
+        let built = fs::read_dir(&wheels).map_err(|error| error.to_string())?;
+        let wheel = built
+            .flatten()
+            .next()
+            .ok_or("maturin made no wheel")?
+            .path();
+        let install = [
+            "-m".as_ref(),
+            "pip".as_ref(),
+            "install".as_ref(),
+            "--quiet".as_ref(),
+            "--force-reinstall".as_ref(),
+            "--no-deps".as_ref(),
+            wheel.as_os_str(),
+        ];
+        self.call(self.program("python").as_os_str(), &install, &self.root)
+    }
+
+    /// A program of the environment.
+    fn program(&self, name: &str) -> PathBuf {
+        let folder = if cfg!(windows) { "Scripts" } else { "bin" };
+        self.environment.join(folder).join(name)
+    }
+
+    fn call(&self, program: &OsStr, words: &[&OsStr], folder: &Path) -> Result<(), String> {
+        let said: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+        let said = format!("{} {}", program.to_string_lossy(), said.join(" "));
+        let ended = Command::new(program)
+            .args(words)
+            .current_dir(folder)
+            .env("CARGO_TARGET_DIR", &self.target)
+            .env("SPRIFED_CLI", self.target.join("debug").join("sprifed"))
+            .status();
+        match ended {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(format!("{said}: {status}")),
+            Err(error) => Err(format!("{said}: {error}")),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+"""Tables and the command line, for all tests."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+SCHEMA = """
+[response]
+name = "y"
+lower = -6
+upper = 6
+
+[features]
+lower = -3
+upper = 3
+"""
+
+
+def make_table(n_records: int = 400, n_features: int = 12, seed: int = 0):
+    """Three active features, standard normal columns."""
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((n_records, n_features))
+    y = 2.0 * X[:, 1] - 1.5 * X[:, 4] + X[:, 7] + 0.1 * random.standard_normal(n_records) + 0.5
+    return X, y
+
+
+@pytest.fixture
+def table():
+    return make_table()
+
+
+@pytest.fixture
+def csv(tmp_path):
+    """The same table as a file with its schema: (data, schema, X, y, names)."""
+    X, y = make_table()
+    names = [f"f{column}" for column in range(X.shape[1])]
+    data, schema = tmp_path / "data.csv", tmp_path / "schema.toml"
+    lines = [",".join([*names, "y"])]
+    lines += [",".join(repr(float(value)) for value in [*row, response]) for row, response in zip(X, y)]
+    data.write_text("\n".join(lines) + "\n")
+    schema.write_text(SCHEMA)
+    return data, schema, X, y, names
+
+
+@pytest.fixture(scope="session")
+def cli():
+    """Runs `sprifed`: the program that SPRIFED_CLI names, which `cargo xtask python` has built."""
+    program = os.environ.get("SPRIFED_CLI")
+    if not program:
+        pytest.fail("SPRIFED_CLI is not set; run the tests with `cargo xtask python`")
+
+    def run(*arguments, cwd=None):
+        command = [program, *map(str, arguments)]
+        ended = subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+        answer = json.loads(ended.stdout) if ended.stdout.strip() else None
+        return ended.returncode, answer, ended.stderr
+
+    return run

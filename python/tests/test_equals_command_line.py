@@ -1,0 +1,155 @@
+"""The package and the command line are the same program."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import make_table
+
+import sprifed
+from sprifed import Schema, SparsePrivateRegressor
+
+CASES = [
+    dict(procedure="grad", backend="curator"),
+    dict(procedure="sieve", backend="curator", neighbours="replace-one"),
+    dict(procedure="argmax", backend="curator"),
+    dict(procedure="grad", backend="curator", clients=100),
+    dict(procedure="grad", backend="secure-sum", clients=20),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case.values())))
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_fit_with_the_same_seed_is_the_same_fit(csv, cli, tmp_path, case, dtype):
+    data, schema, X, y, names = csv
+    if dtype == np.float32:
+        # What single precision can hold, so that the file says the same numbers.
+        X = X.astype(np.float32)
+        frame = pd.DataFrame(X.astype(np.float64), columns=names).assign(y=y)
+        frame.to_csv(data, index=False, float_format="%.17g")
+    flags = [f"--{key}={value}" for key, value in case.items()]
+    out = tmp_path / "model.json"
+    code, answer, words = cli(
+        "fit", data, "--schema", schema, "--target", "y", "--sparsity", 3, "--epsilon", 4,
+        "--simulate-noise", 7, "--out", out, "--json", *flags,
+    )  # fmt: skip
+    assert code == 0, words
+    model = SparsePrivateRegressor(
+        epsilon=4, sparsity=3, schema=Schema.read(schema), simulate_noise=7, **case
+    ).fit(pd.DataFrame(X, columns=names), y)
+    assert [names[column] for column in model.support_] == answer["support"]
+    assert list(model.coef_[model.support_]) == answer["coefficients"]
+    assert model.intercept_ == answer["intercept"]
+    assert model.status_ == answer["status"]
+    assert str(model.guarantee_) == answer["guarantee"]["statement"]
+    assert model.receipt_ == json.loads(out.read_text()), "every byte of the document"
+
+
+def test_labelled_clients_are_enrolled_as_in_a_file(cli, tmp_path):
+    X, y = make_table(300, 6)
+    labels = [f"ward{row % 40}" for row in range(300)]
+    names = [f"f{column}" for column in range(6)]
+    frame = pd.DataFrame(X, columns=names)
+    frame.assign(y=y, ward=labels).to_csv(tmp_path / "data.csv", index=False, float_format="%.17g")
+    text = """
+    [response]
+    name = "y"
+    lower = -6
+    upper = 6
+    [features]
+    lower = -3
+    upper = 3
+    [record]
+    client = "ward"
+    max_per_client = 5
+    unit = "client"
+    """
+    (tmp_path / "schema.toml").write_text(text)
+    code, answer, words = cli(
+        "fit", "data.csv", "--schema", "schema.toml", "--sparsity", 2, "--epsilon", 8,
+        "--simulate-noise", 3, "--json", cwd=tmp_path,
+    )  # fmt: skip
+    assert code == 0, words
+    model = SparsePrivateRegressor(
+        epsilon=8, sparsity=2, schema=Schema.from_toml(text), simulate_noise=3
+    ).fit(frame, y, clients=labels)
+    assert model.guarantee_.unit == "client"
+    assert list(model.coef_[model.support_]) == answer["coefficients"]
+    assert model.receipt_ == json.loads((tmp_path / "model.json").read_text())
+
+
+def test_bounds_given_as_numbers_are_the_schema_in_a_file(csv):
+    _, schema, X, y, names = csv
+    arguments = dict(epsilon=4, sparsity=3, simulate_noise=7)
+    by_file = SparsePrivateRegressor(schema=schema, **arguments).fit(X, y)
+    by_pair = SparsePrivateRegressor(bounds=(-3, 3), response_bounds=(-6, 6), **arguments).fit(X, y)
+    lower = np.full(X.shape[1], -3.0)
+    by_column = SparsePrivateRegressor(bounds=(lower, -lower), response_bounds=(-6, 6), **arguments)
+    by_column.fit(X, y)
+    assert list(by_file.coef_) == list(by_pair.coef_) == list(by_column.coef_)
+
+
+def test_plans_are_the_same(cli):
+    code, answer, words = cli(
+        "plan", "--records", 1000, "--features", 200, "--sparsity", 4, "--epsilon", 2, "--procedure", "sieve",
+        "--forecast-trials", 0, "--json",
+    )  # fmt: skip
+    assert code == 0, words
+    assert sprifed.plan(records=1000, features=200, sparsity=4, epsilon=2, procedure="sieve") == answer
+
+
+def test_forecasts_are_the_same(cli):
+    size = dict(records=200, features=30, sparsity=2, epsilon=4.0)
+    flags = [f"--{key}={value}" for key, value in size.items()]
+    code, answer, words = cli("plan", *flags, "--procedure", "argmax", "--forecast-trials", 2, "--json")
+    assert code == 0, words
+    ours = sprifed.forecast(**size, procedure="argmax", trials=2)
+    # The command line holds a stopwatch.
+    answer["forecast"].pop("seconds_per_study"), ours["forecast"].pop("seconds_per_study")
+    assert ours == answer
+
+
+@pytest.mark.parametrize("procedure", ["grad", "non-private-omp"])
+def test_simulations_are_the_same(cli, procedure):
+    size = dict(records=300, features=40, sparsity=2)
+    flags = [f"--{key}={value}" for key, value in size.items()]
+    code, answer, words = cli("simulate", "--procedure", procedure, *flags, "--trials", 2, "--json")
+    assert code == 0, words
+    ours = sprifed.simulate(procedure, **size, trials=2)
+    answer.pop("seconds_per_trial"), ours.pop("seconds_per_trial")
+    assert ours == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "ours"),
+    [
+        (["epsilon", "--mu", 1, "--delta", 1e-6], lambda: sprifed.epsilon_from_mu(1, 1e-6)),
+        (["epsilon", "--rho", 0.1, "--delta", 1e-6], lambda: sprifed.epsilon_from_rho(0.1, 1e-6)),
+        (["mu", "--epsilon", 1, "--delta", 1e-6], lambda: sprifed.mu_from_epsilon(1, 1e-6)),
+        (["compose", "--mu", "0.4x3", "--range", 0.5, "--delta", 1e-6],
+         lambda: sprifed.compose([0.4, 0.4, 0.4], 1e-6, ranges=[0.5]).epsilon),
+    ],
+)  # fmt: skip
+def test_the_accountant_is_the_same(cli, question, ours):
+    code, answer, words = cli("account", *question, "--json")
+    assert code == 0, words
+    assert ours() == pytest.approx(answer[question[0] if question[0] != "compose" else "epsilon"], rel=1e-15)
+
+
+def test_errors_have_the_words_of_the_command_line(csv, cli, tmp_path):
+    data, schema, X, y, _ = csv
+    _, answer, words = cli("fit", data, "--sparsity", 3, "--epsilon", 4, "--json")
+    with pytest.raises(sprifed.SchemaError) as refused:
+        SparsePrivateRegressor(epsilon=4, sparsity=3).fit(X, y)
+    assert refused.value.message == answer["error"]["message"]
+    assert refused.value.help == answer["error"]["help"]
+    assert refused.value.code == answer["error"]["code"]
+    assert words == f"error: {refused.value}\n code: {refused.value.code}\n"
+
+    _, answer, words = cli(
+        "fit", data, "--schema", schema, "--sparsity", 12, "--epsilon", 4, "--json", cwd=tmp_path
+    )
+    with pytest.raises(sprifed.BudgetError) as refused:
+        SparsePrivateRegressor(epsilon=4, sparsity=12, schema=schema).fit(X, y)
+    assert refused.value.message == answer["error"]["message"]
