@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -149,6 +150,17 @@ def test_a_client_process_imports_little():
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.skipif(find_spec("ray") is None, reason="flwr[simulation] is not installed")
+def test_the_same_app_runs_in_the_simulation_engine(tmp_path):
+    study = SMALL.write(tmp_path / "study")
+    waits = {"enrolment-seconds": 300, "patience-seconds": 300}
+    folder = {"rehearsal-folder": str(study), "rehearsal-seed": SMALL.seed}
+    with Loopback(tmp_path / "fleet", simulated=SMALL.parties) as fleet:
+        log = fleet.run(EXAMPLE, {**folder, **waits}, seconds=900)
+    receipt = receipt_of(study, log)
+    assert receipt["fit"] == in_one_process(SMALL, study, SMALL.tables(study))
 
 
 @pytest.mark.skipif(not IS_SLOW, reason="set SPRIFED_SLOW=1 for 20 SuperNodes")

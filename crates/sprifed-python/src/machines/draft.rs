@@ -3,7 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::Deserialize;
-use sprifed_data::{PrivacyUnit as DataUnit, Units};
+use sprifed_data::PrivacyUnit as DataUnit;
+use sprifed_fit::has_public_scale;
 use sprifed_noise::Provenance;
 use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, NoiseOrigin, Participation, PrivacyUnit, Relation,
@@ -136,10 +137,4 @@ impl Terms {
             data: serde_json::to_value(data).unwrap_or_default(),
         })
     }
-}
-
-/// Whether the schema gave a centre and a scale of its own, so that units are standard ones.
-fn has_public_scale(units: &Units) -> bool {
-    let default = units.upper() / 2.0 - units.lower() / 2.0;
-    (units.scale() - default).abs() > 1e-12 * default
 }

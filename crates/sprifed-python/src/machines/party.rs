@@ -112,12 +112,12 @@ impl PartyMachine {
             return Ok(seal(&answer, &identity));
         };
         check_address(&errand, &agreed, node, me)?;
-        if let Some(sent) = is_new {
-            replace_private(&document, &sent)?;
-        }
         match self.allowed(&agreed)? {
             Err(reason) => answer.reports.push(Report::Declined { reason }.encode()),
             Ok(()) => {
+                if let Some(sent) = is_new {
+                    replace_private(&document, &sent)?;
+                }
                 let key = self.state_key.as_ref().unwrap_or(&secret);
                 let visit = Visit {
                     machine: self,
