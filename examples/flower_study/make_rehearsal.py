@@ -55,6 +55,7 @@ class Rehearsal:
     procedure: str = "sieve"
     intercept: str = "estimated"
     seed: int = 1
+    noise: str = "simulated"
 
     def write(self, folder: Path) -> Path:
         """Writes the study and its parties into `folder`."""
@@ -80,7 +81,7 @@ class Rehearsal:
             "neighbours": "zero-out",
             "quorum": self.quorum,
             "colluders": self.colluders,
-            "noise": "simulated",
+            "noise": self.noise,
         }
         (folder / "invitation.json").write_bytes(draft_invitation(json.dumps(terms), secret))
         write_private(folder / "coordinator.key", secret)

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from sprifed._core import (  # noqa: E402
 )
 
 SMALL = Rehearsal(parties=6, records=60, features=12, quorum=4, colluders=1)
+FEW_SUMS = {"procedure": "honest-omp", "sparsity": 1, "intercept": "absent", "epsilon": 50.0}
 PHASES = ["upload", "confirm", "unmask"]
 
 
@@ -43,7 +45,8 @@ class Engine:
 
     def party(self, place: int, **options) -> PartyMachine:
         home = self.parties / str(place)
-        options.setdefault("simulate_noise", self.rehearsal.seed)
+        if self.rehearsal.noise == "simulated":
+            options.setdefault("simulate_noise", self.rehearsal.seed)
         return PartyMachine(home, home / "flower", home / "data.csv", **options)
 
     def errand(self, place: int, orders: list[bytes], known: bool = True) -> bytes:
@@ -128,6 +131,18 @@ def test_parties_that_leave_before_upload_and_before_unmasking_change_nothing_el
     # Who leaves before unmasking is still in that sum.
     assert survivors[0] == [0, 2, 3, 4, 5]
     assert survivors[1] == [0, 2, 4, 5]
+
+
+def test_a_study_with_secret_noise_says_what_it_guarantees(tmp_path):
+    secret = replace(SMALL, noise="cryptographic", **FEW_SUMS)
+    engine = Engine(secret.write(tmp_path / "study"), secret)
+    receipt = engine.run()
+    assert engine.refusals == []
+    assert receipt["ending"] == "complete"
+    assert receipt["guarantee"]["noise"] == "cryptographic"
+    assert receipt["guarantee"]["statement"].startswith("(")
+    again = Engine(secret.write_study(tmp_path / "again"), secret, tmp_path / "study")
+    assert again.run()["fit"] != receipt["fit"]
 
 
 def test_a_coordinator_that_is_killed_in_each_phase_goes_on_from_its_journal(engine):
