@@ -47,9 +47,9 @@ def test_a_fit_with_the_same_seed_is_the_same_fit(csv, cli, tmp_path, case, dtyp
 
 
 def test_labelled_clients_are_enrolled_as_in_a_file(cli, tmp_path):
-    X, y = make_table(300, 6)
+    X, y = make_table(300, 8)
     labels = [f"ward{row % 40}" for row in range(300)]
-    names = [f"f{column}" for column in range(6)]
+    names = [f"f{column}" for column in range(8)]
     frame = pd.DataFrame(X, columns=names)
     frame.assign(y=y, ward=labels).to_csv(tmp_path / "data.csv", index=False, float_format="%.17g")
     text = """

@@ -1,6 +1,8 @@
-//! A numpy matrix as records: read where it lies, a row at a time, never copied.
+//! A numpy matrix as records: read where it lies, a few rows at a time, never copied.
 
 use std::cell::RefCell;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use numpy::ndarray::{ArrayView2, Axis};
 use numpy::{Element, PyReadonlyArray2};
@@ -28,23 +30,71 @@ impl Number for f64 {}
 pub(crate) struct MatrixRows<'a, T> {
     values: ArrayView2<'a, T>,
     enrolment: &'a Enrolment,
-    takes_all_columns: bool,
+    /// How many rows are read at a time: one where a row is in one piece, a few where a column is.
+    at_a_time: usize,
+    /// Told apart from other matrices by this number.
+    number: u64,
 }
+
+/// A cache line of a column in single precision.
+const ROWS_OF_A_LINE: usize = 16;
+
+/// Numbers for matrices.
+static NEXT: AtomicU64 = AtomicU64::new(1);
 
 impl<'a, T> MatrixRows<'a, T> {
     pub(crate) fn new(values: ArrayView2<'a, T>, enrolment: &'a Enrolment) -> Self {
-        let takes_all_columns = enrolment.features().len() == values.ncols();
+        let is_in_rows = values.strides().get(1) == Some(&1);
         Self {
             values,
             enrolment,
-            takes_all_columns,
+            at_a_time: if is_in_rows { 1 } else { ROWS_OF_A_LINE },
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
         }
     }
 }
 
+/// A few rows in bounded units, for each thread that adds up.
+#[derive(Debug, Default)]
+struct Bounded {
+    /// Whose they are.
+    matrix: u64,
+    units: Range<usize>,
+    values: Vec<f32>,
+}
+
 thread_local! {
-    /// One row in bounded units, for each thread that adds up.
-    static ROW: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
+    static BOUNDED: RefCell<Bounded> = RefCell::default();
+}
+
+impl<T: Number> MatrixRows<'_, T> {
+    /// Reads the units from `first` on.
+    fn read(&self, first: usize, bounded: &mut Bounded) {
+        let end = (first + self.at_a_time).min(self.n_units());
+        let width = self.n_features();
+        bounded.matrix = self.number;
+        bounded.units = first..end;
+        bounded.values.resize((end - first) * width, 0.0);
+        let columns = self.enrolment.features();
+        let units = self.enrolment.mapping().features();
+        let rows = &self.enrolment.rows()[first..end];
+        if let [row] = rows {
+            let row = self.values.index_axis(Axis(0), *row);
+            let mapping = self.enrolment.mapping();
+            if columns.len() == row.len() {
+                let values = row.iter().map(|value| (*value).into());
+                return mapping.features_to_units(values, &mut bounded.values);
+            }
+            let values = columns.iter().map(|at| row[*at].into());
+            return mapping.features_to_units(values, &mut bounded.values);
+        }
+        for (feature, (at, units)) in columns.iter().zip(units).enumerate() {
+            let column = self.values.index_axis(Axis(1), *at);
+            for (place, row) in rows.iter().enumerate() {
+                bounded.values[place * width + feature] = units.to_unit(column[*row].into());
+            }
+        }
+    }
 }
 
 impl<T: Number> RecordSource for MatrixRows<'_, T> {
@@ -57,23 +107,16 @@ impl<T: Number> RecordSource for MatrixRows<'_, T> {
     }
 
     fn visit_unit(&self, unit: usize, visit: &mut dyn FnMut(Record<'_>)) {
-        let row = self.values.index_axis(Axis(0), self.enrolment.rows()[unit]);
-        let mut bounded = ROW.take();
-        bounded.resize(self.n_features(), 0.0);
-        let mapping = self.enrolment.mapping();
-        match row.as_slice().filter(|_| self.takes_all_columns) {
-            Some(values) => {
-                mapping.features_to_units(values.iter().map(|value| (*value).into()), &mut bounded);
-            }
-            None => {
-                let columns = self.enrolment.features().iter();
-                mapping.features_to_units(columns.map(|at| row[*at].into()), &mut bounded);
-            }
+        let mut bounded = BOUNDED.take();
+        if bounded.matrix != self.number || !bounded.units.contains(&unit) {
+            self.read(unit, &mut bounded);
         }
+        let width = self.n_features();
+        let start = (unit - bounded.units.start) * width;
         visit(Record {
-            features: &bounded,
+            features: &bounded.values[start..start + width],
             response: self.enrolment.response()[unit],
         });
-        ROW.set(bounded);
+        BOUNDED.set(bounded);
     }
 }
