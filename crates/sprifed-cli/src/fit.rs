@@ -112,8 +112,10 @@ impl Fit {
         let study = Study::prepare(&self.request(), &schema, table.outline())?;
         let delta_note = study.delta_note();
         let secret = match (self.backend.backend, self.simulate_noise) {
-            (BackendName::Curator, Some(seed)) => Secret::Curator(NoiseGenerator::simulated(seed)),
-            (BackendName::Curator, None) => Secret::Curator(secret_noise()?),
+            (BackendName::Curator, Some(seed)) => {
+                Secret::Curator(NoiseGenerator::simulated(seed).into())
+            }
+            (BackendName::Curator, None) => Secret::Curator(secret_noise()?.into()),
             (BackendName::SecureSum, Some(seed)) => Secret::Parties(PartyKey::simulated(seed, 0)),
             (BackendName::SecureSum, None) => Secret::Parties(secret_party()?),
         };

@@ -63,7 +63,7 @@ mod tests {
     fn a_line_far_from_the_origin_is_found_with_its_intercept() {
         let column = |row: usize, feature: usize| match feature {
             0 => 100.0 + row as f64,
-            1 => f64::from(u8::from(row % 3 == 0)),
+            1 => f64::from(u8::from(row.is_multiple_of(3))),
             _ => ((row * 7) % 5) as f64,
         };
         let responses: Vec<f64> = (0..40).map(|row| 3.0 - 2.0 * column(row, 0)).collect();

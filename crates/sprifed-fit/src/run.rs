@@ -23,7 +23,7 @@ use crate::study::Study;
 #[derive(Debug)]
 pub enum Secret {
     /// All of it, by one party.
-    Curator(NoiseGenerator),
+    Curator(Box<NoiseGenerator>),
     /// A share for each client.
     Parties(PartyKey),
 }
@@ -63,7 +63,7 @@ impl Study<'_> {
         watch: &mut Watch<'_>,
     ) -> Result<Run, Failure> {
         match secret {
-            Secret::Curator(generator) => self.run_curator(rows, generator, watch),
+            Secret::Curator(generator) => self.run_curator(rows, *generator, watch),
             Secret::Parties(key) => self.run_parties(rows, &key, watch),
         }
     }

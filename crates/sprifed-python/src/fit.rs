@@ -205,9 +205,9 @@ fn fit_private(
 
 fn secret(backend: Backend, seed: Option<u64>) -> Result<Secret, crate::entropy::NoEntropy> {
     Ok(match (backend, seed) {
-        (Backend::Curator, Some(seed)) => Secret::Curator(NoiseGenerator::simulated(seed)),
+        (Backend::Curator, Some(seed)) => Secret::Curator(NoiseGenerator::simulated(seed).into()),
         (Backend::Curator, None) => {
-            Secret::Curator(NoiseGenerator::assume_fresh_entropy(fresh_bits()?))
+            Secret::Curator(NoiseGenerator::assume_fresh_entropy(fresh_bits()?).into())
         }
         (Backend::SecureSum, Some(seed)) => Secret::Parties(PartyKey::simulated(seed, 0)),
         (Backend::SecureSum, None) => {

@@ -6,6 +6,7 @@ use sprifed_privacy::{ApproxDp, Delta, Epsilon, Participation, Relation};
 use super::*;
 use crate::plan::tests::{correlation, gradient, scale, small_plan};
 use crate::question::Question;
+use crate::records::Records;
 
 const N_FEATURES: u32 = 5;
 

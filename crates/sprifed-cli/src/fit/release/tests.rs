@@ -52,7 +52,7 @@ fn refused_midway(place: &Path, tries: usize) -> Vec<Failure> {
             release(
                 &study,
                 &table,
-                Secret::Curator(NoiseGenerator::simulated(1)),
+                Secret::Curator(NoiseGenerator::simulated(1).into()),
                 destination,
                 Vec::new(),
             )
@@ -110,7 +110,7 @@ fn a_ledger_that_can_not_be_stored_is_said_in_full() {
     let design = table.design();
     let rows =
         Records::each_a_unit(design.values(), table.response(), design.n_features()).unwrap();
-    let secret = Secret::Curator(NoiseGenerator::simulated(1));
+    let secret = Secret::Curator(NoiseGenerator::simulated(1).into());
     let go_on = &mut |_| ControlFlow::Continue(());
     let Run { outcome, receipt } = study.run(&rows, secret, go_on).unwrap();
     outcome.unwrap();
