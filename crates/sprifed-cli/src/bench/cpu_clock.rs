@@ -38,8 +38,5 @@ pub(super) fn clocked<T>(total: &mut Duration, work: impl FnOnce() -> T) -> T {
 /// The middle one of some measurements; of an even number, the larger of the two.
 pub(super) fn median(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
-    figures
-        .get(figures.len() / 2)
-        .copied()
-        .unwrap_or(f64::NAN)
+    figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
 }

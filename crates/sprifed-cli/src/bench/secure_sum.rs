@@ -136,9 +136,8 @@ impl SecureSum {
 }
 
 fn settings(scale: &Scale) -> Outcome<Vec<Setting>> {
-    let participation = |n_clients: u32| {
-        Participation::new(n_clients, n_clients - n_clients / 5, n_clients / 20)
-    };
+    let participation =
+        |n_clients: u32| Participation::new(n_clients, n_clients - n_clients / 5, n_clients / 20);
     let (few, many) = (participation(scale.few)?, participation(scale.many)?);
     let by_hand = Parameters::assume_sufficient(few, scale.neighbours, scale.threshold)?;
     let setting = |participation: Participation, parameters: Parameters, drops, n_sums| {
@@ -176,7 +175,11 @@ fn settings(scale: &Scale) -> Outcome<Vec<Setting>> {
         (setting(few, by_hand, false, 12), of_few, true),
         (setting(few, by_hand, true, 12), of_few, false),
         (setting(few, chosen, true, 12), of_few, false),
-        (setting(many, Parameters::choose(many)?, true, 12), of_many, false),
+        (
+            setting(many, Parameters::choose(many)?, true, 12),
+            of_many,
+            false,
+        ),
     ];
     Ok(listed
         .into_iter()
@@ -191,12 +194,23 @@ fn settings(scale: &Scale) -> Outcome<Vec<Setting>> {
 
 fn to_text(report: &Report) -> String {
     let heading = [
-        "setting", "figure", "", "unit", "limit", "goal", "within goal", "Flower", "Flower/ours",
+        "setting",
+        "figure",
+        "",
+        "unit",
+        "limit",
+        "goal",
+        "within goal",
+        "Flower",
+        "Flower/ours",
     ];
     let mut rows = vec![heading.map(str::to_owned).to_vec()];
     rows.extend(report.rows.iter().map(|row| {
-        let number = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.3}"));
-        let verdict = row.is_within_goal.map(|is_within| if is_within { "yes" } else { "no" });
+        let number =
+            |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.3}"));
+        let verdict = row
+            .is_within_goal
+            .map(|is_within| if is_within { "yes" } else { "no" });
         vec![
             row.setting.clone(),
             row.figure.to_owned(),
@@ -206,7 +220,8 @@ fn to_text(report: &Report) -> String {
             row.goal.map_or_else(String::new, |goal| goal.to_string()),
             verdict.unwrap_or_default().to_owned(),
             number(row.flower),
-            row.flower_times_ours.map_or_else(String::new, |times| format!("{times:.1}")),
+            row.flower_times_ours
+                .map_or_else(String::new, |times| format!("{times:.1}")),
         ]
     }));
     let mut text = table(&rows);

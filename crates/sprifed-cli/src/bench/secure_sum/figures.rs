@@ -74,6 +74,7 @@ pub(super) fn mask_figures(primitives: Primitives) -> Vec<Figure> {
     let Primitives {
         mask,
         key_stream,
+        chacha,
         agreement,
     } = primitives;
     let of = |figure, value, unit| Figure::new("primitives", figure, value, unit);
@@ -82,6 +83,11 @@ pub(super) fn mask_figures(primitives: Primitives) -> Vec<Figure> {
         of("a mask against its key stream", mask / key_stream, "times")
             .limit(1.0)
             .goal(Some(1.5)),
+        of(
+            "ChaCha20 against that key stream",
+            chacha / key_stream,
+            "times",
+        ),
         of("one key agreement (X25519)", 1e6 * agreement, "us"),
     ]
 }

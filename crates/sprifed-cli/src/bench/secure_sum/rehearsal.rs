@@ -254,9 +254,7 @@ fn collect(
             continue;
         };
         largest = largest.max(message.encode().len());
-        clocked(server, || {
-            coordinator.handle_message(client.id(), &message)
-        })?;
+        clocked(server, || coordinator.handle_message(client.id(), &message))?;
     }
     Ok(largest)
 }
