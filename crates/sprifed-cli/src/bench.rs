@@ -3,8 +3,10 @@
 //! Figures of a shared machine wander, so everything that is compared is measured in one run and
 //! taking turns; the ratios are what counts.
 
+mod cpu_clock;
 mod noise;
 mod recovery;
+mod secure_sum;
 mod stopwatch;
 
 use clap::Subcommand;
@@ -23,11 +25,16 @@ pub(crate) enum Subject {
     ///
     /// Example: sprifed bench recovery --python venv/bin/python
     Recovery(recovery::Recovery),
+    /// CPU time and bytes of masked sums, beside Flower's SecAgg+.
+    ///
+    /// Example: sprifed bench secure-sum --python venv/bin/python
+    SecureSum(secure_sum::SecureSum),
 }
 
 pub(crate) fn run(subject: &Subject, output: &Output) -> Result<(), Failure> {
     match subject {
         Subject::Noise(request) => request.run(output),
         Subject::Recovery(request) => request.run(output),
+        Subject::SecureSum(request) => request.run(output),
     }
 }

@@ -64,6 +64,7 @@ impl Sign {
 pub struct Residues {
     shape: SumShape,
     words: Words,
+    scratch: Scratch,
 }
 
 #[derive(Clone, PartialEq, Eq)]
@@ -83,7 +84,11 @@ impl Residues {
             17..=32 => Words::Medium(vec![0; len]),
             _ => Words::Wide(vec![0; len]),
         };
-        Self { shape, words }
+        Self {
+            shape,
+            words,
+            scratch: Scratch::empty(),
+        }
     }
 
     /// The residues of `values`, of which there are as many as coordinates.
@@ -108,7 +113,8 @@ impl Residues {
 
     /// Puts the mask of `seed` on every coordinate, or takes it off.
     pub fn add_mask(&mut self, seed: &MaskSeed, sign: Sign) {
-        each_width!(&mut self.words, words => add_stream(words, seed, sign));
+        let Scratch(buffer) = &mut self.scratch;
+        each_width!(&mut self.words, words => add_stream(words, seed, sign, buffer));
     }
 
     /// The vector on the wire: b bits for each coordinate.
@@ -186,9 +192,44 @@ word!(u64);
 /// Bytes of key stream made at a time: they stay in the first-level cache.
 const STREAM_CHUNK: usize = 8192;
 
-fn add_stream<W: Word>(words: &mut [W], seed: &MaskSeed, sign: Sign) {
+/// Where key stream is made, wiped once for all masks of a vector: wiping it costs half a mask.
+struct Scratch(Box<[u8; STREAM_CHUNK]>);
+
+impl Scratch {
+    fn empty() -> Self {
+        Self(Box::new([0; STREAM_CHUNK]))
+    }
+}
+
+impl Clone for Scratch {
+    /// What is left here is no part of the vector.
+    fn clone(&self) -> Self {
+        Self::empty()
+    }
+}
+
+impl PartialEq for Scratch {
+    /// What is left here is no part of the vector.
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Scratch {}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        zeroize::Zeroize::zeroize(&mut *self.0);
+    }
+}
+
+fn add_stream<W: Word>(
+    words: &mut [W],
+    seed: &MaskSeed,
+    sign: Sign,
+    buffer: &mut [u8; STREAM_CHUNK],
+) {
     let mut stream = Stream::new(seed);
-    let mut buffer = [0; STREAM_CHUNK];
     for part in words.chunks_mut(STREAM_CHUNK / W::BYTES) {
         let (key_stream, _) = buffer.split_at_mut(part.len() * W::BYTES);
         stream.fill(key_stream);
@@ -204,7 +245,6 @@ fn add_stream<W: Word>(words: &mut [W], seed: &MaskSeed, sign: Sign) {
                 .for_each(|(word, mask)| *word = word.minus(mask)),
         }
     }
-    zeroize::Zeroize::zeroize(&mut buffer);
 }
 
 /// The key stream of one seed.
