@@ -13,7 +13,7 @@ mod study;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use sprifed_data::{DataError, Schema, Table, read_schema, read_table};
+use sprifed_data::{DataError, LoadCounts, Schema, Table, read_schema, read_table};
 use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{Delta, Epsilon};
 use sprifed_recovery::CertifiedProcedure;
@@ -28,10 +28,11 @@ use crate::output::Output;
 use crate::score::{Score, require_columns};
 use crate::study_arguments::{BackendArguments, BackendName, RelationName};
 
-pub(crate) use self::guarantee::Guarantee;
+pub(crate) use self::guarantee::{Guarantee, Terms};
 use self::release::Secret;
 use self::report::{Evaluation, Report};
 use self::study::Study;
+pub(crate) use self::study::{has_public_scale, recommended_delta};
 
 /// `fit`.
 #[derive(Args, Debug)]
@@ -123,7 +124,7 @@ impl Fit {
             (BackendName::SecureSum, None) => Secret::Parties(secret_party()?),
         };
         let model = release::release(&study, secret, place, earlier_receipts)?;
-        note_counts(&table, output);
+        note_counts(table.counts(), output);
         let (evaluation, unscored) = match self.evaluate(&model) {
             Ok(evaluation) => (evaluation, None),
             Err(failure) => (None, Some(failure)),
@@ -260,8 +261,7 @@ impl Fit {
 }
 
 /// Tells the holder of the table, and nobody else, what happened to its records on their way in.
-fn note_counts(table: &Table, output: &Output) {
-    let counts = table.counts();
+pub(crate) fn note_counts(counts: &LoadCounts, output: &Output) {
     let parts = [
         (
             counts.clipped_values,

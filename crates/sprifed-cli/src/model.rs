@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sprifed_data::{MissingPolicy, Transform};
+use sprifed_data::{Mapping, MissingPolicy, Transform};
 use sprifed_noise::Provenance;
 use sprifed_privacy::LedgerRecord;
 use sprifed_query::Plan;
@@ -201,6 +201,25 @@ impl Model {
             ..
         } = self.response;
         Some(transform.invert(total.clamp(lower, upper)))
+    }
+}
+
+/// One feature of a model in the units of its column; `noise` is in bounded units.
+pub(crate) fn to_term(
+    mapping: &Mapping,
+    names: &[String],
+    feature: usize,
+    coefficient: f64,
+    noise: Option<f64>,
+) -> Term {
+    let units = &mapping.features()[feature];
+    let noise = noise.map(|noise| noise * mapping.response().scale() / units.scale());
+    Term {
+        name: names[feature].clone(),
+        coefficient,
+        noise_std_dev: noise.filter(|noise| noise.is_finite()),
+        lower: units.lower(),
+        upper: units.upper(),
     }
 }
 

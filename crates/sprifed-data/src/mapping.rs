@@ -114,6 +114,15 @@ impl Mapping {
 }
 
 impl UnitModel {
+    /// The model with these features and coefficients.
+    pub fn from_terms(terms: &[(u32, f64)], intercept: f64) -> Self {
+        Self {
+            support: terms.iter().map(|(feature, _)| *feature as usize).collect(),
+            coefficients: terms.iter().map(|(_, coefficient)| *coefficient).collect(),
+            intercept,
+        }
+    }
+
     /// The bounded response predicted for a bounded row.
     ///
     /// # Panics

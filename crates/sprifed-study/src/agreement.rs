@@ -227,6 +227,19 @@ impl Agreed {
         &self.study
     }
 
+    /// The most bytes that an honest party sends in one message.
+    #[must_use]
+    pub fn largest_message(&self) -> usize {
+        let sums = 0..self.study.n_sums();
+        let upload = sums
+            .filter_map(|sum| self.study.sum(sum))
+            .map(SumShape::packed_len);
+        let neighbours = self.study.parameters().neighbours() as usize;
+        let secrets = 64 * self.study.n_sums() as usize + 64;
+        // Keys and shares go with the sums, tags with the neighbours, and an envelope around all.
+        upload.max().unwrap_or(0) + neighbours * (secrets + 32) + secrets + 1024
+    }
+
     /// How many steps the plan has.
     #[must_use]
     pub fn n_steps(&self) -> usize {

@@ -63,7 +63,13 @@ impl PartyKey {
     /// The signing key of a party that has no longer-lived one.
     #[must_use]
     pub fn identity(&self) -> IdentityKey {
-        IdentityKey::from_stored(&self.derive(&[b"identity"]))
+        IdentityKey::from_stored(&self.identity_bits())
+    }
+
+    /// The same as bits to be stored; they are as secret as the key.
+    #[must_use]
+    pub fn identity_bits(&self) -> [u8; 32] {
+        *self.derive(&[b"identity"])
     }
 
     /// Public bits that no other key has.

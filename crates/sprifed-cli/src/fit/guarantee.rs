@@ -58,19 +58,19 @@ struct ClientGuarantee {
 
 /// What the guarantee is about.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Terms {
-    pub(super) delta: Delta,
-    pub(super) relation: Relation,
-    pub(super) unit: PrivacyUnit,
+pub(crate) struct Terms {
+    pub(crate) delta: Delta,
+    pub(crate) relation: Relation,
+    pub(crate) unit: PrivacyUnit,
     /// The most records that one client can hold.
-    pub(super) most_records: u32,
+    pub(crate) most_records: u32,
     /// Who adds the noise.
-    pub(super) origin: NoiseOrigin,
+    pub(crate) origin: NoiseOrigin,
 }
 
 impl Guarantee {
     /// The guarantee of a whole plan: what it costs was fixed before any record was touched.
-    pub(super) fn of(
+    pub(crate) fn of(
         spending: &Spending,
         terms: Terms,
         provenance: Provenance,

@@ -15,7 +15,7 @@ use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, everybody};
 use super::study::Study;
 use crate::failure::Failure;
 use crate::files::{Destination, write_beside};
-use crate::model::{Model, Parts, Receipt, Response, Term, software};
+use crate::model::{Model, Parts, Receipt, Response, software, to_term};
 use crate::progress::Progress;
 
 #[cfg(test)]
@@ -188,35 +188,12 @@ fn to_parts(
 ) -> Parts {
     let mapping = study.table.mapping();
     let units = mapping.response();
-    let original = mapping.to_original(&UnitModel {
-        support: fit
-            .model
-            .terms
-            .iter()
-            .map(|(feature, _)| *feature as usize)
-            .collect(),
-        coefficients: fit
-            .model
-            .terms
-            .iter()
-            .map(|(_, coefficient)| *coefficient)
-            .collect(),
-        intercept: fit.model.intercept,
-    });
+    let unit_model = UnitModel::from_terms(&fit.model.terms, fit.model.intercept);
+    let original = mapping.to_original(&unit_model);
     let names = study.table.design().names();
     let term = |(index, (feature, coefficient)): (usize, (&usize, &f64))| {
-        let of_feature = &mapping.features()[*feature];
-        let noise = fit
-            .noise_std_devs
-            .get(index)
-            .map(|noise| noise * units.scale() / of_feature.scale());
-        Term {
-            name: names[*feature].clone(),
-            coefficient: *coefficient,
-            noise_std_dev: noise.filter(|noise| noise.is_finite()),
-            lower: of_feature.lower(),
-            upper: of_feature.upper(),
-        }
+        let noise = fit.noise_std_devs.get(index).copied();
+        to_term(mapping, names, *feature, *coefficient, noise)
     };
     let terms = original.support.iter().zip(&original.coefficients);
     Parts {

@@ -105,7 +105,7 @@ impl<'a> Study<'a> {
 
 /// Whether the schema gave a centre and a scale of its own, so that units are standard ones. The
 /// default scale is half the distance of the bounds, computed in the same way.
-fn has_public_scale(units: &Units) -> bool {
+pub(crate) fn has_public_scale(units: &Units) -> bool {
     let default = units.upper() / 2.0 - units.lower() / 2.0;
     (units.scale() - default).abs() > 1e-12 * default
 }
@@ -122,7 +122,7 @@ fn refuse_choices(procedure: CertifiedProcedure, origin: NoiseOrigin) -> Result<
     ))
 }
 
-fn recommended_delta(units: f64) -> Result<Delta, IllegalQuantity> {
+pub(crate) fn recommended_delta(units: f64) -> Result<Delta, IllegalQuantity> {
     Delta::try_from((0.1 / units.max(1.0)).min(1e-6))
 }
 

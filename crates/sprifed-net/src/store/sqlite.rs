@@ -40,34 +40,53 @@ impl SqliteStore {
     }
 }
 
+/// Shows what a state file holds without taking it from the process that has it.
+///
+/// # Errors
+/// If there is none, or it can not be read.
+pub(crate) fn look_into(
+    path: &Path,
+    visit: &mut dyn FnMut(u32, Event<'_>) -> bool,
+) -> Result<(), StoreError> {
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+    let connection = Connection::open_with_flags(path, flags)?;
+    replay(&connection, visit)
+}
+
+fn replay(
+    connection: &Connection,
+    visit: &mut dyn FnMut(u32, Event<'_>) -> bool,
+) -> Result<(), StoreError> {
+    let mut statement =
+        connection.prepare("SELECT epoch, kind, party, bytes FROM events ORDER BY number")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let epoch: u32 = row.get(0)?;
+        let kind: String = row.get(1)?;
+        let bytes = row
+            .get_ref(3)?
+            .as_blob_or_null()
+            .map_err(rusqlite::Error::from)?;
+        let event = match (kind.as_str(), bytes) {
+            ("message", Some(bytes)) => Event::Message(PartyId(row.get(2)?), bytes),
+            ("checkpoint", Some(bytes)) => Event::Checkpoint(bytes),
+            ("closed", None) => Event::Closed,
+            _ => return Err(StoreError::Database(format!("an event of kind `{kind}`"))),
+        };
+        if !visit(epoch, event) {
+            break;
+        }
+    }
+    Ok(())
+}
+
 impl Store for SqliteStore {
     fn start(&self) -> u64 {
         self.start
     }
 
     fn replay(&mut self, visit: &mut dyn FnMut(u32, Event<'_>) -> bool) -> Result<(), StoreError> {
-        let mut statement = self
-            .connection
-            .prepare("SELECT epoch, kind, party, bytes FROM events ORDER BY number")?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            let epoch: u32 = row.get(0)?;
-            let kind: String = row.get(1)?;
-            let bytes = row
-                .get_ref(3)?
-                .as_blob_or_null()
-                .map_err(rusqlite::Error::from)?;
-            let event = match (kind.as_str(), bytes) {
-                ("message", Some(bytes)) => Event::Message(PartyId(row.get(2)?), bytes),
-                ("checkpoint", Some(bytes)) => Event::Checkpoint(bytes),
-                ("closed", None) => Event::Closed,
-                _ => return Err(StoreError::Database(format!("an event of kind `{kind}`"))),
-            };
-            if !visit(epoch, event) {
-                break;
-            }
-        }
-        Ok(())
+        replay(&self.connection, visit)
     }
 
     fn artefacts(&mut self) -> Result<Option<Artefacts>, StoreError> {

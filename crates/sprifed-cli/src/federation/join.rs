@@ -1,0 +1,264 @@
+//! `join`: one party takes part in a study with its own table, by its own policy.
+//!
+//! The order of things is the point: invitation, policy and lifetime ledger come before the table.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::json;
+use sprifed_net::{
+    ClientConfig, ClientEnded, ClientLoop, LifetimeLedger, LogLevel, Persistence, Refused,
+    start_logs,
+};
+use sprifed_noise::Provenance;
+use sprifed_secure_sum::{ClientId, IdentityKey};
+use sprifed_study::{Agreed, Digest, PartyKey, PartyReceipt, Policy, StudyParty};
+
+use super::identity::{make_folder, read_identity};
+use super::invitation::{Invitation, InvitationFolder};
+use super::party_machine::{PartyMachine, read_journal};
+use super::records::PartyRecords;
+use super::{read, unusable};
+use crate::entropy::fresh_bits;
+use crate::failure::Failure;
+use crate::files::create_private;
+use crate::fit::note_counts;
+use crate::model::software;
+use crate::output::Output;
+
+/// `join`.
+#[derive(Args, Debug)]
+pub(crate) struct Join {
+    /// The folder `for-NAME` that the coordinator gave this party.
+    invitation: PathBuf,
+    /// The folder that `study identity` made.
+    #[arg(long, value_name = "FOLDER")]
+    identity: PathBuf,
+    /// The party's table.
+    #[arg(long, value_name = "FILE")]
+    data: PathBuf,
+    /// What the party agrees to [default: policy.toml in the identity folder].
+    #[arg(long, value_name = "FILE.toml")]
+    policy: Option<PathBuf>,
+    /// Another address of the coordinator than the invitation says: `host:port`.
+    #[arg(long)]
+    address: Option<String>,
+    /// A proxy to connect through, such as http://proxy:3128.
+    #[arg(long)]
+    proxy: Option<String>,
+    /// Give up after so many seconds without contact [default: never].
+    #[arg(long, value_name = "SECONDS")]
+    give_up_after: Option<u64>,
+    /// Say what would be agreed to, and stop before the table is opened.
+    #[arg(long)]
+    check: bool,
+    /// NOT PRIVATE: take masks and noise from this seed; only for studies that say so.
+    #[arg(long, value_name = "SEED")]
+    simulate_noise: Option<u64>,
+    /// Log more.
+    #[arg(long)]
+    verbose: bool,
+}
+
+impl Join {
+    pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
+        let folder = InvitationFolder(self.invitation.clone());
+        let (invitation, agreed) = Invitation::read(&folder.document())?;
+        let agreed = Arc::new(agreed);
+        let identity = read_identity(&self.identity.join("identity.key"))?;
+        let me = place_of(&agreed, &identity)?;
+        let policy = self.read_policy()?;
+        let mut lifetime = LifetimeLedger::open(&self.identity.join("ledger.sqlite"))?;
+        let study = agreed.digest().to_string();
+        let spent = lifetime.spent_elsewhere(&study)?;
+        policy.check(&agreed, spent).map_err(|forbidden| {
+            Failure::outcome(
+                "sprifed::policy::refused",
+                format!("this party does not take part: {forbidden}"),
+                "talk to the coordinator, or change the policy; no record was opened, nothing was spent",
+            )
+        })?;
+        self.say_terms(&agreed, spent, output);
+        if self.check {
+            return Ok(());
+        }
+        let ceiling = agreed.ceiling();
+        let title = &agreed.agreement().title;
+        let (epsilon, delta) = (ceiling.epsilon().get(), ceiling.delta().get());
+        lifetime.reserve(&study, title, epsilon, delta)?;
+        let state = self
+            .identity
+            .join(format!("study-{}", short(agreed.digest())));
+        make_folder(&state)?;
+        let key = self.party_key(&agreed, me, &state.join("party.key"))?;
+        let (records, counts) = PartyRecords::read(&self.data, agreed.agreement())?;
+        note_counts(&counts, output);
+        start_logs(if self.verbose {
+            LogLevel::Debug
+        } else {
+            LogLevel::Info
+        });
+        let config = self.config(&folder, &invitation, &study, &state);
+        let member = Arc::clone(&agreed);
+        let factory = move |entries: Vec<Vec<u8>>| {
+            let journal = read_journal(&entries)?;
+            let (agreed, identity) = (Arc::clone(&member), identity.clone());
+            let (key, records) = (key.clone(), records.clone());
+            StudyParty::join(agreed, me, identity, key, records, &journal, &software())
+                .map(PartyMachine)
+                .map_err(|declined| Refused::because(declined.to_string()))
+        };
+        match ClientLoop::open(config, factory)?.run_until_signal()? {
+            ClientEnded::Interrupted => {
+                output.note("stopped; start again to go on");
+                Ok(())
+            }
+            ClientEnded::Finished { success, files } => {
+                self.finish(success, &files, &study, &mut lifetime, output)
+            }
+        }
+    }
+
+    fn finish(
+        &self,
+        success: bool,
+        files: &[PathBuf],
+        study: &str,
+        lifetime: &mut LifetimeLedger,
+        output: &Output,
+    ) -> Result<(), Failure> {
+        let path = files.iter().find(|path| path.ends_with("receipt.json"));
+        let receipt = path.map(|path| read(path)).transpose()?.unwrap_or_default();
+        let receipt: PartyReceipt = serde_json::from_slice(&receipt)
+            .map_err(|error| unusable(Path::new("receipt.json"), &error, "a receipt"))?;
+        let spent = receipt.statement.ledger.spent.map_or(0.0, f64::from);
+        lifetime.settle(study, spent)?;
+        let document = &receipt.study.receipt;
+        if !success {
+            return Err(Failure::outcome(
+                "sprifed::study::no-model",
+                format!("the study ended without a model: {}", document.ending),
+                "the receipt says what this party was charged",
+            ));
+        }
+        let lines = lifetime.lines()?;
+        let total: f64 = lines.iter().map(|line| line.epsilon).sum();
+        let answer = json!({
+            "guarantee": document.guarantee, "charged_epsilon": spent,
+            "epsilon_of_all_studies": total, "files": files,
+        });
+        output.answer(&answer, |_| {
+            let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+            format!(
+                "{}.\nthis party was charged epsilon = {spent:.4}; all its {} studies together {total:.4}\n{}",
+                document.guarantee.statement,
+                lines.len(),
+                files.join("\n")
+            )
+        });
+        Ok(())
+    }
+
+    fn config(
+        &self,
+        folder: &InvitationFolder,
+        invitation: &Invitation,
+        study: &str,
+        state: &Path,
+    ) -> ClientConfig {
+        let address = self.address.as_ref().unwrap_or(&invitation.address);
+        ClientConfig {
+            study: study.to_owned(),
+            coordinator: format!("https://{address}"),
+            identity: folder.identity(),
+            authorities: folder.authority(),
+            state: state.join("state.sqlite"),
+            artefacts: state.to_owned(),
+            proxy: self.proxy.clone(),
+            persistence: Persistence {
+                give_up_after: self.give_up_after.map(Duration::from_secs),
+                ..Persistence::default()
+            },
+        }
+    }
+
+    fn read_policy(&self) -> Result<Policy, Failure> {
+        let path = self.policy.clone();
+        let path = path.unwrap_or_else(|| self.identity.join("policy.toml"));
+        let text = String::from_utf8_lossy(&read(&path)?).into_owned();
+        toml::from_str(&text).map_err(|error| unusable(&path, &error, "a policy"))
+    }
+
+    /// The secret of this party in this study: drawn once, then read back.
+    fn party_key(&self, agreed: &Agreed, me: ClientId, path: &Path) -> Result<PartyKey, Failure> {
+        match (agreed.agreement().noise, self.simulate_noise) {
+            (Provenance::Simulated, Some(seed)) => Ok(PartyKey::simulated(seed, 0).of_member(me.0)),
+            (Provenance::Cryptographic, None) => {
+                if !path.exists() {
+                    create_private(path, &format!("{}\n", Digest(fresh_bits()?)))?;
+                }
+                let text = String::from_utf8_lossy(&read(path)?).into_owned();
+                let bits = Digest::try_from(text.trim().to_owned())
+                    .map_err(|error| unusable(path, &error, "the key of this study"))?;
+                Ok(PartyKey::assume_fresh_entropy(bits.0))
+            }
+            (Provenance::Simulated, None) => Err(Failure::usage(
+                "sprifed::study::rehearsal",
+                "this study is a rehearsal with repeatable noise, but no seed was given".to_owned(),
+                "add --simulate-noise SEED, and only if the records need no protection",
+            )),
+            (Provenance::Cryptographic, Some(_)) => Err(Failure::usage(
+                "sprifed::study::not-a-rehearsal",
+                "--simulate-noise was given, but this study protects its records".to_owned(),
+                "remove --simulate-noise; nothing was spent",
+            )),
+        }
+    }
+
+    fn say_terms(&self, agreed: &Agreed, spent: f64, output: &Output) {
+        let agreement = agreed.agreement();
+        let note = format!(
+            "{}: {} over {} features, {} parties, at most epsilon = {} at delta = {} for each {}; this \
+             party's other studies cost {spent:.4}",
+            agreement.title,
+            agreement.plan.procedure,
+            agreement.setting.n_features,
+            agreement.parties.len(),
+            agreed.ceiling().epsilon(),
+            agreed.ceiling().delta(),
+            agreement.plan.unit.words(),
+        );
+        if self.check {
+            let answer = json!({
+                "allowed": true, "title": agreement.title, "study": agreed.digest(),
+                "coordinator": agreement.coordinator, "largest_epsilon": agreed.ceiling().epsilon(),
+                "delta": agreed.ceiling().delta(), "spent_elsewhere": spent,
+            });
+            output.answer(&answer, |_| format!("allowed by the policy: {note}"));
+        } else {
+            output.note(&note);
+        }
+    }
+}
+
+/// Where this identity is in the roster.
+fn place_of(agreed: &Agreed, identity: &IdentityKey) -> Result<ClientId, Failure> {
+    let public = Digest(identity.public());
+    let parties = agreed.agreement().parties.iter();
+    let place = (0..)
+        .zip(parties)
+        .find(|(_, party)| party.identity == public);
+    place.map(|(id, _)| ClientId(id)).ok_or_else(|| {
+        Failure::outcome(
+            "sprifed::study::not-invited",
+            format!("the study does not invite the identity {public}"),
+            "send party.json to the coordinator, who makes a study with it; nothing was spent",
+        )
+    })
+}
+
+fn short(digest: &Digest) -> String {
+    digest.to_string().chars().take(16).collect()
+}
