@@ -19,6 +19,7 @@ mod rejected;
 mod secret;
 mod secret_sharing;
 mod signed;
+mod small_order;
 mod study;
 
 pub use client::{CheckedCertificate, Client, JournalEntry, Output as ClientOutput, UploadRefused};
@@ -33,7 +34,7 @@ pub use message::{
     Body, Confirmation, Keys, RevealedShare, ShareKind, Shares, SumKeys, Unmask, Upload,
 };
 pub use notice::{Certificate, Notice};
-pub use outcome::{Abandoned, SumOutcome, UnmaskedSum};
+pub use outcome::{Abandoned, SumOutcome, UnmaskedSum, WrongShare};
 pub use parameters::{NoParameters, Parameters};
 pub use rejected::{Reason, Rejected, Sender};
 pub use signed::{Phase, SignedMessage};
