@@ -37,6 +37,8 @@ mod journal;
 mod ready;
 mod revealing;
 mod sharing;
+#[cfg(test)]
+mod tests;
 
 use joining::Joining;
 use journal::{Progress, progress};

@@ -1,6 +1,9 @@
 #![doc = include_str!("../README.md")]
 #![deny(clippy::indexing_slicing)]
 
+#[cfg(test)]
+extern crate self as sprifed_secure_sum;
+
 mod client;
 mod client_set;
 mod codec;

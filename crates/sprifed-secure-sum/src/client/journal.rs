@@ -29,9 +29,7 @@ impl JournalEntry {
         let mut writer = Writer::default();
         match self {
             Self::Uploaded { sum } => writer.put(&[VERSION, 1]).number(*sum),
-            Self::Confirmed { sum, digest } => {
-                writer.put(&[VERSION, 2]).number(*sum).put(digest)
-            }
+            Self::Confirmed { sum, digest } => writer.put(&[VERSION, 2]).number(*sum).put(digest),
         };
         writer.finish()
     }

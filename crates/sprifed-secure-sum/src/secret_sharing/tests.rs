@@ -56,5 +56,8 @@ proptest! {
 fn all_255_points_can_be_used() {
     let shares = shares([9; 32], 130, 255);
     assert_eq!(shares.len(), 255);
-    assert_eq!(Polynomial::through(shares.split_at(125).1).at(0), of_bytes(&[9; 32]));
+    assert_eq!(
+        Polynomial::through(shares.split_at(125).1).at(0),
+        of_bytes(&[9; 32])
+    );
 }
