@@ -144,3 +144,6 @@ impl UnmaskedSum {
         )
     }
 }
+
+#[cfg(test)]
+mod tests;

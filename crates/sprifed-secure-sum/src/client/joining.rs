@@ -136,7 +136,12 @@ fn share(own: &Own, peers: &[Peer]) -> Result<Shares, Reason> {
 }
 
 /// Each key encrypts one text, which is a function of the client's seed: the nonce can be fixed.
-fn encrypt(key: &BundleKey, study: &StudyId, route: (ClientId, ClientId), plain: &[u8]) -> Vec<u8> {
+pub(super) fn encrypt(
+    key: &BundleKey,
+    study: &StudyId,
+    route: (ClientId, ClientId),
+    plain: &[u8],
+) -> Vec<u8> {
     let cipher = ChaCha20Poly1305::new(<&Key>::from(key.expose()));
     let aad = associated(study, route);
     let sealed = cipher.encrypt(

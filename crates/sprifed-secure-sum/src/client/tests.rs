@@ -16,7 +16,11 @@ use super::*;
 #[path = "../../tests/it/statistics.rs"]
 mod statistics;
 mod uniformity;
-#[allow(dead_code, reason = "shared with the tests from outside")]
+#[allow(
+    dead_code,
+    clippy::indexing_slicing,
+    reason = "shared with the tests from outside"
+)]
 #[path = "../../tests/it/world.rs"]
 mod world;
 
@@ -141,7 +145,7 @@ fn an_upload_is_uniform_whatever_else_is_known() {
 #[test]
 fn impostors_are_told_from_uniform_uploads() {
     let shape = SumShape::new(60_000, 16).expect("legal");
-    let hidden = &views(2, shape)[0].1;
+    let (_, hidden) = views(2, shape).swap_remove(0);
     let masked = |mask: &dyn Fn(&mut Stream) -> i64| {
         let mut stream = Stream::new(&MaskSeed::from_bytes([5; 32]));
         let mut residues = Residues::zero(shape);
@@ -276,6 +280,80 @@ fn a_sum_opens_one_secret_of_each_client_and_none_of_another_sum() {
         opened.keys().all(|(sum, _, _)| *sum < 2),
         "nothing of sums that were not asked for"
     );
+}
+
+/// The Shares message of `owner` with a share for `victim` that is none.
+fn badly_dealt(
+    world: &World,
+    owner: &Client,
+    honest: &SignedMessage,
+    victim: ClientId,
+) -> SignedMessage {
+    let Stage::Sharing(sharing) = &owner.phase else {
+        panic!("not sharing")
+    };
+    let peer = sharing
+        .peers
+        .iter()
+        .find(|peer| peer.id == victim)
+        .expect("a neighbour");
+    let (study, route) = (world.study.id(), (owner.id(), victim));
+    let key = peer.channel.bundle_key(study, owner.id(), victim);
+    let Ok(Body::Shares(mut shares)) = Body::decode(Phase::Shares, &honest.body) else {
+        panic!("not shares")
+    };
+    for (slot, bundle) in &mut shares.bundles {
+        if *slot == peer.slot {
+            let mut plain = joining::decrypt(&key, study, route, bundle).expect("its own bundle");
+            plain.iter_mut().for_each(|byte| *byte ^= 0x55);
+            *bundle = joining::encrypt(&key, study, route, &plain);
+        }
+    }
+    let body = Body::Shares(shares).encode();
+    SignedMessage::sign(
+        &owner.own.identity,
+        study,
+        Phase::Shares,
+        0,
+        owner.id(),
+        body,
+    )
+}
+
+#[test]
+fn an_owner_that_deals_a_wrong_share_does_not_frame_its_neighbour() {
+    let (owner, victim) = (ClientId(2), ClientId(5));
+    let mut world = World::new(participation(6, 4, 1), 3, 16, 1);
+    world.deliver(&[]);
+    world.coordinator.close_phase();
+    while let Some(crate::CoordinatorOutput::Send(to, notice)) = world.coordinator.poll_output() {
+        let client = world.clients.get_mut(to.0 as usize).expect("a client");
+        client.handle_message(&notice).expect("a directory");
+    }
+    let dealer = world.clients.get_mut(owner.0 as usize).expect("a client");
+    let Some(Output::Send(honest)) = dealer.poll_output() else {
+        panic!("no shares")
+    };
+    let dealer = world.clients.get(owner.0 as usize).expect("a client");
+    let bad = badly_dealt(&world, dealer, &honest, victim);
+    world
+        .coordinator
+        .handle_message(owner, &bad)
+        .expect("it can not be seen");
+    world.deliver(&[]);
+    world.coordinator.close_phase();
+    world.deliver(&[]);
+    let expected = world.sum(0, &[], &[], &[]);
+    assert_eq!(world.last_values(), expected);
+    let Some(crate::SumOutcome::Unmasked(sum)) = world.outcomes.last() else {
+        panic!("no sum")
+    };
+    let pair = crate::WrongShare {
+        sender: victim,
+        owner,
+    };
+    assert_eq!(sum.wrong_shares(), [pair]);
+    assert_eq!(sum.culprits(), [], "either of the two may have lied");
 }
 
 #[test]

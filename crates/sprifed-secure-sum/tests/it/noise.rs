@@ -29,6 +29,11 @@ fn released(share_variance: &'static str, gone: [&[u32]; 3]) -> Vec<i64> {
 }
 
 /// The cell of a value: a quarter of a standard deviation wide, and both tails.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "clamped to the cells"
+)]
 fn cell(value: i64, variance: f64) -> usize {
     let place = value as f64 / variance.sqrt() * 4.0 + CELLS as f64 / 2.0;
     place.floor().clamp(0.0, CELLS as f64 - 1.0) as usize

@@ -313,6 +313,8 @@ fn a_bad_share_costs_nothing_and_its_sender_is_named() {
     let run = run(&[Op::BadShare(2)]);
     let sum = run.check().expect("a sum");
     assert_eq!(sum.culprits(), [ClientId(2)]);
+    let senders = sum.wrong_shares().iter().map(|share| share.sender);
+    assert!(senders.into_iter().all(|sender| sender == ClientId(2)));
 }
 
 #[test]
@@ -352,6 +354,8 @@ fn the_same_faults_give_the_same_transcript() {
         Op::BadShare(5),
     ];
     assert_eq!(run(&ops).world.transcript, run(&ops).world.transcript);
+    // And other faults give another, so that there is something to compare.
+    assert_ne!(run(&ops).world.transcript, run(&ops[..2]).world.transcript);
 }
 
 fn any_op() -> impl Strategy<Value = Op> {
