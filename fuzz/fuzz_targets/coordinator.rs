@@ -82,13 +82,19 @@ impl Honest {
             }
             Body::Confirmation(_) => {
                 let before = self.digests.insert(key, message.body.clone());
-                assert!(before.is_none_or(|before| before == message.body), "one set for each sum");
+                assert!(
+                    before.is_none_or(|before| before == message.body),
+                    "one set for each sum"
+                );
             }
             Body::Unmask(unmask) => {
                 for share in unmask.shares {
                     let key = (message.sender, message.sum, share.slot);
                     let before = self.kinds.insert(key, share.kind);
-                    assert!(before.is_none_or(|before| before == share.kind), "one kind of share");
+                    assert!(
+                        before.is_none_or(|before| before == share.kind),
+                        "one kind of share"
+                    );
                 }
             }
             Body::Keys(_) | Body::Shares(_) => {}
@@ -100,7 +106,9 @@ fn part(client: u32, sum: u32) -> &'static Noised {
     static PARTS: OnceLock<Vec<Noised>> = OnceLock::new();
     let parts = PARTS.get_or_init(|| {
         let seeds = 0..u64::from(CLIENTS * SUMS);
-        seeds.map(|seed| world::noised(world::participation(CLIENTS, 4, 1), 3, seed)).collect()
+        seeds
+            .map(|seed| world::noised(world::participation(CLIENTS, 4, 1), 3, seed))
+            .collect()
     });
     &parts[(client * SUMS + sum) as usize]
 }
@@ -130,14 +138,23 @@ impl Network {
 
     /// A sum that was told is the sum of what its survivors sent.
     fn check(&self, outcome: &SumOutcome) {
-        let SumOutcome::Unmasked(sum) = outcome else { return };
+        let SumOutcome::Unmasked(sum) = outcome else {
+            return;
+        };
         assert!(sum.survivors().len() >= 4, "the quorum");
-        if sum.survivors().iter().any(|survivor| self.liars.contains(&survivor)) {
+        if sum
+            .survivors()
+            .iter()
+            .any(|survivor| self.liars.contains(&survivor))
+        {
             return;
         }
         let mut expected = vec![0; 3];
         for survivor in sum.survivors().iter() {
-            for (total, value) in expected.iter_mut().zip(part(survivor.0, sum.sum()).values()) {
+            for (total, value) in expected
+                .iter_mut()
+                .zip(part(survivor.0, sum.sum()).values())
+            {
                 *total += value;
             }
         }
@@ -152,14 +169,27 @@ impl Network {
             }
             Ok(()) => {}
             Err(rejected) => {
-                assert_eq!(before, self.world.coordinator, "a refused message changes nothing");
-                assert_eq!(rejected.sender, Sender::Client(from), "a refusal names its sender");
+                assert_eq!(
+                    before, self.world.coordinator,
+                    "a refused message changes nothing"
+                );
+                assert_eq!(
+                    rejected.sender,
+                    Sender::Client(from),
+                    "a refusal names its sender"
+                );
             }
         }
     }
 
     fn alter(&mut self, message: &SignedMessage, change: &Change) -> SignedMessage {
-        let SignedMessage { mut phase, mut sum, sender, mut body, .. } = message.clone();
+        let SignedMessage {
+            mut phase,
+            mut sum,
+            sender,
+            mut body,
+            ..
+        } = message.clone();
         match change {
             Change::Sum(other) => sum = u32::from(*other),
             Change::Phase(other) => phase = Phase::ALL[usize::from(*other) % 5],
@@ -252,8 +282,7 @@ impl Network {
             }
             Op::Upload(id, sum) => {
                 let (id, sum) = (client(*id), u32::from(*sum) % SUMS);
-                let _may_be_refused =
-                    self.world.clients[id as usize].upload(sum, part(id, sum));
+                let _may_be_refused = self.world.clients[id as usize].upload(sum, part(id, sum));
             }
             Op::Open(sum) => {
                 let _may_be_refused = self.world.coordinator.open_sum(u32::from(*sum) % 3);
@@ -297,7 +326,13 @@ fuzz_target!(|input: Input| {
     };
     network.collect();
     if input.keys_are_exchanged {
-        for op in [Op::DeliverAll, Op::Close, Op::DeliverAll, Op::Close, Op::DeliverAll] {
+        for op in [
+            Op::DeliverAll,
+            Op::Close,
+            Op::DeliverAll,
+            Op::Close,
+            Op::DeliverAll,
+        ] {
             network.run(&op);
         }
         if input.sum_is_open {

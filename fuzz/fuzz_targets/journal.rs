@@ -24,12 +24,18 @@ fuzz_target!(|entries: Vec<Vec<u8>>| {
     }
     let mut confirmed = BTreeMap::new();
     let contradicts = journal.iter().any(|entry| match *entry {
-        JournalEntry::Confirmed { sum, digest } => {
-            confirmed.insert(sum, digest).is_some_and(|before| before != digest)
-        }
+        JournalEntry::Confirmed { sum, digest } => confirmed
+            .insert(sum, digest)
+            .is_some_and(|before| before != digest),
         JournalEntry::Uploaded { .. } => false,
     });
     let identity = identities[0].clone();
-    let client = Client::resume(Arc::clone(study), ClientId(0), identity, world::seed(0), &journal);
+    let client = Client::resume(
+        Arc::clone(study),
+        ClientId(0),
+        identity,
+        world::seed(0),
+        &journal,
+    );
     assert_eq!(client.is_none(), contradicts);
 });

@@ -12,7 +12,10 @@ fuzz_target!(|input: (u8, u8, [u8; 4], &[u8])| {
     };
     let mut received = Residues::zero(shape);
     if !received.add_packed(packed) {
-        assert!(received == Residues::zero(shape), "a refused vector changes nothing");
+        assert!(
+            received == Residues::zero(shape),
+            "a refused vector changes nothing"
+        );
         return;
     }
     assert_eq!(received.pack(), packed, "one encoding for each vector");
