@@ -45,3 +45,6 @@ macro_rules! secret {
 }
 
 pub(crate) use secret;
+
+#[cfg(test)]
+mod tests;
