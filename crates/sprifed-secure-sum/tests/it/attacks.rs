@@ -7,7 +7,9 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 use sprifed_secure_sum::*;
 
-use crate::equivocation::{N, certificate, confirm, kinds, sent, tags, uploaded, without};
+use crate::equivocation::{
+    N, certificate, confirm, kinds, sent, tags, uploaded, uploaded_with, without,
+};
 use crate::world::{World, noised, participation, seed, study};
 
 fn set(n_clients: u32, members: impl Iterator<Item = u32>) -> ClientSet {
@@ -315,15 +317,18 @@ fn a_second_study_with_the_same_identifier_would_count_old_signatures() {
     let mut first = uploaded();
     let (_, confirmations) = confirm(&mut first, |_| without(&[4]));
     let shown: Vec<_> = confirmations.iter().collect();
-    // The same study again, as if all clients had drawn new seeds: the same roster and nonce.
-    let mut second = uploaded();
-    let (_, _) = confirm(&mut second, |id| {
+    // The same roster, plan and nonce again, with new seeds.
+    let mut second = uploaded_with(|id| seed(500 + id));
+    assert_eq!(first.study.id(), second.study.id());
+    let (_, told) = confirm(&mut second, |id| {
         if id == 0 {
             without(&[4])
         } else {
             without(&[1])
         }
     });
+    let agree = told.iter().filter(|c| c.body == confirmations[0].body);
+    assert_eq!(agree.count(), 1, "client 0 is alone this time");
     let notice = certificate(&shown, Vec::new());
     second.clients[0]
         .handle_message(&notice)

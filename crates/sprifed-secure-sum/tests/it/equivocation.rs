@@ -4,14 +4,20 @@ use std::sync::Arc;
 
 use sprifed_secure_sum::*;
 
-use crate::world::{World, noised, participation, seed};
+use crate::world::{World, noised, participation, seed, study};
 
 pub(crate) const N: u32 = 6;
 
 /// Everybody has uploaded to sum 0.
 pub(crate) fn uploaded() -> World {
+    uploaded_with(seed)
+}
+
+/// The same, with clients of these seeds.
+pub(crate) fn uploaded_with(seeds: impl Fn(u32) -> ClientSeed) -> World {
     let participation = participation(N, 4, 0);
-    let mut world = World::new(participation, 3, 16, 2);
+    let (study, identities) = study(participation, 3, 16, 2);
+    let mut world = World::of_seeds(study, identities, seeds);
     world.exchange_keys(&[], &[]);
     for id in 0..N {
         let part = noised(participation, 3, u64::from(id));

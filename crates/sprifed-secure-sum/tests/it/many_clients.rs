@@ -79,3 +79,10 @@ fn thousands_2100_clients_give_exact_sums() {
 fn thousands_8000_clients_give_exact_sums() {
     slowly(8000);
 }
+
+#[test]
+fn thousands_faithful_8000_clients_have_few_neighbours_and_give_exact_sums() {
+    if is_slow_run() {
+        two_exact_sums(8000, 7991, 1, 12);
+    }
+}

@@ -115,6 +115,15 @@ impl World {
 
     /// Everybody on the roster of `study`.
     pub(crate) fn of(study: Arc<Study>, identities: Vec<IdentityKey>) -> Self {
+        Self::of_seeds(study, identities, seed)
+    }
+
+    /// Everybody on the roster of `study`, with these seeds.
+    pub(crate) fn of_seeds(
+        study: Arc<Study>,
+        identities: Vec<IdentityKey>,
+        seed: impl Fn(u32) -> ClientSeed,
+    ) -> Self {
         let clients = (0..).zip(&identities).map(|(id, identity)| {
             Client::join(Arc::clone(&study), ClientId(id), identity.clone(), seed(id))
                 .expect("on the roster")
