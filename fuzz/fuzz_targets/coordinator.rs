@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use arbitrary::Arbitrary;
+use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use sprifed_noise::Noised;
 use sprifed_secure_sum::*;
@@ -306,15 +306,10 @@ impl Network {
     }
 }
 
-/// Whether the exchange of keys is done before the operations begin, and the first sum opened.
-#[derive(Arbitrary, Debug)]
-struct Input {
-    keys_are_exchanged: bool,
-    sum_is_open: bool,
-    ops: Vec<Op>,
-}
-
-fuzz_target!(|input: Input| {
+fuzz_target!(|bytes: &[u8]| {
+    let mut input = Unstructured::new(bytes);
+    // How far everybody is at the start, and who does not upload.
+    let [start, gone]: [u8; 2] = input.arbitrary().unwrap_or_default();
     let world = World::new(world::participation(CLIENTS, 4, 1), 3, 16, SUMS);
     let mut network = Network {
         world,
@@ -325,7 +320,7 @@ fuzz_target!(|input: Input| {
         liars: Vec::new(),
     };
     network.collect();
-    if input.keys_are_exchanged {
+    if start > 19 {
         for op in [
             Op::DeliverAll,
             Op::Close,
@@ -335,14 +330,20 @@ fuzz_target!(|input: Input| {
         ] {
             network.run(&op);
         }
-        if input.sum_is_open {
-            network.run(&Op::Open(0));
-            for id in 0..5 {
-                network.run(&Op::Upload(id, 0));
-            }
+    }
+    if start > 39 {
+        network.run(&Op::Open(0));
+        for id in (0..5).filter(|id| *id != gone % 8) {
+            network.run(&Op::Upload(id, 0));
         }
     }
-    for op in input.ops.iter().take(64) {
-        network.run(op);
+    for _ in 0..80 {
+        if input.is_empty() {
+            return;
+        }
+        let Ok(op) = Op::arbitrary(&mut input) else {
+            return;
+        };
+        network.run(&op);
     }
 });
