@@ -92,7 +92,7 @@ impl Residues {
     }
 
     /// The residues of `values`, of which there are as many as coordinates.
-    pub(crate) fn add_values(&mut self, values: &[i64]) {
+    pub fn add_values(&mut self, values: &[i64]) {
         each_width!(&mut self.words, words => {
             for (word, value) in words.iter_mut().zip(values) {
                 *word = word.plus(Word::truncate(value.cast_unsigned()));
@@ -102,7 +102,7 @@ impl Residues {
 
     /// Adds a packed vector; false, and nothing is changed, if it is none of this shape.
     #[must_use]
-    pub(crate) fn add_packed(&mut self, packed: &[u8]) -> bool {
+    pub fn add_packed(&mut self, packed: &[u8]) -> bool {
         if !packing::is_packed(packed, self.shape) {
             return false;
         }
@@ -118,15 +118,17 @@ impl Residues {
     }
 
     /// The vector on the wire: b bits for each coordinate.
-    pub(crate) fn pack(&self) -> Vec<u8> {
+    #[must_use]
+    pub fn pack(&self) -> Vec<u8> {
         each_width!(&self.words, words => packing::pack(words, self.shape))
     }
 
     /// The integers nearest to zero that the residues stand for.
-    pub(crate) fn to_centred(&self) -> Vec<i64> {
+    #[must_use]
+    pub fn to_centred(&self) -> Vec<i64> {
         let spare = u64::BITS - self.shape.bits();
         each_width!(&self.words, words => {
-            words.iter().map(|word| (word.widen() << spare).cast_signed() >> spare).collect()
+            words.iter().map(|word| (word.to_wide() << spare).cast_signed() >> spare).collect()
         })
     }
 }
@@ -150,7 +152,7 @@ pub(crate) trait Word: Copy {
     const BYTES: usize;
     fn read(bytes: &[u8]) -> Self;
     fn truncate(value: u64) -> Self;
-    fn widen(self) -> u64;
+    fn to_wide(self) -> u64;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
 }
@@ -170,7 +172,7 @@ macro_rules! word {
                 value as Self
             }
 
-            fn widen(self) -> u64 {
+            fn to_wide(self) -> u64 {
                 u64::from(self)
             }
 

@@ -192,11 +192,26 @@ impl Join {
     }
 
     /// The secret of this party in this study: drawn once, then read back.
-    fn party_key(&self, agreed: &Agreed, me: ClientId, path: &Path) -> Result<PartyKey, Failure> {
+    fn party_key(
+        &self,
+        agreed: &Agreed,
+        me: ClientId,
+        path: &Path,
+        is_known: bool,
+    ) -> Result<PartyKey, Failure> {
         match (agreed.agreement().noise, self.simulate_noise) {
             (Provenance::Simulated, Some(seed)) => Ok(PartyKey::simulated(seed, 0).of_member(me.0)),
             (Provenance::Cryptographic, None) => {
                 if !path.exists() {
+                    // Safety of the guarantee: with new masks, old confirmations would count for a
+                    // second vector of the same sum (THREAT_MODEL.md, A12).
+                    if is_known {
+                        return Err(Failure::outcome(
+                            "sprifed::study::state-lost",
+                            format!("this party has joined this study before, but `{}` is gone", path.display()),
+                            "restore the state from a backup, or make another study; what was charged stays charged",
+                        ));
+                    }
                     create_private(path, &format!("{}\n", Digest(fresh_bits()?)))?;
                 }
                 let text = String::from_utf8_lossy(&read(path)?).into_owned();
