@@ -87,12 +87,13 @@ impl Join {
         let ceiling = agreed.ceiling();
         let title = &agreed.agreement().title;
         let (epsilon, delta) = (ceiling.epsilon().get(), ceiling.delta().get());
-        lifetime.reserve(&study, title, epsilon, delta)?;
+        let is_known = lifetime.lines()?.iter().any(|line| line.study == study);
         let state = self
             .identity
             .join(format!("study-{}", short(agreed.digest())));
         make_folder(&state)?;
-        let key = self.party_key(&agreed, me, &state.join("party.key"))?;
+        let key = self.party_key(&agreed, me, &state.join("party.key"), is_known)?;
+        lifetime.reserve(&study, title, epsilon, delta)?;
         let (records, counts) = PartyRecords::read(&self.data, agreed.agreement())?;
         note_counts(&counts, output);
         start_logs(if self.verbose {
@@ -208,7 +209,10 @@ impl Join {
                     if is_known {
                         return Err(Failure::outcome(
                             "sprifed::study::state-lost",
-                            format!("this party has joined this study before, but `{}` is gone", path.display()),
+                            format!(
+                                "this party has joined this study before, but `{}` is gone",
+                                path.display()
+                            ),
                             "restore the state from a backup, or make another study; what was charged stays charged",
                         ));
                     }
