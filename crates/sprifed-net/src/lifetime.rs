@@ -32,7 +32,7 @@ pub struct LifetimeLedger {
 }
 
 const SCHEMA: &str = "
-CREATE TABLE studies (
+CREATE TABLE IF NOT EXISTS studies (
     study TEXT PRIMARY KEY,
     title TEXT NOT NULL,
     epsilon REAL NOT NULL CHECK (epsilon >= 0),

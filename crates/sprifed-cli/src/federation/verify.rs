@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
+use sprifed_privacy::Epsilon;
 use sprifed_study::{PartyReceipt, Problem, SignedReceipt, Verified};
 
 use super::{read, unusable};
@@ -24,8 +25,13 @@ impl Verify {
         let damaged = |error: serde_json::Error| unusable(&self.receipt, &error, "a receipt");
         let (verified, charged) = if value.get("statement").is_some() {
             let receipt: PartyReceipt = serde_json::from_value(value).map_err(damaged)?;
-            let spent = receipt.statement.ledger.spent;
-            (receipt.verify(), spent)
+            let place = receipt.statement.party as usize;
+            let party = receipt.study.receipt.agreement.parties.get(place);
+            let name = party.map_or_else(String::new, |party| party.name.clone());
+            (
+                receipt.verify(),
+                Some((name, receipt.statement.ledger.spent)),
+            )
         } else {
             let receipt: SignedReceipt = serde_json::from_value(value).map_err(damaged)?;
             (receipt.verify(), None)
@@ -35,7 +41,7 @@ impl Verify {
             "verified": true, "guarantee": verified.guarantee, "signed_by": verified.signed_by,
             "not_signed_by": verified.not_signed_by, "charged_to_party": charged,
         });
-        output.answer(&answer, |_| words(&verified));
+        output.answer(&answer, |_| words(&verified, charged.as_ref()));
         Ok(())
     }
 
@@ -51,18 +57,19 @@ impl Verify {
     }
 }
 
-fn words(verified: &Verified) -> String {
-    let list = |names: &[String]| {
-        if names.is_empty() {
-            "nobody".to_owned()
-        } else {
-            names.join(", ")
-        }
-    };
-    format!(
-        "{}.\nVERIFIED: computed again from the receipt alone, signed by the coordinator and by {}; not by {}",
-        verified.guarantee.statement,
-        list(&verified.signed_by),
-        list(&verified.not_signed_by),
-    )
+fn words(verified: &Verified, charged: Option<&(String, Option<Epsilon>)>) -> String {
+    let mut text = format!(
+        "{}.\nVERIFIED: computed again from the receipt alone; signed by the coordinator",
+        verified.guarantee.statement
+    );
+    if !verified.signed_by.is_empty() {
+        text += &format!(" and by {}", verified.signed_by.join(", "));
+    }
+    if let Some((name, epsilon)) = charged {
+        let epsilon = epsilon.map_or(0.0, Epsilon::get);
+        text += &format!("; {name} signs that it was charged epsilon = {epsilon:.4}");
+    } else if !verified.not_signed_by.is_empty() {
+        text += &format!("; NOT signed by {}", verified.not_signed_by.join(", "));
+    }
+    text
 }

@@ -116,7 +116,6 @@ fn strangers_and_impostors_are_turned_away_and_the_study_goes_on() {
     assert!(code != Some(0), "{said}");
     // Party 1's identity behind party 0's certificate: every message is signed, so it is refused.
     let mut impostor = stage.join_as(1, 0);
-    impostor.args(["--give-up-after", "5"]);
     let impostor = Running::start(&mut impostor, &stage.folder.join("impostor.log"));
     let is_refused = || {
         fs::read_to_string(stage.folder.join("impostor.log"))

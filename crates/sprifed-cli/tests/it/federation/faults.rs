@@ -94,7 +94,7 @@ fn a_party_that_never_comes_is_a_dropout() {
             std::fs::read_to_string(&log).unwrap()
         );
     }
-    drop(coordinator);
+    assert!(coordinator.finish().status.success());
     let receipt = stage.receipt();
     let survivors = receipt["receipt"]["sums"][0]["outcome"]["unmasked"]["survivors"].clone();
     assert_eq!(survivors, serde_json::json!([0, 1, 2]));
