@@ -10,7 +10,7 @@ use clap::Args;
 use serde_json::json;
 use sprifed_net::{
     ClientConfig, ClientEnded, ClientLoop, LifetimeLedger, LogLevel, Persistence, Refused,
-    start_logs,
+    SqliteJournal, start_logs,
 };
 use sprifed_noise::Provenance;
 use sprifed_secure_sum::{ClientId, IdentityKey};
@@ -92,7 +92,13 @@ impl Join {
             .identity
             .join(format!("study-{}", short(agreed.digest())));
         make_folder(&state)?;
+        let config = self.config(&folder, &invitation, &study, &state);
+        if is_known {
+            refuse_lost_state(&config.state)?;
+        }
         let key = self.party_key(&agreed, me, &state.join("party.key"), is_known)?;
+        // It is there before the ledger knows of the study: whoever is known without it has lost it.
+        let journal = SqliteJournal::open(&config.state, &study)?;
         lifetime.reserve(&study, title, epsilon, delta)?;
         let (records, counts) = PartyRecords::read(&self.data, agreed.agreement())?;
         note_counts(&counts, output);
@@ -101,7 +107,6 @@ impl Join {
         } else {
             LogLevel::Info
         });
-        let config = self.config(&folder, &invitation, &study, &state);
         let member = Arc::clone(&agreed);
         let factory = move |entries: Vec<Vec<u8>>| {
             let journal = read_journal(&entries)?;
@@ -111,7 +116,8 @@ impl Join {
                 .map(PartyMachine)
                 .map_err(|declined| Refused::because(declined.to_string()))
         };
-        match ClientLoop::open(config, factory)?.run_until_signal()? {
+        let taking_part = ClientLoop::open_with_journal(config, Box::new(journal), factory)?;
+        match taking_part.run_until_signal()? {
             ClientEnded::Interrupted => {
                 output.note("stopped; start again to go on");
                 Ok(())
@@ -204,17 +210,10 @@ impl Join {
             (Provenance::Simulated, Some(seed)) => Ok(PartyKey::simulated(seed, 0).of_member(me.0)),
             (Provenance::Cryptographic, None) => {
                 if !path.exists() {
-                    // Safety of the guarantee: with new masks, old confirmations would count for a
-                    // second vector of the same sum (THREAT_MODEL.md, A12).
+                    // With new masks, old confirmations would count for a second vector of the same
+                    // sum (THREAT_MODEL.md, A12).
                     if is_known {
-                        return Err(Failure::outcome(
-                            "sprifed::study::state-lost",
-                            format!(
-                                "this party has joined this study before, but `{}` is gone",
-                                path.display()
-                            ),
-                            "restore the state from a backup, or make another study; what was charged stays charged",
-                        ));
+                        return Err(state_lost(path));
                     }
                     create_private(path, &format!("{}\n", Digest(fresh_bits()?)))?;
                 }
@@ -260,6 +259,26 @@ impl Join {
             output.note(&note);
         }
     }
+}
+
+/// Without its journal a party would answer sums a second time (THREAT_MODEL.md, A11).
+fn refuse_lost_state(journal: &Path) -> Result<(), Failure> {
+    if journal.exists() {
+        Ok(())
+    } else {
+        Err(state_lost(journal))
+    }
+}
+
+fn state_lost(path: &Path) -> Failure {
+    Failure::outcome(
+        "sprifed::study::state-lost",
+        format!(
+            "this party has joined this study before, but `{}` is gone",
+            path.display()
+        ),
+        "restore all of its folder as it was last, or make another study; what was charged stays charged",
+    )
 }
 
 /// Where this identity is in the roster.

@@ -1,6 +1,7 @@
 use std::path::Path;
+use std::time::Duration;
 
-use super::stage::{Kind, Running, Stage, wait_until};
+use super::stage::{Kind, Running, Stage, all_succeed, is_slow, pause, wait_until};
 
 /// How many events the coordinator has stored.
 fn events(state: &Path) -> usize {
@@ -44,20 +45,8 @@ fn with_kills(name: &str, kill_coordinator_every: usize, kill_party_every: usize
         parties.iter_mut().all(Running::is_over)
     });
     assert!(kills > 0, "nobody was killed");
-    let said = std::fs::read_to_string(&log).unwrap();
-    for (party, running) in parties.into_iter().enumerate() {
-        assert!(running.finish().status.success(), "party {party}\n{said}");
-    }
-    assert!(coordinator.finish().status.success(), "{said}");
-    let receipt = stage.receipt();
-    assert_eq!(receipt["receipt"]["fit"], stage.rehearse()["fit"]);
-    let stated = receipt["receipt"]["ledger"]["spent"].as_f64().unwrap();
-    for party in 0..3 {
-        assert!(
-            stage.charged(party) >= stated - 1e-12,
-            "party {party} was charged too little"
-        );
-    }
+    all_succeed(parties, coordinator, &log);
+    stage.check_result();
 }
 
 #[test]
@@ -68,6 +57,73 @@ fn a_coordinator_that_is_killed_again_and_again_loses_nothing() {
 #[test]
 fn parties_that_are_killed_again_and_again_lose_nothing() {
     with_kills("kill-parties", 0, 4);
+}
+
+/// Who is killed.
+#[derive(Clone, Copy, Debug)]
+enum Victim {
+    Coordinator,
+    Party(usize),
+    Everybody,
+}
+
+/// Kills at a moment counted from the first start; then everybody is started again and finishes.
+fn with_a_kill_after(moment: Duration, victim: Victim) {
+    let kind = Kind {
+        records: 60,
+        ..Kind::default()
+    };
+    let name = format!("kill-{}-{victim:?}", moment.as_millis()).replace(['(', ')'], "");
+    let stage = Stage::new(&name, kind);
+    let log = stage.folder.join("log");
+    let coordinate = || Running::start(&mut stage.coordinate(), &log);
+    let join = |party: usize| {
+        let party = u32::try_from(party).unwrap();
+        Running::start(&mut stage.join(party), &log)
+    };
+    let mut coordinator = coordinate();
+    let mut parties: Vec<Running> = (0..3).map(join).collect();
+    pause(moment);
+    if matches!(victim, Victim::Coordinator | Victim::Everybody) {
+        coordinator.kill();
+        coordinator = coordinate();
+    }
+    for (place, party) in parties.iter_mut().enumerate() {
+        let is_meant = match victim {
+            Victim::Coordinator => false,
+            Victim::Party(meant) => meant == place,
+            Victim::Everybody => true,
+        };
+        if is_meant {
+            std::mem::replace(party, Running::nobody()).kill();
+            *party = join(place);
+        }
+    }
+    all_succeed(parties, coordinator, &log);
+    stage.check_result();
+}
+
+#[test]
+fn a_power_cut_for_everybody_loses_nothing() {
+    with_a_kill_after(Duration::from_millis(300), Victim::Everybody);
+}
+
+/// Moments 4 ms apart, from before the first message to after the last.
+#[test]
+fn a_kill_at_any_moment_loses_nothing() {
+    if !is_slow() {
+        eprintln!("SKIPPED: set SPRIFED_SLOW=1");
+        return;
+    }
+    for step in 0..200 {
+        let victim = match step % 4 {
+            0 => Victim::Coordinator,
+            1 => Victim::Everybody,
+            _ => Victim::Party(step % 3),
+        };
+        let moment = u64::try_from(step).unwrap() * 4;
+        with_a_kill_after(Duration::from_millis(moment), victim);
+    }
 }
 
 #[test]

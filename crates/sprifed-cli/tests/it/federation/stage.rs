@@ -223,6 +223,19 @@ impl Stage {
         let receipt = json_at(&folder.join("receipt.json"));
         receipt["statement"]["ledger"]["spent"].as_f64().unwrap()
     }
+
+    /// The fit is that of one process, and no party was charged less than the study says it cost.
+    pub(crate) fn check_result(&self) {
+        let receipt = self.receipt();
+        assert_eq!(receipt["receipt"]["fit"], self.rehearse()["fit"]);
+        let stated = receipt["receipt"]["ledger"]["spent"].as_f64().unwrap();
+        for party in 0..self.kind.parties {
+            assert!(
+                self.charged(party) >= stated - 1e-12,
+                "party {party} was charged too little"
+            );
+        }
+    }
 }
 
 impl Drop for Stage {
@@ -301,8 +314,29 @@ pub(crate) fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
         if done() {
             return;
         }
-        #[expect(clippy::disallowed_methods, reason = "a test of processes")]
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        pause(std::time::Duration::from_millis(50));
     }
     panic!("{what} did not happen");
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test of processes")]
+pub(crate) fn pause(time: std::time::Duration) {
+    std::thread::sleep(time);
+}
+
+/// Whether there is time for the long version of a test.
+pub(crate) fn is_slow() -> bool {
+    std::env::var_os("SPRIFED_SLOW").is_some_and(|value| value == "1")
+}
+
+/// Everybody ends, and well.
+pub(crate) fn all_succeed(parties: Vec<Running>, coordinator: Running, log: &Path) {
+    for (party, running) in parties.into_iter().enumerate() {
+        let ended = running.finish();
+        let said = fs::read_to_string(log).unwrap();
+        assert!(ended.status.success(), "party {party}\n{said}");
+    }
+    let ended = coordinator.finish();
+    let said = fs::read_to_string(log).unwrap();
+    assert!(ended.status.success(), "the coordinator\n{said}");
 }

@@ -1,0 +1,139 @@
+//! Messages that are repeated, reordered, cut off or damaged, sent with a party's own certificate.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpStream};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+
+use super::line::{self, Line};
+use super::stage::{Kind, Running, Stage, all_succeed, pause, wait_until};
+
+/// Says `request` with the certificate of a party, and hears the status of the answer.
+#[expect(clippy::disallowed_methods, reason = "a test of processes")]
+fn ask(stage: &Stage, party: u32, request: &[u8]) -> u16 {
+    let folder = stage.study().join(format!("for-p{party}"));
+    let certificates = |name: &str| {
+        let found = CertificateDer::pem_file_iter(folder.join(name)).unwrap();
+        found.collect::<Result<Vec<_>, _>>().unwrap()
+    };
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(certificates("authority.pem"));
+    let key = PrivateKeyDer::from_pem_file(folder.join("tls.key")).unwrap();
+    let config = ClientConfig::builder_with_provider(Arc::new(
+        rustls::crypto::ring::default_provider(),
+    ))
+    .with_protocol_versions(&[&rustls::version::TLS13])
+    .unwrap()
+    .with_root_certificates(roots)
+    .with_client_auth_cert(certificates("tls.pem"), key)
+    .unwrap();
+    let name = ServerName::try_from("localhost").unwrap();
+    let connection = ClientConnection::new(Arc::new(config), name).unwrap();
+    let socket = TcpStream::connect((Ipv4Addr::LOCALHOST, stage.port)).unwrap();
+    let mut stream = StreamOwned::new(connection, socket);
+    stream.write_all(request).unwrap();
+    let mut heard = Vec::new();
+    // A refused body is not read, so the connection may end roughly.
+    let _ = stream.read_to_end(&mut heard);
+    let heard = String::from_utf8_lossy(&heard).into_owned();
+    let status = heard.split(' ').nth(1).and_then(|code| code.parse().ok());
+    status.unwrap_or_else(|| panic!("no answer: {heard:?}"))
+}
+
+fn post(stage: &Stage, party: u32, body: &[u8]) -> u16 {
+    let n_bytes = body.len();
+    let mut request = format!(
+        "POST /v1/messages HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {n_bytes}\r\n\r\n"
+    )
+    .into_bytes();
+    request.extend_from_slice(body);
+    loop {
+        match ask(stage, party, &request) {
+            // The party itself is just sending one.
+            429 => pause(Duration::from_millis(10)),
+            status => return status,
+        }
+    }
+}
+
+/// The messages of the present sum that the coordinator has stored, with their senders.
+fn stored(state: &Path) -> Vec<(u32, Vec<u8>)> {
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+    let Ok(state) = rusqlite::Connection::open_with_flags(state, flags) else {
+        return Vec::new();
+    };
+    let sql = "SELECT party, bytes FROM events WHERE kind = 'message' ORDER BY number";
+    let Ok(mut statement) = state.prepare(sql) else {
+        return Vec::new();
+    };
+    let found = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+    found.map_or_else(|_| Vec::new(), |rows| rows.filter_map(Result::ok).collect())
+}
+
+#[test]
+fn replayed_reordered_and_damaged_messages_are_refused_and_the_study_goes_on() {
+    let kind = Kind {
+        records: 60,
+        ..Kind::default()
+    };
+    let stage = Stage::new("raw", kind);
+    let log = stage.folder.join("log");
+    let state = stage.study().join("state.sqlite");
+    let coordinator = Running::start(&mut stage.coordinate(), &log);
+    let mut parties = vec![Running::start(&mut stage.join(0), &log)];
+    wait_until("the first message", || !stored(&state).is_empty());
+    let (_, first) = stored(&state).swap_remove(0);
+
+    // While party 1 has said nothing, everything that is not its own first message is refused.
+    for length in [0, 1, first.len() / 2, first.len() - 1] {
+        assert_eq!(post(&stage, 1, &first[..length]), 422, "{length} bytes");
+    }
+    for place in (0..first.len()).step_by(first.len().div_ceil(24)) {
+        let mut damaged = first.clone();
+        damaged[place] ^= 1;
+        assert_eq!(post(&stage, 0, &damaged), 422, "byte {place} was changed");
+    }
+    assert_eq!(post(&stage, 1, &first), 422, "in another's name");
+    assert_eq!(post(&stage, 0, &first), 422, "a second time");
+    let head = "POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 99999999999\r\n\r\n";
+    assert_eq!(ask(&stage, 0, head.as_bytes()), 413);
+    assert_eq!(stored(&state), [(0, first.clone())], "nothing else was stored");
+
+    // Party 2 is slow, so that every phase lasts long enough to disturb it.
+    let line = Line::to(stage.port, line::Kind::Wire);
+    line.delay(Duration::from_millis(60));
+    parties.push(Running::start(&mut stage.join(1), &log));
+    let address = format!("localhost:{}", line.port);
+    let mut command = stage.join(2);
+    parties.push(Running::start(command.args(["--address", &address]), &log));
+    let (mut seen, mut n_replayed) = (BTreeSet::from([(0, first.clone())]), 0);
+    wait_until("the study's end", || {
+        let new: Vec<_> = stored(&state).into_iter().filter(|m| !seen.contains(m)).collect();
+        if !new.is_empty() && n_replayed < 150 {
+            seen.extend(new);
+            // Everything that was ever stored, oldest and newest, of this phase and of others.
+            for (party, message) in seen.iter().take(25).filter(|(party, _)| *party < 2) {
+                let status = post(&stage, *party, message);
+                assert!(status == 422, "a message was taken twice: {status}");
+                n_replayed += 1;
+            }
+        }
+        parties.iter_mut().all(Running::is_over)
+    });
+    assert!(n_replayed > 20, "only {n_replayed} messages were repeated");
+    all_succeed(parties, coordinator, &log);
+    stage.check_result();
+    let said = fs::read_to_string(&log).unwrap();
+    for party in ["p0", "p1"] {
+        let named = format!("\"message\":\"message refused\",\"client\":\"{party}\"");
+        assert!(said.contains(&named), "{party} is not named");
+    }
+    assert!(said.contains("\"message not read\",\"client\":\"p0\""), "{said}");
+}
