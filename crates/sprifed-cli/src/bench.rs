@@ -8,6 +8,7 @@ mod noise;
 mod recovery;
 mod secure_sum;
 mod stopwatch;
+mod study;
 
 use clap::Subcommand;
 
@@ -29,6 +30,10 @@ pub(crate) enum Subject {
     ///
     /// Example: sprifed bench secure-sum --python venv/bin/python
     SecureSum(secure_sum::SecureSum),
+    /// Many parties against one coordinator over TLS: sums per minute, memory, where the time goes.
+    ///
+    /// Example: sprifed bench study --clients 250,1000 --features 1000,10000
+    Study(study::Study),
 }
 
 pub(crate) fn run(subject: &Subject, output: &Output) -> Result<(), Failure> {
@@ -36,5 +41,6 @@ pub(crate) fn run(subject: &Subject, output: &Output) -> Result<(), Failure> {
         Subject::Noise(request) => request.run(output),
         Subject::Recovery(request) => request.run(output),
         Subject::SecureSum(request) => request.run(output),
+        Subject::Study(request) => request.run(output),
     }
 }

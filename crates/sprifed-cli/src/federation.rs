@@ -10,6 +10,7 @@
 
 mod coordinate;
 mod coordinator_machine;
+mod crowd;
 mod identity;
 mod init;
 mod invitation;
@@ -27,6 +28,7 @@ use sprifed_net::{NetError, StoreError};
 use sprifed_study::IllegalAgreement;
 
 pub(crate) use self::coordinate::Coordinate;
+pub(crate) use self::crowd::{SEED, run_crowd};
 pub(crate) use self::join::Join;
 pub(crate) use self::verify::Verify;
 use crate::failure::Failure;

@@ -23,6 +23,7 @@ usage: cargo xtask <command>
 
   test       what a change must pass: formatting, lints, layers, tests, documentation
   test-slow  long statistics and simulations, in release mode
+  static     build the command without libraries of the system, for Linux on x86-64
   layers     check the direction of dependencies
   tidy       check files, names, manifests, bans, citations, papers and vectors
   bans       rewrite the exception clippy.toml files from lifted-bans.toml
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
     let outcome = match command.as_slice() {
         ["test"] => return suite::run(&root(), &suite::EVERY_CHANGE),
         ["test-slow"] => return suite::run(&root(), &suite::SLOW),
+        ["static"] => return suite::run(&root(), &suite::STATIC),
         ["layers"] => check_layers(),
         ["tidy"] => check_tidy(),
         ["bans"] => write_bans(),

@@ -98,7 +98,7 @@ impl CoordinatorMachine for StudyMachine {
 
     fn poll(&mut self) -> Option<Effect> {
         Some(match self.study.poll()? {
-            CoordinatorEffect::Send(to, bytes) => Effect::Send(PartyId(to.0), bytes),
+            CoordinatorEffect::Send(to, bytes) => Effect::Send(PartyId(to.0), bytes.to_vec()),
             CoordinatorEffect::Checkpoint { epoch, bytes } => Effect::Checkpoint { epoch, bytes },
             CoordinatorEffect::Ended(receipt) => Effect::Finished {
                 artefacts: artefacts(&receipt),

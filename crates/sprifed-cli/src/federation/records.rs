@@ -52,6 +52,26 @@ impl PartyRecords {
         };
         Ok((Self(Arc::new(held)), *read.counts()))
     }
+
+    /// One record whose response depends on its first two features; for measurements.
+    pub(super) fn made_up(party: u32, n_features: u32) -> Self {
+        let mut state = u64::from(party) << 32 | 1;
+        let mut draw = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            // Of 16 bits, so that nothing is rounded.
+            f32::from(u16::try_from(state >> 48).unwrap_or(0)) / 32_768.0 - 1.0
+        };
+        let features: Vec<f32> = (0..n_features).map(|_| draw()).collect();
+        let part = |place: usize| features.get(place).copied().unwrap_or(0.0);
+        Self(Arc::new(Held {
+            responses: vec![2.0 * part(0) - 1.5 * part(1)],
+            n_features: features.len(),
+            features,
+            unit: PrivacyUnit::Record,
+        }))
+    }
 }
 
 impl RecordSource for PartyRecords {

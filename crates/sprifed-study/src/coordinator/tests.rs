@@ -91,7 +91,9 @@ impl<'a> Line<'a> {
     fn drain_coordinator(&mut self) {
         while let Some(effect) = self.coordinator.poll() {
             match effect {
-                CoordinatorEffect::Send(to, bytes) => self.orders.push_back((to, bytes)),
+                CoordinatorEffect::Send(to, bytes) => {
+                    self.orders.push_back((to, bytes.to_vec()));
+                }
                 CoordinatorEffect::Checkpoint { epoch, bytes } => {
                     self.store.retain(|stored| match stored {
                         Stored::Message(of, ..) | Stored::Close(of) => *of != epoch,

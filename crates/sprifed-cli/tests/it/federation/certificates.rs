@@ -36,11 +36,15 @@ fn coordinator_and_party_may_bring_certificates_of_their_own() {
     fs::write(&path, roster.to_string()).unwrap();
     let trusted = stage.study().join("tls/authority.pem");
     let mut trusted = fs::File::options().append(true).open(trusted).unwrap();
-    trusted.write_all(&fs::read(&own.authority).unwrap()).unwrap();
+    trusted
+        .write_all(&fs::read(&own.authority).unwrap())
+        .unwrap();
 
     let log = stage.folder.join("log");
     let mut coordinate = stage.coordinate();
-    coordinate.arg("--tls-certificate").arg(&own.coordinator.certificate);
+    coordinate
+        .arg("--tls-certificate")
+        .arg(&own.coordinator.certificate);
     coordinate.arg("--tls-key").arg(&own.coordinator.key);
     let coordinator = Running::start(&mut coordinate, &log);
     let parties = (0..3).map(|party| Running::start(&mut stage.join(party), &log));

@@ -54,15 +54,13 @@ fn a_party_that_is_too_slow_drops_out_of_the_sum() {
         records: 60,
         quorum: 3,
         patience: 3,
+        stay: 2,
         ..Kind::default()
     };
     let stage = Stage::new("slow", kind);
     let log = stage.folder.join("log");
     let line = Line::to(stage.port, line::Kind::Wire);
-    let coordinator = Running::start(
-        stage.coordinate().args(["--wait-for-parties", "100"]),
-        &log,
-    );
+    let coordinator = Running::start(stage.coordinate().args(["--wait-for-parties", "100"]), &log);
     let slow = Running::start(over(&mut stage.join(3), &line), &log);
     wait_until("the slow party's enrolment", || {
         says(&log, "\"client\":\"p3\"")
@@ -80,7 +78,10 @@ fn a_party_that_is_too_slow_drops_out_of_the_sum() {
     assert_eq!(*survivors, serde_json::json!([0, 1, 2]));
     assert_eq!(receipt["receipt"]["ending"], "complete");
     assert!(
-        says(&log, "enrolment: parties share their secrets\",\"missing\":0"),
+        says(
+            &log,
+            "enrolment: parties share their secrets\",\"missing\":0"
+        ),
         "it was there at the beginning"
     );
 }

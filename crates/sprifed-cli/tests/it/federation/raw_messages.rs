@@ -26,14 +26,13 @@ fn ask(stage: &Stage, party: u32, request: &[u8]) -> u16 {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(certificates("authority.pem"));
     let key = PrivateKeyDer::from_pem_file(folder.join("tls.key")).unwrap();
-    let config = ClientConfig::builder_with_provider(Arc::new(
-        rustls::crypto::ring::default_provider(),
-    ))
-    .with_protocol_versions(&[&rustls::version::TLS13])
-    .unwrap()
-    .with_root_certificates(roots)
-    .with_client_auth_cert(certificates("tls.pem"), key)
-    .unwrap();
+    let config =
+        ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+            .with_protocol_versions(&[&rustls::version::TLS13])
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_client_auth_cert(certificates("tls.pem"), key)
+            .unwrap();
     let name = ServerName::try_from("localhost").unwrap();
     let connection = ClientConnection::new(Arc::new(config), name).unwrap();
     let socket = TcpStream::connect((Ipv4Addr::LOCALHOST, stage.port)).unwrap();
@@ -86,14 +85,24 @@ fn replayed_reordered_and_damaged_messages_are_refused_and_the_study_goes_on() {
     let stage = Stage::new("raw", kind);
     let log = stage.folder.join("log");
     let state = stage.study().join("state.sqlite");
-    let coordinator = Running::start(&mut stage.coordinate(), &log);
-    let mut parties = vec![Running::start(&mut stage.join(0), &log)];
+    let forgetful = Running::start(&mut stage.coordinate(), &log);
+    let party = Running::start(&mut stage.join(0), &log);
     wait_until("the first message", || !stored(&state).is_empty());
     let (_, first) = stored(&state).swap_remove(0);
-
-    // While party 1 has said nothing, everything that is not its own first message is refused.
+    // A coordinator that has heard nothing yet: what it refuses, it refuses for what it is.
+    party.kill();
+    forgetful.kill();
+    for file in ["state.sqlite", "state.sqlite-wal", "state.sqlite-shm"] {
+        let _ = fs::remove_file(stage.study().join(file));
+    }
+    let coordinator = Running::start(&mut stage.coordinate(), &log);
+    wait_until("the coordinator's state", || state.exists());
+    wait_until("the coordinator", || {
+        let said = fs::read_to_string(&log).unwrap();
+        said.matches("waiting for clients").count() == 2
+    });
     for length in [0, 1, first.len() / 2, first.len() - 1] {
-        assert_eq!(post(&stage, 1, &first[..length]), 422, "{length} bytes");
+        assert_eq!(post(&stage, 0, &first[..length]), 422, "{length} bytes");
     }
     for place in (0..first.len()).step_by(first.len().div_ceil(24)) {
         let mut damaged = first.clone();
@@ -101,21 +110,28 @@ fn replayed_reordered_and_damaged_messages_are_refused_and_the_study_goes_on() {
         assert_eq!(post(&stage, 0, &damaged), 422, "byte {place} was changed");
     }
     assert_eq!(post(&stage, 1, &first), 422, "in another's name");
-    assert_eq!(post(&stage, 0, &first), 422, "a second time");
     let head = "POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 99999999999\r\n\r\n";
     assert_eq!(ask(&stage, 0, head.as_bytes()), 413);
-    assert_eq!(stored(&state), [(0, first.clone())], "nothing else was stored");
+    assert_eq!(stored(&state), [], "nothing was stored");
+    assert_eq!(post(&stage, 0, &first), 204, "as it was");
+    assert_eq!(post(&stage, 0, &first), 422, "a second time");
+    assert_eq!(stored(&state), [(0, first.clone())]);
 
     // Party 2 is slow, so that every phase lasts long enough to disturb it.
     let line = Line::to(stage.port, line::Kind::Wire);
     line.delay(Duration::from_millis(60));
-    parties.push(Running::start(&mut stage.join(1), &log));
+    let mut parties: Vec<Running> = (0..2)
+        .map(|party| Running::start(&mut stage.join(party), &log))
+        .collect();
     let address = format!("localhost:{}", line.port);
     let mut command = stage.join(2);
     parties.push(Running::start(command.args(["--address", &address]), &log));
     let (mut seen, mut n_replayed) = (BTreeSet::from([(0, first.clone())]), 0);
     wait_until("the study's end", || {
-        let new: Vec<_> = stored(&state).into_iter().filter(|m| !seen.contains(m)).collect();
+        let new: Vec<_> = stored(&state)
+            .into_iter()
+            .filter(|m| !seen.contains(m))
+            .collect();
         if !new.is_empty() && n_replayed < 150 {
             seen.extend(new);
             // Everything that was ever stored, oldest and newest, of this phase and of others.
@@ -135,5 +151,8 @@ fn replayed_reordered_and_damaged_messages_are_refused_and_the_study_goes_on() {
         let named = format!("\"message\":\"message refused\",\"client\":\"{party}\"");
         assert!(said.contains(&named), "{party} is not named");
     }
-    assert!(said.contains("\"message not read\",\"client\":\"p0\""), "{said}");
+    assert!(
+        said.contains("\"message not read\",\"client\":\"p0\""),
+        "{said}"
+    );
 }

@@ -16,6 +16,8 @@ pub(crate) struct Kind {
     pub(crate) repeats: u32,
     /// Seconds that the coordinator waits in a phase.
     pub(crate) patience: u32,
+    /// Seconds that it stays after the end for those who have not left.
+    pub(crate) stay: u32,
     pub(crate) simulated: bool,
 }
 
@@ -27,6 +29,7 @@ impl Default for Kind {
             quorum: 3,
             repeats: 0,
             patience: 60,
+            stay: 20,
             simulated: true,
         }
     }
@@ -173,7 +176,7 @@ impl Stage {
             "--listen",
             &format!("127.0.0.1:{}", self.port),
             "--stay",
-            "20",
+            &self.kind.stay.to_string(),
         ]);
         command.args([
             "--wait-for-answers",
