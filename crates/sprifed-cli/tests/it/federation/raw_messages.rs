@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 use super::line::{self, Line};
-use super::stage::{Kind, Running, Stage, all_succeed, pause, wait_until};
+use super::stage::{Kind, Running, Stage, all_succeed, pause, stored, wait_until};
 
 /// Says `request` with the certificate of a party, and hears the status of the answer.
 #[expect(clippy::disallowed_methods, reason = "a test of processes")]
@@ -60,20 +59,6 @@ fn post(stage: &Stage, party: u32, body: &[u8]) -> u16 {
             status => return status,
         }
     }
-}
-
-/// The messages of the present sum that the coordinator has stored, with their senders.
-fn stored(state: &Path) -> Vec<(u32, Vec<u8>)> {
-    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
-    let Ok(state) = rusqlite::Connection::open_with_flags(state, flags) else {
-        return Vec::new();
-    };
-    let sql = "SELECT party, bytes FROM events WHERE kind = 'message' ORDER BY number";
-    let Ok(mut statement) = state.prepare(sql) else {
-        return Vec::new();
-    };
-    let found = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
-    found.map_or_else(|_| Vec::new(), |rows| rows.filter_map(Result::ok).collect())
 }
 
 #[test]

@@ -343,3 +343,17 @@ pub(crate) fn all_succeed(parties: Vec<Running>, coordinator: Running, log: &Pat
     let said = fs::read_to_string(log).unwrap();
     assert!(ended.status.success(), "the coordinator\n{said}");
 }
+
+/// The messages of the present sum that the coordinator has stored, with their senders.
+pub(crate) fn stored(state: &Path) -> Vec<(u32, Vec<u8>)> {
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+    let Ok(state) = rusqlite::Connection::open_with_flags(state, flags) else {
+        return Vec::new();
+    };
+    let sql = "SELECT party, bytes FROM events WHERE kind = 'message' ORDER BY number";
+    let Ok(mut statement) = state.prepare(sql) else {
+        return Vec::new();
+    };
+    let found = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+    found.map_or_else(|_| Vec::new(), |rows| rows.filter_map(Result::ok).collect())
+}
