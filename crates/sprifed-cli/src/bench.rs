@@ -6,7 +6,7 @@
 mod cpu_clock;
 mod noise;
 mod recovery;
-mod secure_sum;
+pub(crate) mod secure_sum;
 mod stopwatch;
 
 use clap::Subcommand;
