@@ -4,6 +4,7 @@
 //! exit code: 0 done, 1 ended without a result, 2 usage or configuration, 3 environment.
 
 mod account;
+mod baseline_arguments;
 mod bench;
 mod demo;
 mod entropy;

@@ -5,10 +5,11 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, Mu, Spending};
-use sprifed_recovery::CertifiedProcedure;
+use sprifed_recovery::{Baseline, CertifiedProcedure};
 use sprifed_simulate::{Method, PaperAlgorithm, Summary};
 
 use crate::account::parse_quantity;
+use crate::baseline_arguments::{BaselineArguments, NoiseKind, parameters_of};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -35,6 +36,14 @@ pub(crate) enum ProcedureName {
     PaperOmpReuse,
     /// SPriFed-OMP-GRAD as published. NOT PRIVATE.
     PaperGrad,
+    /// DP-SGD with an L1 penalty and certified noise.
+    DpSgd,
+    /// Enhanced DP-GCD (the paper's Algorithm 5) with certified noise.
+    DpGcd,
+    /// DP-SGD with an L1 penalty and the paper's noise. NOT PRIVATE.
+    PaperDpSgd,
+    /// Enhanced DP-GCD as published. NOT PRIVATE.
+    PaperDpGcd,
     /// Orthogonal matching pursuit without privacy.
     NonPrivateOmp,
     /// The Lasso without privacy.
@@ -49,6 +58,8 @@ impl ProcedureName {
             Self::Argmax => Some(CertifiedProcedure::Argmax),
             Self::Omp | Self::HonestOmp => Some(CertifiedProcedure::HonestOmp),
             Self::HonestGrad => Some(CertifiedProcedure::HonestGrad),
+            Self::DpSgd => Some(CertifiedProcedure::DpSgd),
+            Self::DpGcd => Some(CertifiedProcedure::DpGcd),
             _ => None,
         }
     }
@@ -86,6 +97,8 @@ pub(crate) struct Simulate {
     backend: BackendName,
     #[command(flatten)]
     world: WorldArguments,
+    #[command(flatten)]
+    baseline: BaselineArguments,
     /// Epsilon of the budget; for certified procedures.
     #[arg(long, value_parser = parse_quantity::<Epsilon>, default_value = "5.34", allow_negative_numbers = true)]
     epsilon: Epsilon,
@@ -130,9 +143,18 @@ impl Simulate {
 
     fn method(&self) -> Result<Method, Failure> {
         let request = self.world.request()?;
+        let budget = ApproxDp::new(self.epsilon, self.delta);
+        let relation = self.neighbours.relation();
+        if let Some((baseline, noise)) = self.baseline.read(self.procedure, request.sparsity)? {
+            return Ok(match noise {
+                NoiseKind::Certified => Method::baseline(baseline, &request, budget, relation)?,
+                NoiseKind::Paper => {
+                    let per_vector = self.per_vector()?;
+                    Method::paper_baseline(baseline, &request, per_vector, self.mu_s)?
+                }
+            });
+        }
         if let Some(procedure) = self.procedure.certified() {
-            let budget = ApproxDp::new(self.epsilon, self.delta);
-            let relation = self.neighbours.relation();
             return Ok(Method::certified(procedure, &request, budget, relation)?);
         }
         if let Some(algorithm) = self.procedure.published() {
@@ -156,19 +178,28 @@ impl Simulate {
 
     fn to_json(&self, method: &Method, summary: &Summary, seconds: f64) -> Result<Value, Failure> {
         let guarantee = match method {
-            Method::Certified { plan, .. } => self.certified_guarantee(&plan.spending()?),
+            Method::Certified { plan, .. } | Method::Baseline { plan, .. } => {
+                self.certified_guarantee(&plan.spending()?)
+            }
             Method::Paper { .. } => self.paper_guarantee()?,
+            Method::PaperBaseline { baseline, .. } => self.paper_baseline_guarantee(baseline)?,
             Method::NonPrivateOmp | Method::NonPrivateLasso => json!({
                 "mode": "non-private",
                 "statement": "NOT PRIVATE: the records themselves were used, without noise",
             }),
+        };
+        let parameters = match method {
+            Method::Baseline { baseline, .. } | Method::PaperBaseline { baseline, .. } => {
+                parameters_of(baseline)
+            }
+            _ => Value::Null,
         };
         Ok(json!({
             "procedure": self.procedure.words(), "backend": "curator",
             "records": self.world.records, "clients": self.world.clients(),
             "features": self.world.features, "sparsity": self.world.sparsity,
             "trials": self.trials, "seed": self.seed,
-            "guarantee": guarantee,
+            "parameters": parameters, "guarantee": guarantee,
             "recovered": summary.recovered, "recovered_share": summary.recovered_share,
             "test_mse": summary.test_mse, "test_r2": summary.test_r2,
             "null_mse": summary.null_mse, "seconds_per_trial": seconds,
@@ -203,10 +234,7 @@ impl Simulate {
         .theorem()?;
         let claimed = nominal.to_approx_dp(self.delta).epsilon();
         let delivered = match self.procedure {
-            ProcedureName::PaperGrad => json!({
-                "zero-out": null, "replace-one": null,
-                "reason": "the residual is not clipped, so one record can move a sum without bound",
-            }),
+            ProcedureName::PaperGrad => unbounded(),
             _ => self.delivered(per_vector)?,
         };
         Ok(json!({
@@ -214,6 +242,27 @@ impl Simulate {
             "label": "NOMINAL (paper formula, not a DP guarantee)",
             "claimed": { "mu": nominal, "epsilon": claimed, "delta": self.delta },
             "delivered": delivered,
+        }))
+    }
+
+    /// What the paper's formula gives for a baseline: T·μ_p² for DP-SGD, scaled to s·μ_p², beside
+    /// 2s·μ_s² for its refit; 2T·μ_p² for DP-GCD.
+    fn paper_baseline_guarantee(&self, baseline: &Baseline) -> Result<Value, Failure> {
+        let per_vector = self.per_vector()?.get();
+        let sparsity = self.world.sparsity as f64;
+        let square = match baseline {
+            Baseline::DpSgd(_) => sparsity * (per_vector.powi(2) + 2.0 * self.mu_s.get().powi(2)),
+            Baseline::DpGcd(parameters) => 2.0 * f64::from(parameters.steps) * per_vector.powi(2),
+        };
+        let nominal = Mu::try_from(square.sqrt())?;
+        Ok(json!({
+            "mode": "paper-compatible",
+            "label": "NOMINAL (paper formula, not a DP guarantee): NOT PRIVATE",
+            "claimed": {
+                "mu": nominal, "epsilon": nominal.to_approx_dp(self.delta).epsilon(),
+                "delta": self.delta,
+            },
+            "delivered": unbounded(),
         }))
     }
 
@@ -266,6 +315,14 @@ impl Simulate {
             self.world.features,
         )
     }
+}
+
+/// What is delivered where nothing bounds a record.
+fn unbounded() -> Value {
+    json!({
+        "zero-out": null, "replace-one": null,
+        "reason": "the residual is not clipped, so one record can move a sum without bound",
+    })
 }
 
 fn epsilon_of(priced: &Value) -> String {

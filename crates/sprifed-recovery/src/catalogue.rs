@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use sprifed_query::{ChoiceBackend, Plan, PlanError, run, run_choosing};
 
 use crate::argmax::{Argmax, plan_argmax};
+use crate::baseline::{Baseline, Descent, DpGcdParameters, DpSgdParameters};
 use crate::fit::Fit;
 use crate::paper::{PaperGradient, PaperOmp, plan_honest_gradient, plan_honest_omp};
 use crate::pooled::Pooled;
@@ -29,6 +30,10 @@ pub enum CertifiedProcedure {
     HonestOmp,
     /// The paper's SPriFed-OMP-GRAD with certified noise, to be compared with.
     HonestGrad,
+    /// DP-SGD with an L1 penalty, to be compared with.
+    DpSgd,
+    /// Enhanced DP-GCD, to be compared with.
+    DpGcd,
 }
 
 /// Why a run has no fit.
@@ -45,12 +50,14 @@ pub enum RunError<B: core::error::Error + 'static> {
 
 impl CertifiedProcedure {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 7] = [
         Self::Grad,
         Self::Sieve,
         Self::Argmax,
         Self::HonestOmp,
         Self::HonestGrad,
+        Self::DpSgd,
+        Self::DpGcd,
     ];
 
     /// The public plan for `setting`.
@@ -64,6 +71,8 @@ impl CertifiedProcedure {
             Self::Argmax => plan_argmax(setting),
             Self::HonestOmp => plan_honest_omp(setting),
             Self::HonestGrad => plan_honest_gradient(setting),
+            Self::DpSgd => dp_sgd().plan(setting),
+            Self::DpGcd => dp_gcd(setting).plan(setting),
         }
     }
 
@@ -87,9 +96,19 @@ impl CertifiedProcedure {
             Self::Argmax => run_choosing(Argmax::new(*setting)?, backend, watch),
             Self::HonestOmp => run(PaperOmp::honest(setting), backend, watch),
             Self::HonestGrad => run(PaperGradient::honest(setting), backend, watch),
+            Self::DpSgd => run(Descent::new(*setting, dp_sgd()), backend, watch),
+            Self::DpGcd => run(Descent::new(*setting, dp_gcd(setting)), backend, watch),
         }
         .map_err(RunError::Backend)
     }
+}
+
+const fn dp_sgd() -> Baseline {
+    Baseline::DpSgd(DpSgdParameters::certified())
+}
+
+const fn dp_gcd(setting: &Setting) -> Baseline {
+    Baseline::DpGcd(DpGcdParameters::certified(setting.sparsity))
 }
 
 impl fmt::Display for CertifiedProcedure {
@@ -100,6 +119,8 @@ impl fmt::Display for CertifiedProcedure {
             Self::Argmax => "argmax",
             Self::HonestOmp => "honest-omp",
             Self::HonestGrad => "honest-grad",
+            Self::DpSgd => "dp-sgd",
+            Self::DpGcd => "dp-gcd",
         })
     }
 }

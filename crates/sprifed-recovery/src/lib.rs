@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod argmax;
+mod baseline;
 mod catalogue;
 mod clipping;
 mod correlate;
@@ -20,6 +21,7 @@ mod subset;
 pub mod theory;
 
 pub use argmax::{Argmax, plan_argmax};
+pub use baseline::{Baseline, Batch, Chosen, Descent, DpGcdParameters, DpSgdParameters, Tuned};
 pub use catalogue::{CertifiedProcedure, RunError};
 pub use clipping::{best_clip, clipped_variance, kept_signal};
 pub use correlate::correlate;
@@ -27,8 +29,8 @@ pub use fit::{Fit, FitStatus};
 pub use least_squares::{NoisyNormalEquations, Solution};
 pub use moments::Moments;
 pub use paper::{
-    Limits, PaperGradient, PaperOmp, Solver, SupportNoise, plan_honest_gradient, plan_honest_omp,
-    plan_honest_reusing,
+    Limits, PaperDescent, PaperGradient, PaperOmp, Solver, SupportNoise, plan_honest_gradient,
+    plan_honest_omp, plan_honest_reusing,
 };
 pub use paper_noise::{PaperBackend, PaperBackendError, PaperNoise};
 pub use pooled::Pooled;

@@ -10,14 +10,19 @@
 //! features; here s are picked. It asks for the correlations of the last pick with all features,
 //! which nobody reads; here they are not asked for. See [`sprifed_privacy::Reading::Needed`].
 //!
-//! Neither algorithm has an intercept, and neither is what users should run: they stand here to be
+//! Its two baselines, DP-SGD and DP-GCD, are here as published only ([`PaperDescent`]); with certified
+//! noise they are [`crate::Baseline`].
+//!
+//! No algorithm here has an intercept, and none is what users should run: they stand here to be
 //! compared with.
 
+mod descent;
 mod gradient;
 mod honest;
 mod omp;
 mod private_ols;
 
+pub use descent::PaperDescent;
 pub use gradient::PaperGradient;
 pub use honest::{plan_honest_gradient, plan_honest_omp, plan_honest_reusing};
 pub use omp::PaperOmp;

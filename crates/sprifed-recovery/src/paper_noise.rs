@@ -19,7 +19,7 @@ use crate::correlate::{correlate_clipped_rows, correlate_rows};
 #[cfg(test)]
 mod tests;
 
-/// The standard deviations of [SPRIFED, Algorithms 2, 3 and 4], in units of the rescaled data,
+/// The standard deviations of [SPRIFED, Algorithms 2, 3, 4 and 5], in units of the rescaled data,
 /// with X_M = y_M = 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PaperNoise {
@@ -27,6 +27,8 @@ pub struct PaperNoise {
     pub vector_std: f64,
     /// σ₂√s = √s/μ_s: on the entries of PRIVATE-OLS.
     pub support_std: f64,
+    /// σ₁ = 1/μ_p: on the one entry that DP-GCD asks for again.
+    pub coordinate_std: f64,
     /// B_C: what the noise on gradients is multiplied with. The paper's tables need one.
     pub gradient_factor: f64,
     /// What each product of feature and residual is clipped at, as for the paper's real data.
@@ -40,6 +42,7 @@ impl PaperNoise {
         Self {
             vector_std: f64::from(n_features).sqrt() / per_vector.get(),
             support_std: f64::from(sparsity).sqrt() / per_support.get(),
+            coordinate_std: 1.0 / per_vector.get(),
             gradient_factor: 1.0,
             gradient_clip: None,
         }
@@ -51,6 +54,7 @@ impl PaperNoise {
         Self {
             vector_std: 0.0,
             support_std: 0.0,
+            coordinate_std: 0.0,
             gradient_factor: 1.0,
             gradient_clip: None,
         }
@@ -62,7 +66,7 @@ impl PaperNoise {
 #[non_exhaustive]
 pub enum PaperBackendError {
     /// The paper's algorithms ask nothing of the kind.
-    #[error("the paper gives no noise for {found}; only its own two algorithms can be simulated")]
+    #[error("the paper gives no noise for {found}; only its own algorithms can be simulated")]
     NotInPaper {
         /// What was asked.
         found: String,
@@ -124,7 +128,11 @@ impl<'a> PaperBackend<'a> {
                 residual_limit,
             } => {
                 let sums = self.gradient(model, features);
-                let std_dev = self.noise.vector_std * self.noise.gradient_factor;
+                // The gradient of one feature is asked for by Algorithm 5 only, in its line 10.
+                let std_dev = match features.len() {
+                    1 => self.noise.coordinate_std,
+                    _ => self.noise.vector_std,
+                } * self.noise.gradient_factor;
                 (sums, std_dev, feature_limit * residual_limit)
             }
             Question::SupportResponse {

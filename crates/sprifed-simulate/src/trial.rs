@@ -4,8 +4,9 @@ use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{ApproxDp, Mu, NoiseOrigin, PrivacyUnit, Relation};
 use sprifed_query::{Curator, CuratorError, IllegalRecords, Plan, PlanError, Records, run};
 use sprifed_recovery::{
-    CertifiedProcedure, Fit, Intercept, PaperBackend, PaperBackendError, PaperGradient, PaperNoise,
-    PaperOmp, RunError, Setting, SupportNoise, non_private_lasso, non_private_omp,
+    Baseline, CertifiedProcedure, Descent, Fit, Intercept, PaperBackend, PaperBackendError,
+    PaperDescent, PaperGradient, PaperNoise, PaperOmp, RunError, Setting, SupportNoise,
+    non_private_lasso, non_private_omp,
 };
 
 use crate::world::{Reading, World, WorldRequest};
@@ -61,6 +62,22 @@ pub enum Method {
     Paper {
         /// The algorithm.
         algorithm: PaperAlgorithm,
+        /// Its noise.
+        noise: PaperNoise,
+    },
+    /// A baseline with parameters of its own and certified noise, by a curator who follows the plan.
+    Baseline {
+        /// The baseline.
+        baseline: Baseline,
+        /// What it is planned for.
+        setting: Setting,
+        /// Its public plan.
+        plan: Plan,
+    },
+    /// A baseline with the paper's noise: NOT PRIVATE.
+    PaperBaseline {
+        /// The baseline.
+        baseline: Baseline,
         /// Its noise.
         noise: PaperNoise,
     },
@@ -132,6 +149,57 @@ impl Method {
         Ok(Self::Paper { algorithm, noise })
     }
 
+    /// A baseline with certified noise for worlds of this kind.
+    ///
+    /// # Errors
+    /// When no plan exists.
+    pub fn baseline(
+        baseline: Baseline,
+        world: &WorldRequest,
+        budget: ApproxDp,
+        relation: Relation,
+    ) -> Result<Self, PlanError> {
+        let procedure = match baseline {
+            Baseline::DpSgd(_) => CertifiedProcedure::DpSgd,
+            Baseline::DpGcd(_) => CertifiedProcedure::DpGcd,
+        };
+        let setting = setting_of(procedure, world, budget, relation)?;
+        let plan = baseline.plan(&setting)?;
+        Ok(Self::Baseline {
+            baseline,
+            setting,
+            plan,
+        })
+    }
+
+    /// A baseline with the paper's noise for worlds of this kind.
+    ///
+    /// # Why
+    /// The paper lets DP-SGD run until it has spent what SPriFed-OMP spends, which is s steps of
+    /// μ_p. With T steps instead, each has μ_p·√(s/T), so that the paper's formula gives the same.
+    /// DP-GCD's noise does not depend on how many steps it takes: T steps cost 2T·μ_p².
+    ///
+    /// # Errors
+    /// When the world is too large or a parameter is illegal.
+    pub fn paper_baseline(
+        baseline: Baseline,
+        world: &WorldRequest,
+        per_vector: Mu,
+        per_support: Mu,
+    ) -> Result<Self, PlanError> {
+        baseline.check()?;
+        let (features, sparsity) = (small(world.features)?, small(world.sparsity)?);
+        let per_step = match baseline {
+            Baseline::DpSgd(parameters) => {
+                let share = f64::from(sparsity) / f64::from(parameters.steps);
+                Mu::try_from(per_vector.get() * share.sqrt())?
+            }
+            Baseline::DpGcd(_) => per_vector,
+        };
+        let noise = PaperNoise::of(features, sparsity, per_step, per_support);
+        Ok(Self::PaperBaseline { baseline, noise })
+    }
+
     /// Runs the trial of this seed.
     ///
     /// # Errors
@@ -184,6 +252,30 @@ impl Method {
                     ),
                 };
                 Ok(ended?)
+            }
+            Self::Baseline {
+                baseline,
+                setting,
+                plan,
+            } => {
+                let generator = NoiseGenerator::simulated(seed);
+                let mut curator = Curator::open(records, plan.clone(), generator)?;
+                Ok(run(
+                    Descent::new(*setting, *baseline),
+                    &mut curator,
+                    |_| (),
+                )?)
+            }
+            Self::PaperBaseline { baseline, noise } => {
+                let (features, sparsity) = (small(request.features)?, small(request.sparsity)?);
+                let mut backend = PaperBackend::open(&records, *noise, seed);
+                let procedure = PaperDescent::as_published(
+                    small(request.records)?,
+                    features,
+                    sparsity,
+                    *baseline,
+                );
+                Ok(run(procedure, &mut backend, |_| ())?)
             }
             Self::NonPrivateOmp => Ok(non_private_omp(&records, request.sparsity)),
             Self::NonPrivateLasso => Ok(non_private_lasso(&records, request.sparsity)),

@@ -250,6 +250,14 @@ fn names_are_those_of_the_command_line() {
     let names = CertifiedProcedure::ALL.map(|procedure| procedure.to_string());
     assert_eq!(
         names,
-        ["grad", "sieve", "argmax", "honest-omp", "honest-grad"]
+        [
+            "grad",
+            "sieve",
+            "argmax",
+            "honest-omp",
+            "honest-grad",
+            "dp-sgd",
+            "dp-gcd"
+        ]
     );
 }

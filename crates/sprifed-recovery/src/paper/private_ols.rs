@@ -79,6 +79,11 @@ impl PrivateOls {
         feature
     }
 
+    /// Adds a feature that was chosen otherwise.
+    pub(super) fn add(&mut self, feature: u32) {
+        self.support.push(feature);
+    }
+
     /// x_l·y, and x_l·x_k for every k of the support, where l is the feature just chosen.
     pub(super) fn questions(&self) -> Vec<Question> {
         let Some((feature, earlier)) = self.support.split_last() else {
