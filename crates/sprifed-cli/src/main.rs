@@ -8,6 +8,7 @@ mod baseline_arguments;
 mod bench;
 mod demo;
 mod entropy;
+mod experiment;
 mod failure;
 mod files;
 mod fit;
@@ -16,7 +17,6 @@ mod output;
 mod plan;
 mod predict;
 mod progress;
-mod report;
 mod schema;
 mod score;
 mod simulate;
@@ -78,6 +78,10 @@ enum Command {
     ///
     /// Example: sprifed predict model.json data.csv --out predictions.csv
     Predict(predict::Predict),
+    /// Regenerate the paper's tables and figures, and judge them.
+    ///
+    /// Example: sprifed experiment all --quick
+    Experiment(experiment::RunExperiments),
     /// Measure how fast this machine is, beside other crates.
     ///
     /// Example: sprifed bench noise --rounds 3
@@ -96,6 +100,7 @@ fn main() -> ExitCode {
         Command::Schema(task) => schema::run(&task, &output),
         Command::Fit(request) => request.run(&output),
         Command::Predict(request) => request.run(&output),
+        Command::Experiment(request) => request.run(&output),
         Command::Bench(subject) => bench::run(&subject, &output),
     };
     match ended {

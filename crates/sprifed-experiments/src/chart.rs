@@ -3,7 +3,10 @@
 pub(crate) mod coefficients;
 pub(crate) mod lines;
 
-use plotters::prelude::{RGBColor, SVGBackend};
+use core::ops::Range;
+
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, ValueFormatter};
+use plotters::prelude::{RGBColor, Ranged, SVGBackend};
 
 /// Something went wrong while drawing.
 pub(crate) type Undrawn = Box<dyn std::error::Error>;
@@ -19,7 +22,7 @@ pub(crate) const AXIS: RGBColor = RGBColor(110, 112, 122);
 
 /// How values are laid along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scale {
+pub(crate) enum Scale {
     /// Evenly.
     Linear,
     /// By their logarithm.
@@ -28,7 +31,7 @@ pub enum Scale {
 
 /// What to draw of an experiment: one chart for each panel.
 #[derive(Clone, Copy, Debug)]
-pub struct Figure {
+pub(crate) struct Figure {
     /// The metric along the vertical axis.
     pub metric: &'static str,
     /// What stands at that axis.
@@ -43,11 +46,54 @@ pub struct Figure {
 
 /// Which value of a row is drawn, with which whiskers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Drawn {
+pub(crate) enum Drawn {
     /// The mean with one standard error.
     Mean,
     /// The median with the quartiles of the trials.
     Median,
+}
+
+/// An axis with marks of our choice.
+#[derive(Clone, Debug)]
+pub(crate) struct Axis {
+    range: Range<f64>,
+    marks: Vec<(f64, String)>,
+}
+
+impl Axis {
+    /// From `range`, with these places marked by these words.
+    pub(crate) const fn new(range: Range<f64>, marks: Vec<(f64, String)>) -> Self {
+        Self { range, marks }
+    }
+}
+
+impl Ranged for Axis {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    #[expect(clippy::cast_possible_truncation, reason = "a pixel of the chart")]
+    fn map(&self, value: &f64, (first, last): (i32, i32)) -> i32 {
+        let part = (value - self.range.start) / (self.range.end - self.range.start);
+        (f64::from(first) + part * f64::from(last - first)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, _hint: Hint) -> Vec<f64> {
+        self.marks.iter().map(|(place, _)| *place).collect()
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.range.clone()
+    }
+}
+
+impl ValueFormatter<f64> for Axis {
+    fn format_ext(&self, value: &f64) -> String {
+        let mark = self
+            .marks
+            .iter()
+            .find(|(place, _)| place.total_cmp(value).is_eq());
+        mark.map_or_else(String::new, |(_, words)| words.clone())
+    }
 }
 
 impl Scale {
@@ -78,7 +124,11 @@ impl Scale {
             }
             Self::Logarithmic => {
                 let decades = (high / low).log10();
-                let marks: &[f64] = if decades > 2.5 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+                let marks: &[f64] = if decades > 2.5 {
+                    &[1.0]
+                } else {
+                    &[1.0, 2.0, 5.0]
+                };
                 let mut ticks = Vec::new();
                 let mut decade = low.log10().floor();
                 while decade <= high.log10() {
@@ -96,7 +146,9 @@ impl Scale {
 fn round_step(least: f64) -> f64 {
     let least = least.max(1e-12);
     let power = 10f64.powf(least.log10().floor());
-    let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|f| f * power >= least);
+    let factor = [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .find(|f| f * power >= least);
     factor.unwrap_or(10.0) * power
 }
 

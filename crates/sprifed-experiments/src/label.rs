@@ -24,8 +24,8 @@ impl Label {
     /// The label of a cell that `method` runs.
     pub(crate) fn of(cell: &Cell, method: &Method) -> Result<Self, TrialError> {
         match (cell.noise, cell.contender, method) {
-            (Noise::Paper { claimed, .. }, Contender::Paper(PaperAlgorithm::Grad), _) => {
-                Ok(Self::unbounded(claimed))
+            (Noise::Paper { claimed, .. }, contender, _) if is_gradient(contender) => {
+                Ok(Self::unbounded(claimed, DELTA))
             }
             (
                 Noise::Paper {
@@ -35,7 +35,13 @@ impl Label {
                 },
                 _,
                 _,
-            ) => Self::of_paper(cell.world.sparsity, per_vector, per_support, claimed, None),
+            ) => Self::of_paper(
+                cell.world.sparsity,
+                per_vector,
+                per_support,
+                (claimed, DELTA),
+                None,
+            ),
             (Noise::Certified { budget, .. }, _, Method::Certified { plan, .. }) => {
                 let spending = plan
                     .spending()
@@ -67,7 +73,7 @@ impl Label {
         sparsity: usize,
         per_vector: Mu,
         per_support: Mu,
-        claimed: f64,
+        (claimed, delta): (f64, f64),
         bounds: Option<(f64, f64)>,
     ) -> Result<Self, TrialError> {
         let first = claims()[0];
@@ -80,24 +86,25 @@ impl Label {
         let wrong = |error| TrialError::Plan(sprifed_query::PlanError::Quantity(error));
         let mu = claim.delivered_zero_out().map_err(wrong)?;
         let twice = mu.and_then(|mu| Mu::try_from(2.0 * mu.get()).ok());
-        let delta = Delta::try_from(DELTA).map_err(wrong)?;
-        let priced = |mu: Option<Mu>| mu.map(|mu| mu.to_approx_dp(delta).epsilon().get());
+        let at = Delta::try_from(delta).map_err(wrong)?;
+        let priced = |mu: Option<Mu>| mu.map(|mu| mu.to_approx_dp(at).epsilon().get());
         let (zero_out, replace_one) = (priced(mu), priced(twice));
         Ok(Self {
             claimed: Some(claimed),
             zero_out,
             replace_one,
-            delta: Some(DELTA),
+            delta: Some(delta),
             words: "NOT PRIVATE as claimed".to_owned(),
         })
     }
 
-    /// SPriFed-OMP-GRAD as published: no ε is delivered.
-    pub(crate) fn unbounded(claimed: f64) -> Self {
+    /// Gradients of residuals that nobody clips, as published: no ε is delivered.
+    pub(crate) fn unbounded(claimed: f64, delta: f64) -> Self {
         Self {
             claimed: Some(claimed),
-            delta: Some(DELTA),
-            words: "NOT PRIVATE: the residual is not clipped, so no epsilon is delivered".to_owned(),
+            delta: Some(delta),
+            words: "NOT PRIVATE: the residual is not clipped, so no epsilon is delivered"
+                .to_owned(),
             ..Self::default()
         }
     }
@@ -115,9 +122,17 @@ impl Label {
         else {
             return Ok(f64::NAN);
         };
-        let label = Self::of_paper(sparsity, per_vector, per_support, 0.0, None)?;
+        let label = Self::of_paper(sparsity, per_vector, per_support, (0.0, DELTA), None)?;
         Ok(label.zero_out.unwrap_or(f64::NAN))
     }
+}
+
+/// Whether residuals enter, which the paper does not clip on generated data.
+pub(crate) const fn is_gradient(contender: Contender) -> bool {
+    matches!(
+        contender,
+        Contender::Paper(PaperAlgorithm::Grad) | Contender::PaperDpGcd | Contender::PaperDpSgd
+    )
 }
 
 /// ε of the theorem's formula, recomputed. Nominal.

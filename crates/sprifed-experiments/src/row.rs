@@ -88,7 +88,7 @@ impl Row {
 
     /// Fills in what may be said of privacy.
     #[must_use]
-    pub fn with_label(mut self, label: &Label) -> Self {
+    pub(crate) fn with_label(mut self, label: &Label) -> Self {
         self.epsilon_claimed = label.claimed;
         self.epsilon_zero_out = label.zero_out;
         self.epsilon_replace_one = label.replace_one;

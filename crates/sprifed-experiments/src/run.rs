@@ -79,7 +79,9 @@ impl Session<'_> {
         let (known, total) = (cells.len() - missing.len(), cells.len());
         if known > 0 && total > 1 {
             let name = self.experiment.name;
-            (self.watch)(&format!("{name}: {known} of {total} cells are there already"));
+            (self.watch)(&format!(
+                "{name}: {known} of {total} cells are there already"
+            ));
         }
         for group in by_world(&missing) {
             self.measure_group(&group)?;
@@ -107,7 +109,10 @@ impl Session<'_> {
         let named = |cell: &Cell| {
             let (axis, x) = cell.axis;
             let (panel, contender) = (&cell.panel, cell.contender.name());
-            format!("{} | {panel} | {axis} {x} | {contender}", self.experiment.name)
+            format!(
+                "{} | {panel} | {axis} {x} | {contender}",
+                self.experiment.name
+            )
         };
         let methods = group
             .iter()

@@ -88,21 +88,29 @@ impl<'a> Evidence<'a> {
             .filter(|row| row.metric == metric)
             .filter_map(|row| {
                 let paper = row.paper?;
-                let margin = 2.0 * row.std_error.unwrap_or(0.0).hypot(row.spread() / 3f64.sqrt());
+                let margin = 2.0
+                    * row
+                        .std_error
+                        .unwrap_or(0.0)
+                        .hypot(row.spread() / 3f64.sqrt());
                 Some(match row.paper_says.as_str() {
                     "=" => row.agrees_with(paper, 3.0),
                     _ => row.value + margin >= paper,
                 })
             })
             .collect();
-        (compared.iter().filter(|agrees| **agrees).count(), compared.len())
+        (
+            compared.iter().filter(|agrees| **agrees).count(),
+            compared.len(),
+        )
     }
 
     /// The ε that the paper's OMP claims and delivers, in one sentence.
     pub(crate) fn privacy_sentence(self) -> String {
-        let row = self.0.iter().find(|row| {
-            row.series.starts_with("paper-omp") && row.epsilon_zero_out.is_some()
-        });
+        let row = self
+            .0
+            .iter()
+            .find(|row| row.series.starts_with("paper-omp") && row.epsilon_zero_out.is_some());
         let epsilon = |value: Option<f64>| value.map_or("none".to_owned(), |v| shown(v, "epsilon"));
         row.map_or_else(String::new, |row| {
             format!(

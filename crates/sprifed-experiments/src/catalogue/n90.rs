@@ -67,6 +67,8 @@ const QUESTIONS: [Question; 3] = [
             (certified(CertifiedProcedure::Grad), 500),
             (certified(CertifiedProcedure::HonestGrad), 2800),
             (certified(CertifiedProcedure::HonestOmp), 4500),
+            (certified(CertifiedProcedure::DpGcd), 1600),
+            (certified(CertifiedProcedure::DpSgd), 1600),
         ],
     },
     Question {
@@ -79,6 +81,8 @@ const QUESTIONS: [Question; 3] = [
             (certified(CertifiedProcedure::Grad), 2050),
             (certified(CertifiedProcedure::HonestGrad), 17_000),
             (certified(CertifiedProcedure::HonestOmp), 22_000),
+            (certified(CertifiedProcedure::DpGcd), 8000),
+            (certified(CertifiedProcedure::DpSgd), 8000),
         ],
     },
     Question {
@@ -90,6 +94,8 @@ const QUESTIONS: [Question; 3] = [
             (certified(CertifiedProcedure::Argmax), 260),
             (certified(CertifiedProcedure::Sieve), 1400),
             (certified(CertifiedProcedure::Grad), 1400),
+            (certified(CertifiedProcedure::DpGcd), 6000),
+            (certified(CertifiedProcedure::DpSgd), 6000),
         ],
     },
 ];
@@ -97,13 +103,26 @@ const QUESTIONS: [Question; 3] = [
 fn measure(session: &mut Session<'_>) -> Result<(), ExperimentError> {
     let conditions = session.conditions.clone();
     for question in QUESTIONS {
-        let Question { features, sparsity, epsilon, starts } = question;
+        let Question {
+            features,
+            sparsity,
+            epsilon,
+            starts,
+        } = question;
         let panel = format!("p = {features}, s = {sparsity}, ε = {epsilon}");
         for (contender, start) in starts {
             if conditions.size == Size::Quick && (features > 2500 || *start > 500) {
                 continue;
             }
-            let at = |records: usize| cell(&conditions, &panel, *contender, (records, features, sparsity), epsilon);
+            let at = |records: usize| {
+                cell(
+                    &conditions,
+                    &panel,
+                    *contender,
+                    (records, features, sparsity),
+                    epsilon,
+                )
+            };
             session.find_n90(*start, &at)?;
         }
     }
@@ -137,7 +156,9 @@ fn judge(rows: &[Row]) -> Verdict {
     let evidence = Evidence(rows);
     let panel = "p = 2500, s = 5, ε = 5.34";
     let needed = |series: &str| evidence.at(panel, series, 0.0, "n90");
-    let (Some(argmax), Some(sieve), Some(honest)) = (needed("argmax"), needed("sieve"), needed("honest-grad")) else {
+    let (Some(argmax), Some(sieve), Some(honest)) =
+        (needed("argmax"), needed("sieve"), needed("honest-grad"))
+    else {
         return Verdict::not_run();
     };
     let number = |row: &Row| shown(row.value, "n90");

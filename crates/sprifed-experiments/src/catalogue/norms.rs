@@ -45,10 +45,16 @@ fn measure(session: &mut Session<'_>) -> Result<(), ExperimentError> {
         metric: "norm".to_owned(),
         trials,
         privacy: NO_NOISE.to_owned(),
-        settings: format!("n={RECORDS} p={FEATURES} s={SPARSITY} error=0.001 reading=paper no noise"),
+        settings: format!(
+            "n={RECORDS} p={FEATURES} s={SPARSITY} error=0.001 reading=paper no noise"
+        ),
         ..session.row(PANEL, series)
     };
-    if session.store.known(&blank(session, SERIES[0], SPARSITY)).is_some() {
+    if session
+        .store
+        .known(&blank(session, SERIES[0], SPARSITY))
+        .is_some()
+    {
         return Ok(());
     }
     let seed = session.conditions.seed;
@@ -59,7 +65,10 @@ fn measure(session: &mut Session<'_>) -> Result<(), ExperimentError> {
     let mut rows = Vec::new();
     for (index, series) in SERIES.into_iter().enumerate() {
         for iteration in 1..=SPARSITY {
-            let values: Vec<f64> = norms.iter().map(|trial| trial[iteration - 1][index]).collect();
+            let values: Vec<f64> = norms
+                .iter()
+                .map(|trial| trial[iteration - 1][index])
+                .collect();
             rows.push(blank(session, series, iteration).with_trials(&values));
         }
     }
@@ -81,7 +90,10 @@ fn norms_of(seed: u64) -> Result<Vec<[f64; 4]>, TrialError> {
     };
     let mut norms = Vec::new();
     for (index, feature) in picks.iter().enumerate() {
-        let residuals: Vec<f64> = records.iter().map(|record| model.residual(record)).collect();
+        let residuals: Vec<f64> = records
+            .iter()
+            .map(|record| model.residual(record))
+            .collect();
         let column: Vec<f64> = records
             .iter()
             .map(|record| f64::from(record.features[*feature as usize]))
@@ -112,14 +124,21 @@ fn judge(rows: &[Row]) -> Verdict {
         let last = evidence.at(PANEL, series, SPARSITY as f64, "norm")?;
         Some((first, last))
     };
-    let (Some(gradient), Some(columns), Some(chosen)) = (ends("gradient"), ends("X'X_j"), ends("X_j'y")) else {
+    let (Some(gradient), Some(columns), Some(chosen)) =
+        (ends("gradient"), ends("X'X_j"), ends("X_j'y"))
+    else {
         return Verdict::not_run();
     };
     let falls = |(first, last): (&Row, &Row)| last.value < 0.9 * first.value;
     let constant = |(first, last): (&Row, &Row)| (last.value / first.value - 1.0).abs() < 0.1;
     let holds = falls(gradient) && constant(columns) && falls(chosen);
-    let outcome = if holds { Outcome::Reproduced } else { Outcome::NotReproduced };
-    let from_to = |(first, last): (&Row, &Row)| format!("from {} to {}", with_error(first), with_error(last));
+    let outcome = if holds {
+        Outcome::Reproduced
+    } else {
+        Outcome::NotReproduced
+    };
+    let from_to =
+        |(first, last): (&Row, &Row)| format!("from {} to {}", with_error(first), with_error(last));
     Verdict::new(
         outcome,
         format!(

@@ -1,12 +1,10 @@
 //! The figures of test error over p and over n.
 
 use sprifed_recovery::CertifiedProcedure;
-use sprifed_simulate::PaperAlgorithm;
 
-use super::recovery::{paper_world, with_ours};
+use super::recovery::{PUBLISHED, paper_world, with_ours};
 use super::{ERRORS, READING};
 use crate::cell::{Cell, Noise};
-use crate::contender::Contender;
 use crate::experiment::{Conditions, Experiment, ExperimentError, Work};
 use crate::numbers::shown;
 use crate::row::Row;
@@ -41,7 +39,13 @@ fn over_features(conditions: &Conditions) -> Result<Vec<Cell>, ExperimentError> 
     let mut cells = Vec::new();
     for features in FEATURES {
         let axis = ("features", features as f64);
-        add(&mut cells, conditions, (2000, features), axis, "s = 5, n = 2000")?;
+        add(
+            &mut cells,
+            conditions,
+            (2000, features),
+            axis,
+            "s = 5, n = 2000",
+        )?;
     }
     Ok(cells)
 }
@@ -50,7 +54,13 @@ fn over_records(conditions: &Conditions) -> Result<Vec<Cell>, ExperimentError> {
     let mut cells = Vec::new();
     for records in RECORDS {
         let axis = ("records", records as f64);
-        add(&mut cells, conditions, (records, 2500), axis, "s = 5, p = 2500")?;
+        add(
+            &mut cells,
+            conditions,
+            (records, 2500),
+            axis,
+            "s = 5, p = 2500",
+        )?;
     }
     Ok(cells)
 }
@@ -65,10 +75,10 @@ fn add(
     if !conditions.admits(records, features) {
         return Ok(());
     }
-    for algorithm in [PaperAlgorithm::Omp, PaperAlgorithm::Grad] {
+    for contender in PUBLISHED {
         cells.push(Cell {
             panel: panel.to_owned(),
-            contender: Contender::Paper(algorithm),
+            contender,
             axis,
             world: paper_world(records, features, 5, 0.001),
             noise: Noise::paper(5, 4.94)?,
@@ -106,7 +116,10 @@ fn judge_over_features(rows: &[Row]) -> Verdict {
         mse(last),
         shown(last.null.unwrap_or(1.0), "test MSE"),
     );
-    Verdict::new(outcome, format!("{first_sentence} {}", evidence.privacy_sentence()))
+    Verdict::new(
+        outcome,
+        format!("{first_sentence} {}", evidence.privacy_sentence()),
+    )
 }
 
 fn judge_over_records(rows: &[Row]) -> Verdict {
@@ -123,7 +136,7 @@ fn judge_over_records(rows: &[Row]) -> Verdict {
         mse(grad),
         shown(omp.null.unwrap_or(1.0), "test MSE"),
     );
-    let beaten: Vec<String> = ["dp-sgd", "dp-gcd"]
+    let beaten: Vec<String> = ["paper-dp-sgd", "paper-dp-gcd"]
         .into_iter()
         .filter_map(|name| at(name, 2000.0))
         .map(|row| format!("{} {}", row.series, mse(row)))
@@ -133,6 +146,10 @@ fn judge_over_records(rows: &[Row]) -> Verdict {
     } else {
         format!(" The baselines have {} there.", beaten.join(" and "))
     };
-    let outcome = if close { Outcome::Reproduced } else { Outcome::NotReproduced };
+    let outcome = if close {
+        Outcome::Reproduced
+    } else {
+        Outcome::NotReproduced
+    };
     Verdict::new(outcome, sentence + &beside)
 }

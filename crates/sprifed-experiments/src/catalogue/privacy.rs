@@ -27,11 +27,19 @@ fn measure(session: &mut Session<'_>) -> Result<(), ExperimentError> {
         let delta = Delta::try_from(claim.claimed.1)?;
         let epsilon = |mu: Mu| mu.to_approx_dp(delta).epsilon().get();
         let delivered = claim.delivered_zero_out()?;
-        let twice = delivered.map(|mu| Mu::try_from(2.0 * mu.get())).transpose()?;
+        let twice = delivered
+            .map(|mu| Mu::try_from(2.0 * mu.get()))
+            .transpose()?;
         let known = [
             ("claimed", Some(claim.claimed.0)),
-            ("of the claimed mu", claim.epsilon_of_claimed_mu()?.map(|e| e.get())),
-            ("of the theorem", theorem(&claim).map(|total| total.epsilon().get())),
+            (
+                "of the claimed mu",
+                claim.epsilon_of_claimed_mu()?.map(|e| e.get()),
+            ),
+            (
+                "of the theorem",
+                theorem(&claim).map(|total| total.epsilon().get()),
+            ),
             ("delivered, zero-out", delivered.map(epsilon)),
             ("delivered, replace-one", twice.map(epsilon)),
         ];
@@ -55,9 +63,11 @@ fn measure(session: &mut Session<'_>) -> Result<(), ExperimentError> {
 fn judge(rows: &[Row]) -> Verdict {
     let evidence = Evidence(rows);
     let at = |series| evidence.at("section 6, s = 10", series, 0.0, "epsilon");
-    let (Some(claimed), Some(zero_out), Some(replace_one)) =
-        (at("claimed"), at("delivered, zero-out"), at("delivered, replace-one"))
-    else {
+    let (Some(claimed), Some(zero_out), Some(replace_one)) = (
+        at("claimed"),
+        at("delivered, zero-out"),
+        at("delivered, replace-one"),
+    ) else {
         return Verdict::not_run();
     };
     let outcome = if zero_out.value <= claimed.value {

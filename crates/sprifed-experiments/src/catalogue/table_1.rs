@@ -108,5 +108,8 @@ fn judge(rows: &[Row]) -> Verdict {
             "Not reproduced: the median test MSE at n = 8000 is {low_mse} with fresh noise and {high_mse} without."
         ),
     };
-    Verdict::new(outcome, format!("{sentence} {}", evidence.privacy_sentence()))
+    Verdict::new(
+        outcome,
+        format!("{sentence} {}", evidence.privacy_sentence()),
+    )
 }

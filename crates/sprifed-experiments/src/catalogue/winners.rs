@@ -67,7 +67,11 @@ fn judge(rows: &[Row]) -> Verdict {
         .into_iter()
         .filter_map(|epsilon| {
             let row = best(evidence, panel, epsilon)?;
-            Some(format!("{} at ε = {epsilon} ({})", row.series, with_error(row)))
+            Some(format!(
+                "{} at ε = {epsilon} ({})",
+                row.series,
+                with_error(row)
+            ))
         })
         .collect();
     if winners.len() < BUDGETS.len() {
@@ -75,10 +79,16 @@ fn judge(rows: &[Row]) -> Verdict {
     }
     let honest = evidence.at(panel, "honest-grad", 5.34, "recovered");
     let honest = honest.map_or_else(String::new, |row| {
-        format!(" The paper's GRAD with certified noise finds {} of 10 at ε = 5.34.", with_error(row))
+        format!(
+            " The paper's GRAD with certified noise finds {} of 10 at ε = 5.34.",
+            with_error(row)
+        )
     });
     Verdict::new(
         Outcome::Ours,
-        format!("Most features at {panel} are found by {}.{honest}", winners.join(", ")),
+        format!(
+            "Most features at {panel} are found by {}.{honest}",
+            winners.join(", ")
+        ),
     )
 }

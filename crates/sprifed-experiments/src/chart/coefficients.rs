@@ -1,11 +1,9 @@
 //! Coefficients as horizontal bars, one line for each feature, with the noise as whiskers.
 
 use plotters::element::{PathElement, Rectangle};
-use plotters::prelude::{
-    BLACK, BindKeyPoints, ChartBuilder, Color, IntoDrawingArea, RGBColor, WHITE,
-};
+use plotters::prelude::{BLACK, ChartBuilder, Color, IntoDrawingArea, RGBColor, WHITE};
 
-use super::{AXIS, GRID, LETTERS, Scale, Undrawn, canvas};
+use super::{AXIS, Axis, GRID, LETTERS, Scale, Undrawn, canvas};
 use crate::numbers::plain;
 use crate::page::Bar;
 
@@ -33,16 +31,20 @@ fn draw_into(svg: &mut String, bars: &[Bar]) -> Result<(), Undrawn> {
             bar.found.map(|found| found + noise),
         ]
     });
-    let (low, high) = ends
-        .flatten()
-        .fold((0.0f64, 0.0f64), |(low, high), end| (low.min(end), high.max(end)));
+    let (low, high) = ends.flatten().fold((0.0f64, 0.0f64), |(low, high), end| {
+        (low.min(end), high.max(end))
+    });
     if bars.is_empty() || !(high - low).is_finite() || high <= low {
         return Err("nothing to draw".into());
     }
     let room = 0.05 * (high - low);
     let (low, high) = (low - room, high + room);
     let longest = bars.iter().map(|bar| bar.name.chars().count()).max();
-    let names = i32::try_from(longest.unwrap_or(0)).unwrap_or(16).clamp(4, 16) * 7 + 12;
+    let names = i32::try_from(longest.unwrap_or(0))
+        .unwrap_or(16)
+        .clamp(4, 16)
+        * 7
+        + 12;
     let height = u32::try_from(bars.len() * LINE + 40).unwrap_or(u32::MAX);
     let root = canvas(svg, height).into_drawing_area();
     root.fill(&WHITE)?;
@@ -50,18 +52,20 @@ fn draw_into(svg: &mut String, bars: &[Bar]) -> Result<(), Undrawn> {
     let place = |index: usize| (bars.len() - index) as f64 - 0.5;
     let lines: Vec<f64> = (0..bars.len()).map(place).collect();
     let top = lines.first().map_or(1.0, |first| first + 0.5);
+    let ticks = Scale::Linear.ticks(low, high).into_iter();
+    let ticks = ticks.map(|tick| (tick, plain((tick * 1e9).round() / 1e9)));
+    let named = lines
+        .iter()
+        .zip(bars)
+        .map(|(line, bar)| (*line, shortened(&bar.name)));
     let mut chart = ChartBuilder::on(&root)
         .margin(6)
         .x_label_area_size(26)
         .y_label_area_size(names)
         .build_cartesian_2d(
-            (low..high).with_key_points(Scale::Linear.ticks(low, high)),
-            (0.0..top).with_key_points(lines.clone()),
+            Axis::new(low..high, ticks.collect()),
+            Axis::new(0.0..top, named.collect()),
         )?;
-    let name_at = |at: &f64| {
-        let index = lines.iter().position(|line| (line - at).abs() < 0.1);
-        index.map_or_else(String::new, |index| shortened(&bars[index].name))
-    };
     chart
         .configure_mesh()
         .disable_y_mesh()
@@ -69,8 +73,6 @@ fn draw_into(svg: &mut String, bars: &[Bar]) -> Result<(), Undrawn> {
         .bold_line_style(GRID)
         .axis_style(AXIS)
         .label_style(("sans-serif", LETTERS))
-        .x_label_formatter(&|value| plain((value * 1e9).round() / 1e9))
-        .y_label_formatter(&name_at)
         .draw()?;
     for (bar, line) in bars.iter().zip(&lines) {
         if let Some(truth) = bar.truth {

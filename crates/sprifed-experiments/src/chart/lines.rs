@@ -1,10 +1,10 @@
 //! Series over an axis, with whiskers, the paper's values and the null model.
 
-use plotters::element::{Circle, PathElement, Polygon, Rectangle, Text};
+use plotters::element::{Circle, EmptyElement, PathElement, Rectangle, Text};
 use plotters::prelude::{BLACK, ChartBuilder, Color, IntoDrawingArea, IntoFont, RGBColor, WHITE};
-use plotters::prelude::{BindKeyPoints, Cartesian2d, ChartContext, SVGBackend};
+use plotters::prelude::{Cartesian2d, ChartContext, SVGBackend};
 
-use super::{AXIS, Drawn, Figure, GRID, LETTERS, Scale, Undrawn, canvas};
+use super::{AXIS, Axis, Drawn, Figure, GRID, LETTERS, Scale, Undrawn, canvas};
 use crate::contender::{Family, look};
 use crate::numbers::plain;
 use crate::row::Row;
@@ -28,10 +28,7 @@ struct Picture<'a> {
     up: (f64, f64),
 }
 
-type Plane = Cartesian2d<
-    plotters::coord::combinators::WithKeyPoints<plotters::coord::types::RangedCoordf64>,
-    plotters::coord::combinators::WithKeyPoints<plotters::coord::types::RangedCoordf64>,
->;
+type Plane = Cartesian2d<Axis, Axis>;
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Plane>;
 
 impl<'a> Picture<'a> {
@@ -65,8 +62,11 @@ impl<'a> Picture<'a> {
         let mut xs: Vec<f64> = self.rows.iter().map(|row| row.x).collect();
         xs.sort_by(f64::total_cmp);
         xs.dedup();
-        let keys = |values: &[f64], scale: Scale| -> Vec<f64> {
-            values.iter().map(|value| scale.place(*value)).collect()
+        let marks = |values: &[f64], scale: Scale| -> Vec<(f64, String)> {
+            values
+                .iter()
+                .map(|value| (scale.place(*value), plain(tidy(*value))))
+                .collect()
         };
         let x_range = across.place(self.across.0)..across.place(self.across.1);
         let y_range = up.place(self.up.0)..up.place(self.up.1);
@@ -78,8 +78,8 @@ impl<'a> Picture<'a> {
             .x_label_area_size(38)
             .y_label_area_size(48)
             .build_cartesian_2d(
-                x_range.with_key_points(keys(&thinned(&xs, across), across)),
-                y_range.with_key_points(keys(&up.ticks(self.up.0, self.up.1), up)),
+                Axis::new(x_range, marks(&thinned(&xs, across), across)),
+                Axis::new(y_range, marks(&up.ticks(self.up.0, self.up.1), up)),
             )
             .map_err(undrawn)?;
         let axis = self.rows[0].axis.clone();
@@ -92,8 +92,6 @@ impl<'a> Picture<'a> {
             .label_style(("sans-serif", LETTERS))
             .x_desc(axis)
             .y_desc(self.figure.vertical)
-            .x_label_formatter(&|place| plain(tidy(across.value(*place))))
-            .y_label_formatter(&|place| plain(tidy(up.value(*place))))
             .draw()
             .map_err(undrawn)?;
         self.draw_null(&mut chart)?;
@@ -128,10 +126,17 @@ impl<'a> Picture<'a> {
     }
 
     fn draw_series(&self, chart: &mut Chart<'_, '_>, name: &str) -> Result<(), Undrawn> {
-        let Figure { across, up, drawn, .. } = *self.figure;
+        let Figure {
+            across, up, drawn, ..
+        } = *self.figure;
         let ((red, green, blue), family) = look(name);
         let colour = RGBColor(red, green, blue);
-        let mut rows: Vec<&Row> = self.rows.iter().copied().filter(|row| row.series == name).collect();
+        let mut rows: Vec<&Row> = self
+            .rows
+            .iter()
+            .copied()
+            .filter(|row| row.series == name)
+            .collect();
         rows.sort_by(|left, right| left.x.total_cmp(&right.x));
         let inside = |y: f64| up.place(y.clamp(self.up.0, self.up.1));
         let points: Vec<(f64, f64)> = rows
@@ -151,9 +156,8 @@ impl<'a> Picture<'a> {
                 Family::Paper => chart.draw_series([Circle::new(at, 4, colour.filled())]),
                 Family::NonPrivate => chart.draw_series([Circle::new(at, 2, colour.filled())]),
                 Family::Certified => {
-                    let mut square = Rectangle::new([at, at], colour.filled());
-                    square.set_margin(-4, -4, -4, -4);
-                    chart.draw_series([square])
+                    let square = Rectangle::new([(-4, -4), (4, 4)], colour.filled());
+                    chart.draw_series([EmptyElement::at(at) + square])
                 }
                 Family::Baseline => chart.draw_series([Circle::new(at, 4, colour.stroke_width(2))]),
             }
@@ -164,7 +168,12 @@ impl<'a> Picture<'a> {
     }
 
     /// What the paper says, as a cross; as an arrow where it only says "at least".
-    fn draw_paper(&self, chart: &mut Chart<'_, '_>, row: &Row, colour: RGBColor) -> Result<(), Undrawn> {
+    fn draw_paper(
+        &self,
+        chart: &mut Chart<'_, '_>,
+        row: &Row,
+        colour: RGBColor,
+    ) -> Result<(), Undrawn> {
         let Some(paper) = row.paper else {
             return Ok(());
         };
@@ -172,8 +181,7 @@ impl<'a> Picture<'a> {
         let at = (across.place(row.x), up.place(paper));
         let sign = if row.paper_says == "=" { "×" } else { "↑" };
         let style = ("sans-serif", 20).into_font().color(&colour);
-        let offset = plotters::element::EmptyElement::at(at)
-            + Text::new(sign, (-6, -11), style);
+        let offset = EmptyElement::at(at) + Text::new(sign, (-6, -11), style);
         chart.draw_series([offset]).map_err(undrawn)?;
         Ok(())
     }
@@ -208,7 +216,9 @@ fn thinned(xs: &[f64], scale: Scale) -> Vec<f64> {
     let least = (last - first) / 7.0;
     let mut kept: Vec<f64> = Vec::new();
     for (x, place) in xs.iter().zip(&places) {
-        let crowded = kept.last().is_some_and(|before| place - scale.place(*before) < least);
+        let crowded = kept
+            .last()
+            .is_some_and(|before| place - scale.place(*before) < least);
         if !crowded {
             kept.push(*x);
         }
