@@ -4,8 +4,10 @@
 //! taking turns; the ratios are what counts.
 
 mod noise;
+mod python;
 mod recovery;
 mod stopwatch;
+mod sweep;
 
 use clap::Subcommand;
 
@@ -23,11 +25,16 @@ pub(crate) enum Subject {
     ///
     /// Example: sprifed bench recovery --python venv/bin/python
     Recovery(recovery::Recovery),
+    /// One cell of the paper's recovery figures against a plain numpy version of it.
+    ///
+    /// Example: sprifed bench sweep --python venv/bin/python
+    Sweep(sweep::Sweep),
 }
 
 pub(crate) fn run(subject: &Subject, output: &Output) -> Result<(), Failure> {
     match subject {
         Subject::Noise(request) => request.run(output),
         Subject::Recovery(request) => request.run(output),
+        Subject::Sweep(request) => request.run(output),
     }
 }

@@ -12,6 +12,9 @@ mod survival;
 mod table_1;
 mod winners;
 
+#[cfg(test)]
+mod tests;
+
 use crate::chart::{Drawn, Figure, Scale};
 use crate::experiment::Experiment;
 

@@ -21,6 +21,9 @@ pub struct Row {
     pub x: f64,
     /// What was measured.
     pub metric: String,
+    /// `>` if the value is only known to be larger.
+    #[serde(default)]
+    pub qualifier: String,
     /// The mean over trials.
     pub value: f64,
     /// Its standard error; absent where nothing is random.

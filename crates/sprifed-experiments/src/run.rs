@@ -9,6 +9,9 @@ use crate::label::Label;
 use crate::row::Row;
 use crate::store::Store;
 
+#[cfg(test)]
+mod tests;
+
 /// Metrics of trials on generated worlds: name, and what a trial says.
 const METRICS: [(&str, fn(&TrialOutcome) -> f64); 3] = [
     ("recovered", recovered),

@@ -10,6 +10,9 @@ const ENOUGH: f64 = 0.9;
 /// Neighbouring numbers of records differ by this factor.
 const STEP: f64 = 1.25;
 
+/// Nobody fits fewer records than this.
+const FEWEST: usize = 10;
+
 /// No more records than this are tried, in values of the matrix.
 const LARGEST: f64 = 140e6;
 
@@ -42,7 +45,7 @@ impl Session<'_> {
             let next = stepped(records, if enough { 1.0 / STEP } else { STEP });
             #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 values")]
             let values = (next * at(records)?.world.features) as f64;
-            if next < 10 || values > LARGEST || seen.iter().any(|(known, _)| *known == next) {
+            if next < FEWEST || values > LARGEST || seen.iter().any(|(known, _)| *known == next) {
                 return self.give_up(&seen);
             }
             records = next;
@@ -71,16 +74,25 @@ impl Session<'_> {
         })
     }
 
-    /// Says that the search ended at its limit, without a number.
+    /// Adds what is known when the search ends at its limit: more than the most records that were
+    /// tried.
+    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 records")]
     fn give_up(&mut self, seen: &[(usize, Row)]) -> Result<(), ExperimentError> {
-        if let Some((records, row)) = seen.last() {
-            let share = row.value;
-            (self.watch)(&format!(
-                "{} | {} | {}: no n90 up to {records} records (share {share:.2})",
-                row.experiment, row.panel, row.series
-            ));
-        }
-        Ok(())
+        let Some((records, row)) = seen.last() else {
+            return Ok(());
+        };
+        self.store.add(vec![Row {
+            x: 0.0,
+            metric: "n90".to_owned(),
+            qualifier: ">".to_owned(),
+            value: *records as f64,
+            median: None,
+            lower_quartile: None,
+            upper_quartile: None,
+            null: None,
+            std_error: None,
+            ..row.clone()
+        }])
     }
 }
 

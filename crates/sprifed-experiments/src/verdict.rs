@@ -135,7 +135,10 @@ pub(crate) fn distance(left: &Row, right: &Row) -> f64 {
 
 /// `mean ± standard error`, as pages write it.
 pub(crate) fn with_error(row: &Row) -> String {
-    let value = shown(row.value, &row.metric);
+    let value = match row.qualifier.as_str() {
+        "" => shown(row.value, &row.metric),
+        qualifier => format!("{qualifier} {}", shown(row.value, &row.metric)),
+    };
     match row.std_error {
         Some(error) if row.trials > 0 => format!("{value} ± {}", shown(error, &row.metric)),
         _ => value,

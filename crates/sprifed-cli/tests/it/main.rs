@@ -6,6 +6,7 @@ mod answers;
 mod bad_input;
 mod bench;
 mod command;
+mod experiment;
 mod fit;
 mod help;
 mod paper;

@@ -7,9 +7,8 @@ use crate::cell::{Cell, Noise};
 use crate::chart::{Drawn, Figure, Scale};
 use crate::contender::Contender;
 use crate::experiment::{Conditions, Experiment, ExperimentError, Session, Size, Work};
-use crate::numbers::shown;
 use crate::row::Row;
-use crate::verdict::{Evidence, Outcome, Verdict};
+use crate::verdict::{Evidence, Outcome, Verdict, with_error};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "n90",
@@ -17,7 +16,8 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     claim: "Ours: with the same ε really delivered (δ = 1e-4, zero-out), how many records does each procedure need?",
     setting: "Features N(0, 1), coefficients N(2, 1) on a random support, error 0.1. Each procedure is tried at numbers of records a \
               factor 1.25 apart, starting near what was known; n90 is interpolated between the two that enclose 90 %. Error bars: \
-              the trials' standard errors carried over the slope.",
+              the trials' standard errors carried over the slope. At p = 10000 the paper's algorithms and the baselines need more records than the search holds in memory, \
+              so they are asked at p = 2500 only.",
     work: Work::Own(measure),
     figures: &[Figure {
         metric: "recovered",
@@ -94,8 +94,6 @@ const QUESTIONS: [Question; 3] = [
             (certified(CertifiedProcedure::Argmax), 260),
             (certified(CertifiedProcedure::Sieve), 1400),
             (certified(CertifiedProcedure::Grad), 1400),
-            (certified(CertifiedProcedure::DpGcd), 6000),
-            (certified(CertifiedProcedure::DpSgd), 6000),
         ],
     },
 ];
@@ -161,7 +159,7 @@ fn judge(rows: &[Row]) -> Verdict {
     else {
         return Verdict::not_run();
     };
-    let number = |row: &Row| shown(row.value, "n90");
+    let number = with_error;
     Verdict::new(
         Outcome::Ours,
         format!(

@@ -248,7 +248,7 @@ fn ten_large(conditions: &Conditions) -> Result<Vec<Cell>, ExperimentError> {
 fn ten_largest(conditions: &Conditions) -> Result<Vec<Cell>, ExperimentError> {
     let largest = |grad, omp| [known(8000, PaperSays::AtLeast(7.0), grad, omp)];
     let (twenty, forty) = (largest(7.69, 6.00), largest(6.62, 3.92));
-    let records: &[usize] = &[2000, 4000, 8000];
+    let records: &[usize] = &[4000, 8000];
     let sweeps: [(usize, f64, &[usize], &[Known]); 4] = [
         (10_000, 0.001, &[4000], &[]),
         (10_000, 0.1, &[4000], &[]),
