@@ -21,7 +21,7 @@ pub(crate) struct RunExperiments {
     /// Small cells and two trials: done in two minutes, not for conclusions.
     #[arg(long)]
     quick: bool,
-    /// Trials of every cell [default: 5 to 20, fewer where they are expensive; 2 with --quick].
+    /// Trials of every cell [default: 5 to 10, fewer where they are expensive; 2 with --quick].
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     trials: Option<u64>,
     /// The seed of the first trial; trial k uses seed + k.

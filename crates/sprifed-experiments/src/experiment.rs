@@ -136,9 +136,8 @@ impl Conditions {
         }
         match (self.size, records * features) {
             (Size::Quick, _) => 2,
-            (Size::Full, ..=10_000_000) => 20,
-            (Size::Full, ..=40_000_000) => 16,
-            (Size::Full, ..=100_000_000) => 10,
+            (Size::Full, ..=10_000_000) => 10,
+            (Size::Full, ..=100_000_000) => 8,
             (Size::Full, _) => 5,
         }
     }
