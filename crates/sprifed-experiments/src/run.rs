@@ -12,8 +12,11 @@ use crate::store::Store;
 #[cfg(test)]
 mod tests;
 
-/// Metrics of trials on generated worlds: name, and what a trial says.
-const METRICS: [(&str, fn(&TrialOutcome) -> f64); 3] = [
+/// The name of a metric, and what a trial says of it.
+type Metric = (&'static str, fn(&TrialOutcome) -> f64);
+
+/// Metrics of trials on generated worlds.
+const METRICS: [Metric; 3] = [
     ("recovered", recovered),
     ("test MSE", |outcome| outcome.test_mse),
     ("test R2", |outcome| {
@@ -94,7 +97,7 @@ impl Session<'_> {
 
     /// The rows of a cell, still without numbers.
     fn rows_of(&self, cell: &Cell) -> Vec<Row> {
-        let of = |(metric, _): &(&str, _)| Row {
+        let of = |(metric, _): &Metric| Row {
             axis: cell.axis.0.to_owned(),
             x: cell.axis.1,
             metric: (*metric).to_owned(),

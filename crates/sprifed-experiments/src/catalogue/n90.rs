@@ -12,7 +12,7 @@ use crate::verdict::{Evidence, Outcome, Verdict, with_error};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "n90",
-    title: "Records needed to find 90 % of the features, at equal delivered ε",
+    title: "Records needed to find nine tenths of the features, at equal delivered ε",
     claim: "Ours: with the same ε really delivered (δ = 1e-4, zero-out), how many records does each procedure need?",
     setting: "Features N(0, 1), coefficients N(2, 1) on a random support, error 0.1. Each procedure is tried at numbers of records a \
               factor 1.25 apart, starting near what was known; n90 is interpolated between the two that enclose 90 %. Error bars: \

@@ -95,61 +95,82 @@ fn median(row: &Row) -> f64 {
     row.median.unwrap_or(row.value)
 }
 
+/// The baselines of the paper at this place, as a sentence.
+fn baselines(evidence: Evidence<'_>, panel: &str, x: f64) -> String {
+    let found: Vec<String> = ["paper-dp-gcd", "paper-dp-sgd"]
+        .into_iter()
+        .filter_map(|series| evidence.at(panel, series, x, "test MSE"))
+        .map(|row| format!("{} {}", row.series, shown(median(row), "test MSE")))
+        .collect();
+    format!(
+        "The paper's baselines, with its noise and parameters that suit them, have {} there.",
+        found.join(" and ")
+    )
+}
+
 fn judge_over_features(rows: &[Row]) -> Verdict {
     let evidence = Evidence(rows);
-    let at = |p: f64| evidence.at("s = 5, n = 2000", "paper-omp", p, "test MSE");
+    let panel = "s = 5, n = 2000";
+    let at = |p: f64| evidence.at(panel, "paper-omp", p, "test MSE");
     let (Some(first), Some(last)) = (at(2500.0), at(10_000.0)) else {
         return Verdict::not_run();
     };
     let mse = |row: &Row| shown(median(row), "test MSE");
-    let growth = median(last) / median(first);
-    let outcome = if growth < 1.1 && median(last) < 0.05 {
+    let is_constant = median(last) / median(first) < 1.1;
+    let is_close = median(last) < CLOSE_TO_ZERO;
+    let outcome = if is_constant && is_close {
         Outcome::Reproduced
     } else {
         Outcome::NotReproduced
     };
     let first_sentence = format!(
-        "The median test MSE of OMP goes from {} at p = 2500 to {} at p = 10000, where predicting zero has {}: it is \
-         neither constant nor close to zero, because in the only reading that fits Table 1 the response is nearly a \
-         sign, which no linear model predicts.",
+        "The median test MSE of OMP goes from {} at p = 2500 to {} at p = 10000, where predicting zero has {}: in the only reading that fits \
+         Table 1 the response is nearly a sign, which no linear model predicts closely.",
         mse(first),
         mse(last),
         shown(last.null.unwrap_or(1.0), "test MSE"),
     );
     Verdict::new(
         outcome,
-        format!("{first_sentence} {}", evidence.privacy_sentence()),
+        format!("{first_sentence} {}", baselines(evidence, panel, 10_000.0)),
     )
 }
 
 fn judge_over_records(rows: &[Row]) -> Verdict {
     let evidence = Evidence(rows);
-    let at = |series, n: f64| evidence.at("s = 5, p = 2500", series, n, "test MSE");
+    let panel = "s = 5, p = 2500";
+    let at = |series, n: f64| evidence.at(panel, series, n, "test MSE");
     let (Some(omp), Some(grad)) = (at("paper-omp", 2000.0), at("paper-grad", 2000.0)) else {
         return Verdict::not_run();
     };
-    let close = median(omp).max(median(grad)) < 0.05;
+    let is_close = median(omp).max(median(grad)) < CLOSE_TO_ZERO;
+    let beats = |n: &usize| {
+        let of = |series| at(series, *n as f64).map(median);
+        let best = of("paper-omp")
+            .into_iter()
+            .chain(of("paper-grad"))
+            .fold(f64::INFINITY, f64::min);
+        let others = of("paper-dp-gcd").into_iter().chain(of("paper-dp-sgd"));
+        others.fold(f64::INFINITY, f64::min) > best
+    };
+    let always = RECORDS.iter().all(beats);
     let mse = |row: &Row| shown(median(row), "test MSE");
     let sentence = format!(
-        "At n = 2000 the median test MSE is {} (OMP) and {} (GRAD), not close to zero; predicting zero has {}.",
+        "At n = 2000 the median test MSE is {} (OMP) and {} (GRAD), where predicting zero has {}: not close to zero.",
         mse(omp),
         mse(grad),
         shown(omp.null.unwrap_or(1.0), "test MSE"),
     );
-    let beaten: Vec<String> = ["paper-dp-sgd", "paper-dp-gcd"]
-        .into_iter()
-        .filter_map(|name| at(name, 2000.0))
-        .map(|row| format!("{} {}", row.series, mse(row)))
-        .collect();
-    let beside = if beaten.is_empty() {
-        String::new()
-    } else {
-        format!(" The baselines have {} there.", beaten.join(" and "))
-    };
-    let outcome = if close {
+    let outcome = if is_close && always {
         Outcome::Reproduced
     } else {
         Outcome::NotReproduced
     };
-    Verdict::new(outcome, sentence + &beside)
+    Verdict::new(
+        outcome,
+        format!("{sentence} {}", baselines(evidence, panel, 2000.0)),
+    )
 }
+
+/// What may be called close to zero where predicting zero has one.
+const CLOSE_TO_ZERO: f64 = 0.05;
