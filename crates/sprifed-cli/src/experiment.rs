@@ -79,7 +79,7 @@ impl RunExperiments {
             store.write(&format!("figures/{name}"), &svg)?;
         }
         let answer = self.to_json(&shown, &store, &conditions);
-        store.write("results.json", &format!("{answer:#}\n"))?;
+        store.write("results.json", &format!("{answer}\n"))?;
         output.answer(&answer, |answer| self.to_text(answer));
         Ok(())
     }
@@ -168,8 +168,12 @@ fn require_folder(folder: &Path) -> Result<PathBuf, Failure> {
     ))
 }
 
-/// The commit of the sources, marked if they were changed since; `unknown` where there is no git.
+/// The commit that the build was told in `SPRIFED_COMMIT`; else that of the sources as they are now,
+/// marked if they were changed since; `unknown` where there is no git.
 fn commit() -> String {
+    if let Some(told) = option_env!("SPRIFED_COMMIT") {
+        return told.to_owned();
+    }
     let git = |arguments: &[&str]| {
         #[expect(
             clippy::disallowed_methods,

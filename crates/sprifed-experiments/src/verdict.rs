@@ -105,22 +105,40 @@ impl<'a> Evidence<'a> {
         )
     }
 
-    /// The ε that the paper's OMP claims and delivers, in one sentence.
+    /// The ε that the paper's OMP claims and delivers, in one sentence; nothing where it is run in
+    /// several ways.
     pub(crate) fn privacy_sentence(self) -> String {
-        let row = self
-            .0
-            .iter()
-            .find(|row| row.series.starts_with("paper-omp") && row.epsilon_zero_out.is_some());
-        let epsilon = |value: Option<f64>| value.map_or("none".to_owned(), |v| shown(v, "epsilon"));
-        row.map_or_else(String::new, |row| {
-            format!(
-                "As run, SPriFed-OMP claims ε {} and delivers {} (zero-out) or {} (replace-one), and \
-                 SPriFed-OMP-GRAD delivers none.",
-                epsilon(row.epsilon_claimed),
-                epsilon(row.epsilon_zero_out),
-                epsilon(row.epsilon_replace_one),
-            )
-        })
+        let priced = |series: &'static str| {
+            let rows = self.0.iter().filter(move |row| row.series == series);
+            rows.filter_map(|row| {
+                Some((
+                    row.epsilon_claimed?,
+                    row.epsilon_zero_out,
+                    row.epsilon_replace_one,
+                ))
+            })
+        };
+        let Some((claimed, Some(zero_out), Some(replace_one))) = priced("paper-omp").next() else {
+            return String::new();
+        };
+        let is_one_way = priced("paper-omp").all(|(_, other, _)| other == Some(zero_out));
+        if !is_one_way {
+            return String::new();
+        }
+        let epsilon = |value: f64| shown(value, "epsilon");
+        let mut sentence = format!(
+            "As run, SPriFed-OMP claims ε {} and delivers {} (zero-out) or {} (replace-one)",
+            epsilon(claimed),
+            epsilon(zero_out),
+            epsilon(replace_one),
+        );
+        if priced("paper-grad")
+            .next()
+            .is_some_and(|(_, zero_out, _)| zero_out.is_none())
+        {
+            sentence += ", and SPriFed-OMP-GRAD, whose residuals nobody clips, delivers none";
+        }
+        sentence + "."
     }
 }
 

@@ -72,6 +72,10 @@ pub(super) fn entrants<'a>(problem: &'a Problem<'a>) -> Result<Vec<Entrant<'a>>,
             } else {
                 Label::of_paper(SPARSITY, per_vector, per_support, CLAIMED, Some(bounds))?
             };
+            let label = Label {
+                words: words(&label).to_owned(),
+                ..label
+            };
             let reading = if scaled {
                 "noise scaled to the clips"
             } else {
@@ -219,6 +223,16 @@ fn published(
     })
 }
 
+/// Whether the noise covers the claim under the paper's own relation; the standardisation by the
+/// records is covered by nothing.
+fn words(label: &Label) -> &'static str {
+    if label.replace_one <= label.claimed {
+        "noise within the claim; standardisation NOT PRIVATE"
+    } else {
+        "NOT PRIVATE as claimed (replace-one); standardisation NOT PRIVATE either"
+    }
+}
+
 /// With every gradient entry of a record clipped at one, s gradients cost s μ_p² and PRIVATE-OLS what
 /// its bounds say: here an ε is delivered.
 fn gradient_label(
@@ -237,7 +251,7 @@ fn gradient_label(
         zero_out: Some(epsilon(total)),
         replace_one: Some(epsilon(Mu::try_from(2.0 * total.get())?)),
         delta: Some(CLAIMED.1),
-        words: "gradients clipped by record; standardisation NOT PRIVATE".to_owned(),
+        words: String::new(),
     })
 }
 
