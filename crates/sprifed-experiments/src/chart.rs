@@ -14,8 +14,8 @@ pub(crate) type Undrawn = Box<dyn std::error::Error>;
 /// The width of every chart. A phone shows about as many pixels, so a letter keeps its size.
 pub(crate) const WIDTH: u32 = 360;
 
-/// The size of letters.
-pub(crate) const LETTERS: i32 = 13;
+/// The size of letters; the backend draws them a fifth smaller.
+pub(crate) const LETTERS: i32 = 16;
 
 pub(crate) const GRID: RGBColor = RGBColor(226, 227, 233);
 pub(crate) const AXIS: RGBColor = RGBColor(110, 112, 122);

@@ -45,7 +45,7 @@ fn draw_into(svg: &mut String, bars: &[Bar]) -> Result<(), Undrawn> {
         .clamp(4, 16)
         * 7
         + 12;
-    let height = u32::try_from(bars.len() * LINE + 40).unwrap_or(u32::MAX);
+    let height = u32::try_from(bars.len() * LINE + 44).unwrap_or(u32::MAX);
     let root = canvas(svg, height).into_drawing_area();
     root.fill(&WHITE)?;
     #[expect(clippy::cast_precision_loss, reason = "a fit has few features")]
@@ -60,7 +60,7 @@ fn draw_into(svg: &mut String, bars: &[Bar]) -> Result<(), Undrawn> {
         .map(|(line, bar)| (*line, shortened(&bar.name)));
     let mut chart = ChartBuilder::on(&root)
         .margin(6)
-        .x_label_area_size(26)
+        .x_label_area_size(30)
         .y_label_area_size(names)
         .build_cartesian_2d(
             Axis::new(low..high, ticks.collect()),

@@ -1,6 +1,6 @@
 //! Series over an axis, with whiskers, the paper's values and the null model.
 
-use plotters::element::{Circle, EmptyElement, PathElement, Rectangle, Text};
+use plotters::element::{Circle, EmptyElement, PathElement, Rectangle};
 use plotters::prelude::{BLACK, ChartBuilder, Color, IntoDrawingArea, IntoFont, RGBColor, WHITE};
 use plotters::prelude::{Cartesian2d, ChartContext, SVGBackend};
 
@@ -9,7 +9,7 @@ use crate::contender::{Family, look};
 use crate::numbers::plain;
 use crate::row::Row;
 
-const HEIGHT: u32 = 270;
+const HEIGHT: u32 = 290;
 
 /// The values of `rows` as one chart; empty if there is nothing to draw.
 pub(crate) fn draw(rows: &[&Row], figure: &Figure, title: &str) -> String {
@@ -75,8 +75,8 @@ impl<'a> Picture<'a> {
             .margin_right(14)
             .margin_top(4)
             .margin_bottom(4)
-            .x_label_area_size(38)
-            .y_label_area_size(48)
+            .x_label_area_size(46)
+            .y_label_area_size(58)
             .build_cartesian_2d(
                 Axis::new(x_range, marks(&thinned(&xs, across), across)),
                 Axis::new(y_range, marks(&up.ticks(self.up.0, self.up.1), up)),
@@ -100,6 +100,9 @@ impl<'a> Picture<'a> {
         series.dedup();
         for name in series {
             self.draw_series(&mut chart, name)?;
+        }
+        for row in self.rows {
+            self.draw_paper(&mut chart, row)?;
         }
         drop(chart);
         root.present().map_err(undrawn)?;
@@ -162,27 +165,31 @@ impl<'a> Picture<'a> {
                 Family::Baseline => chart.draw_series([Circle::new(at, 4, colour.stroke_width(2))]),
             }
             .map_err(undrawn)?;
-            self.draw_paper(chart, row, colour)?;
         }
         Ok(())
     }
 
-    /// What the paper says, as a cross; as an arrow where it only says "at least".
-    fn draw_paper(
-        &self,
-        chart: &mut Chart<'_, '_>,
-        row: &Row,
-        colour: RGBColor,
-    ) -> Result<(), Undrawn> {
+    /// What the paper says, on top of everything: as a cross, or as an arrow where it only says "at
+    /// least".
+    fn draw_paper(&self, chart: &mut Chart<'_, '_>, row: &Row) -> Result<(), Undrawn> {
         let Some(paper) = row.paper else {
             return Ok(());
         };
         let Figure { across, up, .. } = *self.figure;
         let at = (across.place(row.x), up.place(paper));
-        let sign = if row.paper_says == "=" { "×" } else { "↑" };
-        let style = ("sans-serif", 20).into_font().color(&colour);
-        let offset = EmptyElement::at(at) + Text::new(sign, (-6, -11), style);
-        chart.draw_series([offset]).map_err(undrawn)?;
+        let strokes = if row.paper_says == "=" {
+            vec![vec![(-6, -6), (6, 6)], vec![(-6, 6), (6, -6)]]
+        } else {
+            vec![
+                vec![(-7, 0), (7, 0)],
+                vec![(0, 0), (0, -14)],
+                vec![(-4, -9), (0, -14), (4, -9)],
+            ]
+        };
+        for stroke in strokes {
+            let mark = EmptyElement::at(at) + PathElement::new(stroke, BLACK.stroke_width(2));
+            chart.draw_series([mark]).map_err(undrawn)?;
+        }
         Ok(())
     }
 }
