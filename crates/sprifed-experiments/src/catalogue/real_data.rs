@@ -239,7 +239,7 @@ fn judge(rows: &[Row]) -> Verdict {
             continue;
         };
         sentences.push(format!(
-            "{panel}: {} {} (theirs: {} {})",
+            "{panel}: {} {} against {} {}",
             ours.series,
             with_error(ours),
             theirs.series,
@@ -255,7 +255,7 @@ fn judge(rows: &[Row]) -> Verdict {
     Verdict::new(
         Outcome::Ours,
         format!(
-            "Best mean R2 by median, over both budgets, beside the best of the paper's: {}. Predicting the mean has 0; a negative R2 is worse than that.",
+            "Mean R2 of whoever has the best median of ours, over both budgets, and of the paper's: {}. Predicting the mean has 0; a negative R2 is worse than that.",
             sentences.join("; ")
         ),
     )
