@@ -154,7 +154,7 @@ fn cell(
 fn trials_for(conditions: &Conditions, values: usize) -> u64 {
     match (conditions.trials, conditions.size, values) {
         (None, Size::Full, ..=4_000_000) => 30,
-        (None, Size::Full, ..=70_000_000) => 20,
+        (None, Size::Full, ..=15_000_000) => 20,
         _ => conditions.trials_for(values, 1),
     }
 }

@@ -229,7 +229,13 @@ impl Independent {
         let far: Vec<String> = known
             .iter()
             .filter(|(_, _, distance)| distance.abs() > 2.0)
-            .map(|(row, ..)| format!("{} at {} ({})", row.series, rounded(row.x), row.experiment))
+            .map(|(row, ..)| {
+                let (metric, axis, x) = (&row.metric, axis_name(&row.axis), rounded(row.x));
+                format!(
+                    "{} at {axis} = {x} ({}, {metric})",
+                    row.series, row.experiment
+                )
+            })
             .collect();
         let lower = known
             .iter()
@@ -243,7 +249,7 @@ impl Independent {
             "All rows agree within two standard errors.".to_owned()
         } else {
             format!(
-                "{} of {} rows lie outside two standard errors: {}.",
+                "{} of {} rows lie outside two standard errors, where about one in twenty is expected to by chance: {}.",
                 far.len(),
                 known.len(),
                 far.join("; ")
@@ -253,7 +259,12 @@ impl Independent {
             "{verdict} Of the {recovered} numbers of features found, {lower} lie below the independent ones."
         );
         let lines = known.into_iter().map(|(row, other, distance)| Compared {
-            cell: format!("{}, n = {}", row.panel, rounded(row.x)),
+            cell: format!(
+                "{}, {} = {}",
+                row.panel,
+                axis_name(&row.axis),
+                rounded(row.x)
+            ),
             series: row.series.clone(),
             metric: if is_by_median(row) {
                 "median MSE".to_owned()
