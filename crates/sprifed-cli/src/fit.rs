@@ -123,8 +123,10 @@ impl Fit {
         let study = Study::prepare(self, &schema, &table)?;
         let delta_note = self.delta_note(&study);
         let secret = match (self.backend.backend, self.simulate_noise) {
-            (BackendName::Curator, Some(seed)) => Secret::Curator(NoiseGenerator::simulated(seed)),
-            (BackendName::Curator, None) => Secret::Curator(secret_noise()?),
+            (BackendName::Curator, Some(seed)) => {
+                Secret::Curator(Box::new(NoiseGenerator::simulated(seed)))
+            }
+            (BackendName::Curator, None) => Secret::Curator(Box::new(secret_noise()?)),
             (BackendName::SecureSum, Some(seed)) => Secret::Parties(PartyKey::simulated(seed, 0)),
             (BackendName::SecureSum, None) => Secret::Parties(secret_party()?),
         };
