@@ -78,13 +78,13 @@ fn table(metric: &str, rows: &[&Row], open: bool) -> Table {
         true,
     ));
     let optional = [
+        (metric != "epsilon", "trials", true),
         (has_median, "median", true),
         (has_null, "null model", true),
         (has_paper, "paper", true),
         (has_epsilon, "ε claimed", true),
         (has_epsilon, "ε zero-out", true),
         (has_epsilon, "ε replace-one", true),
-        (metric != "epsilon", "trials", true),
         (has_privacy, "privacy", false),
     ];
     heads.extend(
@@ -116,6 +116,7 @@ fn table(metric: &str, rows: &[&Row], open: bool) -> Table {
             format!("{sign}{}", plain(value))
         });
         let optional = [
+            (metric != "epsilon", row.trials.to_string(), true),
             (has_median, number(row.median, metric), true),
             (has_null, number(row.null, metric), true),
             (has_paper, paper, true),
@@ -126,7 +127,6 @@ fn table(metric: &str, rows: &[&Row], open: bool) -> Table {
                 number(row.epsilon_replace_one, "epsilon"),
                 true,
             ),
-            (metric != "epsilon", row.trials.to_string(), true),
             (has_privacy, row.privacy.clone(), false),
         ];
         cells.extend(
