@@ -5,10 +5,12 @@
 
 mod cpu_clock;
 mod noise;
+mod python;
 mod recovery;
-mod secure_sum;
+pub(crate) mod secure_sum;
 mod stopwatch;
 mod study;
+mod sweep;
 
 use clap::Subcommand;
 
@@ -26,6 +28,10 @@ pub(crate) enum Subject {
     ///
     /// Example: sprifed bench recovery --python venv/bin/python
     Recovery(recovery::Recovery),
+    /// One cell of the paper's recovery figures against a plain numpy version of it.
+    ///
+    /// Example: sprifed bench sweep --python venv/bin/python
+    Sweep(sweep::Sweep),
     /// CPU time and bytes of masked sums, beside Flower's SecAgg+.
     ///
     /// Example: sprifed bench secure-sum --python venv/bin/python
@@ -40,6 +46,7 @@ pub(crate) fn run(subject: &Subject, output: &Output) -> Result<(), Failure> {
     match subject {
         Subject::Noise(request) => request.run(output),
         Subject::Recovery(request) => request.run(output),
+        Subject::Sweep(request) => request.run(output),
         Subject::SecureSum(request) => request.run(output),
         Subject::Study(request) => request.run(output),
     }

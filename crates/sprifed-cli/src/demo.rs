@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
+use sprifed_experiments::{Bar, FitPage};
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, Participation, Relation};
 use sprifed_query::{LinearModel, Records};
 use sprifed_recovery::{CertifiedProcedure, Fit};
@@ -15,7 +16,6 @@ use crate::failure::Failure;
 use crate::files::{Destination, Overwrite};
 use crate::output::{Output, table};
 use crate::progress::Progress;
-use crate::report::{Bar, Page};
 use crate::study_arguments::trust_words;
 
 /// `demo`.
@@ -106,7 +106,7 @@ impl Demo {
             )
         })?;
         let (mse, baseline) = world.errors(&fit.model);
-        let page = Page {
+        let page = FitPage {
             title: "sprifed demo".to_owned(),
             guarantee: statement.to_owned(),
             facts: vec![
@@ -125,6 +125,7 @@ impl Demo {
                 ),
             ],
             bars: bars(world, fit),
+            ..FitPage::default()
         };
         let path = self.out.join("report.html");
         Destination::reserve(&path, Overwrite::Forced)?.write(&page.to_html())?;

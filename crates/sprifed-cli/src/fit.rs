@@ -6,6 +6,7 @@
 
 mod guarantee;
 mod holdings;
+mod page;
 mod release;
 mod report;
 mod study;
@@ -70,7 +71,10 @@ pub(crate) struct Fit {
     /// Where the model goes.
     #[arg(long, value_name = "FILE.json", default_value = "model.json")]
     out: PathBuf,
-    /// Replace the model at --out; its receipts are carried over.
+    /// Also write a page about the fit, as one HTML file.
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
+    /// Replace the model at --out; its receipts are carried over. A page at --report is replaced too.
     #[arg(long)]
     force: bool,
     /// Score the model on this table too. No noise is added to the score: it is a statistic of
@@ -112,14 +116,17 @@ impl Fit {
         self.refuse_hidden_score()?;
         let place = Destination::reserve(&self.out, self.force.into())?;
         self.refuse_overwriting_inputs()?;
+        let page = self.reserve_page()?;
         let earlier_receipts = receipts_at(place.path())?;
         let table = read_table(&self.data, &schema)?;
         self.check_evaluation(&schema, &table)?;
         let study = Study::prepare(self, &schema, &table)?;
         let delta_note = self.delta_note(&study);
         let secret = match (self.backend.backend, self.simulate_noise) {
-            (BackendName::Curator, Some(seed)) => Secret::Curator(NoiseGenerator::simulated(seed)),
-            (BackendName::Curator, None) => Secret::Curator(secret_noise()?),
+            (BackendName::Curator, Some(seed)) => {
+                Secret::Curator(Box::new(NoiseGenerator::simulated(seed)))
+            }
+            (BackendName::Curator, None) => Secret::Curator(Box::new(secret_noise()?)),
             (BackendName::SecureSum, Some(seed)) => Secret::Parties(PartyKey::simulated(seed, 0)),
             (BackendName::SecureSum, None) => Secret::Parties(secret_party()?),
         };
@@ -134,8 +141,11 @@ impl Fit {
             delta_note,
             model,
             path: &self.out,
+            page: self.report.as_deref(),
         };
+        let shown = page.map(|page| page.write(&report.page().to_html()));
         output.answer(&report.to_json(), |_| report.words());
+        shown.transpose()?;
         match unscored {
             None => Ok(()),
             Some(failure) => Err(failure.with_help(
@@ -167,6 +177,36 @@ impl Fit {
         Ok(schema)
     }
 
+    /// Makes sure that the page can be written, and is neither the model nor an input.
+    fn reserve_page(&self) -> Result<Option<Destination>, Failure> {
+        let Some(path) = &self.report else {
+            return Ok(None);
+        };
+        let others = [
+            Some(&self.data),
+            self.schema.as_ref(),
+            self.evaluate.as_ref(),
+            Some(&self.out),
+        ];
+        if others
+            .into_iter()
+            .flatten()
+            .any(|other| is_same_file(other, path))
+        {
+            let message = format!(
+                "--report names {}, which is the model or an input of this fit",
+                path.display()
+            );
+            let help = "name another file with --report; nothing was spent";
+            return Err(Failure::usage(
+                "sprifed::fit::report-is-input",
+                message,
+                help,
+            ));
+        }
+        Destination::reserve(path, self.force.into()).map(Some)
+    }
+
     /// `--force` replaces models, never what a study is made from.
     fn refuse_overwriting_inputs(&self) -> Result<(), Failure> {
         let inputs = [
@@ -174,11 +214,8 @@ impl Fit {
             self.schema.as_ref(),
             self.evaluate.as_ref(),
         ];
-        let same = |input: &Path| match (input.canonicalize(), self.out.canonicalize()) {
-            (Ok(input), Ok(out)) => input == out,
-            _ => false,
-        };
-        let Some(input) = inputs.into_iter().flatten().find(|input| same(input)) else {
+        let same = |input: &&PathBuf| input.exists() && is_same_file(input, &self.out);
+        let Some(input) = inputs.into_iter().flatten().find(same) else {
             return Ok(());
         };
         let message = format!(
@@ -194,11 +231,7 @@ impl Fit {
         let Some(path) = &self.evaluate else {
             return Ok(());
         };
-        let same = |left: &Path, right: &Path| match (left.canonicalize(), right.canonicalize()) {
-            (Ok(left), Ok(right)) => left == right,
-            _ => left == right,
-        };
-        if !same(path, &self.data) {
+        if !is_same_file(path, &self.data) {
             return Ok(());
         }
         let message = "--evaluate names the table that is fitted; a score on it is a release without \
@@ -257,6 +290,14 @@ impl Fit {
         } else {
             None
         }
+    }
+}
+
+/// Whether two paths lead to one file, as far as the file system tells.
+fn is_same_file(left: &Path, right: &Path) -> bool {
+    match (left.canonicalize(), right.canonicalize()) {
+        (Ok(left), Ok(right)) => left == right,
+        _ => left == right,
     }
 }
 

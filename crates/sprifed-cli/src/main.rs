@@ -8,6 +8,7 @@ mod baseline_arguments;
 mod bench;
 mod demo;
 mod entropy;
+mod experiment;
 mod failure;
 mod federation;
 mod files;
@@ -17,7 +18,6 @@ mod output;
 mod plan;
 mod predict;
 mod progress;
-mod report;
 mod schema;
 mod score;
 mod simulate;
@@ -78,6 +78,10 @@ enum Command {
     ///
     /// Example: sprifed predict model.json data.csv --out predictions.csv
     Predict(predict::Predict),
+    /// Regenerate the paper's tables and figures, and judge them.
+    ///
+    /// Example: sprifed experiment all --quick
+    Experiment(experiment::RunExperiments),
     /// Prepare a study between parties over a network, look at it, end it.
     ///
     /// Example: sprifed study identity north --records 400
@@ -113,6 +117,7 @@ fn main() -> ExitCode {
         Command::Schema(task) => schema::run(&task, &output),
         Command::Fit(request) => request.run(&output),
         Command::Predict(request) => request.run(&output),
+        Command::Experiment(request) => request.run(&output),
         Command::Study(task) => federation::run(&task, &output),
         Command::Coordinate(request) => request.run(&output),
         Command::Join(request) => request.run(&output),

@@ -1,5 +1,6 @@
 //! `plan`: what a study will ask, cost and probably find, before any record is touched.
 
+mod secure_sums;
 mod theorem;
 
 use std::time::Instant;
@@ -7,17 +8,17 @@ use std::time::Instant;
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
-use sprifed_privacy::{ApproxDp, Delta, Epsilon, LOG_WRAP_PROBABILITY, SumSize};
+use sprifed_privacy::{ApproxDp, Delta, Epsilon, LOG_WRAP_PROBABILITY, NoiseOrigin, SumSize};
 use sprifed_query::{Plan, PlannedStep};
 use sprifed_recovery::CertifiedProcedure;
-use sprifed_simulate::{Forecast, Method, WorldRequest, forecast_records};
+use sprifed_simulate::{Absence, Forecast, Method, WorldRequest, forecast_records};
 
 use crate::account::parse_quantity;
 use crate::failure::Failure;
 use crate::output::{Output, table};
 use crate::progress::Progress;
 use crate::simulate::ProcedureName;
-use crate::study_arguments::{RelationName, WorldArguments};
+use crate::study_arguments::{BackendArguments, RelationName, WorldArguments};
 
 /// `plan`.
 #[derive(Args, Debug)]
@@ -25,6 +26,8 @@ pub(crate) struct PlanStudy {
     /// The certified procedure.
     #[arg(long, value_enum, default_value = "grad")]
     procedure: ProcedureName,
+    #[command(flatten)]
+    backend: BackendArguments,
     #[command(flatten)]
     world: WorldArguments,
     /// Epsilon of the budget.
@@ -66,8 +69,21 @@ impl PlanStudy {
         })?;
         let budget = ApproxDp::new(self.epsilon, self.delta()?);
         let relation = self.neighbours.relation();
-        let method = Method::certified(procedure, &request, budget, relation)?;
-        let Method::Certified { plan, .. } = &method else {
+        let method = match self.backend.origin(self.world.clients())? {
+            NoiseOrigin::Curator => Method::certified(procedure, &request, budget, relation)?,
+            NoiseOrigin::Shares(participation) => {
+                let absence = Absence::NONE;
+                Method::federated(
+                    procedure,
+                    &request,
+                    budget,
+                    relation,
+                    participation,
+                    absence,
+                )?
+            }
+        };
+        let Method::Certified { plan, setting, .. } = &method else {
             unreachable!("certified methods have a plan")
         };
         let cost = plan.spending()?.to_approx_dp(budget.delta());
@@ -79,7 +95,8 @@ impl PlanStudy {
             ));
         }
         let forecast = self.forecast(procedure, request, budget)?;
-        let answer = self.to_json(plan, &request, forecast.as_ref())?;
+        let mut answer = self.to_json(plan, &request, forecast.as_ref())?;
+        answer["secure_sums"] = secure_sums::answer(procedure, setting, plan)?;
         output.answer(&answer, |answer| self.to_text(answer, plan, &request));
         Ok(())
     }
@@ -198,6 +215,7 @@ impl PlanStudy {
             ]);
         }
         text += &table(&rows);
+        text += &secure_sums::to_text(&answer["secure_sums"]);
         text += &forecast_text(&answer["forecast"], request);
         text + &theorem::to_text(&answer["theorem"])
     }
@@ -270,7 +288,12 @@ fn lines(plan: &Plan) -> Result<Vec<StepLine>, Failure> {
 
 /// Bits of an integer on the wire if every record's client added its share of the noise.
 fn bits_per_integer(plan: &Plan, request: &WorldRequest) -> Result<u64, Failure> {
-    let clients = u32::try_from(request.records).unwrap_or(u32::MAX);
+    // A curator's noise is planned in one piece; clients would share it.
+    let records = u32::try_from(request.records).unwrap_or(u32::MAX);
+    let (clients, pieces) = match plan.origin {
+        NoiseOrigin::Curator => (records, records),
+        NoiseOrigin::Shares(participation) => (participation.clients(), 1),
+    };
     let mut widest = 1;
     for step in &plan.steps {
         let PlannedStep::Sum(sum) = step else {
@@ -278,10 +301,10 @@ fn bits_per_integer(plan: &Plan, request: &WorldRequest) -> Result<u64, Failure>
         };
         for planned in &sum.blocks {
             let size = SumSize {
-                largest_sum: u128::from(clients)
+                largest_sum: u128::from(records)
                     * u128::from(planned.block.bounds.coordinate_bound()),
                 shares: clients,
-                share_variance: planned.block.share_variance.to_f64() / f64::from(clients),
+                share_variance: planned.block.share_variance.to_f64() / f64::from(pieces),
                 coordinates: plan.coordinates(),
                 log_wrap_probability: LOG_WRAP_PROBABILITY,
             };

@@ -121,7 +121,7 @@ pub struct StudyCoordinator {
 enum Stage {
     Setup {
         phase: Phase,
-        procedure: SummingProcedure,
+        procedure: Box<SummingProcedure>,
     },
     Summing(Box<Summing>),
     Receipts(Box<SignedReceipt>),
@@ -162,7 +162,7 @@ impl StudyCoordinator {
             sums: Sums::open(Arc::clone(agreed.study())),
             stage: Stage::Setup {
                 phase: Phase::Keys,
-                procedure,
+                procedure: Box::new(procedure),
             },
             software: software.to_owned(),
             agreed,

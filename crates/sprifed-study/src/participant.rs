@@ -114,13 +114,13 @@ pub enum Declined {
     Ledger(#[from] Box<LedgerError>),
     /// The noise can not be drawn.
     #[error(transparent)]
-    Noise(#[from] NoiseParameterError),
+    Noise(#[from] Box<NoiseParameterError>),
     /// A contribution did not fit.
     #[error(transparent)]
     Bounds(#[from] OutOfBounds),
     /// The release was refused.
     #[error(transparent)]
-    Release(#[from] ReleaseError),
+    Release(#[from] Box<ReleaseError>),
     /// The masks refused.
     #[error(transparent)]
     Upload(#[from] UploadRefused),
@@ -245,7 +245,8 @@ impl<R: RecordSource> Participant<R> {
             .map_err(Box::new)?;
         self.answered = Some(sum);
         self.persist(JournalLine::Charged { sum });
-        let noise = DrawnNoise::draw(permit, &mut self.key.noise(agreed.digest(), sum))?;
+        let noise = DrawnNoise::draw(permit, &mut self.key.noise(agreed.digest(), sum))
+            .map_err(Box::new)?;
         let blocks = query.questions.iter().zip(&planned.blocks);
         let blocks = blocks
             .map(|(question, planned)| AskedBlock { question, planned })
@@ -253,7 +254,7 @@ impl<R: RecordSource> Participant<R> {
         let contributor = Contributor::new(blocks, agreed.dither_seed(sum))
             .starting_at(agreed.first_unit(self.client.id()));
         let total = contributor.sum(&self.records, 0..self.records.n_units())?;
-        let noised = noise.release(total)?;
+        let noised = noise.release(total).map_err(Box::new)?;
         self.client.upload(sum, &noised)?;
         self.carry_over();
         Ok(())

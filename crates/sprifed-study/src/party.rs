@@ -39,7 +39,7 @@ pub enum OrderRefused {
     Declined(#[from] Declined),
     /// A receipt that is not to be believed.
     #[error("the receipt is wrong: {0}")]
-    Receipt(Problem),
+    Receipt(Box<Problem>),
     /// A receipt of another study, or one that charges less than this party was charged.
     #[error("the receipt says {found}, but {required} is required")]
     OtherReceipt {
@@ -128,7 +128,8 @@ impl<R: RecordSource> StudyParty<R> {
     fn end(&mut self, receipt: &[u8]) -> Result<(), OrderRefused> {
         let unreadable = |error: serde_json::Error| Unreadable::Body(error.to_string());
         let receipt: SignedReceipt = serde_json::from_slice(receipt).map_err(unreadable)?;
-        receipt.verify().map_err(OrderRefused::Receipt)?;
+        let verified = receipt.verify();
+        verified.map_err(|problem| OrderRefused::Receipt(Box::new(problem)))?;
         let agreed = self.participant.agreed();
         let (found, required) = (receipt.receipt.agreement_digest, *agreed.digest());
         if found != required {

@@ -16,7 +16,8 @@ use crate::bench::cpu_clock;
 use crate::bench::secure_sum::figures::{Figure, Goals, mask_figures, sum_figures};
 use crate::bench::secure_sum::flower::{Flower, Task};
 use crate::bench::secure_sum::primitives::Primitives;
-use crate::bench::secure_sum::rehearsal::{Costs, Outcome, Rehearsal};
+use crate::bench::secure_sum::rehearsal::Outcome;
+pub(crate) use crate::bench::secure_sum::rehearsal::{Costs, Rehearsal};
 use crate::failure::Failure;
 use crate::output::{Output, table};
 

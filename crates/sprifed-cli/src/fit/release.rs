@@ -25,7 +25,7 @@ mod tests;
 #[derive(Debug)]
 pub(super) enum Secret {
     /// All of it, by one party.
-    Curator(NoiseGenerator),
+    Curator(Box<NoiseGenerator>),
     /// A share for each client.
     Parties(PartyKey),
 }
@@ -61,7 +61,7 @@ pub(super) fn release(
     let records = study.grouped.records().map_err(|error| bug(&error))?;
     let progress = Progress::start("fit", study.plan.steps.len() as u64);
     let Run { outcome, ledger } = match secret {
-        Secret::Curator(generator) => run_curator(study, records, generator, &progress)?,
+        Secret::Curator(generator) => run_curator(study, records, *generator, &progress)?,
         Secret::Parties(key) => run_parties(study, &records, &key, &progress)?,
     };
     progress.finish();

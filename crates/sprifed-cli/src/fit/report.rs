@@ -23,6 +23,8 @@ const NO_SCORE: &str = "a score computed from the fitted records would be one mo
 pub(super) struct Report<'a> {
     pub(super) model: Model,
     pub(super) path: &'a Path,
+    /// Where the page about the fit is, if one was asked for.
+    pub(super) page: Option<&'a Path>,
     pub(super) delta_note: Option<String>,
     pub(super) evaluation: Option<Evaluation>,
 }
@@ -36,7 +38,7 @@ pub(super) struct Evaluation {
 }
 
 impl Evaluation {
-    fn label(&self) -> String {
+    pub(super) fn label(&self) -> String {
         let place = self.path.display();
         if self.on_training_records {
             format!(
@@ -86,6 +88,7 @@ impl Report<'_> {
             "backend": model.guarantee.backend,
             "delta_note": self.delta_note,
             "model": self.path,
+            "report": self.page,
             "earlier_receipts": model.earlier_receipts.len(),
         })
     }
@@ -136,13 +139,16 @@ impl Report<'_> {
             None => writeln!(text, "No score: {NO_SCORE}."),
         };
         let _ = writeln!(text, "Model and receipt: {}", self.path.display());
+        if let Some(page) = self.page {
+            let _ = writeln!(text, "Page: {}", page.display());
+        }
         text
     }
 }
 
 /// Says so if the residuals, as the run itself estimated them, are larger than a constant would
 /// leave. Both numbers are private answers or public, so this costs nothing.
-fn residual_warning(residual_scale: Option<f64>, response: &Response) -> Option<String> {
+pub(super) fn residual_warning(residual_scale: Option<f64>, response: &Response) -> Option<String> {
     let half = (response.upper - response.lower) / 2.0;
     residual_scale.filter(|scale| *scale > half).map(|scale| {
         format!(
@@ -186,7 +192,7 @@ fn status_name(status: &FitStatus) -> &'static str {
     }
 }
 
-fn status_words(model: &Model) -> String {
+pub(super) fn status_words(model: &Model) -> String {
     match model.status {
         FitStatus::Complete => "All features were chosen and the last solve stood above its noise. Whether the model predicts, \
                                 only other records tell.".to_owned(),

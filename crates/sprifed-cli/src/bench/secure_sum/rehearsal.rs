@@ -18,55 +18,55 @@ use sprifed_secure_sum::{
 
 use crate::bench::cpu_clock::{clocked, median};
 
-pub(super) type Outcome<T> = Result<T, Box<dyn Error>>;
+pub(crate) type Outcome<T> = Result<T, Box<dyn Error>>;
 
 /// What is rehearsed.
 #[derive(Clone, Debug)]
-pub(super) struct Rehearsal {
-    pub(super) participation: Participation,
-    pub(super) parameters: Parameters,
-    pub(super) n_dropouts: u32,
+pub(crate) struct Rehearsal {
+    pub(crate) participation: Participation,
+    pub(crate) parameters: Parameters,
+    pub(crate) n_dropouts: u32,
     /// Sums that the exchange of keys is for; the first of them is made.
-    pub(super) n_sums: u32,
-    pub(super) coordinates: u32,
-    pub(super) bits: u32,
+    pub(crate) n_sums: u32,
+    pub(crate) coordinates: u32,
+    pub(crate) bits: u32,
 }
 
 /// What one sum costs: seconds and bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Costs {
+pub(crate) struct Costs {
     /// Seconds of one client: the exchange of keys, for all sums.
-    pub(super) client_setup: f64,
+    pub(crate) client_setup: f64,
     /// Seconds of one client: key agreement with all neighbours.
-    pub(super) agree: f64,
+    pub(crate) agree: f64,
     /// Seconds of one client: masks on, signed.
-    pub(super) upload: f64,
+    pub(crate) upload: f64,
     /// Seconds of one client: the survivors confirmed.
-    pub(super) confirm: f64,
+    pub(crate) confirm: f64,
     /// Seconds of one client: signatures checked, shares revealed.
-    pub(super) reveal: f64,
+    pub(crate) reveal: f64,
     /// Seconds of one client: its noise.
-    pub(super) noise: f64,
+    pub(crate) noise: f64,
     /// Seconds of the coordinator: the exchange of keys.
-    pub(super) server_setup: f64,
+    pub(crate) server_setup: f64,
     /// Seconds of the coordinator: one sum.
-    pub(super) server: f64,
+    pub(crate) server: f64,
     /// Bytes of the largest upload.
-    pub(super) upload_bytes: usize,
+    pub(crate) upload_bytes: usize,
     /// Bytes of all that one client sends for one sum.
-    pub(super) sum_bytes: usize,
+    pub(crate) sum_bytes: usize,
     /// Bytes that one client sends in the exchange of keys.
-    pub(super) setup_bytes: usize,
+    pub(crate) setup_bytes: usize,
 }
 
 impl Costs {
     /// What a client spends on one sum, beside its noise and the exchange of keys.
-    pub(super) fn client(&self) -> f64 {
+    pub(crate) fn client(&self) -> f64 {
         self.agree + self.upload + self.confirm + self.reveal
     }
 
     /// The median of each figure; sizes are the same in every run.
-    pub(super) fn medians(runs: &[Self]) -> Option<Self> {
+    pub(crate) fn medians(runs: &[Self]) -> Option<Self> {
         let of = |figure: fn(&Self) -> f64| median(runs.iter().map(figure).collect());
         runs.last().map(|last| Self {
             client_setup: of(|run| run.client_setup),
@@ -99,7 +99,7 @@ impl Rehearsal {
     ///
     /// # Errors
     /// When the sum is not exactly the sum of what the survivors sent.
-    pub(super) fn run(&self) -> Outcome<Costs> {
+    pub(crate) fn run(&self) -> Outcome<Costs> {
         let mut clocks = Clocks::default();
         let (mut coordinator, mut clients) = self.open(&mut clocks)?;
         let mut setup_bytes = 0;

@@ -50,7 +50,7 @@ fn refused_midway(place: &Path, tries: usize) -> Vec<Failure> {
             let destination = Destination::reserve(place, Overwrite::Refused).unwrap();
             release(
                 &study,
-                Secret::Curator(NoiseGenerator::simulated(1)),
+                Secret::Curator(Box::new(NoiseGenerator::simulated(1))),
                 destination,
                 Vec::new(),
             )

@@ -1,7 +1,6 @@
 //! A study on disk: identities, tables, an invitation for each party, and processes to run.
 
 use std::fs;
-use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -53,9 +52,13 @@ pub(crate) fn sprifed() -> Command {
     Command::new(assert_cmd::cargo::cargo_bin!("sprifed"))
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a test of processes"
+)]
 fn free_port() -> u16 {
-    #[expect(clippy::disallowed_methods, reason = "a test of processes")]
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let listener = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).unwrap();
     listener.local_addr().unwrap().port()
 }
 
