@@ -103,7 +103,8 @@ fn contradictions_are_refused_and_named() {
         change(&mut changed);
         Agreed::new(changed).expect_err("refused").to_string()
     };
-    let cases: [(&str, fn(&mut Agreement)); 6] = [
+    type Change = fn(&mut Agreement);
+    let cases: [(&str, Change); 6] = [
         ("format 9", |a| a.format = 9),
         ("number of parties", |a| drop(a.parties.pop())),
         ("zero for", |a| {
