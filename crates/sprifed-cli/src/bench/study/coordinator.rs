@@ -38,7 +38,11 @@ pub(super) fn ourselves() -> Result<Command, Failure> {
 
 /// A port that nobody listens on now.
 pub(super) fn free_port() -> Result<u16, Failure> {
-    #[expect(clippy::disallowed_methods, reason = "a port for the coordinator")]
+    #[expect(
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "a port for the coordinator"
+    )]
     let bound = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
     let address = bound.and_then(|listener| listener.local_addr());
     address

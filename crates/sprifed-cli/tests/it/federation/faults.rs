@@ -109,6 +109,7 @@ fn a_power_cut_for_everybody_loses_nothing() {
 }
 
 /// Moments 4 ms apart, from before the first message to after the last.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 #[test]
 fn a_kill_at_any_moment_loses_nothing() {
     if !is_slow() {

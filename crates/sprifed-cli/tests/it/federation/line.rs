@@ -1,5 +1,7 @@
 //! A line between a party and the coordinator that can be cut, slowed down, or be an HTTP proxy.
 
+#![expect(clippy::disallowed_types, reason = "a test of processes")]
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

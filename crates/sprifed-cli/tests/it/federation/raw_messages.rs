@@ -1,5 +1,7 @@
 //! Messages that are repeated, reordered, cut off or damaged, sent with a party's own certificate.
 
+#![expect(clippy::disallowed_types, reason = "a test of processes")]
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Write};
