@@ -4,6 +4,7 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 sprifed=${SPRIFED:-sprifed}
+case $sprifed in */*) sprifed=$(cd "$(dirname "$sprifed")" && pwd)/$(basename "$sprifed") ;; esac
 folder=${1:-three-hospitals}
 port=${PORT:-8443}
 mkdir "$folder"

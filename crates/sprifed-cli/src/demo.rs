@@ -89,7 +89,7 @@ impl Demo {
              (backend: secure-sum; currency: Gaussian DP, mu = {:.4})",
             (epsilon * 1e4).ceil() / 1e4,
             trust_words(plan.origin),
-            mu.map_or(f64::NAN, f64::from),
+            mu.map_or(f64::NAN, |mu| (mu.get() * 1e4).ceil() / 1e4),
         );
         let report = self.write_report(&world, &fit, &statement)?;
         let answer = to_json(&world, &fit, &statement, epsilon, &report);

@@ -8,7 +8,7 @@ use std::time::Instant;
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
-use sprifed_privacy::{ApproxDp, Delta, Epsilon, LOG_WRAP_PROBABILITY, NoiseOrigin, SumSize};
+use sprifed_privacy::{ApproxDp, Delta, Epsilon, LOG_WRAP_PROBABILITY, Mu, NoiseOrigin, SumSize};
 use sprifed_query::{Plan, PlannedStep};
 use sprifed_recovery::CertifiedProcedure;
 use sprifed_simulate::{Absence, Forecast, Method, WorldRequest, forecast_records};
@@ -94,7 +94,7 @@ impl PlanStudy {
                 "ask for a larger epsilon; nothing was spent",
             ));
         }
-        let forecast = self.forecast(procedure, request, budget)?;
+        let forecast = self.forecast(procedure, request, effective(budget, plan.origin)?)?;
         let mut answer = self.to_json(plan, &request, forecast.as_ref())?;
         answer["secure_sums"] = secure_sums::answer(procedure, setting, plan)?;
         output.answer(&answer, |answer| self.to_text(answer, plan, &request));
@@ -221,6 +221,18 @@ impl PlanStudy {
     }
 }
 
+/// The budget with which a curator would add as much noise as all clients together.
+///
+/// Noise is made for the honest shares that are certain, but everybody who stays adds one.
+fn effective(budget: ApproxDp, origin: NoiseOrigin) -> Result<ApproxDp, Failure> {
+    let NoiseOrigin::Shares(participation) = origin else {
+        return Ok(budget);
+    };
+    let surplus = f64::from(participation.clients()) / f64::from(participation.honest());
+    let mu = Mu::try_from(Mu::largest_within(budget)?.get() / surplus.sqrt())?;
+    Ok(mu.to_approx_dp(budget.delta()))
+}
+
 fn forecast_text(forecast: &Value, request: &WorldRequest) -> String {
     if forecast.is_null() {
         return String::new();
@@ -257,7 +269,7 @@ fn lines(plan: &Plan) -> Result<Vec<StepLine>, Failure> {
             let cost = sum.to_sum_plan().cost(plan.origin, plan.relation)?;
             let noise = sum.blocks.iter().map(|planned| {
                 let variance = planned.block.share_variance.to_f64();
-                (variance * f64::from(plan.origin.certain_shares())).sqrt() / planned.steps
+                (variance * f64::from(plan.origin.most_shares())).sqrt() / planned.steps
             });
             Ok(StepLine {
                 step,

@@ -170,6 +170,13 @@ impl Simulate {
                 absence,
             )?);
         }
+        if self.dropouts != 0.0 {
+            return Err(Failure::usage(
+                "sprifed::simulate::dropouts",
+                "--dropouts was given, but nobody leaves a curator".to_owned(),
+                "add --backend secure-sum, or remove it",
+            ));
+        }
         if let Some((baseline, noise)) = self.baseline.read(self.procedure, request.sparsity)? {
             return Ok(match noise {
                 NoiseKind::Certified => Method::baseline(baseline, &request, budget, relation)?,

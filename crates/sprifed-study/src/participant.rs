@@ -36,12 +36,8 @@ pub enum ParticipantOutput {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum JournalLine {
-    /// Its ledger was charged for this sum.
-    Charged {
-        /// Which sum.
-        sum: u32,
-    },
-    /// It masked a vector for this sum.
+    /// Its ledger was charged for this sum and it masked a vector for it: one line, so that neither
+    /// is ever stored without the other.
     Uploaded {
         /// Which sum.
         sum: u32,
@@ -191,8 +187,8 @@ impl<R: RecordSource> Participant<R> {
         };
         for line in journal {
             match line {
-                JournalLine::Charged { sum } => participant.charge_again(*sum)?,
                 JournalLine::Uploaded { sum, message } => {
+                    participant.charge_again(*sum)?;
                     let message = SignedMessage::decode(message).ok();
                     participant.uploaded = message.map(|message| (*sum, message));
                 }
@@ -244,7 +240,6 @@ impl<R: RecordSource> Participant<R> {
             .spend(&planned.purpose, purchase)
             .map_err(Box::new)?;
         self.answered = Some(sum);
-        self.persist(JournalLine::Charged { sum });
         let noise = DrawnNoise::draw(permit, &mut self.key.noise(agreed.digest(), sum))
             .map_err(Box::new)?;
         let blocks = query.questions.iter().zip(&planned.blocks);
@@ -382,7 +377,6 @@ impl<R: RecordSource> Participant<R> {
 
 fn protocol_entry(line: &JournalLine) -> Option<JournalEntry> {
     match line {
-        JournalLine::Charged { .. } => None,
         JournalLine::Uploaded { sum, .. } => Some(JournalEntry::Uploaded { sum: *sum }),
         JournalLine::Confirmed { sum, digest } => Some(JournalEntry::Confirmed {
             sum: *sum,

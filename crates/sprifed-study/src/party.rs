@@ -10,7 +10,7 @@ use sprifed_secure_sum::{ClientId, IdentityKey, Rejected};
 use crate::agreement::Agreed;
 use crate::participant::{Declined, JournalLine, Participant, ParticipantOutput};
 use crate::party_key::PartyKey;
-use crate::receipt::{PartyReceipt, Problem, SignedReceipt};
+use crate::receipt::{PartyReceipt, Problem, SignedReceipt, covers};
 use crate::wire::{Order, Report, Unreadable};
 
 /// What a party wants done, in order.
@@ -147,7 +147,14 @@ impl<R: RecordSource> StudyParty<R> {
                 required: format!("at least {}, as this party was charged,", words(charged)),
             });
         }
-        let (me, identity) = (self.participant.id(), &self.identity);
+        let (me, agreed) = (self.participant.id(), self.participant.agreed());
+        if !covers(&receipt.receipt, agreed, me.0, self.ledger()) {
+            return Err(OrderRefused::OtherReceipt {
+                found: "that this party is in more sums than its journal knows".to_owned(),
+                required: "a journal that was not lost or put back".to_owned(),
+            });
+        }
+        let identity = &self.identity;
         let signature = receipt.countersign(identity);
         let ledger = self.participant.ledger();
         let kept = PartyReceipt::new(&self.software, receipt, me, ledger, identity);

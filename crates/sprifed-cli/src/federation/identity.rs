@@ -40,6 +40,9 @@ pub(super) struct PublicParty {
     pub(super) name: String,
     pub(super) identity: Digest,
     pub(super) records: u32,
+    /// Whether the key was made from a seed that anybody can repeat.
+    #[serde(default)]
+    pub(super) simulated: bool,
 }
 
 impl PublicParty {
@@ -90,6 +93,7 @@ impl MakeIdentity {
             name: self.name.clone(),
             identity: Digest(identity.public()),
             records: self.records,
+            simulated: self.simulate.is_some(),
         };
         let text = serde_json::to_string_pretty(&public).unwrap_or_default();
         create_private(&folder.join("party.json"), &format!("{text}\n"))?;

@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::files::create_private;
 use crate::fit::{has_public_scale, recommended_delta};
 use crate::output::Output;
-use crate::study_arguments::{RelationName, trust_words};
+use crate::study_arguments::RelationName;
 
 /// `study init`.
 #[derive(Args, Debug)]
@@ -144,6 +144,7 @@ impl Init {
         let delta = agreement.plan.budget.delta();
         let planned = planned.and_then(|spending| spending.to_approx_dp(delta));
         let answer = json!({
+            "label": self.simulate_noise.then_some("NOT PRIVATE"),
             "study": agreed.digest(), "folder": self.folder, "title": agreement.title,
             "coordinator": agreement.coordinator, "parties": agreement.parties,
             "features": agreement.setting.n_features, "records": agreement.setting.n_records,
@@ -154,7 +155,7 @@ impl Init {
         });
         output.answer(&answer, |answer| {
             format!(
-                "{}: {} features, {} parties, {} sums.\n\
+                "{}{}: {} features, {} parties, {} sums.\n\
                  ({:.4}, {delta})-DP for each {} under {}, at most {:.4} with all repetitions; the noise will \
                  be added by {}.\n\n\
                  coordinator's key {}\n\
@@ -162,6 +163,11 @@ impl Init {
                  they compare the coordinator's key, add it to their policy, and start:\n\
                  \x20   sprifed join for-NAME --identity NAME --data TABLE\n\
                  you start: sprifed coordinate {} --listen 0.0.0.0:PORT",
+                if self.simulate_noise {
+                    "NOT PRIVATE, a rehearsal with repeatable noise: "
+                } else {
+                    ""
+                },
                 agreement.title,
                 agreement.setting.n_features,
                 agreement.parties.len(),
@@ -170,7 +176,7 @@ impl Init {
                 agreement.plan.unit.words(),
                 agreement.plan.relation.words(),
                 agreed.ceiling().epsilon().get(),
-                trust_words(agreement.plan.origin),
+                agreed.participation().words(),
                 agreement.coordinator,
                 self.folder.display(),
                 self.folder.display(),
@@ -187,6 +193,16 @@ impl Init {
         let mut names = std::collections::BTreeSet::new();
         for party in &parties {
             check_name(&party.name)?;
+            if party.simulated && !self.simulate_noise {
+                return Err(Failure::usage(
+                    "sprifed::study::rehearsal-key",
+                    format!(
+                        "{} was made from a seed that anybody can repeat",
+                        party.name
+                    ),
+                    "ask for an identity made without --simulate, or add --simulate-noise for a rehearsal",
+                ));
+            }
             if !names.insert(&party.name) {
                 return Err(Failure::usage(
                     "sprifed::study::two-parties",

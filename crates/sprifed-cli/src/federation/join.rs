@@ -16,7 +16,7 @@ use sprifed_noise::Provenance;
 use sprifed_secure_sum::{ClientId, IdentityKey};
 use sprifed_study::{Agreed, Digest, PartyKey, PartyReceipt, Policy, StudyParty};
 
-use super::identity::{make_folder, read_identity};
+use super::identity::{PublicParty, make_folder, read_identity};
 use super::invitation::{Invitation, InvitationFolder};
 use super::party_machine::{PartyMachine, read_journal};
 use super::records::PartyRecords;
@@ -69,6 +69,7 @@ impl Join {
         let agreed = Arc::new(agreed);
         let identity = read_identity(&self.identity.join("identity.key"))?;
         let me = place_of(&agreed, &identity)?;
+        self.refuse_rehearsal_key(&agreed)?;
         let policy = self.read_policy()?;
         let mut lifetime = LifetimeLedger::open(&self.identity.join("ledger.sqlite"))?;
         let study = agreed.digest().to_string();
@@ -100,7 +101,11 @@ impl Join {
         // It is there before the ledger knows of the study: whoever is known without it has lost it.
         let journal = SqliteJournal::open(&config.state, &study)?;
         lifetime.reserve(&study, title, epsilon, delta)?;
-        let (records, counts) = PartyRecords::read(&self.data, agreed.agreement())?;
+        let read = PartyRecords::read(&self.data, agreed.agreement());
+        if read.is_err() && !is_known {
+            lifetime.withdraw(&study)?;
+        }
+        let (records, counts) = read?;
         note_counts(&counts, output);
         start_logs(if self.verbose {
             LogLevel::Debug
@@ -189,6 +194,20 @@ impl Join {
                 ..Persistence::default()
             },
         }
+    }
+
+    /// A key that anybody can repeat protects nobody.
+    fn refuse_rehearsal_key(&self, agreed: &Agreed) -> Result<(), Failure> {
+        let public = PublicParty::read(&self.identity.join("party.json"))?;
+        if !public.simulated || agreed.agreement().noise == Provenance::Simulated {
+            return Ok(());
+        }
+        Err(Failure::usage(
+            "sprifed::study::rehearsal-key",
+            "this identity was made from a seed for rehearsals, but the study protects its records"
+                .to_owned(),
+            "make a new identity without --simulate and send its party.json to the coordinator; nothing was spent",
+        ))
     }
 
     fn read_policy(&self) -> Result<Policy, Failure> {

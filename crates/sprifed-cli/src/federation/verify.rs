@@ -38,6 +38,7 @@ impl Verify {
         };
         let verified = verified.map_err(|problem| self.refuse(&problem))?;
         let answer = json!({
+            "coordinator": verified.coordinator, "agreement": verified.agreement,
             "verified": true, "guarantee": verified.guarantee, "signed_by": verified.signed_by,
             "not_signed_by": verified.not_signed_by, "charged_to_party": charged,
         });
@@ -71,5 +72,8 @@ fn words(verified: &Verified, charged: Option<&(String, Option<Epsilon>)>) -> St
     } else if !verified.not_signed_by.is_empty() {
         text += &format!("; NOT signed by {}", verified.not_signed_by.join(", "));
     }
-    text
+    text + &format!(
+        "\nnames prove nothing, keys do: compare the coordinator's key {} and the agreement {} with yours",
+        verified.coordinator, verified.agreement
+    )
 }

@@ -124,6 +124,24 @@ fn contradictions_are_refused_and_named() {
 }
 
 #[test]
+fn too_many_repetitions_are_refused_at_once() {
+    let mut many = agreement(TestStudy::default());
+    many.repeats = u32::MAX;
+    let refused = Agreed::new(many).expect_err("refused").to_string();
+    assert!(refused.contains("at most 4096"), "{refused}");
+}
+
+#[test]
+fn a_plan_that_trusts_every_party_is_refused() {
+    let mut trusting = agreement(TestStudy::default());
+    let origin = NoiseOrigin::Shares(Participation::new(3, 3, 0).expect("legal"));
+    trusting.plan.origin = origin;
+    trusting.setting.origin = origin;
+    let refused = Agreed::new(trusting).expect_err("refused").to_string();
+    assert!(refused.contains("number of colluders"), "{refused}");
+}
+
+#[test]
 fn a_plan_above_its_budget_is_refused() {
     let mut dear = agreement(TestStudy::default());
     let small = ApproxDp::new(

@@ -193,6 +193,31 @@ fn an_edited_receipt_is_not_believed() {
 }
 
 #[test]
+fn a_rehearsal_identity_does_not_enter_a_private_study() {
+    let stage = Stage::new("seeded", Kind::default());
+    let mut init = sprifed();
+    init.args(["study", "init"])
+        .arg(stage.folder.join("private"));
+    for party in 0..3 {
+        init.arg("--party")
+            .arg(stage.party(party).join("party.json"));
+    }
+    init.arg("--schema").arg(stage.folder.join("schema.toml"));
+    init.arg("--columns").arg(stage.table(0));
+    init.args([
+        "--sparsity",
+        "2",
+        "--epsilon",
+        "3",
+        "--address",
+        "localhost:1",
+    ]);
+    let (code, said) = refusal(&mut init);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("seed"), "{said}");
+}
+
+#[test]
 fn a_cancelled_study_is_not_served() {
     let stage = Stage::new("cancel", Kind::default());
     succeed(sprifed().args(["study", "cancel"]).arg(stage.study()));
