@@ -11,6 +11,7 @@ use crate::feature_set::FeatureSet;
 use crate::model::LinearModel;
 use crate::plan::Planner;
 use crate::question::Scales;
+use crate::records::Records;
 
 const N_FEATURES: u32 = 6;
 
