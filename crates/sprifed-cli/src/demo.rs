@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
+use sprifed_experiments::{Bar, FitPage};
 use sprifed_fit::trust_words;
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, Participation, Relation};
 use sprifed_query::{LinearModel, Records};
@@ -16,7 +17,6 @@ use crate::failure::Failure;
 use crate::files::{Destination, Overwrite};
 use crate::output::{Output, table};
 use crate::progress::Progress;
-use crate::report::{Bar, Page};
 
 /// `demo`.
 #[derive(Args, Debug)]
@@ -89,7 +89,7 @@ impl Demo {
              (backend: secure-sum; currency: Gaussian DP, mu = {:.4})",
             (epsilon * 1e4).ceil() / 1e4,
             trust_words(plan.origin),
-            mu.map_or(f64::NAN, f64::from),
+            mu.map_or(f64::NAN, |mu| (mu.get() * 1e4).ceil() / 1e4),
         );
         let report = self.write_report(&world, &fit, &statement)?;
         let answer = to_json(&world, &fit, &statement, epsilon, &report);
@@ -106,7 +106,7 @@ impl Demo {
             )
         })?;
         let (mse, baseline) = world.errors(&fit.model);
-        let page = Page {
+        let page = FitPage {
             title: "sprifed demo".to_owned(),
             guarantee: statement.to_owned(),
             facts: vec![
@@ -125,6 +125,7 @@ impl Demo {
                 ),
             ],
             bars: bars(world, fit),
+            ..FitPage::default()
         };
         let path = self.out.join("report.html");
         Destination::reserve(&path, Overwrite::Forced)?.write(&page.to_html())?;

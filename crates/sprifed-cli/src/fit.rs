@@ -4,13 +4,14 @@
 //! table or the place of the output is found before the ledger is opened, so a refusal spends
 //! nothing.
 
+mod page;
 mod release;
 mod report;
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use sprifed_data::{DataError, Schema, Table, read_schema, read_table};
+use sprifed_data::{DataError, LoadCounts, Schema, Table, read_schema, read_table};
 use sprifed_fit::{Request, Secret, Study, no_schema};
 use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{Delta, Epsilon};
@@ -27,6 +28,7 @@ use crate::score::{Score, require_columns};
 use crate::study_arguments::{BackendArguments, BackendName, RelationName};
 
 use self::report::{Evaluation, Report};
+pub(crate) use sprifed_fit::{Guarantee, Terms, has_public_scale, recommended_delta};
 
 /// `fit`.
 #[derive(Args, Debug)]
@@ -64,7 +66,10 @@ pub(crate) struct Fit {
     /// Where the model goes.
     #[arg(long, value_name = "FILE.json", default_value = "model.json")]
     out: PathBuf,
-    /// Replace the model at --out; its receipts are carried over.
+    /// Also write a page about the fit, as one HTML file.
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
+    /// Replace the model at --out; its receipts are carried over. A page at --report is replaced too.
     #[arg(long)]
     force: bool,
     /// Score the model on this table too. No noise is added to the score: it is a statistic of
@@ -106,6 +111,7 @@ impl Fit {
         self.refuse_hidden_score()?;
         let place = Destination::reserve(&self.out, self.force.into())?;
         self.refuse_overwriting_inputs()?;
+        let page = self.reserve_page()?;
         let earlier_receipts = receipts_at(place.path())?;
         let table = read_table(&self.data, &schema)?;
         self.check_evaluation(&schema, &table)?;
@@ -120,7 +126,7 @@ impl Fit {
             (BackendName::SecureSum, None) => Secret::Parties(secret_party()?),
         };
         let model = release::release(&study, &table, secret, place, earlier_receipts)?;
-        note_counts(&table, output);
+        note_counts(table.counts(), output);
         let (evaluation, unscored) = match self.evaluate(&model) {
             Ok(evaluation) => (evaluation, None),
             Err(failure) => (None, Some(failure)),
@@ -130,8 +136,11 @@ impl Fit {
             delta_note,
             model,
             path: &self.out,
+            page: self.report.as_deref(),
         };
+        let shown = page.map(|page| page.write(&report.page().to_html()));
         output.answer(&report.to_json(), |_| report.words());
+        shown.transpose()?;
         match unscored {
             None => Ok(()),
             Some(failure) => Err(failure.with_help(
@@ -163,6 +172,36 @@ impl Fit {
         Ok(schema)
     }
 
+    /// Makes sure that the page can be written, and is neither the model nor an input.
+    fn reserve_page(&self) -> Result<Option<Destination>, Failure> {
+        let Some(path) = &self.report else {
+            return Ok(None);
+        };
+        let others = [
+            Some(&self.data),
+            self.schema.as_ref(),
+            self.evaluate.as_ref(),
+            Some(&self.out),
+        ];
+        if others
+            .into_iter()
+            .flatten()
+            .any(|other| is_same_file(other, path))
+        {
+            let message = format!(
+                "--report names {}, which is the model or an input of this fit",
+                path.display()
+            );
+            let help = "name another file with --report; nothing was spent";
+            return Err(Failure::usage(
+                "sprifed::fit::report-is-input",
+                message,
+                help,
+            ));
+        }
+        Destination::reserve(path, self.force.into()).map(Some)
+    }
+
     /// `--force` replaces models, never what a study is made from.
     fn refuse_overwriting_inputs(&self) -> Result<(), Failure> {
         let inputs = [
@@ -170,11 +209,8 @@ impl Fit {
             self.schema.as_ref(),
             self.evaluate.as_ref(),
         ];
-        let same = |input: &Path| match (input.canonicalize(), self.out.canonicalize()) {
-            (Ok(input), Ok(out)) => input == out,
-            _ => false,
-        };
-        let Some(input) = inputs.into_iter().flatten().find(|input| same(input)) else {
+        let same = |input: &&PathBuf| input.exists() && is_same_file(input, &self.out);
+        let Some(input) = inputs.into_iter().flatten().find(same) else {
             return Ok(());
         };
         let message = format!(
@@ -190,11 +226,7 @@ impl Fit {
         let Some(path) = &self.evaluate else {
             return Ok(());
         };
-        let same = |left: &Path, right: &Path| match (left.canonicalize(), right.canonicalize()) {
-            (Ok(left), Ok(right)) => left == right,
-            _ => left == right,
-        };
-        if !same(path, &self.data) {
+        if !is_same_file(path, &self.data) {
             return Ok(());
         }
         let message = "--evaluate names the table that is fitted; a score on it is a release without \
@@ -238,9 +270,16 @@ impl Fit {
     }
 }
 
+/// Whether two paths lead to one file, as far as the file system tells.
+fn is_same_file(left: &Path, right: &Path) -> bool {
+    match (left.canonicalize(), right.canonicalize()) {
+        (Ok(left), Ok(right)) => left == right,
+        _ => left == right,
+    }
+}
+
 /// Tells the holder of the table, and nobody else, what happened to its records on their way in.
-fn note_counts(table: &Table, output: &Output) {
-    let counts = table.counts();
+pub(crate) fn note_counts(counts: &LoadCounts, output: &Output) {
     let parts = [
         (
             counts.clipped_values,

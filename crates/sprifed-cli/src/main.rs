@@ -8,7 +8,9 @@ mod baseline_arguments;
 mod bench;
 mod demo;
 mod entropy;
+mod experiment;
 mod failure;
+mod federation;
 mod files;
 mod fit;
 mod model;
@@ -16,7 +18,6 @@ mod output;
 mod plan;
 mod predict;
 mod progress;
-mod report;
 mod schema;
 mod score;
 mod simulate;
@@ -31,9 +32,8 @@ use crate::output::Output;
 
 /// Federated, differentially private sparse regression.
 ///
-/// Many clients find together the few features that matter, and the report carries a guarantee that
-/// a stranger can check. Today one trusted curator adds the records up; sums between clients that
-/// trust nobody come next.
+/// Many clients find together the few features that matter. No raw record leaves a client, a
+/// coordinator sees only noisy sums, and the receipt carries a guarantee that a stranger can verify.
 ///
 /// Example: sprifed demo
 #[derive(Debug, Parser)]
@@ -78,6 +78,27 @@ enum Command {
     ///
     /// Example: sprifed predict model.json data.csv --out predictions.csv
     Predict(predict::Predict),
+    /// Regenerate the paper's tables and figures, and judge them.
+    ///
+    /// Example: sprifed experiment all --quick
+    Experiment(experiment::RunExperiments),
+    /// Prepare a study between parties over a network, look at it, end it.
+    ///
+    /// Example: sprifed study identity north --records 400
+    #[command(subcommand)]
+    Study(federation::Task),
+    /// Serve a study to its parties until it is over.
+    ///
+    /// Example: sprifed coordinate heart --listen 0.0.0.0:8443 --page 127.0.0.1:8080
+    Coordinate(federation::Coordinate),
+    /// Take part in a study with a local table, by one's own policy.
+    ///
+    /// Example: sprifed join for-north --identity north --data north.csv
+    Join(federation::Join),
+    /// Recompute the guarantee of a receipt from its own contents.
+    ///
+    /// Example: sprifed verify receipt.json
+    Verify(federation::Verify),
     /// Measure how fast this machine is, beside other crates.
     ///
     /// Example: sprifed bench noise --rounds 3
@@ -96,6 +117,11 @@ fn main() -> ExitCode {
         Command::Schema(task) => schema::run(&task, &output),
         Command::Fit(request) => request.run(&output),
         Command::Predict(request) => request.run(&output),
+        Command::Experiment(request) => request.run(&output),
+        Command::Study(task) => federation::run(&task, &output),
+        Command::Coordinate(request) => request.run(&output),
+        Command::Join(request) => request.run(&output),
+        Command::Verify(request) => request.run(&output),
         Command::Bench(subject) => bench::run(&subject, &output),
     };
     match ended {

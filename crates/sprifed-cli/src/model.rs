@@ -7,7 +7,9 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 
-pub(crate) use sprifed_fit::{FORMAT, Model, Receipt, Term, software};
+pub(crate) use sprifed_fit::{
+    FORMAT, Model, Parts, Receipt, Response, Term, software, to_term,
+};
 
 /// Reads the model at `path`.
 ///

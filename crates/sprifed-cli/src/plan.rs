@@ -1,5 +1,7 @@
 //! `plan`: what a study will ask, cost and probably find, before any record is touched.
 
+mod secure_sums;
+
 use std::ops::ControlFlow;
 use std::time::Instant;
 
@@ -14,7 +16,7 @@ use crate::failure::Failure;
 use crate::output::{Output, table};
 use crate::progress::Progress;
 use crate::simulate::ProcedureName;
-use crate::study_arguments::{RelationName, WorldArguments};
+use crate::study_arguments::{BackendArguments, RelationName, WorldArguments};
 
 /// `plan`.
 #[derive(Args, Debug)]
@@ -22,6 +24,8 @@ pub(crate) struct PlanStudy {
     /// The certified procedure.
     #[arg(long, value_enum, default_value = "grad")]
     procedure: ProcedureName,
+    #[command(flatten)]
+    backend: BackendArguments,
     #[command(flatten)]
     world: WorldArguments,
     /// Epsilon of the budget.
@@ -50,6 +54,7 @@ impl PlanStudy {
         })?;
         let planned = PlanRequest {
             procedure,
+            backend: self.backend.request(),
             world: self.world.size(),
             epsilon: self.epsilon,
             delta: self.delta,
@@ -57,7 +62,8 @@ impl PlanStudy {
         }
         .plan()?;
         let forecast = self.forecast(&planned)?;
-        let answer = planned.to_json(&self.procedure.words(), forecast.as_ref())?;
+        let mut answer = planned.to_json(&self.procedure.words(), forecast.as_ref())?;
+        answer["secure_sums"] = secure_sums::answer(procedure, planned.setting(), planned.plan())?;
         output.answer(&answer, |answer| self.to_text(answer, &planned, &request));
         Ok(())
     }
@@ -125,6 +131,7 @@ impl PlanStudy {
             ]);
         }
         text += &table(&rows);
+        text += &secure_sums::to_text(&answer["secure_sums"]);
         text += &forecast_text(&answer["forecast"], request);
         text + &theorem_text(&answer["theorem"])
     }

@@ -4,7 +4,9 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use sprifed_fit::{NOT_PRIVATE_REFERENCE, Simulation, certified_guarantee};
+use sprifed_fit::{
+    NOT_PRIVATE_REFERENCE, Simulation, certified_guarantee, nobody_leaves_a_curator,
+};
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, Mu, NoiseOrigin};
 use sprifed_recovery::{Baseline, CertifiedProcedure};
 use sprifed_simulate::{Absence, Method, PaperAlgorithm, Summary};
@@ -172,6 +174,9 @@ impl Simulate {
                 participation,
                 absence,
             )?);
+        }
+        if self.dropouts != 0.0 {
+            return Err(nobody_leaves_a_curator());
         }
         if let Some((baseline, noise)) = self.baseline.read(self.procedure, request.sparsity)? {
             return Ok(match noise {

@@ -141,7 +141,7 @@ impl Guarantee {
             Relation::ReplaceOne => "replaced by that of any other",
         };
         let currency = match self.mu {
-            Some(mu) => format!("Gaussian DP, mu = {mu:.4}"),
+            Some(mu) => format!("Gaussian DP, mu = {}", shown(mu)),
             None => format!(
                 "the privacy loss of choices and sums together, rho = {:.5} by zCDP alone",
                 self.rho
@@ -222,7 +222,7 @@ impl Cost {
     }
 }
 
-/// ε for people: four decimals, rounded up.
-fn shown(epsilon: f64) -> String {
-    format!("{}", (epsilon * 1e4).ceil() / 1e4)
+/// ε or μ for people: four decimals, rounded up.
+fn shown(cost: f64) -> String {
+    format!("{}", (cost * 1e4).ceil() / 1e4)
 }

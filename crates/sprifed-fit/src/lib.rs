@@ -25,7 +25,9 @@ pub use planning::{PlanRequest, Planned, StepLine};
 pub use reference::{ExactModel, centred_omp};
 pub use repeated::{Repetition, repeated_fit};
 pub use run::{Run, Secret, Watch, spent_words};
-pub use simulation::{NOT_PRIVATE_REFERENCE, Simulation, certified_guarantee};
+pub use simulation::{
+    NOT_PRIVATE_REFERENCE, Simulation, certified_guarantee, nobody_leaves_a_curator,
+};
 pub use study::{Request, Study, has_public_scale, no_schema, recommended_delta};
 pub use theorem::theorem_text;
 pub use verify::verify_model;

@@ -5,12 +5,13 @@ use std::ops::ControlFlow;
 use serde::Serialize;
 use serde_json::{Value, json};
 use sprifed_privacy::{
-    ApproxDp, Delta, Epsilon, LOG_WRAP_PROBABILITY, Relation, Spending, SumSize,
+    ApproxDp, Delta, Epsilon, LOG_WRAP_PROBABILITY, Mu, NoiseOrigin, Relation, Spending, SumSize,
 };
 use sprifed_query::{Plan, PlannedStep};
-use sprifed_recovery::CertifiedProcedure;
-use sprifed_simulate::{Forecast, Method, WorldRequest, forecast_records};
+use sprifed_recovery::{CertifiedProcedure, Setting};
+use sprifed_simulate::{Absence, Forecast, Method, WorldRequest, forecast_records};
 
+use crate::backend::BackendRequest;
 use crate::failure::Failure;
 use crate::study::recommended_delta;
 use crate::theorem;
@@ -21,6 +22,8 @@ use crate::world::WorldSize;
 pub struct PlanRequest {
     /// How features are to be found.
     pub procedure: CertifiedProcedure,
+    /// Who adds up.
+    pub backend: BackendRequest,
     /// The size of the study, and what is assumed of its data.
     pub world: WorldSize,
     /// Epsilon of the budget.
@@ -37,6 +40,7 @@ pub struct Planned {
     request: PlanRequest,
     budget: ApproxDp,
     data: WorldRequest,
+    setting: Setting,
     plan: Plan,
     spending: Spending,
 }
@@ -69,8 +73,15 @@ impl PlanRequest {
         let records = self.world.records as f64;
         let delta = self.delta.map_or_else(|| recommended_delta(records), Ok)?;
         let budget = ApproxDp::new(self.epsilon, delta);
-        let method = Method::certified(self.procedure, &data, budget, self.neighbours)?;
-        let Method::Certified { plan, .. } = method else {
+        let (procedure, relation) = (self.procedure, self.neighbours);
+        let method = match self.backend.origin(self.world.clients())? {
+            NoiseOrigin::Curator => Method::certified(procedure, &data, budget, relation)?,
+            NoiseOrigin::Shares(participation) => {
+                let absence = Absence::NONE;
+                Method::federated(procedure, &data, budget, relation, participation, absence)?
+            }
+        };
+        let Method::Certified { plan, setting, .. } = method else {
             unreachable!("certified methods have a plan")
         };
         let spending = plan.spending()?;
@@ -86,6 +97,7 @@ impl PlanRequest {
             request: self,
             budget,
             data,
+            setting,
             plan,
             spending,
         })
@@ -97,6 +109,12 @@ impl Planned {
     #[must_use]
     pub const fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// What the procedure is planned for.
+    #[must_use]
+    pub const fn setting(&self) -> &Setting {
+        &self.setting
     }
 
     /// Every step of the plan.
@@ -121,7 +139,7 @@ impl Planned {
             neighbours,
             ..
         } = self.request;
-        let (data, budget) = (self.data, self.budget);
+        let (data, budget) = (self.data, effective(self.budget, self.plan.origin)?);
         Ok(forecast_records(
             procedure, data, budget, neighbours, trials, watch,
         )?)
@@ -142,6 +160,7 @@ impl Planned {
             data,
             plan,
             spending,
+            ..
         } = self;
         let delta = budget.delta();
         let bits = bits_per_integer(plan, data)?;
@@ -157,6 +176,8 @@ impl Planned {
             "rounds": plan.steps.len(), "integers": plan.coordinates(),
             "bits_per_integer": bits, "upload_bytes_per_client": (plan.coordinates() * bits).div_ceil(8),
             "steps": lines(plan)?,
+            // What secure sums need is measured by whoever has a clock.
+            "secure_sums": Value::Null,
             "forecast": forecast.map(|(forecast, seconds)| json!({
                 "assumes": "features and model like those of `simulate` with these options",
                 "recovered_share": forecast.planned.recovered_share,
@@ -170,6 +191,18 @@ impl Planned {
     }
 }
 
+/// The budget with which a curator would add as much noise as all clients together.
+///
+/// Noise is made for the honest shares that are certain, but everybody who stays adds one.
+fn effective(budget: ApproxDp, origin: NoiseOrigin) -> Result<ApproxDp, Failure> {
+    let NoiseOrigin::Shares(participation) = origin else {
+        return Ok(budget);
+    };
+    let surplus = f64::from(participation.clients()) / f64::from(participation.honest());
+    let mu = Mu::try_from(Mu::largest_within(budget)?.get() / surplus.sqrt())?;
+    Ok(mu.to_approx_dp(budget.delta()))
+}
+
 /// Every step of `plan`.
 fn lines(plan: &Plan) -> Result<Vec<StepLine>, Failure> {
     let line = |(step, planned): (usize, &PlannedStep)| match planned {
@@ -177,7 +210,7 @@ fn lines(plan: &Plan) -> Result<Vec<StepLine>, Failure> {
             let cost = sum.to_sum_plan().cost(plan.origin, plan.relation)?;
             let noise = sum.blocks.iter().map(|planned| {
                 let variance = planned.block.share_variance.to_f64();
-                (variance * f64::from(plan.origin.certain_shares())).sqrt() / planned.steps
+                (variance * f64::from(plan.origin.most_shares())).sqrt() / planned.steps
             });
             Ok(StepLine {
                 step,
@@ -208,7 +241,12 @@ fn lines(plan: &Plan) -> Result<Vec<StepLine>, Failure> {
 
 /// Bits of an integer on the wire if every record's client added its share of the noise.
 fn bits_per_integer(plan: &Plan, request: &WorldRequest) -> Result<u64, Failure> {
-    let clients = u32::try_from(request.records).unwrap_or(u32::MAX);
+    // A curator's noise is planned in one piece; clients would share it.
+    let records = u32::try_from(request.records).unwrap_or(u32::MAX);
+    let (clients, pieces) = match plan.origin {
+        NoiseOrigin::Curator => (records, records),
+        NoiseOrigin::Shares(participation) => (participation.clients(), 1),
+    };
     let mut widest = 1;
     for step in &plan.steps {
         let PlannedStep::Sum(sum) = step else {
@@ -216,10 +254,10 @@ fn bits_per_integer(plan: &Plan, request: &WorldRequest) -> Result<u64, Failure>
         };
         for planned in &sum.blocks {
             let size = SumSize {
-                largest_sum: u128::from(clients)
+                largest_sum: u128::from(records)
                     * u128::from(planned.block.bounds.coordinate_bound()),
                 shares: clients,
-                share_variance: planned.block.share_variance.to_f64() / f64::from(clients),
+                share_variance: planned.block.share_variance.to_f64() / f64::from(pieces),
                 coordinates: plan.coordinates(),
                 log_wrap_probability: LOG_WRAP_PROBABILITY,
             };

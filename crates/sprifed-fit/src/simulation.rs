@@ -5,6 +5,7 @@ use sprifed_privacy::{ApproxDp, Delta, Epsilon, NoiseOrigin, Relation, Spending}
 use sprifed_simulate::Summary;
 
 use crate::backend::{Backend, trust_words};
+use crate::failure::Failure;
 use crate::world::WorldSize;
 
 /// What the references promise.
@@ -43,6 +44,16 @@ impl Simulation {
             "null_mse": summary.null_mse, "seconds_per_trial": seconds,
         })
     }
+}
+
+/// The refusal of dropouts where there are no clients that could leave.
+#[must_use]
+pub fn nobody_leaves_a_curator() -> Failure {
+    Failure::usage(
+        "sprifed::simulate::dropouts",
+        "--dropouts was given, but nobody leaves a curator".to_owned(),
+        "add --backend secure-sum, or remove it",
+    )
 }
 
 /// What one run with certified noise would promise if the noise were secret.

@@ -7,6 +7,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tokio::task::JoinSet;
 use tracing::{info, warn};
 
 use crate::certificates::Identity;
@@ -129,6 +130,30 @@ where
     /// As [`run`](Self::run).
     pub fn run_until_signal(self) -> Result<ClientEnded, NetError> {
         until_signal(|shutdown| self.run(shutdown))
+    }
+
+    /// Runs many clients on the threads of one process until all are over, for measurements.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), with the first client that failed; the others are given up then.
+    pub fn run_together(clients: Vec<Self>) -> Result<Vec<ClientEnded>, NetError> {
+        until_signal(|shutdown| async move {
+            let mut running = JoinSet::new();
+            for client in clients {
+                running.spawn(client.run(std::future::pending()));
+            }
+            let all = async {
+                let mut ended = Vec::new();
+                while let Some(one) = running.join_next().await {
+                    ended.push(one.map_err(|panic| NetError::Machine(panic.to_string()))??);
+                }
+                Ok(ended)
+            };
+            tokio::select! {
+                ended = all => ended,
+                () = shutdown => Ok(Vec::new()),
+            }
+        })
     }
 
     async fn take_part(&mut self) -> Result<ClientEnded, NetError> {

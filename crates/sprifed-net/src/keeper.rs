@@ -1,5 +1,6 @@
 //! The one place where a coordinator's machine is touched: input, effects, commit, then send.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use tracing::{debug, info, warn};
@@ -9,7 +10,7 @@ use crate::machine::{CoordinatorEffect, CoordinatorMachine, PartyId, PhaseInfo, 
 use crate::outbox::Outboxes;
 use crate::roster::Roster;
 use crate::status::StatusView;
-use crate::store::{Artefacts, Entry, Event, Store};
+use crate::store::{Artefacts, Entry, Event, Store, StoreError, look_into};
 
 /// A machine and where its study is stored.
 pub(crate) struct Keeper<M> {
@@ -28,31 +29,55 @@ pub(crate) enum Outcome {
     Refused(Refused),
 }
 
+/// How far a stored study is, whether or not a process serves it now.
+///
+/// # Errors
+/// If there is no state, or it does not fit the machine.
+pub fn stored_status<M: CoordinatorMachine>(
+    state: &Path,
+    mut machine: M,
+) -> Result<StatusView, NetError> {
+    replay(&mut machine, |visit| look_into(state, visit))?;
+    Ok(machine.status())
+}
+
+/// Shows every stored event until it is told to stop.
+type Visit<'a> = dyn FnMut(u32, Event<'_>) -> bool + 'a;
+
+/// Gives a new machine everything that was stored, and returns how much that was.
+fn replay<M: CoordinatorMachine>(
+    machine: &mut M,
+    read: impl FnOnce(&mut Visit<'_>) -> Result<(), StoreError>,
+) -> Result<u64, NetError> {
+    let mut n_events = 0_u64;
+    let mut trouble = None;
+    read(&mut |epoch, event| {
+        n_events += 1;
+        let taken = match event {
+            Event::Message(party, bytes) => machine.receive(party, bytes),
+            Event::Closed => {
+                machine.close_phase();
+                Ok(())
+            }
+            Event::Checkpoint(bytes) => machine.restore(epoch, bytes),
+        };
+        // What these effects were to store is stored: it was one transaction with their input.
+        while machine.poll().is_some() {}
+        trouble = taken.err();
+        trouble.is_none()
+    })?;
+    match trouble {
+        None => Ok(n_events),
+        Some(Refused { reason }) => Err(NetError::Study(Refused::because(format!(
+            "stored event {n_events} does not fit: {reason}; the state file was changed, or another version wrote it"
+        )))),
+    }
+}
+
 impl<M: CoordinatorMachine> Keeper<M> {
     /// Rebuilds the study from what was stored.
     pub(crate) fn rebuild(mut machine: M, mut store: Box<dyn Store>) -> Result<Self, NetError> {
-        let mut n_events = 0_u64;
-        let mut trouble = None;
-        store.replay(&mut |epoch, event| {
-            n_events += 1;
-            let taken = match event {
-                Event::Message(party, bytes) => machine.receive(party, bytes),
-                Event::Closed => {
-                    machine.close_phase();
-                    Ok(())
-                }
-                Event::Checkpoint(bytes) => machine.restore(epoch, bytes),
-            };
-            // What these effects were to store is stored: it was one transaction with their input.
-            while machine.poll().is_some() {}
-            trouble = taken.err();
-            trouble.is_none()
-        })?;
-        if let Some(Refused { reason }) = trouble {
-            return Err(NetError::Study(Refused::because(format!(
-                "stored event {n_events} does not fit: {reason}; the state file was changed, or another version wrote it"
-            ))));
-        }
+        let n_events = replay(&mut machine, |visit| store.replay(visit))?;
         let artefacts = store.artefacts()?;
         info!(events = n_events, start = store.start(), phase = %machine.phase().name, "study opened");
         Ok(Self {

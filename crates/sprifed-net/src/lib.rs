@@ -24,6 +24,7 @@ pub use certificates::{CertificateOrder, Identity, Issued, issue};
 pub use client_loop::{ClientConfig, ClientEnded, ClientLoop, Persistence};
 pub use error::NetError;
 pub use journal::{ClientEnd, Journal, SqliteJournal};
+pub use keeper::stored_status;
 pub use lifetime::{LifetimeLedger, LifetimeLine};
 pub use logging::{LogLevel, start_logs};
 pub use machine::{

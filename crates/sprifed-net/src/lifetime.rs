@@ -81,6 +81,16 @@ impl LifetimeLedger {
         Ok(())
     }
 
+    /// Takes back the reservation of a study in which nothing was sent.
+    ///
+    /// # Errors
+    /// If it could not be made durable.
+    pub fn withdraw(&mut self, study: &str) -> Result<(), StoreError> {
+        let sql = "DELETE FROM studies WHERE study = ?1 AND settled = 0";
+        self.connection.execute(sql, params![study])?;
+        Ok(())
+    }
+
     /// Replaces the most that `study` could cost by what it did cost.
     ///
     /// # Errors

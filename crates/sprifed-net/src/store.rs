@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 pub(crate) use lock::StateLock;
 pub use sqlite::SqliteStore;
-pub(crate) use sqlite::{durable, schema_of};
+pub(crate) use sqlite::{durable, look_into, schema_of};
 
 use crate::machine::PartyId;
 

@@ -6,8 +6,8 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use sprifed_fit::{
-    BackendRequest, Failure, Model, NOT_PRIVATE_REFERENCE, PlanRequest, Simulation, WorldSize,
-    centred_omp, certified_guarantee, parse_correlation, verify_model,
+    Backend, BackendRequest, Failure, Model, NOT_PRIVATE_REFERENCE, PlanRequest, Simulation, WorldSize,
+    centred_omp, certified_guarantee, nobody_leaves_a_curator, parse_correlation, verify_model,
 };
 use sprifed_privacy::{ApproxDp, NoiseOrigin};
 use sprifed_simulate::{Absence, Method, Reading, Summary};
@@ -81,6 +81,11 @@ fn plan_study(
     let refuse = |failure: Failure| raise(py, &failure);
     let request = PlanRequest {
         procedure: choices::procedure(procedure).map_err(refuse)?,
+        backend: BackendRequest {
+            backend: Backend::Curator,
+            quorum: None,
+            colluders: None,
+        },
         world: world_size(world).map_err(refuse)?,
         epsilon: quantity(py, epsilon)?,
         delta: delta.map(|delta| quantity(py, delta)).transpose()?,
@@ -141,6 +146,9 @@ fn simulate_trials(
         let code = "sprifed::simulate::dropouts";
         refuse(Failure::usage(code, error.to_string(), "correct dropouts"))
     })?;
+    if origin == NoiseOrigin::Curator && dropouts != 0.0 {
+        return Err(refuse(nobody_leaves_a_curator()));
+    }
     let method = match (procedure, origin) {
         ("non-private-omp", _) => Ok(Method::NonPrivateOmp),
         ("non-private-lasso", _) => Ok(Method::NonPrivateLasso),

@@ -33,14 +33,19 @@ use crate::signed::{Phase, SignedMessage};
 use crate::study::Study;
 
 mod joining;
+mod journal;
 mod ready;
 mod revealing;
 mod sharing;
+#[cfg(test)]
+mod tests;
 
 use joining::Joining;
+use journal::{Progress, progress};
 use ready::Ready;
 use sharing::Sharing;
 
+pub use journal::JournalEntry;
 pub use ready::UploadRefused;
 pub use revealing::CheckedCertificate;
 
@@ -51,30 +56,6 @@ pub enum Output {
     Persist(JournalEntry),
     /// Send this to the coordinator.
     Send(SignedMessage),
-}
-
-/// What a client must still know after a restart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JournalEntry {
-    /// It uploaded to this sum.
-    Uploaded {
-        /// Which sum.
-        sum: u32,
-    },
-    /// It confirmed this survivor set.
-    Confirmed {
-        /// Which sum.
-        sum: u32,
-        /// The digest it signed.
-        digest: [u8; 32],
-    },
-}
-
-/// How far a client is with one sum, as far as a restart must not undo it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Progress {
-    Uploaded,
-    Confirmed([u8; 32]),
 }
 
 /// One client in one study.
@@ -104,7 +85,9 @@ impl Client {
     /// identity.
     ///
     /// # Caller must
-    /// draw `seed` afresh for every study and store it before sending anything.
+    /// draw `seed` afresh for every study and store it, with the identifier of the study, before
+    /// sending anything, and never join a study of the same identifier with another seed: its
+    /// signatures of the first time would count in the second.
     #[must_use]
     pub fn join(
         study: Arc<Study>,
@@ -115,7 +98,11 @@ impl Client {
         Self::resume(study, me, identity, seed, &[])
     }
 
-    /// Joins again after a restart, with everything that was persisted.
+    /// Joins again after a restart, with everything that was persisted; `None` also if the journal
+    /// contradicts itself.
+    ///
+    /// # Trust
+    /// The journal is complete: nothing was lost, rewound or written by another running copy.
     #[must_use]
     pub fn resume(
         study: Arc<Study>,
@@ -125,17 +112,7 @@ impl Client {
         journal: &[JournalEntry],
     ) -> Option<Self> {
         let known = study.roster().key(me)?.to_bytes() == identity.public();
-        let mut progress = BTreeMap::new();
-        for entry in journal {
-            match *entry {
-                JournalEntry::Uploaded { sum } => {
-                    progress.entry(sum).or_insert(Progress::Uploaded);
-                }
-                JournalEntry::Confirmed { sum, digest } => {
-                    progress.insert(sum, Progress::Confirmed(digest));
-                }
-            }
-        }
+        let journal = progress(journal)?;
         let own = Own {
             study,
             me,
@@ -146,7 +123,7 @@ impl Client {
         let mut client = Self {
             own,
             phase: Stage::Joining(joining),
-            journal: progress,
+            journal,
             outputs: VecDeque::new(),
         };
         client.send(0, Body::Keys(keys));

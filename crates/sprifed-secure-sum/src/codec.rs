@@ -1,6 +1,7 @@
 //! Reading and writing bytes: lengths are checked before anything is allocated.
 
 use crate::client_set::ClientSet;
+use crate::study::VERSION;
 
 /// Bytes that are no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -58,6 +59,17 @@ impl<'m> Reader<'m> {
 
     pub(crate) fn byte(&mut self) -> Result<u8, DecodeError> {
         Ok(u8::from_le_bytes(self.array()?))
+    }
+
+    /// Reads the version, which must be the one that is spoken.
+    pub(crate) fn version(&mut self) -> Result<(), DecodeError> {
+        match self.byte()? {
+            VERSION => Ok(()),
+            found => Err(DecodeError::Version {
+                found,
+                required: VERSION,
+            }),
+        }
     }
 
     pub(crate) fn number(&mut self) -> Result<u32, DecodeError> {

@@ -10,6 +10,7 @@ use hkdf::Hkdf;
 use rand_core::CryptoRng;
 use sha2::Sha256;
 use x25519_dalek::{PublicKey, StaticSecret};
+use zeroize::Zeroizing;
 
 use crate::identity::ClientId;
 use crate::mask::MaskSeed;
@@ -45,9 +46,7 @@ impl ClientSeed {
     /// Draws a seed; use it for one study only.
     #[expect(clippy::disallowed_methods, reason = "key material, not noise")]
     pub fn draw(rng: &mut impl CryptoRng) -> Self {
-        let mut bytes = [0; 32];
-        rng.fill_bytes(&mut bytes);
-        Self::from_bytes(bytes)
+        Self::filled(|bytes| rng.fill_bytes(bytes))
     }
 
     /// The seed that was stored before a restart.
@@ -63,24 +62,20 @@ impl ClientSeed {
     }
 
     pub(crate) fn mask_key(&self, study: &StudyId, sum: u32) -> StaticSecret {
-        StaticSecret::from(derive(
-            self.expose(),
-            study,
-            &[b"mask key", &sum.to_le_bytes()],
-        ))
+        static_secret(self, study, &[b"mask key", &sum.to_le_bytes()])
     }
 
     pub(crate) fn self_seed(&self, study: &StudyId, sum: u32) -> SelfSeed {
         let info: [&[u8]; 2] = [b"self mask", &sum.to_le_bytes()];
-        SelfSeed::from_bytes(derive(self.expose(), study, &info))
+        SelfSeed::filled(|output| derive(self.expose(), study, &info, output))
     }
 
     pub(crate) fn channel_key(&self, study: &StudyId) -> StaticSecret {
-        StaticSecret::from(derive(self.expose(), study, &[b"channel key"]))
+        static_secret(self, study, &[b"channel key"])
     }
 
     pub(crate) fn dealing_seed(&self, study: &StudyId) -> DealingSeed {
-        DealingSeed::from_bytes(derive(self.expose(), study, &[b"dealing"]))
+        DealingSeed::filled(|output| derive(self.expose(), study, &[b"dealing"], output))
     }
 }
 
@@ -92,7 +87,7 @@ impl IdentityKey {
     /// Draws a key.
     #[expect(clippy::disallowed_methods, reason = "key material, not noise")]
     pub fn draw(rng: &mut impl CryptoRng) -> Self {
-        let mut bytes = zeroize::Zeroizing::new([0; 32]);
+        let mut bytes = Zeroizing::new([0; 32]);
         rng.fill_bytes(&mut *bytes);
         Self(SigningKey::from_bytes(&bytes))
     }
@@ -135,20 +130,22 @@ pub(crate) fn pair_seed(
         one.max(other).0.to_le_bytes(),
     );
     let info: [&[u8]; 4] = [b"pair mask", &sum.to_le_bytes(), &low, &high];
-    let seed = MaskSeed::from_bytes(derive(agreed.as_bytes(), study, &info));
-    agreed.was_contributory().then_some(seed)
+    let seed = || MaskSeed::filled(|output| derive(agreed.as_bytes(), study, &info, output));
+    agreed.was_contributory().then(seed)
 }
 
 /// The seed of a client's own mask, as the stream cipher takes it.
 pub(crate) fn self_mask_seed(seed: &SelfSeed, study: &StudyId, sum: u32) -> MaskSeed {
     let info: [&[u8]; 2] = [b"own mask", &sum.to_le_bytes()];
-    MaskSeed::from_bytes(derive(seed.expose(), study, &info))
+    MaskSeed::filled(|output| derive(seed.expose(), study, &info, output))
 }
 
 /// What lets everybody check a self-mask seed once it is known, and tells nothing before.
 pub(crate) fn commitment(seed: &SelfSeed, study: &StudyId, sum: u32, owner: ClientId) -> [u8; 32] {
     let info: [&[u8]; 3] = [b"commitment", &sum.to_le_bytes(), &owner.0.to_le_bytes()];
-    derive(seed.expose(), study, &info)
+    let mut commitment = [0; 32];
+    derive(seed.expose(), study, &info, &mut commitment);
+    commitment
 }
 
 /// What two clients agree on by their channel keys; `None` for a key of small order.
@@ -163,17 +160,17 @@ pub(crate) fn channel_secret(
         one.min(other).0.to_le_bytes(),
         one.max(other).0.to_le_bytes(),
     );
-    let derived = derive(agreed.as_bytes(), study, &[b"channel", &low, &high]);
-    agreed
-        .was_contributory()
-        .then_some(ChannelSecret::from_bytes(derived))
+    let info: [&[u8]; 3] = [b"channel", &low, &high];
+    let channel =
+        || ChannelSecret::filled(|output| derive(agreed.as_bytes(), study, &info, output));
+    agreed.was_contributory().then(channel)
 }
 
 impl ChannelSecret {
     /// The key of the one bundle that `from` sends to `to`.
     pub(crate) fn bundle_key(&self, study: &StudyId, from: ClientId, to: ClientId) -> BundleKey {
         let info: [&[u8]; 3] = [b"bundle", &from.0.to_le_bytes(), &to.0.to_le_bytes()];
-        BundleKey::from_bytes(derive(self.expose(), study, &info))
+        BundleKey::filled(|output| derive(self.expose(), study, &info, output))
     }
 
     /// What `from` tells `to` so that it believes in which directory an upload was masked.
@@ -186,18 +183,24 @@ impl ChannelSecret {
     ) -> [u8; 16] {
         let (from, to) = (from.0.to_le_bytes(), to.0.to_le_bytes());
         let info: [&[u8]; 5] = [b"tag", &from, &to, &sum.to_le_bytes(), directory];
-        let mut tag = [0; 16];
-        tag.copy_from_slice(derive(self.expose(), study, &info).split_at(16).0);
+        let (mut whole, mut tag) = (Zeroizing::new([0; 32]), [0; 16]);
+        derive(self.expose(), study, &info, &mut whole);
+        tag.copy_from_slice(whole.split_at(16).0);
         tag
     }
 }
 
-fn derive(secret: &[u8; 32], study: &StudyId, info: &[&[u8]]) -> [u8; 32] {
-    let mut output = [0; 32];
+fn static_secret(seed: &ClientSeed, study: &StudyId, info: &[&[u8]]) -> StaticSecret {
+    let mut bytes = Zeroizing::new([0; 32]);
+    derive(seed.expose(), study, info, &mut bytes);
+    StaticSecret::from(*bytes)
+}
+
+/// Writes 32 bytes of HKDF-SHA-256 where they stay; the state of the hash is zeroed on drop.
+fn derive(secret: &[u8; 32], study: &StudyId, info: &[&[u8]], output: &mut [u8; 32]) {
     let expanded =
-        Hkdf::<Sha256>::new(Some(study.as_bytes()), secret).expand_multi_info(info, &mut output);
+        Hkdf::<Sha256>::new(Some(study.as_bytes()), secret).expand_multi_info(info, output);
     debug_assert!(expanded.is_ok(), "32 bytes are not too many for HKDF");
-    output
 }
 
 #[cfg(test)]

@@ -1,6 +1,9 @@
 #![doc = include_str!("../README.md")]
 #![deny(clippy::indexing_slicing)]
 
+#[cfg(test)]
+extern crate self as sprifed_secure_sum;
+
 mod client;
 mod client_set;
 mod codec;
@@ -19,6 +22,7 @@ mod rejected;
 mod secret;
 mod secret_sharing;
 mod signed;
+mod small_order;
 mod statement;
 mod study;
 
@@ -34,7 +38,7 @@ pub use message::{
     Body, Confirmation, Keys, RevealedShare, ShareKind, Shares, SumKeys, Unmask, Upload,
 };
 pub use notice::{Certificate, Notice};
-pub use outcome::{Abandoned, SumOutcome, UnmaskedSum};
+pub use outcome::{Abandoned, SumOutcome, UnmaskedSum, WrongShare};
 pub use parameters::{NoParameters, Parameters};
 pub use rejected::{Reason, Rejected, Sender};
 pub use signed::{Phase, SignedMessage};

@@ -64,6 +64,7 @@ impl Sign {
 pub struct Residues {
     shape: SumShape,
     words: Words,
+    scratch: Scratch,
 }
 
 #[derive(Clone, PartialEq, Eq)]
@@ -83,11 +84,15 @@ impl Residues {
             17..=32 => Words::Medium(vec![0; len]),
             _ => Words::Wide(vec![0; len]),
         };
-        Self { shape, words }
+        Self {
+            shape,
+            words,
+            scratch: Scratch::empty(),
+        }
     }
 
     /// The residues of `values`, of which there are as many as coordinates.
-    pub(crate) fn add_values(&mut self, values: &[i64]) {
+    pub fn add_values(&mut self, values: &[i64]) {
         each_width!(&mut self.words, words => {
             for (word, value) in words.iter_mut().zip(values) {
                 *word = word.plus(Word::truncate(value.cast_unsigned()));
@@ -97,7 +102,7 @@ impl Residues {
 
     /// Adds a packed vector; false, and nothing is changed, if it is none of this shape.
     #[must_use]
-    pub(crate) fn add_packed(&mut self, packed: &[u8]) -> bool {
+    pub fn add_packed(&mut self, packed: &[u8]) -> bool {
         if !packing::is_packed(packed, self.shape) {
             return false;
         }
@@ -108,19 +113,22 @@ impl Residues {
 
     /// Puts the mask of `seed` on every coordinate, or takes it off.
     pub fn add_mask(&mut self, seed: &MaskSeed, sign: Sign) {
-        each_width!(&mut self.words, words => add_stream(words, seed, sign));
+        let Scratch(buffer) = &mut self.scratch;
+        each_width!(&mut self.words, words => add_stream(words, seed, sign, buffer));
     }
 
     /// The vector on the wire: b bits for each coordinate.
-    pub(crate) fn pack(&self) -> Vec<u8> {
+    #[must_use]
+    pub fn pack(&self) -> Vec<u8> {
         each_width!(&self.words, words => packing::pack(words, self.shape))
     }
 
     /// The integers nearest to zero that the residues stand for.
-    pub(crate) fn to_centred(&self) -> Vec<i64> {
+    #[must_use]
+    pub fn to_centred(&self) -> Vec<i64> {
         let spare = u64::BITS - self.shape.bits();
         each_width!(&self.words, words => {
-            words.iter().map(|word| (word.widen() << spare).cast_signed() >> spare).collect()
+            words.iter().map(|word| (word.to_wide() << spare).cast_signed() >> spare).collect()
         })
     }
 }
@@ -144,7 +152,7 @@ pub(crate) trait Word: Copy {
     const BYTES: usize;
     fn read(bytes: &[u8]) -> Self;
     fn truncate(value: u64) -> Self;
-    fn widen(self) -> u64;
+    fn to_wide(self) -> u64;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
 }
@@ -164,7 +172,7 @@ macro_rules! word {
                 value as Self
             }
 
-            fn widen(self) -> u64 {
+            fn to_wide(self) -> u64 {
                 u64::from(self)
             }
 
@@ -186,9 +194,44 @@ word!(u64);
 /// Bytes of key stream made at a time: they stay in the first-level cache.
 const STREAM_CHUNK: usize = 8192;
 
-fn add_stream<W: Word>(words: &mut [W], seed: &MaskSeed, sign: Sign) {
+/// Where key stream is made, wiped once for all masks of a vector: wiping it costs half a mask.
+struct Scratch(Box<[u8; STREAM_CHUNK]>);
+
+impl Scratch {
+    fn empty() -> Self {
+        Self(Box::new([0; STREAM_CHUNK]))
+    }
+}
+
+impl Clone for Scratch {
+    /// What is left here is no part of the vector.
+    fn clone(&self) -> Self {
+        Self::empty()
+    }
+}
+
+impl PartialEq for Scratch {
+    /// What is left here is no part of the vector.
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Scratch {}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        zeroize::Zeroize::zeroize(&mut *self.0);
+    }
+}
+
+fn add_stream<W: Word>(
+    words: &mut [W],
+    seed: &MaskSeed,
+    sign: Sign,
+    buffer: &mut [u8; STREAM_CHUNK],
+) {
     let mut stream = Stream::new(seed);
-    let mut buffer = [0; STREAM_CHUNK];
     for part in words.chunks_mut(STREAM_CHUNK / W::BYTES) {
         let (key_stream, _) = buffer.split_at_mut(part.len() * W::BYTES);
         stream.fill(key_stream);
@@ -204,7 +247,6 @@ fn add_stream<W: Word>(words: &mut [W], seed: &MaskSeed, sign: Sign) {
                 .for_each(|(word, mask)| *word = word.minus(mask)),
         }
     }
-    zeroize::Zeroize::zeroize(&mut buffer);
 }
 
 /// The key stream of one seed.

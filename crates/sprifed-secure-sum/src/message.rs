@@ -1,7 +1,10 @@
 //! What clients say: the bodies of their signed messages.
 
+use subtle::ConstantTimeEq;
+
 use crate::codec::{DecodeError, Reader, Writer};
 use crate::signed::Phase;
+use crate::small_order::has_small_order;
 
 /// The body of a client's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +79,7 @@ pub enum ShareKind {
 }
 
 /// One share, in the clear.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct RevealedShare {
     /// The owner's slot among the sender's neighbours.
     pub slot: u8,
@@ -84,6 +87,40 @@ pub struct RevealedShare {
     pub kind: ShareKind,
     /// The share.
     pub share: [u8; 32],
+}
+
+impl PartialEq for RevealedShare {
+    fn eq(&self, other: &Self) -> bool {
+        let same = self.share.ct_eq(&other.share);
+        self.slot == other.slot && self.kind == other.kind && bool::from(same)
+    }
+}
+
+impl Eq for RevealedShare {}
+
+impl core::fmt::Debug for RevealedShare {
+    /// Whose share of what, not the share.
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(
+            formatter,
+            "RevealedShare({:?} of slot {})",
+            self.kind, self.slot
+        )
+    }
+}
+
+impl Keys {
+    /// Whether one of the keys agrees on nothing with anybody.
+    pub(crate) fn are_weak(&self) -> bool {
+        let masks = self.sums.iter().map(|sum| &sum.mask);
+        masks.chain([&self.channel]).any(has_small_order)
+    }
+
+    /// The mask key of `sum` in an encoded list of keys.
+    pub(crate) fn mask_in(body: &[u8], sum: u32) -> Option<&[u8; 32]> {
+        let start = 36 + 64 * sum as usize;
+        body.get(start..start + 32)?.try_into().ok()
+    }
 }
 
 impl Body {

@@ -97,13 +97,7 @@ impl Notice {
     /// When there is none.
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(bytes);
-        let found = reader.byte()?;
-        if found != VERSION {
-            return Err(DecodeError::Version {
-                found,
-                required: VERSION,
-            });
-        }
+        reader.version()?;
         let notice = match reader.byte()? {
             1 => Self::Directory {
                 keys: reader.list(78, |reader| SignedMessage::read(reader).map(Arc::new))?,

@@ -1,5 +1,7 @@
 //! How a sum ends: by value, never as an error.
 
+use std::collections::BTreeMap;
+
 use sprifed_noise::{PrivateSum, Provenance};
 use sprifed_privacy::{Participation, SumPlan};
 
@@ -60,12 +62,36 @@ pub enum Abandoned {
     },
 }
 
+/// A share that was not a share of its owner's secret.
+///
+/// Either of the two lied: the sender may have altered it, or the owner may have dealt it so. The
+/// coordinator can not tell which, as it was encrypted to the sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WrongShare {
+    /// Who revealed it.
+    pub sender: ClientId,
+    /// Whose secret it was dealt for.
+    pub owner: ClientId,
+}
+
+/// Who must have lied, whoever the others are.
+pub(crate) fn culprits(wrong: &[WrongShare], participation: Participation) -> Vec<ClientId> {
+    let mut counts = BTreeMap::<ClientId, u32>::new();
+    for end in wrong.iter().flat_map(|share| [share.sender, share.owner]) {
+        *counts.entry(end).or_default() += 1;
+    }
+    let most = participation.colluders().max(1);
+    let liars = counts.into_iter().filter(|(_, count)| *count > most);
+    liars.map(|(client, _)| client).collect()
+}
+
 /// The exact sum of what the survivors sent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnmaskedSum {
     pub(crate) sum: u32,
     pub(crate) values: Vec<i64>,
     pub(crate) survivors: ClientSet,
+    pub(crate) wrong_shares: Vec<WrongShare>,
     pub(crate) culprits: Vec<ClientId>,
     pub(crate) participation: Participation,
 }
@@ -89,7 +115,14 @@ impl UnmaskedSum {
         &self.survivors
     }
 
-    /// Clients whose shares were wrong, though the sum could be saved.
+    /// Shares that were wrong, though the sum could be saved.
+    #[must_use]
+    pub fn wrong_shares(&self) -> &[WrongShare] {
+        &self.wrong_shares
+    }
+
+    /// Clients that are in more wrong shares than an honest one can be: each of those has a liar
+    /// at one end, and there are at most as many liars as colluders, or one.
     #[must_use]
     pub fn culprits(&self) -> &[ClientId] {
         &self.culprits
@@ -111,3 +144,6 @@ impl UnmaskedSum {
         )
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,7 +13,7 @@ pub(crate) fn pack<W: Word>(words: &[W], shape: SumShape) -> Vec<u8> {
     let mut packed = Vec::with_capacity(shape.packed_len() + 8);
     let (mut pending, mut filled) = (0u128, 0);
     for word in words {
-        pending |= u128::from(word.widen() & kept) << filled;
+        pending |= u128::from(word.to_wide() & kept) << filled;
         filled += bits;
         if filled >= u64::BITS {
             packed.extend_from_slice(&low_half(pending).to_le_bytes());

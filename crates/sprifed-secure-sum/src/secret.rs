@@ -13,6 +13,14 @@ macro_rules! secret {
                 Self(bytes)
             }
 
+            /// A secret that is written where it stays.
+            #[allow(dead_code, reason = "not every secret is computed")]
+            pub(crate) fn filled(fill: impl FnOnce(&mut [u8; $length])) -> Self {
+                let mut secret = Self([0; $length]);
+                fill(&mut secret.0);
+                secret
+            }
+
             #[allow(dead_code, reason = "not every secret is read as bytes")]
             pub(crate) const fn expose(&self) -> &[u8; $length] {
                 &self.0
@@ -37,3 +45,6 @@ macro_rules! secret {
 }
 
 pub(crate) use secret;
+
+#[cfg(test)]
+mod tests;

@@ -6,9 +6,15 @@
 
 use crate::keys::DealingSeed;
 use crate::mask::{MaskSeed, Stream};
+use crate::secret::secret;
 
 #[cfg(test)]
 mod tests;
+
+secret! {
+    /// One share of a secret, or the secret itself: a value of the polynomial.
+    pub(crate) struct Share([u8; 32])
+}
 
 /// The most shares there can be: the points of GF(2^8) without zero.
 pub(crate) const MOST_SHARES: u32 = 255;
@@ -45,13 +51,13 @@ pub(crate) fn deal(
 
 /// The polynomial through some shares, which have different points.
 pub(crate) struct Polynomial<'s> {
-    shares: &'s [(u8, [u8; 32])],
+    shares: &'s [(u8, Share)],
     /// 1 / ∏ (xᵢ − xⱼ) over the other shares.
     weights: Vec<u8>,
 }
 
 impl<'s> Polynomial<'s> {
-    pub(crate) fn through(shares: &'s [(u8, [u8; 32])]) -> Self {
+    pub(crate) fn through(shares: &'s [(u8, Share)]) -> Self {
         let weights = shares.iter().map(|(own, _)| {
             let others = shares
                 .iter()
@@ -66,21 +72,21 @@ impl<'s> Polynomial<'s> {
     }
 
     /// The value at a point that none of the shares has.
-    pub(crate) fn at(&self, point: u8) -> [u8; 32] {
+    pub(crate) fn at(&self, point: u8) -> Share {
         let all = self
             .shares
             .iter()
             .fold(1, |all, (own, _)| product(all, point ^ own));
-        let mut value = [0; 32];
-        for ((own, share), weight) in self.shares.iter().zip(&self.weights) {
-            let mut term = zeroize::Zeroizing::new(*share);
-            scale(
-                &mut *term,
-                product(product(all, *weight), inverse(point ^ own)),
-            );
-            add(&mut value, &*term);
-        }
-        value
+        Share::filled(|value| {
+            for ((own, share), weight) in self.shares.iter().zip(&self.weights) {
+                let mut term = zeroize::Zeroizing::new(*share.expose());
+                scale(
+                    &mut *term,
+                    product(product(all, *weight), inverse(point ^ own)),
+                );
+                add(value, &*term);
+            }
+        })
     }
 }
 

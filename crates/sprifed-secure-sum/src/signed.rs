@@ -46,7 +46,7 @@ impl Phase {
 }
 
 /// A message of a client, signed with its identity key.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SignedMessage {
     /// What it is about.
     pub phase: Phase,
@@ -133,13 +133,7 @@ impl SignedMessage {
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let found = reader.byte()?;
-        if found != VERSION {
-            return Err(DecodeError::Version {
-                found,
-                required: VERSION,
-            });
-        }
+        reader.version()?;
         Ok(Self {
             phase: Phase::from_byte(reader.byte()?)?,
             sum: reader.number()?,
@@ -147,6 +141,19 @@ impl SignedMessage {
             body: reader.sized()?.to_vec(),
             signature: reader.array()?,
         })
+    }
+}
+
+impl core::fmt::Debug for SignedMessage {
+    /// Without the body, which may hold shares of secrets.
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter
+            .debug_struct("SignedMessage")
+            .field("phase", &self.phase)
+            .field("sum", &self.sum)
+            .field("sender", &self.sender)
+            .field("body_len", &self.body.len())
+            .finish_non_exhaustive()
     }
 }
 

@@ -12,4 +12,4 @@ pub use forecast::{Forecast, forecast_records};
 pub use summary::{Mean, Summary};
 pub use trial::{Method, PaperAlgorithm, TrialError, TrialOutcome, default_response_bound};
 pub use tuning::{TunedRow, TunedRows, candidates, tune, tune_charged, tune_for_free};
-pub use world::{Correlation, Reading, Rows, Unexplained, World, WorldRequest};
+pub use world::{Correlation, Reading, Rows, Unexplained, World, WorldRequest, shuffled};

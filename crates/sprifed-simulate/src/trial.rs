@@ -304,12 +304,17 @@ impl Method {
     /// # Errors
     /// When the backend refuses.
     pub fn run_on(&self, world: &World, seed: u64) -> Result<TrialOutcome, TrialError> {
-        let fit = self.fit(world, world.request(), noise_seed(seed))?;
+        let request = world.request();
+        let records = Records::each_a_unit(world.features(), world.responses(), request.features)?;
+        let fit = self.fit(records, request.sparsity, noise_seed(seed))?;
         Ok(TrialOutcome::of(world, fit))
     }
 
-    fn fit(&self, world: &World, request: WorldRequest, seed: u64) -> Result<Fit, TrialError> {
-        let records = Records::each_a_unit(world.features(), world.responses(), request.features)?;
+    /// Fits records of any origin, with noise of this seed; `sparsity` is that of the plan.
+    ///
+    /// # Errors
+    /// When the backend refuses.
+    pub fn fit(&self, records: Records<'_>, sparsity: usize, seed: u64) -> Result<Fit, TrialError> {
         match self {
             Self::Certified { setting, .. } if setting.origin != NoiseOrigin::Curator => {
                 self.fit_federated(&records, seed)
@@ -325,7 +330,7 @@ impl Method {
                 Ok(procedure.run(setting, &mut curator, |_| ())?)
             }
             Self::Paper { algorithm, noise } => {
-                let (features, sparsity) = (small(request.features)?, small(request.sparsity)?);
+                let (features, sparsity) = (small(records.n_features())?, small(sparsity)?);
                 let mut backend = PaperBackend::open(&records, *noise, seed);
                 let omp = |support| PaperOmp::as_published(features, sparsity, support);
                 let ended = match algorithm {
@@ -355,18 +360,18 @@ impl Method {
                 )?)
             }
             Self::PaperBaseline { baseline, noise } => {
-                let (features, sparsity) = (small(request.features)?, small(request.sparsity)?);
+                let (features, sparsity) = (small(records.n_features())?, small(sparsity)?);
                 let mut backend = PaperBackend::open(&records, *noise, seed);
                 let procedure = PaperDescent::as_published(
-                    small(request.records)?,
+                    small(records.n_records())?,
                     features,
                     sparsity,
                     *baseline,
                 );
                 Ok(run(procedure, &mut backend, |_| ())?)
             }
-            Self::NonPrivateOmp => Ok(non_private_omp(&records, request.sparsity)),
-            Self::NonPrivateLasso => Ok(non_private_lasso(&records, request.sparsity)),
+            Self::NonPrivateOmp => Ok(non_private_omp(&records, sparsity)),
+            Self::NonPrivateLasso => Ok(non_private_lasso(&records, sparsity)),
         }
     }
 

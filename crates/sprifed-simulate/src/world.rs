@@ -254,6 +254,20 @@ impl World {
     }
 }
 
+/// The numbers below `count` in an order that the seed decides: for splits and sub-samples that can
+/// be repeated.
+#[must_use]
+pub fn shuffled(count: usize, seed: u64) -> Vec<usize> {
+    let mut stream = stream_of(seed, u64::MAX - 1);
+    let mut order: Vec<usize> = (0..count).collect();
+    for place in (1..count).rev() {
+        #[expect(clippy::cast_possible_truncation, reason = "at most `place`")]
+        let other = (stream.next_u64() % (place as u64 + 1)) as usize;
+        order.swap(place, other);
+    }
+    order
+}
+
 fn stream_of(seed: u64, row: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_mul(0xD134_2543_DE82_EF95).wrapping_add(row))
 }

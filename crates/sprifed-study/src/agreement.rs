@@ -23,6 +23,9 @@ pub(crate) mod tests;
 /// The format of the document; another one is refused.
 pub const FORMAT: u32 = 1;
 
+/// The most sums that a study can set up.
+const MOST_SUMS: u64 = 4096;
+
 /// One invited party.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -155,6 +158,16 @@ impl Agreed {
         }
         let participation = participation_of(&agreement)?;
         let sums = sums_of(&agreement.plan)?;
+        // Before anything is computed for each of them.
+        let attempts = u64::from(agreement.repeats) + 1;
+        let wanted = attempts.saturating_mul(sums.len() as u64);
+        if wanted > MOST_SUMS {
+            return Err(IllegalAgreement::Contradiction {
+                what: "the number of sums with all repetitions",
+                found: wanted.to_string(),
+                required: format!("at most {MOST_SUMS}"),
+            });
+        }
         let ceiling = ceiling_of(&agreement)?;
         let digest = Digest(Sha256::digest(agreement.to_document()).into());
         let mut first_units = Vec::with_capacity(agreement.parties.len());
@@ -225,6 +238,19 @@ impl Agreed {
     #[must_use]
     pub const fn study(&self) -> &Arc<Study> {
         &self.study
+    }
+
+    /// The most bytes that an honest party sends in one message.
+    #[must_use]
+    pub fn largest_message(&self) -> usize {
+        let sums = 0..self.study.n_sums();
+        let upload = sums
+            .filter_map(|sum| self.study.sum(sum))
+            .map(SumShape::packed_len);
+        let neighbours = self.study.parameters().neighbours() as usize;
+        let secrets = 64 * self.study.n_sums() as usize + 64;
+        // Keys and shares go with the sums, tags with the neighbours, and an envelope around all.
+        upload.max().unwrap_or(0) + neighbours * (secrets + 32) + secrets + 1024
     }
 
     /// How many steps the plan has.
@@ -361,6 +387,13 @@ fn participation_of(agreement: &Agreement) -> Result<Participation, IllegalAgree
             "the number of parties",
             parties.len().to_string(),
             participation.clients().to_string(),
+        );
+    }
+    if participation.colluders() == 0 {
+        return contradiction(
+            "the number of colluders",
+            "0".to_owned(),
+            "at least 1, as every party knows its own share of the noise,".to_owned(),
         );
     }
     let terms = (

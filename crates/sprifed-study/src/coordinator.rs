@@ -31,8 +31,8 @@ pub(crate) mod tests;
 /// What a coordinator wants done, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CoordinatorEffect {
-    /// Send these bytes to a party.
-    Send(ClientId, Vec<u8>),
+    /// Send these bytes to a party. What everybody is told is held once.
+    Send(ClientId, Arc<[u8]>),
     /// A sum has ended: this replaces its messages.
     Checkpoint {
         /// Which of all sums that were opened, counted from one.
@@ -121,7 +121,7 @@ pub struct StudyCoordinator {
 enum Stage {
     Setup {
         phase: Phase,
-        procedure: SummingProcedure,
+        procedure: Box<SummingProcedure>,
     },
     Summing(Box<Summing>),
     Receipts(Box<SignedReceipt>),
@@ -162,7 +162,7 @@ impl StudyCoordinator {
             sums: Sums::open(Arc::clone(agreed.study())),
             stage: Stage::Setup {
                 phase: Phase::Keys,
-                procedure,
+                procedure: Box::new(procedure),
             },
             software: software.to_owned(),
             agreed,
@@ -218,13 +218,11 @@ impl StudyCoordinator {
                 if summing.phase == Phase::Upload && self.sums.waits_for().contains(party) =>
             {
                 let order = summing.to_order();
-                self.effects
-                    .push_back(CoordinatorEffect::Send(party, order));
+                self.send([party], order);
             }
             Stage::Receipts(receipt) | Stage::Ended(receipt) => {
                 let order = ended_order(receipt);
-                self.effects
-                    .push_back(CoordinatorEffect::Send(party, order));
+                self.send([party], order);
             }
             _ => {}
         }
@@ -396,7 +394,7 @@ impl StudyCoordinator {
             match output {
                 CoordinatorOutput::Send(to, notice) => {
                     let bytes = Order::Notice(notice).encode();
-                    self.effects.push_back(CoordinatorEffect::Send(to, bytes));
+                    self.send([to], bytes);
                 }
                 CoordinatorOutput::StudyAbandoned(reason) => {
                     ended = true;
@@ -507,9 +505,7 @@ impl StudyCoordinator {
         };
         let order = summing.to_order();
         let parties: Vec<ClientId> = self.sums.waits_for().iter().collect();
-        let sends = parties.into_iter();
-        self.effects
-            .extend(sends.map(|id| CoordinatorEffect::Send(id, order.clone())));
+        self.send(parties, order);
         self.stage = Stage::Summing(Box::new(summing));
     }
 
@@ -525,10 +521,20 @@ impl StudyCoordinator {
         );
         let receipt = receipt.sign(&self.identity);
         let order = ended_order(&receipt);
-        let everybody = self.agreed.study().roster().clients();
-        self.effects
-            .extend(everybody.map(|id| CoordinatorEffect::Send(id, order.clone())));
+        let everybody: Vec<ClientId> = self.agreed.study().roster().clients().collect();
+        self.send(everybody, order);
         self.stage = Stage::Receipts(Box::new(receipt));
+    }
+
+    /// Bytes that were queued last for somebody else are not held a second time.
+    fn send(&mut self, parties: impl IntoIterator<Item = ClientId>, bytes: Vec<u8>) {
+        let bytes: Arc<[u8]> = match self.effects.back() {
+            Some(CoordinatorEffect::Send(_, last)) if **last == *bytes => Arc::clone(last),
+            _ => Arc::from(bytes),
+        };
+        let sends = parties.into_iter();
+        self.effects
+            .extend(sends.map(|id| CoordinatorEffect::Send(id, Arc::clone(&bytes))));
     }
 }
 

@@ -36,12 +36,8 @@ pub enum ParticipantOutput {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum JournalLine {
-    /// Its ledger was charged for this sum.
-    Charged {
-        /// Which sum.
-        sum: u32,
-    },
-    /// It masked a vector for this sum.
+    /// Its ledger was charged for this sum and it masked a vector for it: one line, so that neither
+    /// is ever stored without the other.
     Uploaded {
         /// Which sum.
         sum: u32,
@@ -114,13 +110,13 @@ pub enum Declined {
     Ledger(#[from] Box<LedgerError>),
     /// The noise can not be drawn.
     #[error(transparent)]
-    Noise(#[from] NoiseParameterError),
+    Noise(#[from] Box<NoiseParameterError>),
     /// A contribution did not fit.
     #[error(transparent)]
     Bounds(#[from] OutOfBounds),
     /// The release was refused.
     #[error(transparent)]
-    Release(#[from] ReleaseError),
+    Release(#[from] Box<ReleaseError>),
     /// The masks refused.
     #[error(transparent)]
     Upload(#[from] UploadRefused),
@@ -191,8 +187,8 @@ impl<R: RecordSource> Participant<R> {
         };
         for line in journal {
             match line {
-                JournalLine::Charged { sum } => participant.charge_again(*sum)?,
                 JournalLine::Uploaded { sum, message } => {
+                    participant.charge_again(*sum)?;
                     let message = SignedMessage::decode(message).ok();
                     participant.uploaded = message.map(|message| (*sum, message));
                 }
@@ -244,8 +240,8 @@ impl<R: RecordSource> Participant<R> {
             .spend(&planned.purpose, purchase)
             .map_err(Box::new)?;
         self.answered = Some(sum);
-        self.persist(JournalLine::Charged { sum });
-        let noise = DrawnNoise::draw(permit, &mut self.key.noise(agreed.digest(), sum))?;
+        let noise = DrawnNoise::draw(permit, &mut self.key.noise(agreed.digest(), sum))
+            .map_err(Box::new)?;
         let blocks = query.questions.iter().zip(&planned.blocks);
         let blocks = blocks
             .map(|(question, planned)| AskedBlock { question, planned })
@@ -253,7 +249,7 @@ impl<R: RecordSource> Participant<R> {
         let contributor = Contributor::new(blocks, agreed.dither_seed(sum))
             .starting_at(agreed.first_unit(self.client.id()));
         let total = contributor.sum(&self.records, 0..self.records.n_units())?;
-        let noised = noise.release(total)?;
+        let noised = noise.release(total).map_err(Box::new)?;
         self.client.upload(sum, &noised)?;
         self.carry_over();
         Ok(())
@@ -381,7 +377,6 @@ impl<R: RecordSource> Participant<R> {
 
 fn protocol_entry(line: &JournalLine) -> Option<JournalEntry> {
     match line {
-        JournalLine::Charged { .. } => None,
         JournalLine::Uploaded { sum, .. } => Some(JournalEntry::Uploaded { sum: *sum }),
         JournalLine::Confirmed { sum, digest } => Some(JournalEntry::Confirmed {
             sum: *sum,

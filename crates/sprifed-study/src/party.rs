@@ -10,7 +10,7 @@ use sprifed_secure_sum::{ClientId, IdentityKey, Rejected};
 use crate::agreement::Agreed;
 use crate::participant::{Declined, JournalLine, Participant, ParticipantOutput};
 use crate::party_key::PartyKey;
-use crate::receipt::{PartyReceipt, Problem, SignedReceipt};
+use crate::receipt::{PartyReceipt, Problem, SignedReceipt, covers};
 use crate::wire::{Order, Report, Unreadable};
 
 /// What a party wants done, in order.
@@ -39,7 +39,7 @@ pub enum OrderRefused {
     Declined(#[from] Declined),
     /// A receipt that is not to be believed.
     #[error("the receipt is wrong: {0}")]
-    Receipt(Problem),
+    Receipt(Box<Problem>),
     /// A receipt of another study, or one that charges less than this party was charged.
     #[error("the receipt says {found}, but {required} is required")]
     OtherReceipt {
@@ -128,7 +128,8 @@ impl<R: RecordSource> StudyParty<R> {
     fn end(&mut self, receipt: &[u8]) -> Result<(), OrderRefused> {
         let unreadable = |error: serde_json::Error| Unreadable::Body(error.to_string());
         let receipt: SignedReceipt = serde_json::from_slice(receipt).map_err(unreadable)?;
-        receipt.verify().map_err(OrderRefused::Receipt)?;
+        let verified = receipt.verify();
+        verified.map_err(|problem| OrderRefused::Receipt(Box::new(problem)))?;
         let agreed = self.participant.agreed();
         let (found, required) = (receipt.receipt.agreement_digest, *agreed.digest());
         if found != required {
@@ -146,7 +147,14 @@ impl<R: RecordSource> StudyParty<R> {
                 required: format!("at least {}, as this party was charged,", words(charged)),
             });
         }
-        let (me, identity) = (self.participant.id(), &self.identity);
+        let (me, agreed) = (self.participant.id(), self.participant.agreed());
+        if !covers(&receipt.receipt, agreed, me.0, self.ledger()) {
+            return Err(OrderRefused::OtherReceipt {
+                found: "that this party is in more sums than its journal knows".to_owned(),
+                required: "a journal that was not lost or put back".to_owned(),
+            });
+        }
+        let identity = &self.identity;
         let signature = receipt.countersign(identity);
         let ledger = self.participant.ledger();
         let kept = PartyReceipt::new(&self.software, receipt, me, ledger, identity);

@@ -286,6 +286,33 @@ fn line_of(agreed: &Agreed, record: &SumRecord) -> Option<LedgerLine> {
     Some(LedgerLine::Sum(agreed.purchase(agreed.step(step)?)))
 }
 
+/// The ledger that a party must have at least: one charge for each sum that it is in.
+fn least_ledger(receipt: &Receipt, agreed: &Agreed, party: u32) -> Option<Ledger> {
+    let plan = &receipt.agreement.plan;
+    let mut ledger = Ledger::open(agreed.ceiling(), plan.relation, plan.unit);
+    for record in &receipt.sums {
+        let Outcome::Unmasked { survivors, .. } = &record.outcome else {
+            continue;
+        };
+        if survivors.contains(&party) {
+            let (step, _) = agreed.step_of(record.sum)?;
+            let purchase = agreed.purchase(agreed.step(step)?);
+            drop(ledger.spend(&record.purpose, purchase).ok()?);
+        }
+    }
+    Some(ledger)
+}
+
+/// Whether `charged` covers every sum of the study that `party` is in.
+pub(crate) fn covers(receipt: &Receipt, agreed: &Agreed, party: u32, charged: &Ledger) -> bool {
+    least_ledger(receipt, agreed, party).is_some_and(|least| {
+        let same_terms = (charged.budget(), charged.relation(), charged.unit())
+            == (least.budget(), least.relation(), least.unit());
+        let epsilon = |ledger: &Ledger| ledger.spent().map(ApproxDp::epsilon);
+        same_terms && epsilon(charged) >= epsilon(&least)
+    })
+}
+
 /// The noise that `survivors` parties added to a sum, for each block.
 pub(crate) fn realised_noise(agreed: &Agreed, sum: u32, survivors: u32) -> Option<Vec<f64>> {
     let (step, _) = agreed.step_of(sum)?;

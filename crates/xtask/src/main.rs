@@ -25,6 +25,7 @@ usage: cargo xtask <command>
   test       what a change must pass: formatting, lints, layers, tests, documentation, Python
   python     build the Python package into a virtual environment and run its tests
   test-slow  long statistics and simulations, in release mode
+  static     build the command without libraries of the system, for Linux on x86-64
   layers     check the direction of dependencies
   tidy       check files, names, manifests, bans, citations, papers and vectors
   bans       rewrite the exception clippy.toml files from lifted-bans.toml
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         ["test"] => return test(),
         ["python"] => return python::run(&root()),
         ["test-slow"] => return suite::run(&root(), &suite::SLOW),
+        ["static"] => return suite::run(&root(), &suite::STATIC),
         ["layers"] => check_layers(),
         ["tidy"] => check_tidy(),
         ["bans"] => write_bans(),

@@ -49,6 +49,25 @@ pub(crate) const SLOW: [Check; 1] = [Check {
     environment: &[("SPRIFED_SLOW", "1")],
 }];
 
+/// The command without any library of the system, for containers and old machines.
+///
+/// Only the last link is told: everything that was compiled for a usual release is used as it is.
+pub(crate) const STATIC: [Check; 1] = [Check {
+    what: "a static command at <target>/release/sprifed",
+    words: &[
+        "rustc",
+        "--release",
+        "-p",
+        "sprifed-cli",
+        "--bin",
+        "sprifed",
+        "--",
+        "-C",
+        "target-feature=+crt-static",
+    ],
+    environment: &[],
+}];
+
 /// Runs the checks in order.
 pub(crate) fn run(root: &Path, checks: &[Check]) -> ExitCode {
     for check in checks {

@@ -19,6 +19,8 @@ const NO_SCORE: &str = "a score computed from the fitted records would be one mo
 pub(super) struct Report<'a> {
     pub(super) model: Model,
     pub(super) path: &'a Path,
+    /// Where the page about the fit is, if one was asked for.
+    pub(super) page: Option<&'a Path>,
     pub(super) delta_note: Option<String>,
     pub(super) evaluation: Option<Evaluation>,
 }
@@ -32,7 +34,7 @@ pub(super) struct Evaluation {
 }
 
 impl Evaluation {
-    fn label(&self) -> String {
+    pub(super) fn label(&self) -> String {
         let place = self.path.display();
         if self.on_training_records {
             format!(
@@ -82,6 +84,7 @@ impl Report<'_> {
             "backend": model.guarantee.backend,
             "delta_note": self.delta_note,
             "model": self.path,
+            "report": self.page,
             "earlier_receipts": model.earlier_receipts.len(),
         })
     }
@@ -132,6 +135,9 @@ impl Report<'_> {
             None => writeln!(text, "No score: {NO_SCORE}."),
         };
         let _ = writeln!(text, "Model and receipt: {}", self.path.display());
+        if let Some(page) = self.page {
+            let _ = writeln!(text, "Page: {}", page.display());
+        }
         text
     }
 }

@@ -39,3 +39,65 @@ fn the_text_of_a_benchmark_says_how_to_include_other_crates() {
         assert!(text.contains("--features peers"), "{text}");
     }
 }
+
+#[test]
+fn a_benchmark_of_masked_sums_has_every_figure_for_every_setting() {
+    let report = sprifed("bench secure-sum --quick --repetitions 1 --json").json();
+    let rows = report["rows"].as_array().unwrap();
+    let count = |figure: &str| rows.iter().filter(|row| row["figure"] == figure).count();
+    for figure in [
+        "client, one sum",
+        "client, noise draw beside it",
+        "client, exchange of keys for all sums",
+        "server, one sum",
+        "upload",
+    ] {
+        assert_eq!(count(figure), 5, "{figure}");
+    }
+    assert_eq!(count("a mask against its key stream"), 1);
+    for row in rows {
+        let value = row["value"].as_f64().unwrap();
+        assert!(value > 0.0, "{row}");
+        if let Some(goal) = row["goal"].as_f64() {
+            assert_eq!(row["is_within_goal"], value <= goal, "{row}");
+        }
+    }
+    let uploads = rows.iter().filter(|row| row["figure"] == "upload");
+    for upload in uploads {
+        let [value, limit] = ["value", "limit"].map(|key| upload[key].as_f64().unwrap());
+        assert!(value >= limit, "{upload}");
+    }
+}
+
+#[test]
+fn a_benchmark_without_flower_says_so_loudly() {
+    for request in [
+        "bench secure-sum --quick --repetitions 1",
+        "bench secure-sum --quick --repetitions 1 --python no-such-python",
+    ] {
+        let text = text(request);
+        assert!(text.contains("FLOWER WAS NOT MEASURED"), "{text}");
+        assert!(text.contains("client, one sum"), "{text}");
+    }
+}
+
+#[test]
+fn a_benchmark_of_studies_finishes_one_and_says_what_its_coordinator_used() {
+    let folder = std::env::temp_dir().join(format!("sprifed-bench-{}", std::process::id()));
+    let request = format!(
+        "bench study --clients 6 --features 20 --json --folder {}",
+        folder.display()
+    );
+    let report = sprifed(&request).json();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let row = &report["rows"][0];
+    assert_eq!(row["finished"], 6, "{row}");
+    assert!(row["sums"].as_u64().unwrap() > 0, "{row}");
+    assert!(row["sums_per_minute"].as_f64().unwrap() > 0.0, "{row}");
+    if cfg!(target_os = "linux") {
+        assert!(
+            row["coordinator_peak_mebibytes"].as_f64().unwrap() > 1.0,
+            "{row}"
+        );
+    }
+}

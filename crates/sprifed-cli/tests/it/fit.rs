@@ -306,3 +306,35 @@ fn a_public_scale_in_the_schema_saves_a_question() {
             .contains("row scale")
     );
 }
+
+#[test]
+fn a_page_says_what_the_text_says_and_replaces_no_input() {
+    let folder = Folder::new("page");
+    let page = folder.path("page.html");
+    let options = "--sparsity 3 --epsilon 5 --simulate-noise 1 --json --report";
+    let answer = succeeded(&folder.fit(&format!("{options} {page}")));
+    assert_eq!(answer["report"], page.as_str());
+    let html = folder.read("page.html");
+    for words in [
+        "NOT PRIVATE",
+        "Rounds and budget",
+        "Diagnostics",
+        "<svg",
+        "spent, epsilon",
+    ] {
+        assert!(html.contains(words), "{words}");
+    }
+    for name in names(&answer) {
+        assert!(html.contains(&format!("<td>{name}</td>")), "{name}");
+    }
+    let statement = answer["guarantee"]["statement"].as_str().unwrap();
+    assert!(html.contains(&statement.replace('/', "&#x2f;")) || html.contains(statement));
+    let data = folder.path("data.csv");
+    let refused = folder.fit(&format!("{options} {data} --force"));
+    assert_eq!(refused.exit_code, 2);
+    assert!(
+        refused.stderr.contains("nothing was spent"),
+        "{}",
+        refused.stderr
+    );
+}

@@ -2,7 +2,7 @@
 
 use crate::command::{sprifed, text};
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 18] = [
     "",
     "account",
     "account delta",
@@ -19,6 +19,8 @@ const COMMANDS: [&str; 16] = [
     "predict",
     "bench",
     "bench noise",
+    "bench sweep",
+    "experiment",
 ];
 
 #[test]

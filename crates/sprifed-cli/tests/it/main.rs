@@ -7,6 +7,8 @@ mod bad_input;
 mod baselines;
 mod bench;
 mod command;
+mod experiment;
+mod federation;
 mod fit;
 mod help;
 mod paper;

@@ -1,8 +1,11 @@
 use super::*;
 
 #[test]
+#[expect(clippy::float_cmp, reason = "sums of a few halves are exact")]
 fn a_study_counts_with_its_most_until_it_is_settled_and_only_once() {
-    let folder = std::env::temp_dir().join(format!("sprifed-lifetime-{}", std::process::id()));
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../target/sprifed-net")
+        .join(format!("lifetime-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let path = folder.join("ledger.sqlite");
     let _ = std::fs::remove_file(&path);

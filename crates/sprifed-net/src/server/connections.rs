@@ -207,7 +207,7 @@ impl<M: CoordinatorMachine> Visit<M> {
             .timer(TokioTimer::new())
             .header_read_timeout(self.shared.limits.head_time)
             .max_headers(32)
-            .max_buf_size(64 << 10)
+            .max_buf_size(16 << 10)
             .serve_connection(TokioIo::new(stream), service);
         tokio::pin!(connection);
         let ended = tokio::select! {

@@ -84,7 +84,7 @@ async fn a_full_disk_stops_a_client_before_anything_is_sent() {
     );
     assert_eq!(error.exit_code(), 3);
     // It joined; its number, which it could not write down, was not sent.
-    assert_eq!(stage.n_stored(0), 1);
+    assert_eq!([stage.n_stored(0), stage.n_stored_in(1, 0)], [1, 0]);
     let again = stage.start_client(0, address, 0);
     server.await.unwrap().unwrap();
     all_finish(vec![again]).await;

@@ -7,6 +7,7 @@ mod certificates;
 mod crashing;
 mod disk;
 mod load;
+mod network_cut;
 mod page;
 mod raw;
 mod restarts;

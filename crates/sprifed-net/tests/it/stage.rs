@@ -142,9 +142,15 @@ impl Stage {
         fs::read_to_string(self.folder.join("coordinator/members.txt")).unwrap()
     }
 
-    /// How many messages of `client` of the open epochs the coordinator has stored, read while it runs.
+    /// How many messages of `client` the coordinator has stored in the set-up, read while it runs.
     pub(crate) fn n_stored(&self, client: u32) -> i64 {
-        let query = format!("SELECT count(*) FROM events WHERE party = {client}");
+        self.n_stored_in(0, client)
+    }
+
+    /// How many messages of `client` the coordinator has stored in an open epoch, read while it runs.
+    pub(crate) fn n_stored_in(&self, epoch: u32, client: u32) -> i64 {
+        let query =
+            format!("SELECT count(*) FROM events WHERE epoch = {epoch} AND party = {client}");
         count(&self.folder.join("coordinator.sqlite"), &query)
     }
 

@@ -2,7 +2,9 @@ use std::fs;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use sprifed_net::{ClientEffect, ClientEnded, ClientLoop, ClientMachine, Ended, NetError, Refused};
+use sprifed_net::{
+    ClientEffect, ClientEnded, ClientLoop, ClientMachine, Ended, NetError, Patience, Refused,
+};
 use tokio::task::JoinHandle;
 
 use crate::stage::{Stage, all_finish, number_of, open, open_store, run, start, until};
@@ -32,7 +34,11 @@ async fn a_client_that_never_comes_is_a_dropout() {
     let clients = [0, 1, 3].map(|client| stage.start_client(client, address, 0));
     let server = run(server);
     until(|| [0, 1, 3].iter().all(|client| stage.n_stored(*client) == 1)).await;
-    let server = impatient(&stage, server, address).await;
+    let patience = Patience {
+        setup: Duration::from_millis(10),
+        ..stage.server().patience
+    };
+    let server = restarted(&stage, server, address, patience).await;
     all_finish(clients.into_iter().collect()).await;
     stage.until_written().await;
     stage.check_totals([0, 1, 3].into_iter());
@@ -53,9 +59,18 @@ async fn a_client_that_falls_silent_is_a_dropout() {
         client.run(std::future::pending()).await
     });
     let server = run(server);
-    // Joining, the number of the last sum and its confirmation; the sum before is a checkpoint.
-    until(|| [0, 1].iter().all(|client| stage.n_stored(*client) == 3)).await;
-    let server = impatient(&stage, server, address).await;
+    // The number of the last sum and its confirmation.
+    until(|| {
+        [0, 1]
+            .iter()
+            .all(|client| stage.n_stored_in(N_SUMS, *client) == 2)
+    })
+    .await;
+    let patience = Patience {
+        per_phase: Duration::from_millis(10),
+        ..stage.server().patience
+    };
+    let server = restarted(&stage, server, address, patience).await;
     all_finish(clients.into_iter().collect()).await;
     all_finish(vec![silent]).await;
     stage.until_written().await;
@@ -64,22 +79,20 @@ async fn a_client_that_falls_silent_is_a_dropout() {
     server.abort();
 }
 
-/// Stops the server and starts it again without patience, now that all is stored that it should wait for.
-async fn impatient(
+/// Stops the server and starts it again with little patience, now that all is stored that it should
+/// wait for.
+async fn restarted(
     stage: &Stage,
     server: JoinHandle<Result<Ended, NetError>>,
     address: SocketAddr,
+    patience: Patience,
 ) -> JoinHandle<Result<Ended, NetError>> {
     server.abort();
     let _ = server.await;
     let mut config = stage.server();
     config.listen = address;
+    config.patience = patience;
     drop(open_store(&config));
-    let short = Duration::from_millis(10);
-    match stage.n_stored(0) {
-        1 => config.patience.setup = short,
-        _ => config.patience.per_phase = short,
-    }
     run(open(config).unwrap())
 }
 

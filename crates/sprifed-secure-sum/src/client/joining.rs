@@ -71,7 +71,7 @@ impl Joining {
     }
 }
 
-fn check(own: &Own, message: &SignedMessage, slot: u8) -> Result<Peer, Reason> {
+fn check(own: &Own, message: &Arc<SignedMessage>, slot: u8) -> Result<Peer, Reason> {
     let id = message.sender;
     message
         .verify(&own.study, id)
@@ -94,6 +94,10 @@ fn check(own: &Own, message: &SignedMessage, slot: u8) -> Result<Peer, Reason> {
             required,
         });
     }
+    // An honest coordinator has refused such keys, so it is the one to blame.
+    if keys.are_weak() {
+        return Err(Reason::WeakKey);
+    }
     let study = own.study.id();
     let channel = channel_secret(
         &own.seed.channel_key(study),
@@ -101,13 +105,8 @@ fn check(own: &Own, message: &SignedMessage, slot: u8) -> Result<Peer, Reason> {
         study,
         (own.me, id),
     );
-    let masks = keys.sums.iter().map(|sum| sum.mask).collect();
-    Ok(Peer {
-        id,
-        slot,
-        channel: channel.ok_or(Reason::WeakKey)?,
-        masks,
-    })
+    let channel = channel.ok_or(Reason::WeakKey)?;
+    Ok(Peer::new(id, slot, channel, Arc::clone(message)))
 }
 
 /// Every sum's mask key and self-mask seed in one string, shared among all slots and encrypted to
@@ -137,8 +136,13 @@ fn share(own: &Own, peers: &[Peer]) -> Result<Shares, Reason> {
 }
 
 /// Each key encrypts one text, which is a function of the client's seed: the nonce can be fixed.
-fn encrypt(key: &BundleKey, study: &StudyId, route: (ClientId, ClientId), plain: &[u8]) -> Vec<u8> {
-    let cipher = ChaCha20Poly1305::new(&Key::from(*key.expose()));
+pub(super) fn encrypt(
+    key: &BundleKey,
+    study: &StudyId,
+    route: (ClientId, ClientId),
+    plain: &[u8],
+) -> Vec<u8> {
+    let cipher = ChaCha20Poly1305::new(<&Key>::from(key.expose()));
     let aad = associated(study, route);
     let sealed = cipher.encrypt(
         &Nonce::default(),
@@ -157,7 +161,7 @@ pub(super) fn decrypt(
     route: (ClientId, ClientId),
     sealed: &[u8],
 ) -> Option<Zeroizing<Vec<u8>>> {
-    let cipher = ChaCha20Poly1305::new(&Key::from(*key.expose()));
+    let cipher = ChaCha20Poly1305::new(<&Key>::from(key.expose()));
     let aad = associated(study, route);
     let opened = cipher.decrypt(
         &Nonce::default(),

@@ -3,7 +3,7 @@
 use sprifed_noise::Noised;
 use sprifed_privacy::NoiseOrigin;
 use std::collections::BTreeMap;
-use zeroize::Zeroizing;
+use std::sync::Arc;
 
 use crate::client::sharing::Peer;
 use crate::client::{Own, Progress};
@@ -51,11 +51,11 @@ pub enum UploadRefused {
     },
 }
 
-/// A neighbour that takes part, and what it entrusted to this client, if that could be read.
+/// A neighbour that takes part, and the encrypted shares that it entrusted to this client.
 #[derive(PartialEq, Eq)]
 pub(super) struct Trusted {
     pub(super) peer: Peer,
-    pub(super) shares: Option<Zeroizing<Vec<u8>>>,
+    pub(super) sealed: Arc<Vec<u8>>,
 }
 
 #[derive(PartialEq, Eq)]
@@ -105,8 +105,8 @@ impl Ready {
     fn pair_masks(&self, own: &Own, sum: u32) -> Vec<(Sign, MaskSeed)> {
         let secret = own.seed.mask_key(own.study.id(), sum);
         let masks = self.trusted.iter().filter_map(|Trusted { peer, .. }| {
-            let public = peer.masks.get(sum as usize)?;
-            // A key of small order gives no mask; the owner of such a key hides nobody but itself.
+            let public = peer.mask_key(sum)?;
+            // Keys of small order were refused, so that there is a mask for every neighbour.
             let seed = pair_seed(&secret, public, own.study.id(), sum, (own.me, peer.id))?;
             Some((
                 if own.me < peer.id {

@@ -3,6 +3,7 @@
 use subtle::ConstantTimeEq;
 
 use crate::client::Own;
+use crate::client::joining::decrypt;
 use crate::client::ready::{Ready, Trusted};
 use crate::identity::ClientId;
 use crate::message::{Body, Confirmation, RevealedShare, ShareKind, Unmask};
@@ -72,7 +73,7 @@ impl Ready {
             } else {
                 ShareKind::MaskKey
             };
-            shares.extend(revealed(trusted, sum, kind));
+            shares.extend(revealed(own, trusted, sum, kind));
         }
         if let Some(confirmed) = self.confirmed.get_mut(&sum) {
             confirmed.revealed = true;
@@ -118,16 +119,17 @@ fn check(own: &Own, sum: u32, digest: &[u8; 32], certificate: &Certificate) -> R
     Err(Reason::TooFewConfirmations { found, required })
 }
 
-fn revealed(trusted: &Trusted, sum: u32, kind: ShareKind) -> Option<RevealedShare> {
+/// What the neighbour entrusted to this client of one of its secrets.
+///
+/// A bundle that does not open is its sender's fault and costs the sender a share, nobody else.
+fn revealed(own: &Own, trusted: &Trusted, sum: u32, kind: ShareKind) -> Option<RevealedShare> {
+    let (study, peer) = (own.study.id(), &trusted.peer);
+    let key = peer.channel.bundle_key(study, peer.id, own.me);
+    let opened = decrypt(&key, study, (peer.id, own.me), &trusted.sealed)?;
     let start = 64 * sum as usize + if kind == ShareKind::MaskKey { 0 } else { 32 };
-    let share = trusted
-        .shares
-        .as_ref()?
-        .get(start..start + 32)?
-        .try_into()
-        .ok()?;
+    let share = opened.get(start..start + 32)?.try_into().ok()?;
     Some(RevealedShare {
-        slot: trusted.peer.slot,
+        slot: peer.slot,
         kind,
         share,
     })

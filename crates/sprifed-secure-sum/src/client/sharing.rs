@@ -2,23 +2,46 @@
 
 use std::sync::Arc;
 
-use zeroize::Zeroizing;
-
 use crate::client::Own;
-use crate::client::joining::decrypt;
 use crate::client::ready::{Ready, Trusted};
 use crate::client_set::ClientSet;
 use crate::identity::ClientId;
 use crate::keys::ChannelSecret;
+use crate::message::Keys;
 use crate::rejected::Reason;
+use crate::signed::SignedMessage;
 
 /// A neighbour whose keys were checked.
+///
+/// Its signed keys and its bundle are kept as they came: clients of one process share them with
+/// the coordinator, and shares of secrets lie encrypted until they are revealed.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Peer {
     pub(super) id: ClientId,
     pub(super) slot: u8,
     pub(super) channel: ChannelSecret,
-    pub(super) masks: Vec<[u8; 32]>,
+    keys: Arc<SignedMessage>,
+}
+
+impl Peer {
+    pub(super) const fn new(
+        id: ClientId,
+        slot: u8,
+        channel: ChannelSecret,
+        keys: Arc<SignedMessage>,
+    ) -> Self {
+        Self {
+            id,
+            slot,
+            channel,
+            keys,
+        }
+    }
+
+    /// The key by which it agrees on the masks of `sum`.
+    pub(super) fn mask_key(&self, sum: u32) -> Option<&[u8; 32]> {
+        Keys::mask_in(&self.keys.body, sum)
+    }
 }
 
 #[derive(PartialEq, Eq)]
@@ -27,7 +50,7 @@ pub(super) struct Sharing {
 }
 
 impl Sharing {
-    /// Checks who takes part and opens the bundles of neighbours.
+    /// Checks who takes part and keeps the bundles of neighbours.
     pub(super) fn take_bundles(
         &self,
         own: &Own,
@@ -61,8 +84,8 @@ impl Sharing {
                 .filter(|peer| peer.id == *sender)
                 .ok_or(Reason::NotANeighbour)?;
             trusted.push(Trusted {
-                shares: open(own, peer, sealed),
                 peer: peer.clone(),
+                sealed: Arc::clone(sealed),
             });
         }
         Ok(Ready::new(
@@ -71,12 +94,4 @@ impl Sharing {
             trusted,
         ))
     }
-}
-
-/// A bundle that does not open is its sender's fault and costs the sender a share, nobody else.
-fn open(own: &Own, peer: &Peer, sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
-    let study = own.study.id();
-    let key = peer.channel.bundle_key(study, peer.id, own.me);
-    let opened = decrypt(&key, study, (peer.id, own.me), sealed)?;
-    (opened.len() == 64 * own.study.n_sums() as usize).then_some(opened)
 }

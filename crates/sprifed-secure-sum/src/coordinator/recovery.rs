@@ -1,13 +1,11 @@
 //! A secret from shares of which some may be wrong.
 
-use zeroize::Zeroizing;
-
 use crate::mask::{MaskSeed, Stream};
-use crate::secret_sharing::Polynomial;
+use crate::secret_sharing::{Polynomial, Share};
 
 /// A secret that fits, and the points whose shares do not lie on its polynomial.
 pub(super) struct Recovered {
-    pub(super) secret: Zeroizing<[u8; 32]>,
+    pub(super) secret: Share,
     pub(super) wrong_points: Vec<u8>,
 }
 
@@ -19,9 +17,9 @@ const MOST_TRIALS: u32 = 200;
 /// With honest shares the first choice fits. Wrong ones are found by trying others: with one wrong
 /// share of 2t, each trial has half a chance.
 pub(super) fn recover(
-    shares: &[(u8, [u8; 32])],
+    shares: &[(u8, Share)],
     threshold: u32,
-    fits: impl Fn(&[u8; 32]) -> bool,
+    fits: impl Fn(&Share) -> bool,
 ) -> Option<Recovered> {
     let threshold = threshold as usize;
     if shares.len() < threshold {
@@ -34,7 +32,7 @@ pub(super) fn recover(
     for _ in 0..MOST_TRIALS {
         let (chosen, others) = order.split_at(threshold);
         let polynomial = Polynomial::through(chosen);
-        let secret = Zeroizing::new(polynomial.at(0));
+        let secret = polynomial.at(0);
         if fits(&secret) {
             let wrong = others
                 .iter()

@@ -66,6 +66,9 @@ impl Joining {
                 required,
             });
         }
+        if keys.are_weak() {
+            return Err(Reason::WeakKey);
+        }
         let signed = Arc::new(message.clone());
         self.members.insert(message.sender, Member { signed, keys });
         Ok(())

@@ -14,8 +14,9 @@ use crate::keys::{SelfSeed, commitment, pair_seed, self_mask_seed};
 use crate::mask::{Residues, Sign};
 use crate::message::{ShareKind, Unmask, ascend};
 use crate::notice::{Certificate, Notice};
-use crate::outcome::{Abandoned, SumOutcome, UnmaskedSum};
+use crate::outcome::{Abandoned, SumOutcome, UnmaskedSum, WrongShare, culprits};
 use crate::rejected::Reason;
+use crate::secret_sharing::Share;
 use crate::study::Study;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +28,7 @@ pub(super) struct Unmasking {
     certificate: Arc<Certificate>,
     answered: ClientSet,
     /// For each owner: points and shares.
-    shares: BTreeMap<ClientId, Vec<(u8, [u8; 32])>>,
+    shares: BTreeMap<ClientId, Vec<(u8, Share)>>,
 }
 
 impl Unmasking {
@@ -101,7 +102,7 @@ impl Unmasking {
             if survived != (share.kind == ShareKind::SelfSeed) {
                 return Err(Reason::ContradictorySet);
             }
-            owners.push((owner, point, share.share));
+            owners.push((owner, point, Share::from_bytes(share.share)));
         }
         self.answered.insert(from);
         for (owner, point, share) in owners {
@@ -117,7 +118,7 @@ impl Unmasking {
     }
 
     fn unmask(mut self, study: &Study, setup: &Setup) -> Result<SumOutcome, Abandoned> {
-        let mut culprits = ClientSet::empty(study.roster().n_clients());
+        let mut wrong_shares = Vec::new();
         for owner in setup.sharers.iter() {
             let survived = self.survivors.contains(owner);
             let neighbours = study.neighbours_in(owner, &self.survivors);
@@ -136,21 +137,20 @@ impl Unmasking {
                 found: u32::try_from(shares.len()).unwrap_or(u32::MAX),
                 required: study.parameters().threshold(),
             })?;
-            culprits.extend(wrong_points.into_iter().filter_map(|point| {
-                study
-                    .graph()
-                    .neighbour(owner, u32::from(point).saturating_sub(1))
+            wrong_shares.extend(wrong_points.into_iter().filter_map(|point| {
+                let slot = u32::from(point).saturating_sub(1);
+                let sender = study.graph().neighbour(owner, slot)?;
+                Some(WrongShare { sender, owner })
             }));
             if survived {
-                let seed = SelfSeed::from_bytes(*secret);
-                self.total
-                    .add_mask(&self_mask_seed(&seed, study.id(), self.sum), Sign::Minus);
+                let seed = self_mask_seed(&self_seed(&secret), study.id(), self.sum);
+                self.total.add_mask(&seed, Sign::Minus);
             } else {
                 self.remove_pairs(
                     study,
                     setup,
                     owner,
-                    &StaticSecret::from(*secret),
+                    &StaticSecret::from(*secret.expose()),
                     &neighbours,
                 );
             }
@@ -159,7 +159,8 @@ impl Unmasking {
             sum: self.sum,
             values: self.total.to_centred(),
             survivors: (*self.survivors).clone(),
-            culprits: culprits.iter().collect(),
+            culprits: culprits(&wrong_shares, study.participation()),
+            wrong_shares,
             participation: study.participation(),
         }))
     }
@@ -196,6 +197,10 @@ impl Unmasking {
     }
 }
 
+fn self_seed(secret: &Share) -> SelfSeed {
+    SelfSeed::filled(|seed| seed.copy_from_slice(secret.expose()))
+}
+
 /// Whether a secret is the one that `owner` published the other half of.
 fn fits(
     study: &Study,
@@ -203,13 +208,13 @@ fn fits(
     sum: u32,
     owner: ClientId,
     survived: bool,
-    secret: &[u8; 32],
+    secret: &Share,
 ) -> bool {
     setup.keys(owner, sum).is_some_and(|keys| {
         if survived {
-            commitment(&SelfSeed::from_bytes(*secret), study.id(), sum, owner) == keys.commitment
+            commitment(&self_seed(secret), study.id(), sum, owner) == keys.commitment
         } else {
-            PublicKey::from(&StaticSecret::from(*secret)).to_bytes() == keys.mask
+            PublicKey::from(&StaticSecret::from(*secret.expose())).to_bytes() == keys.mask
         }
     })
 }

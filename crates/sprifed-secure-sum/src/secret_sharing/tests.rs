@@ -16,7 +16,7 @@ fn the_field_is_a_field() {
     assert_eq!(product(0x57, 0x83), 0xc1);
 }
 
-fn shares(secret: [u8; 32], threshold: u32, n_shares: u32) -> Vec<(u8, [u8; 32])> {
+fn shares(secret: [u8; 32], threshold: u32, n_shares: u32) -> Vec<(u8, Share)> {
     let dealt = deal(
         &secret,
         threshold,
@@ -25,8 +25,12 @@ fn shares(secret: [u8; 32], threshold: u32, n_shares: u32) -> Vec<(u8, [u8; 32])
     );
     (1..=255)
         .zip(dealt)
-        .map(|(point, share)| (point, share.as_slice().try_into().expect("32 bytes")))
+        .map(|(point, share)| (point, of_bytes(&share)))
         .collect()
+}
+
+fn of_bytes(bytes: &[u8]) -> Share {
+    Share::from_bytes(bytes.try_into().expect("32 bytes"))
 }
 
 proptest! {
@@ -42,9 +46,9 @@ proptest! {
         let len = shares.len();
         shares.rotate_left(start % len);
         shares.truncate(threshold as usize);
-        prop_assert_eq!(Polynomial::through(&shares).at(0), secret);
+        prop_assert_eq!(Polynomial::through(&shares).at(0), of_bytes(&secret));
         shares.pop();
-        prop_assert_ne!(Polynomial::through(&shares).at(0), secret);
+        prop_assert_ne!(Polynomial::through(&shares).at(0), of_bytes(&secret));
     }
 }
 
@@ -52,5 +56,8 @@ proptest! {
 fn all_255_points_can_be_used() {
     let shares = shares([9; 32], 130, 255);
     assert_eq!(shares.len(), 255);
-    assert_eq!(Polynomial::through(shares.split_at(125).1).at(0), [9; 32]);
+    assert_eq!(
+        Polynomial::through(shares.split_at(125).1).at(0),
+        of_bytes(&[9; 32])
+    );
 }

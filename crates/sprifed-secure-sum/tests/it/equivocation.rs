@@ -4,14 +4,20 @@ use std::sync::Arc;
 
 use sprifed_secure_sum::*;
 
-use crate::world::{World, noised, participation, seed};
+use crate::world::{World, noised, participation, seed, study};
 
-const N: u32 = 6;
+pub(crate) const N: u32 = 6;
 
 /// Everybody has uploaded to sum 0.
-fn uploaded() -> World {
+pub(crate) fn uploaded() -> World {
+    uploaded_with(seed)
+}
+
+/// The same, with clients of these seeds.
+pub(crate) fn uploaded_with(seeds: impl Fn(u32) -> ClientSeed) -> World {
     let participation = participation(N, 4, 0);
-    let mut world = World::new(participation, 3, 16, 2);
+    let (study, identities) = study(participation, 3, 16, 2);
+    let mut world = World::of_seeds(study, identities, seeds);
     world.exchange_keys(&[], &[]);
     for id in 0..N {
         let part = noised(participation, 3, u64::from(id));
@@ -22,7 +28,7 @@ fn uploaded() -> World {
     world
 }
 
-fn without(gone: &[u32]) -> Notice {
+pub(crate) fn without(gone: &[u32]) -> Notice {
     let mut survivors = ClientSet::empty(N);
     survivors.extend((0..N).filter(|id| !gone.contains(id)).map(ClientId));
     Notice::Survivors {
@@ -31,7 +37,7 @@ fn without(gone: &[u32]) -> Notice {
     }
 }
 
-fn sent(client: &mut Client, journal: &mut Vec<JournalEntry>) -> Vec<SignedMessage> {
+pub(crate) fn sent(client: &mut Client, journal: &mut Vec<JournalEntry>) -> Vec<SignedMessage> {
     let mut messages = Vec::new();
     while let Some(output) = client.poll_output() {
         match output {
@@ -43,7 +49,7 @@ fn sent(client: &mut Client, journal: &mut Vec<JournalEntry>) -> Vec<SignedMessa
 }
 
 /// The tags that every neighbour of `to` sent with its upload.
-fn tags(uploads: &[SignedMessage], world: &World, to: u32) -> Vec<(ClientId, [u8; 16])> {
+pub(crate) fn tags(uploads: &[SignedMessage], world: &World, to: u32) -> Vec<(ClientId, [u8; 16])> {
     let tags = uploads
         .iter()
         .filter(|upload| upload.sender.0 != to)
@@ -67,7 +73,7 @@ fn tags(uploads: &[SignedMessage], world: &World, to: u32) -> Vec<(ClientId, [u8
 }
 
 /// Uploads, and the confirmations of what each client was told.
-fn confirm(
+pub(crate) fn confirm(
     world: &mut World,
     told: impl Fn(u32) -> Notice,
 ) -> (Vec<SignedMessage>, Vec<SignedMessage>) {
@@ -82,7 +88,10 @@ fn confirm(
     (uploads, confirmations)
 }
 
-fn certificate(confirmations: &[&SignedMessage], tags: Vec<(ClientId, [u8; 16])>) -> Notice {
+pub(crate) fn certificate(
+    confirmations: &[&SignedMessage],
+    tags: Vec<(ClientId, [u8; 16])>,
+) -> Notice {
     let signatures = confirmations
         .iter()
         .map(|c| (c.sender, c.signature))
@@ -145,7 +154,7 @@ fn one_signature_shown_many_times_is_one_signature() {
 }
 
 /// Which kinds of share of which neighbours a client has ever revealed.
-fn kinds(unmask: &[SignedMessage]) -> Vec<(u8, ShareKind)> {
+pub(crate) fn kinds(unmask: &[SignedMessage]) -> Vec<(u8, ShareKind)> {
     let mut kinds = Vec::new();
     for message in unmask
         .iter()

@@ -1,10 +1,12 @@
 //! The protocol as its users see it: both roles, in one process, without a network.
 
+mod attacks;
 mod codec;
 mod equivocation;
 mod exact_sums;
+mod many_clients;
 mod noise;
 mod phases;
 mod simulator;
-mod uniformity;
+mod statistics;
 mod world;

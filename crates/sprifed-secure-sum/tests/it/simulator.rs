@@ -313,6 +313,8 @@ fn a_bad_share_costs_nothing_and_its_sender_is_named() {
     let run = run(&[Op::BadShare(2)]);
     let sum = run.check().expect("a sum");
     assert_eq!(sum.culprits(), [ClientId(2)]);
+    let senders = sum.wrong_shares().iter().map(|share| share.sender);
+    assert!(senders.into_iter().all(|sender| sender == ClientId(2)));
 }
 
 #[test]
@@ -351,7 +353,11 @@ fn the_same_faults_give_the_same_transcript() {
         Op::Reorder(Phase::Upload, 77),
         Op::BadShare(5),
     ];
-    assert_eq!(run(&ops).world.transcript, run(&ops).world.transcript);
+    let transcript = run(&ops).world.transcript;
+    assert!(transcript == run(&ops).world.transcript);
+    // And a fault more gives another, so that there is something to compare.
+    let more = [&ops[..], &[Op::Drop(Phase::Upload, 7)]].concat();
+    assert!(transcript != run(&more).world.transcript);
 }
 
 fn any_op() -> impl Strategy<Value = Op> {

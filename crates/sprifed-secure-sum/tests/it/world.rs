@@ -30,8 +30,9 @@ pub(crate) fn study(
     (Arc::new(study), identities)
 }
 
-pub(crate) fn plan(coordinates: u32) -> SumPlan {
-    let share_variance = NoiseVariance::try_from("9".to_owned()).expect("a legal variance");
+fn plan(coordinates: u32, share_variance: &str) -> SumPlan {
+    let share_variance =
+        NoiseVariance::try_from(share_variance.to_owned()).expect("a legal variance");
     let bounds = IntegerBounds::Ball {
         bound: 50,
         squared_norm: 50,
@@ -46,10 +47,23 @@ pub(crate) fn plan(coordinates: u32) -> SumPlan {
     }
 }
 
+/// The variance of every share of noise, unless a test says otherwise.
+pub(crate) const SHARE_VARIANCE: &str = "9";
+
 /// A vector with a share of noise.
 pub(crate) fn noised(participation: Participation, coordinates: u32, seed: u64) -> Noised {
+    noised_with(participation, coordinates, SHARE_VARIANCE, seed)
+}
+
+/// A vector with a share of noise of this variance: (3, 0, 0, …) before the noise.
+pub(crate) fn noised_with(
+    participation: Participation,
+    coordinates: u32,
+    share_variance: &str,
+    seed: u64,
+) -> Noised {
     let purchase = SumPurchase {
-        plan: plan(coordinates),
+        plan: plan(coordinates, share_variance),
         origin: NoiseOrigin::Shares(participation),
         unit: PrivacyUnit::Record,
     };
@@ -60,7 +74,7 @@ pub(crate) fn noised(participation: Participation, coordinates: u32, seed: u64) 
     let mut ledger = Ledger::open(budget, Relation::ZeroOut, PrivacyUnit::Record);
     let permit = ledger.spend("a test", purchase).expect("affordable");
     let noise = DrawnNoise::draw(permit, &mut NoiseGenerator::simulated(seed)).expect("drawable");
-    let mut sum = BoundedSum::zero(plan(coordinates));
+    let mut sum = BoundedSum::zero(plan(coordinates, share_variance));
     let mut unit = vec![0; coordinates as usize];
     if let Some(first) = unit.first_mut() {
         *first = 3;
@@ -80,6 +94,8 @@ pub(crate) struct World {
     pub(crate) abandoned: Option<Abandoned>,
     /// Everything that went over the wire, in order.
     pub(crate) transcript: Vec<Vec<u8>>,
+    /// Of every client's share of noise.
+    pub(crate) share_variance: &'static str,
 }
 
 pub(crate) fn seed(client: u32) -> ClientSeed {
@@ -94,6 +110,20 @@ impl World {
         n_sums: u32,
     ) -> Self {
         let (study, identities) = study(participation, coordinates, bits, n_sums);
+        Self::of(study, identities)
+    }
+
+    /// Everybody on the roster of `study`.
+    pub(crate) fn of(study: Arc<Study>, identities: Vec<IdentityKey>) -> Self {
+        Self::of_seeds(study, identities, seed)
+    }
+
+    /// Everybody on the roster of `study`, with these seeds.
+    pub(crate) fn of_seeds(
+        study: Arc<Study>,
+        identities: Vec<IdentityKey>,
+        seed: impl Fn(u32) -> ClientSeed,
+    ) -> Self {
         let clients = (0..).zip(&identities).map(|(id, identity)| {
             Client::join(Arc::clone(&study), ClientId(id), identity.clone(), seed(id))
                 .expect("on the roster")
@@ -108,11 +138,17 @@ impl World {
             outcomes: Vec::new(),
             abandoned: None,
             transcript: Vec::new(),
+            share_variance: SHARE_VARIANCE,
         }
     }
 
     /// Carries messages until nobody has any; clients in `away` neither send nor hear.
+    ///
+    /// With many clients the first one checks a certificate for all, and messages are handed over
+    /// as they are, without bytes and without a transcript.
     pub(crate) fn deliver(&mut self, away: &[u32]) {
+        let mut checked: Option<CheckedCertificate> = None;
+        let is_large = self.clients.len() > 50;
         loop {
             let mut quiet = true;
             for (id, client) in (0..).zip(&mut self.clients) {
@@ -123,12 +159,14 @@ impl World {
                     quiet = false;
                     match output {
                         ClientOutput::Persist(entry) => self.journals[id as usize].push(entry),
-                        ClientOutput::Send(message) => {
-                            let bytes = message.encode();
-                            let decoded = SignedMessage::decode(&bytes).expect("well formed");
-                            self.transcript.push(bytes);
+                        ClientOutput::Send(mut message) => {
+                            if !is_large {
+                                let bytes = message.encode();
+                                message = SignedMessage::decode(&bytes).expect("well formed");
+                                self.transcript.push(bytes);
+                            }
                             // A late message is refused, which is as it should be.
-                            let _late = self.coordinator.handle_message(ClientId(id), &decoded);
+                            let _late = self.coordinator.handle_message(ClientId(id), &message);
                         }
                     }
                 }
@@ -136,13 +174,25 @@ impl World {
             while let Some(output) = self.coordinator.poll_output() {
                 quiet = false;
                 match output {
-                    CoordinatorOutput::Send(to, notice) => {
-                        let bytes = notice.encode();
-                        let decoded = Notice::decode(&bytes).expect("well formed");
-                        self.transcript.push(bytes);
-                        if !away.contains(&to.0) {
-                            let _refused = self.clients[to.0 as usize].handle_message(&decoded);
+                    CoordinatorOutput::Send(to, mut notice) => {
+                        if !is_large {
+                            let bytes = notice.encode();
+                            notice = Notice::decode(&bytes).expect("well formed");
+                            self.transcript.push(bytes);
                         }
+                        if away.contains(&to.0) {
+                            continue;
+                        }
+                        let client = &mut self.clients[to.0 as usize];
+                        if is_large && checked.is_none() {
+                            checked = client.check_certificate(&notice).ok();
+                        }
+                        let _refused = match (&checked, &notice) {
+                            (Some(checked), Notice::Certificate { .. }) => {
+                                client.handle_checked(&notice, checked)
+                            }
+                            _ => client.handle_message(&notice),
+                        };
                     }
                     CoordinatorOutput::SumEnded(outcome) => self.outcomes.push(outcome),
                     CoordinatorOutput::StudyAbandoned(reason) => self.abandoned = Some(reason),
@@ -177,9 +227,10 @@ impl World {
             if before_upload.contains(&id) || !self.clients[id as usize].is_ready() {
                 continue;
             }
-            let part = noised(
+            let part = noised_with(
                 self.study.participation(),
                 coordinates,
+                self.share_variance,
                 u64::from(id) * 100 + u64::from(sum),
             );
             self.clients[id as usize]

@@ -198,3 +198,13 @@ fn the_papers_reading_is_clipped_and_of_unit_variance() {
         "predicting zero is the null model"
     );
 }
+
+#[test]
+fn an_order_holds_every_number_once_and_follows_its_seed() {
+    let order = shuffled(1000, 7);
+    let mut sorted = order.clone();
+    sorted.sort_unstable();
+    assert!(sorted.into_iter().eq(0..1000));
+    assert_eq!(order, shuffled(1000, 7));
+    assert_ne!(order, shuffled(1000, 8));
+}

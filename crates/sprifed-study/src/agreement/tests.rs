@@ -103,7 +103,8 @@ fn contradictions_are_refused_and_named() {
         change(&mut changed);
         Agreed::new(changed).expect_err("refused").to_string()
     };
-    let cases: [(&str, fn(&mut Agreement)); 6] = [
+    type Change = fn(&mut Agreement);
+    let cases: [(&str, Change); 6] = [
         ("format 9", |a| a.format = 9),
         ("number of parties", |a| drop(a.parties.pop())),
         ("zero for", |a| {
@@ -120,6 +121,24 @@ fn contradictions_are_refused_and_named() {
         let found = refuse(change);
         assert!(found.contains(word), "{found:?} does not say {word:?}");
     }
+}
+
+#[test]
+fn too_many_repetitions_are_refused_at_once() {
+    let mut many = agreement(TestStudy::default());
+    many.repeats = u32::MAX;
+    let refused = Agreed::new(many).expect_err("refused").to_string();
+    assert!(refused.contains("at most 4096"), "{refused}");
+}
+
+#[test]
+fn a_plan_that_trusts_every_party_is_refused() {
+    let mut trusting = agreement(TestStudy::default());
+    let origin = NoiseOrigin::Shares(Participation::new(3, 3, 0).expect("legal"));
+    trusting.plan.origin = origin;
+    trusting.setting.origin = origin;
+    let refused = Agreed::new(trusting).expect_err("refused").to_string();
+    assert!(refused.contains("number of colluders"), "{refused}");
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn exact(
         .map(|(question, planned)| AskedBlock { question, planned })
         .collect();
     let contributor = Contributor::new(blocks, study.dither_seed(sum));
-    let size = planned.to_sum_plan().coordinates() as usize;
+    let size = usize::try_from(planned.to_sum_plan().coordinates()).unwrap();
     let (mut values, mut integers) = (vec![0.0; size], vec![0; size]);
     let mut total = vec![0i64; size];
     for unit in units {

@@ -54,16 +54,14 @@ fn a_charge_of_before_the_restart_still_counts() {
     let world = TestWorld::new(3, 30);
     let fresh = join(&study, &world, &[]).expect("invited");
     assert_eq!(fresh.ledger().spent(), None);
-    let journal = [
-        JournalLine::Charged { sum: 0 },
-        JournalLine::Uploaded {
-            sum: 0,
-            message: Vec::new(),
-        },
-    ];
+    let uploaded = |sum| JournalLine::Uploaded {
+        sum,
+        message: Vec::new(),
+    };
+    let journal = [uploaded(0)];
     let again = join(&study, &world, &journal).expect("invited");
     assert!(again.ledger().spent().is_some());
-    let unknown = join(&study, &world, &[JournalLine::Charged { sum: 999 }]);
+    let unknown = join(&study, &world, &[uploaded(999)]);
     assert!(matches!(
         unknown,
         Err(Declined::NotPlanned { sum: 999, .. })

@@ -27,7 +27,8 @@ fn what_is_allowed_is_allowed() {
 #[test]
 fn everything_else_is_refused_with_its_reason() {
     let study = agreed(TestStudy::default());
-    let cases: [(&str, fn(&mut Policy)); 9] = [
+    type Change = fn(&mut Policy);
+    let cases: [(&str, Change); 9] = [
         ("the coordinator", |p| p.coordinators.clear()),
         ("the noise", |p| p.allow_simulated_noise = false),
         ("the most that the study can cost", |p| {

@@ -96,6 +96,20 @@ fn a_party_receipt_is_bound_to_its_party_and_study() {
     let mut cheaper = receipt.clone();
     cheaper.statement.ledger.entries.pop();
     assert!(cheaper.verify().is_err());
+    // Not even if the party signs for it.
+    let identity = crate::PartyKey::simulated(5, 0).of_member(0).identity();
+    let agreed = Agreed::new(receipt.study.receipt.agreement.clone()).expect("legal");
+    let plan = &receipt.study.receipt.agreement.plan;
+    let empty = Ledger::open(agreed.ceiling(), plan.relation, plan.unit);
+    let denied = PartyReceipt::new(
+        "mine",
+        receipt.study.clone(),
+        ClientId(0),
+        &empty,
+        &identity,
+    );
+    let refused = denied.verify().expect_err("it is in every sum");
+    assert_eq!(refused.what, "the party's ledger");
     let mut moved = receipt;
     moved.statement.receipt_digest = Digest([0; 32]);
     assert!(moved.verify().is_err());

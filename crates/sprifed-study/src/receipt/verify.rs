@@ -6,10 +6,11 @@ use sprifed_privacy::{Decision, Ledger};
 use sprifed_secure_sum::is_signed_statement;
 
 use super::{
-    Guarantee, Outcome, PartyReceipt, RECEIPT, Receipt, STATEMENT, SignedReceipt, digest_of,
-    line_of, realised_noise,
+    Guarantee, Outcome, PartyReceipt, RECEIPT, Receipt, STATEMENT, SignedReceipt, covers,
+    digest_of, line_of, realised_noise,
 };
 use crate::agreement::Agreed;
+use crate::hexadecimal::Digest;
 
 /// Why a receipt is not to be believed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -28,6 +29,10 @@ pub struct Problem {
 pub struct Verified {
     /// What it promises.
     pub guarantee: Guarantee,
+    /// The key of the coordinator that signed it.
+    pub coordinator: Digest,
+    /// The digest of what was agreed on.
+    pub agreement: Digest,
     /// Names of the parties that signed it.
     pub signed_by: Vec<String>,
     /// Names of the parties that did not.
@@ -85,6 +90,8 @@ impl SignedReceipt {
             list.push(party.name.clone());
         }
         Ok(Verified {
+            coordinator: *coordinator,
+            agreement: digest,
             guarantee,
             signed_by,
             not_signed_by,
@@ -132,8 +139,16 @@ impl PartyReceipt {
                 required,
             ));
         }
-        Ledger::replay(&statement.ledger)
-            .map_err(|error| problem("the party's ledger", error, "one that adds up"))?;
+        let what = "the party's ledger";
+        let ledger = Ledger::replay(&statement.ledger)
+            .map_err(|error| problem(what, error, "one that adds up"))?;
+        let agreed = Agreed::new(agreement.clone())
+            .map_err(|error| problem("the agreement", error, "a legal one"))?;
+        if !covers(&self.study.receipt, &agreed, statement.party, &ledger) {
+            let found = format!("{} charges", statement.ledger.entries.len());
+            let required = "one for each sum that the party is in, on the agreement's terms";
+            return Err(problem(what, found, required));
+        }
         Ok(verified)
     }
 }

@@ -1,10 +1,10 @@
 //! scikit-learn's orthogonal matching pursuit, on the same numbers, in the same run.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use sprifed_simulate::World;
 
+use crate::bench::python;
 use crate::failure::Failure;
 
 /// Reads rows of single precision from standard input, tries the layouts scikit-learn is offered in
@@ -35,36 +35,16 @@ pub(super) fn orthogonal_matching_pursuit(
     let records = world.responses().len();
     let features = world.features().len() / records.max(1);
     let numbers = [records, features, sparsity, rounds as usize].map(|number| number.to_string());
-    let refuse = |found: String| {
-        let help = "install numpy and scikit-learn there, or leave --python out";
-        Failure::environment("sprifed::bench::no-peer", found, help)
-    };
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a benchmark starts the peer that it measures"
-    )]
-    let mut command = Command::new(python);
-    let mut child = command
-        .args(["-c", SCRIPT])
-        .args(numbers)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(|error| refuse(format!("{} does not start: {error}", python.display())))?;
-    if let Some(mut stdin) = child.stdin.take() {
-        use std::io::Write as _;
+    let printed = python::run(python, SCRIPT, &numbers, |input| {
         for part in [world.features(), world.responses()] {
             for block in part.chunks(1 << 16) {
                 let bytes: Vec<u8> = block.iter().flat_map(|value| value.to_le_bytes()).collect();
-                let written = stdin.write_all(&bytes);
-                written.map_err(|error| refuse(format!("the peer stopped reading: {error}")))?;
+                input.write_all(&bytes)?;
             }
         }
-    }
-    let ended = child.wait_with_output();
-    let ended = ended.map_err(|error| refuse(format!("the peer was lost: {error}")))?;
-    let text = String::from_utf8_lossy(&ended.stdout);
-    text.trim()
+        Ok(())
+    })?;
+    printed
         .parse()
-        .map_err(|_| refuse("the peer printed no time".to_owned()))
+        .map_err(|_| python::refuse("the peer printed no time".to_owned()))
 }

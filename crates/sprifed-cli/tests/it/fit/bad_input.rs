@@ -217,7 +217,7 @@ fn illegal_budgets_and_unknown_names_are_refused() {
         "--sparsity 3 --epsilon 1 --delta 0",
         "--sparsity 3 --epsilon 1 --delta 1",
         "--sparsity 3 --epsilon 1 --procedure omp",
-        "--sparsity 3 --epsilon 1 --backend cloud",
+        "--sparsity 3 --epsilon 1 --backend trusted-hardware",
         "--sparsity 3 --epsilon 1 --neighbours add-remove",
         "--sparsity 3 --epsilon 1 --seed 1",
         "--sparsity 3",

@@ -1,0 +1,224 @@
+//! `experiment`: the paper's tables and figures, regenerated and judged, with a page.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use serde_json::{Value, json};
+use sprifed_experiments::{
+    Conditions, Experiment, ExperimentError, Size, Store, catalogue, experiments_page, run,
+};
+
+use crate::failure::Failure;
+use crate::output::{Output, table};
+
+/// `experiment`.
+#[derive(Args, Debug)]
+pub(crate) struct RunExperiments {
+    /// Names of experiments, `all`, or `list`.
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
+    /// Small cells and two trials: done in two minutes, not for conclusions.
+    #[arg(long)]
+    quick: bool,
+    /// Trials of every cell [default: 5 to 10, fewer where they are expensive; 2 with --quick].
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    trials: Option<u64>,
+    /// The seed of the first trial; trial k uses seed + k.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The folder for rows, figures and the page. Rows that are already there are not measured again.
+    #[arg(long, default_value = "sprifed-paper")]
+    out: PathBuf,
+    /// The folder with the real data; without it those experiments are skipped.
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+}
+
+impl RunExperiments {
+    pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
+        let all = catalogue();
+        if self.names == ["list"] {
+            list(&all, output);
+            return Ok(());
+        }
+        let chosen = self.chosen(&all)?;
+        let conditions = Conditions {
+            size: if self.quick { Size::Quick } else { Size::Full },
+            trials: self.trials,
+            seed: self.seed,
+            data: self
+                .data
+                .clone()
+                .map(|folder| require_folder(&folder))
+                .transpose()?,
+            commit: commit(),
+        };
+        let mut store = Store::open(&self.out)?;
+        let start = Instant::now();
+        for (number, experiment) in (1..).zip(&chosen) {
+            let mut watch = |words: &str| {
+                let seconds = start.elapsed().as_secs();
+                output.note(&format!(
+                    "[{seconds:>5} s, {number}/{}] {words}",
+                    chosen.len()
+                ));
+            };
+            run(experiment, &conditions, &mut store, &mut watch)?;
+        }
+        let shown: Vec<Experiment> = all
+            .into_iter()
+            .filter(|experiment| {
+                chosen.iter().any(|one| one.name == experiment.name)
+                    || !store.of(experiment.name).is_empty()
+            })
+            .collect();
+        let (page, figures) = experiments_page(&shown, store.rows(), &conditions);
+        store.write("report.html", &page)?;
+        for (name, svg) in figures {
+            store.write(&format!("figures/{name}"), &svg)?;
+        }
+        let answer = self.to_json(&shown, &store, &conditions);
+        store.write("results.json", &format!("{answer}\n"))?;
+        output.answer(&answer, |answer| self.to_text(answer));
+        Ok(())
+    }
+
+    fn chosen(&self, all: &[Experiment]) -> Result<Vec<Experiment>, Failure> {
+        if self.names.iter().any(|name| name == "all") {
+            return Ok(all.to_vec());
+        }
+        let find = |name: &String| {
+            let found = all.iter().find(|experiment| experiment.name == name);
+            found.copied().ok_or_else(|| {
+                let message =
+                    format!("`{name}` is no experiment; required: a name of the list, or all");
+                let help = "`sprifed experiment list` shows all names";
+                Failure::usage("sprifed::experiment::unknown", message, help)
+            })
+        };
+        self.names.iter().map(find).collect()
+    }
+
+    fn to_json(&self, shown: &[Experiment], store: &Store, conditions: &Conditions) -> Value {
+        let judged: Vec<Value> = shown
+            .iter()
+            .map(|experiment| {
+                let verdict = (experiment.judge)(&store.of(experiment.name));
+                json!({
+                    "name": experiment.name, "title": experiment.title, "claim": experiment.claim,
+                    "setting": experiment.setting, "outcome": verdict.outcome,
+                    "verdict": verdict.sentences, "rows": store.of(experiment.name),
+                })
+            })
+            .collect();
+        json!({
+            "commit": conditions.commit, "seed": conditions.seed, "trials": conditions.trials,
+            "size": if self.quick { "quick" } else { "full" },
+            "real_data": conditions.data.is_some(),
+            "experiments": judged, "page": "report.html", "cells": Store::ROWS,
+        })
+    }
+
+    fn to_text(&self, answer: &Value) -> String {
+        let mut rows = vec![
+            ["experiment", "outcome", "verdict"]
+                .map(str::to_owned)
+                .to_vec(),
+        ];
+        for experiment in answer["experiments"].as_array().into_iter().flatten() {
+            let text = |key: &str| experiment[key].as_str().unwrap_or_default().to_owned();
+            let verdict: String = text("verdict").chars().take(100).collect();
+            rows.push(vec![text("name"), text("outcome"), format!("{verdict} …")]);
+        }
+        let page = self.out.join("report.html");
+        format!("{}\nthe page is in {}", table(&rows), page.display())
+    }
+}
+
+fn list(all: &[Experiment], output: &Output) {
+    let entries: Vec<Value> = all
+        .iter()
+        .map(|experiment| json!({ "name": experiment.name, "title": experiment.title, "claim": experiment.claim }))
+        .collect();
+    let answer = json!({ "experiments": entries });
+    output.answer(&answer, |_| {
+        let mut rows = vec![["name", "what"].map(str::to_owned).to_vec()];
+        rows.extend(
+            all.iter()
+                .map(|one| vec![one.name.to_owned(), one.title.to_owned()]),
+        );
+        table(&rows)
+    });
+}
+
+fn require_folder(folder: &Path) -> Result<PathBuf, Failure> {
+    if folder.is_dir() {
+        return Ok(folder.to_owned());
+    }
+    let message = format!(
+        "`{}` is no folder; required: one with the data sets",
+        folder.display()
+    );
+    let help = "name the folder with --data, or leave it out to skip the real data";
+    Err(Failure::usage(
+        "sprifed::experiment::no-data",
+        message,
+        help,
+    ))
+}
+
+/// The commit that the build was told in `SPRIFED_COMMIT`; else that of the sources as they are now,
+/// marked if they were changed since; `unknown` where there is no git.
+fn commit() -> String {
+    if let Some(told) = option_env!("SPRIFED_COMMIT") {
+        return told.to_owned();
+    }
+    let git = |arguments: &[&str]| {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "results name the version of the program that made them"
+        )]
+        let mut command = std::process::Command::new("git");
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let ended = command
+            .arg("-C")
+            .arg(sources)
+            .args(arguments)
+            .output()
+            .ok()?;
+        let text = String::from_utf8(ended.stdout).ok()?;
+        ended.status.success().then(|| text.trim().to_owned())
+    };
+    let Some(commit) = git(&["rev-parse", "--short=12", "HEAD"]) else {
+        return "unknown".to_owned();
+    };
+    match git(&["status", "--porcelain", "--", "crates", "Cargo.lock"]) {
+        Some(changes) if changes.is_empty() => commit,
+        _ => format!("{commit} with changes"),
+    }
+}
+
+impl From<ExperimentError> for Failure {
+    fn from(error: ExperimentError) -> Self {
+        let message = error.to_string();
+        match error {
+            ExperimentError::Data(error) => error.into(),
+            ExperimentError::File { .. } => Self::environment(
+                "sprifed::experiment::file",
+                message,
+                "check the folder, its permissions and the space left",
+            ),
+            ExperimentError::Rows { .. } | ExperimentError::Shape { .. } => Self::usage(
+                "sprifed::experiment::content",
+                message,
+                "correct the file or name another folder",
+            ),
+            _ => Self::outcome(
+                "sprifed::experiment::failed",
+                message,
+                "what was measured is kept; run again to go on from there",
+            ),
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! `coordinate`: serves a study until it is over.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use serde::Deserialize;
+use serde_json::json;
+use sprifed_net::{
+    Ended, Identity, Limits, LogLevel, PartyId, Patience, Refused, RosterEntry, Server,
+    ServerConfig, start_logs,
+};
+use sprifed_study::{Agreed, StudyCoordinator};
+
+use super::coordinator_machine::StudyMachine;
+use super::identity::read_identity;
+use super::invitation::Invitation;
+use super::{read, unusable};
+use crate::failure::Failure;
+use crate::model::software;
+use crate::output::Output;
+
+/// `coordinate`.
+#[derive(Args, Debug)]
+pub(crate) struct Coordinate {
+    /// The folder of the study.
+    folder: PathBuf,
+    /// Where parties connect.
+    #[arg(long, default_value = "0.0.0.0:8443")]
+    listen: SocketAddr,
+    /// Where the read-only page is, without TLS; keep it on a loopback address.
+    #[arg(long, value_name = "ADDRESS")]
+    page: Option<SocketAddr>,
+    /// The coordinator's own certificate, instead of the one that `study init` made.
+    #[arg(long, value_name = "FILE.pem", requires = "tls_key")]
+    tls_certificate: Option<PathBuf>,
+    /// Its key.
+    #[arg(long, value_name = "FILE.key", requires = "tls_certificate")]
+    tls_key: Option<PathBuf>,
+    /// Seconds to wait for all parties to enrol.
+    #[arg(long, default_value_t = 24 * 3600, value_name = "SECONDS")]
+    wait_for_parties: u64,
+    /// Seconds to wait in each later phase before whoever is missing has dropped out.
+    #[arg(long, default_value_t = 600, value_name = "SECONDS")]
+    wait_for_answers: u64,
+    /// Seconds to stay after the end, for parties to fetch the receipt.
+    #[arg(long, default_value_t = 30, value_name = "SECONDS")]
+    stay: u64,
+    /// Log more.
+    #[arg(long)]
+    verbose: bool,
+}
+
+/// Who may connect.
+#[derive(Debug, Deserialize)]
+struct RosterFile {
+    certificates: Vec<String>,
+}
+
+/// Ends a study for good when it is there.
+pub(super) const CANCELLED: &str = "cancelled";
+
+/// The coordinator's state.
+pub(super) const STATE: &str = "state.sqlite";
+
+/// The study of a folder, checked.
+pub(super) fn read_study(folder: &Path) -> Result<(Invitation, Arc<Agreed>), Failure> {
+    let (invitation, agreed) = Invitation::read(&folder.join("invitation.json"))?;
+    Ok((invitation, Arc::new(agreed)))
+}
+
+/// The coordinator's machine of a folder.
+pub(super) fn open_machine(folder: &Path, agreed: &Arc<Agreed>) -> Result<StudyMachine, Failure> {
+    let path = folder.join("coordinator.key");
+    let identity = read_identity(&path)?;
+    let study = StudyCoordinator::open(Arc::clone(agreed), identity, &software());
+    let study = study.map_err(|error| unusable(&path, &error, "the coordinator's key"))?;
+    Ok(StudyMachine::new(study))
+}
+
+impl Coordinate {
+    pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
+        let (_, agreed) = read_study(&self.folder)?;
+        if self.folder.join(CANCELLED).exists() {
+            return Err(Failure::outcome(
+                "sprifed::study::cancelled",
+                format!("`{}` was cancelled", self.folder.display()),
+                "make another study; what was spent stays spent",
+            ));
+        }
+        start_logs(if self.verbose {
+            LogLevel::Debug
+        } else {
+            LogLevel::Info
+        });
+        let machine = open_machine(&self.folder, &agreed)?;
+        let config = self.config(&agreed)?;
+        let server = Server::open(config, || Ok::<_, Refused>(machine))?;
+        output.note(&format!("listening on {}", server.address()));
+        if let Some(page) = server.page_address() {
+            output.note(&format!("the page is at http://{page}/"));
+        }
+        match server.run_until_signal()? {
+            Ended::Interrupted => {
+                output.note("stopped; start again to go on");
+                Ok(())
+            }
+            Ended::Finished(files) => finished(&files, output),
+        }
+    }
+
+    fn config(&self, agreed: &Agreed) -> Result<ServerConfig, Failure> {
+        let agreement = agreed.agreement();
+        let path = self.folder.join("roster.json");
+        let roster: RosterFile = serde_json::from_slice(&read(&path)?)
+            .map_err(|error| unusable(&path, &error, "the roster that `study init` wrote"))?;
+        let mut entries = Vec::new();
+        for (id, (party, certificate)) in
+            (0..).zip(agreement.parties.iter().zip(&roster.certificates))
+        {
+            entries.push(RosterEntry {
+                party: PartyId(id),
+                name: party.name.clone(),
+                certificate: certificate.parse()?,
+            });
+        }
+        let tls = self.folder.join("tls");
+        let identity = match (&self.tls_certificate, &self.tls_key) {
+            (Some(certificate), Some(key)) => Identity {
+                certificate: certificate.clone(),
+                key: key.clone(),
+            },
+            _ => Identity {
+                certificate: tls.join("coordinator.pem"),
+                key: tls.join("coordinator.key"),
+            },
+        };
+        Ok(ServerConfig {
+            study: agreed.digest().to_string(),
+            listen: self.listen,
+            page: self.page,
+            identity,
+            authorities: tls.join("authority.pem"),
+            roster: entries,
+            state: self.folder.join(STATE),
+            artefacts: self.folder.join("result"),
+            patience: Patience {
+                setup: Duration::from_secs(self.wait_for_parties),
+                per_phase: Duration::from_secs(self.wait_for_answers),
+                farewell: Duration::from_secs(self.stay),
+            },
+            limits: Limits {
+                largest_message: agreed.largest_message(),
+                ..Limits::default()
+            },
+        })
+    }
+}
+
+/// Says how the study ended; without a model the command has failed.
+fn finished(files: &[PathBuf], output: &Output) -> Result<(), Failure> {
+    let receipt = files.iter().find(|path| path.ends_with("receipt.json"));
+    let receipt = receipt
+        .map(|path| read(path))
+        .transpose()?
+        .unwrap_or_default();
+    let receipt: sprifed_study::SignedReceipt =
+        serde_json::from_slice(&receipt).map_err(|error| {
+            Failure::environment(
+                "sprifed::study::receipt",
+                format!("the receipt can not be read back: {error}"),
+                "look at the result folder",
+            )
+        })?;
+    let document = &receipt.receipt;
+    if document.fit.is_none() {
+        return Err(Failure::outcome(
+            "sprifed::study::no-model",
+            format!("the study ended without a model: {}", document.ending),
+            "the receipt in the result folder says what was spent",
+        ));
+    }
+    let answer = json!({
+        "guarantee": document.guarantee, "ending": document.ending,
+        "signed_by": receipt.parties.len(), "files": files,
+    });
+    output.answer(&answer, |_| {
+        let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+        format!(
+            "{}.\nthe study is complete; {} of {} parties signed its receipt\n{}",
+            document.guarantee.statement,
+            receipt.parties.len(),
+            document.agreement.parties.len(),
+            files.join("\n")
+        )
+    });
+    Ok(())
+}

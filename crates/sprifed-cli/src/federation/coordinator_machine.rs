@@ -1,0 +1,188 @@
+//! The study's coordinator in the shape that the network shell wants.
+
+use std::sync::Arc;
+
+use sprifed_net::{
+    Budget, CoordinatorEffect as Effect, CoordinatorMachine, FeatureFound, PartyId, PartyState,
+    PartyStatus, PhaseInfo, Progress, Refused, StatusView,
+};
+use sprifed_privacy::ApproxDp;
+use sprifed_secure_sum::{ClientId, Phase};
+use sprifed_study::{CoordinatorEffect, Outcome, SignedReceipt, StudyCoordinator, StudyPhase};
+
+use super::result::{artefacts, named_terms};
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct StudyMachine {
+    study: StudyCoordinator,
+    refusals: u64,
+}
+
+impl StudyMachine {
+    pub(super) const fn new(study: StudyCoordinator) -> Self {
+        Self { study, refusals: 0 }
+    }
+
+    fn states(&self) -> Vec<PartyStatus> {
+        let agreement = self.study.agreed().agreement();
+        let awaited = self.study.waits_for();
+        let last = self.study.history().iter().rev();
+        let survivors = last.filter_map(|sum| match &sum.outcome {
+            Outcome::Unmasked { survivors, .. } => Some(survivors.clone()),
+            Outcome::Abandoned { .. } => None,
+        });
+        let survivors = survivors.into_iter().next();
+        let receipt = self.study.receipt();
+        let state = |id: u32| {
+            let signed = |receipt: &SignedReceipt| receipt.parties.iter().any(|(p, _)| *p == id);
+            let declined = self.study.declined().iter().any(|(who, _)| who.0 == id);
+            let missed = survivors.as_ref().is_some_and(|known| !known.contains(&id));
+            if declined {
+                PartyState::Declined
+            } else if receipt.is_some_and(signed) {
+                PartyState::Finished
+            } else if awaited.contains(&ClientId(id)) {
+                match self.study.phase() {
+                    StudyPhase::Keys => PartyState::Invited,
+                    _ => PartyState::Awaited,
+                }
+            } else if missed {
+                PartyState::DroppedOut
+            } else {
+                PartyState::Answered
+            }
+        };
+        (0..)
+            .zip(&agreement.parties)
+            .map(|(id, party)| PartyStatus {
+                name: party.name.clone(),
+                state: state(id),
+            })
+            .collect()
+    }
+}
+
+impl CoordinatorMachine for StudyMachine {
+    fn receive(&mut self, from: PartyId, message: &[u8]) -> Result<(), Refused> {
+        self.study
+            .receive(ClientId(from.0), message)
+            .map_err(|refused| {
+                self.refusals += 1;
+                Refused::because(refused.reason)
+            })
+    }
+
+    fn returned(&mut self, party: PartyId) {
+        self.study.returned(ClientId(party.0));
+    }
+
+    fn waits_for(&self) -> Vec<PartyId> {
+        let waits = self.study.waits_for().into_iter();
+        waits.map(|id| PartyId(id.0)).collect()
+    }
+
+    fn phase(&self) -> PhaseInfo {
+        let phase = self.study.phase();
+        PhaseInfo {
+            number: self.study.phases_closed(),
+            name: phase_words(phase),
+            epoch: self.study.epoch(),
+            is_end: phase == StudyPhase::Ended,
+        }
+    }
+
+    fn close_phase(&mut self) {
+        self.study.close_phase();
+    }
+
+    fn poll(&mut self) -> Option<Effect> {
+        Some(match self.study.poll()? {
+            CoordinatorEffect::Send(to, bytes) => Effect::Send(PartyId(to.0), bytes.to_vec()),
+            CoordinatorEffect::Checkpoint { epoch, bytes } => Effect::Checkpoint { epoch, bytes },
+            CoordinatorEffect::Ended(receipt) => Effect::Finished {
+                artefacts: artefacts(&receipt),
+            },
+        })
+    }
+
+    fn restore(&mut self, epoch: u32, checkpoint: &[u8]) -> Result<(), Refused> {
+        self.study
+            .restore(epoch, checkpoint)
+            .map_err(|error| Refused::because(error.to_string()))
+    }
+
+    fn status(&self) -> StatusView {
+        let agreed = Arc::clone(self.study.agreed());
+        let agreement = agreed.agreement();
+        let unmasked = self.study.history().iter();
+        let unmasked = unmasked.filter(|sum| matches!(sum.outcome, Outcome::Unmasked { .. }));
+        let (mut features, mut report) = (Vec::new(), Vec::new());
+        if let Some(signed) = self.study.receipt() {
+            report.push(signed.receipt.guarantee.statement.clone());
+            report.push(format!("the study ended: {}", signed.receipt.ending));
+            let terms = named_terms(&signed.receipt).unwrap_or_default();
+            features.extend(terms.into_iter().map(|term| FeatureFound {
+                name: term.name,
+                coefficient: term.coefficient,
+                noise_std_dev: term.noise_std_dev.unwrap_or(f64::NAN),
+            }));
+        }
+        StatusView {
+            title: agreement.title.clone(),
+            guarantee: planned_guarantee(&self.study),
+            phase: phase_words(self.study.phase()),
+            progress: Progress {
+                done: u32::try_from(unmasked.count()).unwrap_or(u32::MAX),
+                planned: u32::try_from(agreed.n_steps()).unwrap_or(u32::MAX),
+            },
+            budget: Budget {
+                epsilon_spent: self.study.ledger().spent().map_or(0.0, epsilon_of),
+                epsilon_planned: epsilon_of(agreed.ceiling()),
+                delta: agreed.ceiling().delta().get(),
+            },
+            parties: self.states(),
+            features,
+            report,
+            refusals: self.refusals,
+        }
+    }
+}
+
+fn epsilon_of(guarantee: ApproxDp) -> f64 {
+    guarantee.epsilon().get()
+}
+
+/// What the study will promise if it goes as planned.
+pub(super) fn planned_guarantee(study: &StudyCoordinator) -> String {
+    let agreed = study.agreed();
+    let agreement = agreed.agreement();
+    let (unit, relation) = (agreement.plan.unit.words(), agreement.plan.relation.words());
+    let label = match agreement.noise {
+        sprifed_noise::Provenance::Cryptographic => "",
+        sprifed_noise::Provenance::Simulated => "NOT PRIVATE, a rehearsal with repeatable noise: ",
+    };
+    format!(
+        "{label}at most ({:.4}, {})-DP for each {unit} under {relation}; the noise is added by {}",
+        (epsilon_of(agreed.ceiling()) * 1e4).ceil() / 1e4,
+        agreed.ceiling().delta(),
+        agreed.participation().words(),
+    )
+}
+
+fn phase_words(phase: StudyPhase) -> String {
+    match phase {
+        StudyPhase::Keys => "enrolment: parties publish their keys".to_owned(),
+        StudyPhase::Shares => "enrolment: parties share their secrets".to_owned(),
+        StudyPhase::Sum { step, phase, .. } => {
+            let what = match phase {
+                Phase::Confirm => "confirmations",
+                Phase::Unmask => "unmasking",
+                _ => "uploads",
+            };
+            format!("{what} of sum {}", step + 1)
+        }
+        StudyPhase::Receipts => "parties sign the receipt".to_owned(),
+        StudyPhase::Ended => "over".to_owned(),
+    }
+}

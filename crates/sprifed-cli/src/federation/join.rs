@@ -1,0 +1,321 @@
+//! `join`: one party takes part in a study with its own table, by its own policy.
+//!
+//! The order of things is the point: invitation, policy and lifetime ledger come before the table.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::json;
+use sprifed_net::{
+    ClientConfig, ClientEnded, ClientLoop, LifetimeLedger, LogLevel, Persistence, Refused,
+    SqliteJournal, start_logs,
+};
+use sprifed_noise::Provenance;
+use sprifed_secure_sum::{ClientId, IdentityKey};
+use sprifed_study::{Agreed, Digest, PartyKey, PartyReceipt, Policy, StudyParty};
+
+use super::identity::{PublicParty, make_folder, read_identity};
+use super::invitation::{Invitation, InvitationFolder};
+use super::party_machine::{PartyMachine, read_journal};
+use super::records::PartyRecords;
+use super::{read, unusable};
+use crate::entropy::fresh_bits;
+use crate::failure::Failure;
+use crate::files::create_private;
+use crate::fit::note_counts;
+use crate::model::software;
+use crate::output::Output;
+
+/// `join`.
+#[derive(Args, Debug)]
+pub(crate) struct Join {
+    /// The folder `for-NAME` that the coordinator gave this party.
+    invitation: PathBuf,
+    /// The folder that `study identity` made.
+    #[arg(long, value_name = "FOLDER")]
+    identity: PathBuf,
+    /// The party's table.
+    #[arg(long, value_name = "FILE")]
+    data: PathBuf,
+    /// What the party agrees to [default: policy.toml in the identity folder].
+    #[arg(long, value_name = "FILE.toml")]
+    policy: Option<PathBuf>,
+    /// Another address of the coordinator than the invitation says: `host:port`.
+    #[arg(long)]
+    address: Option<String>,
+    /// A proxy to connect through, such as http://proxy:3128.
+    #[arg(long)]
+    proxy: Option<String>,
+    /// Give up after so many seconds without contact [default: never].
+    #[arg(long, value_name = "SECONDS")]
+    give_up_after: Option<u64>,
+    /// Say what would be agreed to, and stop before the table is opened.
+    #[arg(long)]
+    check: bool,
+    /// NOT PRIVATE: take masks and noise from this seed; only for studies that say so.
+    #[arg(long, value_name = "SEED")]
+    simulate_noise: Option<u64>,
+    /// Log more.
+    #[arg(long)]
+    verbose: bool,
+}
+
+impl Join {
+    pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
+        let folder = InvitationFolder(self.invitation.clone());
+        let (invitation, agreed) = Invitation::read(&folder.document())?;
+        let agreed = Arc::new(agreed);
+        let identity = read_identity(&self.identity.join("identity.key"))?;
+        let me = place_of(&agreed, &identity)?;
+        self.refuse_rehearsal_key(&agreed)?;
+        let policy = self.read_policy()?;
+        let mut lifetime = LifetimeLedger::open(&self.identity.join("ledger.sqlite"))?;
+        let study = agreed.digest().to_string();
+        let spent = lifetime.spent_elsewhere(&study)?;
+        policy.check(&agreed, spent).map_err(|forbidden| {
+            Failure::outcome(
+                "sprifed::policy::refused",
+                format!("this party does not take part: {forbidden}"),
+                "talk to the coordinator, or change the policy; no record was opened, nothing was spent",
+            )
+        })?;
+        self.say_terms(&agreed, spent, output);
+        if self.check {
+            return Ok(());
+        }
+        let ceiling = agreed.ceiling();
+        let title = &agreed.agreement().title;
+        let (epsilon, delta) = (ceiling.epsilon().get(), ceiling.delta().get());
+        let is_known = lifetime.lines()?.iter().any(|line| line.study == study);
+        let state = self
+            .identity
+            .join(format!("study-{}", short(agreed.digest())));
+        make_folder(&state)?;
+        let config = self.config(&folder, &invitation, &study, &state);
+        if is_known {
+            refuse_lost_state(&config.state)?;
+        }
+        let key = self.party_key(&agreed, me, &state.join("party.key"), is_known)?;
+        // It is there before the ledger knows of the study: whoever is known without it has lost it.
+        let journal = SqliteJournal::open(&config.state, &study)?;
+        lifetime.reserve(&study, title, epsilon, delta)?;
+        let read = PartyRecords::read(&self.data, agreed.agreement());
+        if read.is_err() && !is_known {
+            lifetime.withdraw(&study)?;
+        }
+        let (records, counts) = read?;
+        note_counts(&counts, output);
+        start_logs(if self.verbose {
+            LogLevel::Debug
+        } else {
+            LogLevel::Info
+        });
+        let member = Arc::clone(&agreed);
+        let factory = move |entries: Vec<Vec<u8>>| {
+            let journal = read_journal(&entries)?;
+            let (agreed, identity) = (Arc::clone(&member), identity.clone());
+            let (key, records) = (key.clone(), records.clone());
+            StudyParty::join(agreed, me, identity, key, records, &journal, &software())
+                .map(PartyMachine)
+                .map_err(|declined| Refused::because(declined.to_string()))
+        };
+        let taking_part = ClientLoop::open_with_journal(config, Box::new(journal), factory)?;
+        match taking_part.run_until_signal()? {
+            ClientEnded::Interrupted => {
+                output.note("stopped; start again to go on");
+                Ok(())
+            }
+            ClientEnded::Finished { success, files } => {
+                self.finish(success, &files, &study, &mut lifetime, output)
+            }
+        }
+    }
+
+    fn finish(
+        &self,
+        success: bool,
+        files: &[PathBuf],
+        study: &str,
+        lifetime: &mut LifetimeLedger,
+        output: &Output,
+    ) -> Result<(), Failure> {
+        let path = files.iter().find(|path| path.ends_with("receipt.json"));
+        let receipt = path.map(|path| read(path)).transpose()?.unwrap_or_default();
+        let receipt: PartyReceipt = serde_json::from_slice(&receipt)
+            .map_err(|error| unusable(Path::new("receipt.json"), &error, "a receipt"))?;
+        let spent = receipt.statement.ledger.spent.map_or(0.0, f64::from);
+        lifetime.settle(study, spent)?;
+        let document = &receipt.study.receipt;
+        if !success {
+            return Err(Failure::outcome(
+                "sprifed::study::no-model",
+                format!("the study ended without a model: {}", document.ending),
+                "the receipt says what this party was charged",
+            ));
+        }
+        let lines = lifetime.lines()?;
+        let total: f64 = lines.iter().map(|line| line.epsilon).sum();
+        let answer = json!({
+            "guarantee": document.guarantee, "charged_epsilon": spent,
+            "epsilon_of_all_studies": total, "files": files,
+        });
+        output.answer(&answer, |_| {
+            let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+            format!(
+                "{}.\nthis party was charged epsilon = {spent:.4}; all its {} studies together {total:.4}\n{}",
+                document.guarantee.statement,
+                lines.len(),
+                files.join("\n")
+            )
+        });
+        Ok(())
+    }
+
+    fn config(
+        &self,
+        folder: &InvitationFolder,
+        invitation: &Invitation,
+        study: &str,
+        state: &Path,
+    ) -> ClientConfig {
+        let address = self.address.as_ref().unwrap_or(&invitation.address);
+        ClientConfig {
+            study: study.to_owned(),
+            coordinator: format!("https://{address}"),
+            identity: folder.identity(),
+            authorities: folder.authority(),
+            state: state.join("state.sqlite"),
+            artefacts: state.to_owned(),
+            proxy: self.proxy.clone(),
+            persistence: Persistence {
+                give_up_after: self.give_up_after.map(Duration::from_secs),
+                ..Persistence::default()
+            },
+        }
+    }
+
+    /// A key that anybody can repeat protects nobody.
+    fn refuse_rehearsal_key(&self, agreed: &Agreed) -> Result<(), Failure> {
+        let public = PublicParty::read(&self.identity.join("party.json"))?;
+        if !public.simulated || agreed.agreement().noise == Provenance::Simulated {
+            return Ok(());
+        }
+        Err(Failure::usage(
+            "sprifed::study::rehearsal-key",
+            "this identity was made from a seed for rehearsals, but the study protects its records"
+                .to_owned(),
+            "make a new identity without --simulate and send its party.json to the coordinator; nothing was spent",
+        ))
+    }
+
+    fn read_policy(&self) -> Result<Policy, Failure> {
+        let path = self.policy.clone();
+        let path = path.unwrap_or_else(|| self.identity.join("policy.toml"));
+        let text = String::from_utf8_lossy(&read(&path)?).into_owned();
+        toml::from_str(&text).map_err(|error| unusable(&path, &error, "a policy"))
+    }
+
+    /// The secret of this party in this study: drawn once, then read back.
+    fn party_key(
+        &self,
+        agreed: &Agreed,
+        me: ClientId,
+        path: &Path,
+        is_known: bool,
+    ) -> Result<PartyKey, Failure> {
+        match (agreed.agreement().noise, self.simulate_noise) {
+            (Provenance::Simulated, Some(seed)) => Ok(PartyKey::simulated(seed, 0).of_member(me.0)),
+            (Provenance::Cryptographic, None) => {
+                if !path.exists() {
+                    // With new masks, old confirmations would count for a second vector of the same
+                    // sum (THREAT_MODEL.md, A12).
+                    if is_known {
+                        return Err(state_lost(path));
+                    }
+                    create_private(path, &format!("{}\n", Digest(fresh_bits()?)))?;
+                }
+                let text = String::from_utf8_lossy(&read(path)?).into_owned();
+                let bits = Digest::try_from(text.trim().to_owned())
+                    .map_err(|error| unusable(path, &error, "the key of this study"))?;
+                Ok(PartyKey::assume_fresh_entropy(bits.0))
+            }
+            (Provenance::Simulated, None) => Err(Failure::usage(
+                "sprifed::study::rehearsal",
+                "this study is a rehearsal with repeatable noise, but no seed was given".to_owned(),
+                "add --simulate-noise SEED, and only if the records need no protection",
+            )),
+            (Provenance::Cryptographic, Some(_)) => Err(Failure::usage(
+                "sprifed::study::not-a-rehearsal",
+                "--simulate-noise was given, but this study protects its records".to_owned(),
+                "remove --simulate-noise; nothing was spent",
+            )),
+        }
+    }
+
+    fn say_terms(&self, agreed: &Agreed, spent: f64, output: &Output) {
+        let agreement = agreed.agreement();
+        let note = format!(
+            "{}: {} over {} features, {} parties, at most epsilon = {} at delta = {} for each {}; this \
+             party's other studies cost {spent:.4}",
+            agreement.title,
+            agreement.plan.procedure,
+            agreement.setting.n_features,
+            agreement.parties.len(),
+            agreed.ceiling().epsilon(),
+            agreed.ceiling().delta(),
+            agreement.plan.unit.words(),
+        );
+        if self.check {
+            let answer = json!({
+                "allowed": true, "title": agreement.title, "study": agreed.digest(),
+                "coordinator": agreement.coordinator, "largest_epsilon": agreed.ceiling().epsilon(),
+                "delta": agreed.ceiling().delta(), "spent_elsewhere": spent,
+            });
+            output.answer(&answer, |_| format!("allowed by the policy: {note}"));
+        } else {
+            output.note(&note);
+        }
+    }
+}
+
+/// Without its journal a party would answer sums a second time (THREAT_MODEL.md, A11).
+fn refuse_lost_state(journal: &Path) -> Result<(), Failure> {
+    if journal.exists() {
+        Ok(())
+    } else {
+        Err(state_lost(journal))
+    }
+}
+
+fn state_lost(path: &Path) -> Failure {
+    Failure::outcome(
+        "sprifed::study::state-lost",
+        format!(
+            "this party has joined this study before, but `{}` is gone",
+            path.display()
+        ),
+        "restore all of its folder as it was last, or make another study; what was charged stays charged",
+    )
+}
+
+/// Where this identity is in the roster.
+fn place_of(agreed: &Agreed, identity: &IdentityKey) -> Result<ClientId, Failure> {
+    let public = Digest(identity.public());
+    let parties = agreed.agreement().parties.iter();
+    let place = (0..)
+        .zip(parties)
+        .find(|(_, party)| party.identity == public);
+    place.map(|(id, _)| ClientId(id)).ok_or_else(|| {
+        Failure::outcome(
+            "sprifed::study::not-invited",
+            format!("the study does not invite the identity {public}"),
+            "send party.json to the coordinator, who makes a study with it; nothing was spent",
+        )
+    })
+}
+
+fn short(digest: &Digest) -> String {
+    digest.to_string().chars().take(16).collect()
+}

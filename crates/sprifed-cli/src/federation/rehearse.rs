@@ -1,0 +1,81 @@
+//! `study rehearse`: all parties of a study in one process, with noise that protects nobody.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+use sprifed_noise::Provenance;
+use sprifed_study::{Embedded, PartyKey, everybody};
+
+use super::coordinate::read_study;
+use super::records::PartyRecords;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// `study rehearse`.
+#[derive(Args, Debug)]
+pub(crate) struct Rehearse {
+    /// The folder of the study, made with --simulate-noise.
+    folder: PathBuf,
+    /// The table of each party, in the order of the roster.
+    #[arg(long, required = true)]
+    data: Vec<PathBuf>,
+    /// The seed from which the identities of the parties were made.
+    #[arg(long)]
+    seed: u64,
+}
+
+impl Rehearse {
+    pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
+        let (_, agreed) = read_study(&self.folder)?;
+        let agreement = agreed.agreement();
+        let refuse = |message: String, help: &str| {
+            Failure::usage("sprifed::study::rehearsal", message, help)
+        };
+        if agreement.noise != Provenance::Simulated {
+            let help = "make a study with `study init --simulate-noise` to rehearse";
+            return Err(refuse("this study protects its records".to_owned(), help));
+        }
+        if self.data.len() != agreement.parties.len() {
+            let (found, required) = (self.data.len(), agreement.parties.len());
+            let message = format!("{found} tables are given, but {required} parties take part");
+            return Err(refuse(message, "give --data once for each party"));
+        }
+        let records = self.data.iter().map(|path| {
+            let (records, _) = PartyRecords::read(path, agreement)?;
+            Ok(records)
+        });
+        let records: Vec<PartyRecords> = records.collect::<Result<_, Failure>>()?;
+        let key = PartyKey::simulated(self.seed, 0);
+        let help = "use the seed and places of `study identity --simulate`";
+        let mut study = Embedded::open(
+            std::sync::Arc::clone(&agreed),
+            &key,
+            records,
+            Box::new(everybody),
+        )
+        .map_err(|error| refuse(error.to_string(), help))?;
+        let fit = agreement
+            .procedure
+            .run_on_sums(&agreement.setting, &mut study, |_| ())
+            .map_err(|error| {
+                Failure::outcome(
+                    "sprifed::study::no-model",
+                    error.to_string(),
+                    "this was a rehearsal",
+                )
+            })?;
+        let answer = json!({
+            "label": "NOT PRIVATE", "fit": fit, "ledger": study.ledger().record(),
+            "survivors": study.survivors(),
+        });
+        output.answer(&answer, |_| {
+            format!(
+                "NOT PRIVATE: a rehearsal. {} features were chosen: {:?}",
+                fit.model.terms.len(),
+                fit.model.terms
+            )
+        });
+        Ok(())
+    }
+}

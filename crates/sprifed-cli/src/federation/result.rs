@@ -1,0 +1,104 @@
+//! What a finished study leaves behind: the receipt, and the model in the units of the tables.
+
+use serde_json::json;
+use sprifed_data::UnitModel;
+use sprifed_study::{Receipt, SignedReceipt};
+
+use super::terms::DataTerms;
+use crate::failure::Failure;
+use crate::fit::{Guarantee, Terms};
+use crate::model::{Model, Parts, Response, Term, to_term};
+
+/// The files of a study that is over.
+pub(super) fn artefacts(receipt: &SignedReceipt) -> Vec<(String, Vec<u8>)> {
+    let mut files = vec![("receipt.json".to_owned(), receipt.to_json())];
+    match model(receipt) {
+        Ok(Some(model)) => {
+            let text = serde_json::to_vec_pretty(&model).unwrap_or_default();
+            files.push(("model.json".to_owned(), text));
+        }
+        Ok(None) => {}
+        // The receipt has the model in bounded units; why it has no other form is worth a file.
+        Err(failure) => {
+            let text = json!({ "why": failure.message, "help": failure.help });
+            files.push((
+                "model-failed.json".to_owned(),
+                text.to_string().into_bytes(),
+            ));
+        }
+    }
+    files
+}
+
+/// The features of the model by name, in the units of the tables.
+pub(super) fn named_terms(receipt: &Receipt) -> Result<Vec<Term>, Failure> {
+    let Some(fit) = &receipt.fit else {
+        return Ok(Vec::new());
+    };
+    let terms = DataTerms::of(&receipt.agreement.data)?;
+    let mapping = terms.mapping(&terms.schema()?)?;
+    let original = mapping.to_original(&UnitModel::from_terms(
+        &fit.model.terms,
+        fit.model.intercept,
+    ));
+    let pairs = original.support.iter().zip(&original.coefficients);
+    Ok(pairs
+        .enumerate()
+        .map(|(index, (feature, coefficient))| {
+            let noise = fit.noise_std_devs.get(index).copied();
+            to_term(&mapping, &terms.features, *feature, *coefficient, noise)
+        })
+        .collect())
+}
+
+fn model(signed: &SignedReceipt) -> Result<Option<Model>, Failure> {
+    let receipt = &signed.receipt;
+    let Some(fit) = &receipt.fit else {
+        return Ok(None);
+    };
+    let agreement = &receipt.agreement;
+    let terms = DataTerms::of(&agreement.data)?;
+    let schema = terms.schema()?;
+    let mapping = terms.mapping(&schema)?;
+    let units = mapping.response();
+    let unit_model = UnitModel::from_terms(&fit.model.terms, fit.model.intercept);
+    let original = mapping.to_original(&unit_model);
+    let ledger = sprifed_privacy::Ledger::replay(&receipt.ledger).map_err(|error| {
+        Failure::outcome("sprifed::study::ledger", error.to_string(), "report this")
+    })?;
+    let guarantee = Guarantee::of(
+        ledger.spending(),
+        Terms {
+            delta: receipt.guarantee.delta,
+            relation: agreement.plan.relation,
+            unit: agreement.plan.unit,
+            most_records: 1,
+            origin: agreement.plan.origin,
+        },
+        agreement.noise,
+    )?;
+    Ok(Some(Model::from(Parts {
+        guarantee,
+        status: fit.status,
+        response: Response {
+            name: schema.response().name().to_owned(),
+            transform: original.transform,
+            lower: units.lower(),
+            upper: units.upper(),
+        },
+        intercept: original.intercept,
+        features: named_terms(receipt)?,
+        missing: schema.missing(),
+        residual_scale: fit.residual_scale.map(|scale| scale * units.scale()),
+        train_size: u64::from(agreement.setting.n_records),
+        n_candidates: terms.features.len(),
+        n_clients: agreement.parties.len(),
+        procedure: agreement.procedure.to_string(),
+        plan: agreement.plan.clone(),
+        receipt: crate::model::Receipt {
+            provenance: agreement.noise,
+            ledger: receipt.ledger.clone(),
+        },
+        earlier_receipts: Vec::new(),
+    })))
+}

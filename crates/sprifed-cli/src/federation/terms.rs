@@ -1,0 +1,45 @@
+//! How parties read their records: the schema and the columns, as the agreement carries them.
+
+use serde::{Deserialize, Serialize};
+use sprifed_data::{DataError, Mapping, Schema};
+
+use crate::failure::Failure;
+
+/// The `data` of an agreement.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DataTerms {
+    /// The schema, as it was written.
+    pub(super) schema: String,
+    /// The candidate features, in order.
+    pub(super) features: Vec<String>,
+}
+
+impl DataTerms {
+    /// The terms of an agreement.
+    pub(super) fn of(data: &serde_json::Value) -> Result<Self, Failure> {
+        serde_json::from_value(data.clone()).map_err(|error| {
+            Failure::usage(
+                "sprifed::study::data-terms",
+                format!("the study does not say how records are read: {error}"),
+                "use a study that `sprifed study init` wrote; nothing was spent",
+            )
+        })
+    }
+
+    pub(super) fn schema(&self) -> Result<Schema, Failure> {
+        Ok(Schema::parse(&self.schema).map_err(DataError::from)?)
+    }
+
+    /// The units of every feature and of the response.
+    pub(super) fn mapping(&self, schema: &Schema) -> Result<Mapping, Failure> {
+        let names = self.features.iter().map(String::as_str);
+        Mapping::for_features(schema, names).ok_or_else(|| {
+            Failure::usage(
+                "sprifed::study::unbounded-feature",
+                "a feature of the study has no bounds in its schema".to_owned(),
+                "give default bounds under [features], or bounds for each; nothing was spent",
+            )
+        })
+    }
+}

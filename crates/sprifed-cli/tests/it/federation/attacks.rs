@@ -1,0 +1,227 @@
+use std::fs;
+
+use super::stage::{Kind, Running, Stage, json_at, sprifed, succeed};
+
+fn refusal(command: &mut std::process::Command) -> (Option<i32>, String) {
+    let output = command.output().unwrap();
+    (
+        output.status.code(),
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    )
+}
+
+#[test]
+fn a_policy_refuses_before_a_record_is_opened() {
+    let stage = Stage::new("policy", Kind::default());
+    let path = stage.party(0).join("policy.toml");
+    let policy = fs::read_to_string(&path).unwrap();
+    // The table is not even there.
+    fs::remove_file(stage.table(0)).unwrap();
+    let cases = [
+        (
+            "largest-epsilon-per-study = 200.0",
+            "largest-epsilon-per-study = 1.0",
+            "can cost",
+        ),
+        (
+            "largest-epsilon-in-total = 200.0",
+            "largest-epsilon-in-total = 2.0",
+            "earlier studies",
+        ),
+        ("smallest-quorum = 3", "smallest-quorum = 4", "quorum"),
+        (
+            "largest-colluder-share = 0.0",
+            "largest-colluder-share = 0.5",
+            "colluders",
+        ),
+        (
+            "procedures = [\"sieve\"]",
+            "procedures = [\"grad\"]",
+            "procedure",
+        ),
+        ("units = [\"record\"]", "units = [\"client\"]", "unit"),
+        (
+            "allow-simulated-noise = true",
+            "allow-simulated-noise = false",
+            "noise",
+        ),
+        ("coordinators = [", "coordinators = [] #", "coordinator"),
+    ];
+    for (found, changed, word) in cases {
+        assert!(policy.contains(found), "{found}");
+        fs::write(&path, policy.replace(found, changed)).unwrap();
+        let (code, said) = refusal(&mut stage.join(0));
+        assert_eq!(code, Some(1), "{said}");
+        assert!(
+            said.contains(word) && said.contains("nothing was spent"),
+            "{word}: {said}"
+        );
+    }
+    let (code, _) = refusal(stage.join(0).arg("--check"));
+    assert_eq!(code, Some(1));
+    fs::write(&path, policy).unwrap();
+    succeed(stage.join(0).arg("--check"));
+}
+
+#[test]
+fn an_edited_invitation_is_refused() {
+    let stage = Stage::new("edited", Kind::default());
+    let path = stage.study().join("for-p0/invitation.json");
+    let good = fs::read_to_string(&path).unwrap();
+    for (found, changed) in [
+        ("\"repeats\": 0", "\"repeats\": 1"),
+        ("\"title\": \"study\"", "\"title\": \"other\""),
+        ("\"sparsity\": 2", "\"sparsity\": 3"),
+    ] {
+        assert!(good.contains(found), "{found}");
+        fs::write(&path, good.replace(found, changed)).unwrap();
+        let (code, said) = refusal(&mut stage.join(0));
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains("signature"), "{said}");
+    }
+}
+
+#[test]
+fn strangers_and_impostors_are_turned_away_and_the_study_goes_on() {
+    let stage = Stage::new("strangers", Kind::default());
+    // Another study of the same coordinator's machine: its certificates are not this one's.
+    stage.init("other");
+    let log = stage.folder.join("log");
+    let coordinator = Running::start(&mut stage.coordinate(), &log);
+    let other = stage.folder.join("other/for-p0");
+    let mine = stage.study().join("for-p0");
+    let stolen = stage.folder.join("stolen");
+    fs::create_dir_all(&stolen).unwrap();
+    for (from, name) in [
+        (&mine, "invitation.json"),
+        (&mine, "authority.pem"),
+        (&other, "tls.pem"),
+        (&other, "tls.key"),
+    ] {
+        fs::copy(from.join(name), stolen.join(name)).unwrap();
+    }
+    let mut stranger = sprifed();
+    stranger
+        .arg("join")
+        .arg(&stolen)
+        .arg("--identity")
+        .arg(stage.party(0));
+    stranger.arg("--data").arg(stage.table(0)).args([
+        "--give-up-after",
+        "3",
+        "--simulate-noise",
+        "11",
+    ]);
+    let (code, said) = refusal(&mut stranger);
+    assert!(code != Some(0), "{said}");
+    // Party 1's identity behind party 0's certificate: every message is signed, so it is refused.
+    let mut impostor = stage.join_as(1, 0);
+    let impostor = Running::start(&mut impostor, &stage.folder.join("impostor.log"));
+    let is_refused = || {
+        fs::read_to_string(stage.folder.join("impostor.log"))
+            .is_ok_and(|log| log.contains("refused"))
+    };
+    super::stage::wait_until("the impostor's refusal", is_refused);
+    impostor.kill();
+    let parties: Vec<Running> = (0..3)
+        .map(|party| Running::start(&mut stage.join(party), &log))
+        .collect();
+    for running in parties {
+        assert!(
+            running.finish().status.success(),
+            "{}",
+            fs::read_to_string(&log).unwrap()
+        );
+    }
+    assert!(coordinator.finish().status.success());
+    assert_eq!(stage.receipt()["receipt"]["fit"], stage.rehearse()["fit"]);
+}
+
+#[test]
+fn an_edited_receipt_is_not_believed() {
+    let stage = Stage::new(
+        "receipt",
+        Kind {
+            records: 60,
+            ..Kind::default()
+        },
+    );
+    let log = stage.folder.join("log");
+    let coordinator = Running::start(&mut stage.coordinate(), &log);
+    let parties: Vec<Running> = (0..3)
+        .map(|party| Running::start(&mut stage.join(party), &log))
+        .collect();
+    parties
+        .into_iter()
+        .for_each(|running| drop(running.finish()));
+    drop(coordinator);
+    let path = stage.study().join("result/receipt.json");
+    let good = json_at(&path);
+    succeed(sprifed().arg("verify").arg(&path));
+    let edit = |change: fn(&mut serde_json::Value)| {
+        let mut edited = good.clone();
+        change(&mut edited);
+        let path = stage.folder.join("edited.json");
+        fs::write(&path, edited.to_string()).unwrap();
+        refusal(sprifed().arg("verify").arg(&path))
+    };
+    for (code, said) in [
+        edit(|receipt| receipt["receipt"]["guarantee"]["epsilon"] = serde_json::json!(0.1)),
+        edit(|receipt| receipt["receipt"]["software"] = serde_json::json!("mine")),
+        edit(|receipt| receipt["receipt"]["fit"]["model"]["intercept"] = serde_json::json!(4.0)),
+        edit(|receipt| {
+            drop(
+                receipt["receipt"]["ledger"]["entries"]
+                    .as_array_mut()
+                    .unwrap()
+                    .pop(),
+            )
+        }),
+    ] {
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains("not to be believed"), "{said}");
+    }
+    // A party that lost its state does not join with new masks.
+    let folder = fs::read_dir(stage.party(0))
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .find(|p| p.is_dir())
+        .unwrap();
+    let cryptographic =
+        json_at(&stage.study().join("invitation.json"))["agreement"]["noise"] == "cryptographic";
+    assert!(!cryptographic && folder.join("state.sqlite").exists());
+}
+
+#[test]
+fn a_rehearsal_identity_does_not_enter_a_private_study() {
+    let stage = Stage::new("seeded", Kind::default());
+    let mut init = sprifed();
+    init.args(["study", "init"])
+        .arg(stage.folder.join("private"));
+    for party in 0..3 {
+        init.arg("--party")
+            .arg(stage.party(party).join("party.json"));
+    }
+    init.arg("--schema").arg(stage.folder.join("schema.toml"));
+    init.arg("--columns").arg(stage.table(0));
+    init.args([
+        "--sparsity",
+        "2",
+        "--epsilon",
+        "3",
+        "--address",
+        "localhost:1",
+    ]);
+    let (code, said) = refusal(&mut init);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("seed"), "{said}");
+}
+
+#[test]
+fn a_cancelled_study_is_not_served() {
+    let stage = Stage::new("cancel", Kind::default());
+    succeed(sprifed().args(["study", "cancel"]).arg(stage.study()));
+    let (code, said) = refusal(&mut stage.coordinate());
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("cancelled"), "{said}");
+}

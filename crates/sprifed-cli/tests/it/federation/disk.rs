@@ -1,0 +1,110 @@
+use std::fs;
+use std::process::Command;
+
+use super::stage::{Kind, Running, Stage, all_succeed};
+
+/// `command` in a process that can make no file larger than so many blocks of 512 bytes.
+///
+/// A write beyond that fails, as on a full disk, and what was written before stays.
+#[expect(clippy::disallowed_methods, reason = "a test of processes")]
+fn with_room_for(n_blocks: u32, command: &Command) -> Command {
+    let mut limited = Command::new("sh");
+    // Ignored signals stay so in the new program; otherwise it would be killed instead of told.
+    let script = "trap '' XFSZ; ulimit -f \"$1\"; shift; exec \"$@\"";
+    limited.args(["-c", script, "sh", &n_blocks.to_string()]);
+    limited.arg(command.get_program()).args(command.get_args());
+    limited
+}
+
+/// More and more room: each start gets further.
+const ROOM: [u32; 7] = [4, 16, 40, 72, 104, 136, 200];
+
+#[test]
+fn a_party_whose_disk_is_full_goes_on_when_there_is_room() {
+    let stage = Stage::new("party-disk", small());
+    let log = stage.folder.join("log");
+    let coordinator = Running::start(&mut stage.coordinate(), &log);
+    let mut parties: Vec<Running> = (0..2)
+        .map(|party| Running::start(&mut stage.join(party), &log))
+        .collect();
+    let mut n_full = 0;
+    for room in ROOM {
+        let ended = with_room_for(room, &stage.join(2)).output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        match ended.status.code() {
+            Some(3) => n_full += 1,
+            Some(0) => break,
+            other => panic!("{other:?} with {room} blocks: {said}"),
+        }
+        assert!(said.contains("goes on where it was"), "{said}");
+    }
+    assert!(n_full > 0, "no disk was full");
+    parties.push(Running::start(&mut stage.join(2), &log));
+    all_succeed(parties, coordinator, &log);
+    stage.check_result();
+}
+
+#[test]
+fn a_coordinator_whose_disk_is_full_goes_on_when_there_is_room() {
+    let stage = Stage::new("coordinator-disk", small());
+    let log = stage.folder.join("log");
+    let parties: Vec<Running> = (0..3)
+        .map(|party| Running::start(&mut stage.join(party), &log))
+        .collect();
+    let mut n_full = 0;
+    for room in ROOM {
+        let ended = with_room_for(room, &stage.coordinate()).output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        match ended.status.code() {
+            Some(3) => n_full += 1,
+            Some(0) => break,
+            other => panic!("{other:?} with {room} blocks: {said}"),
+        }
+    }
+    assert!(n_full > 0, "no disk was full");
+    let coordinator = Running::start(&mut stage.coordinate(), &log);
+    all_succeed(parties, coordinator, &log);
+    stage.check_result();
+}
+
+#[test]
+fn a_party_that_lost_its_state_does_not_begin_anew() {
+    let kind = Kind {
+        simulated: false,
+        ..small()
+    };
+    let stage = Stage::new("lost", kind);
+    let log = stage.folder.join("log");
+    let coordinator = Running::start(&mut stage.coordinate(), &log);
+    let party = Running::start(&mut stage.join(0), &log);
+    let state = || {
+        let mut entries = fs::read_dir(stage.party(0)).unwrap();
+        entries.find_map(|entry| Some(entry.unwrap().path()).filter(|path| path.is_dir()))
+    };
+    super::stage::wait_until("the party's return", || {
+        fs::read_to_string(&log).is_ok_and(|log| log.contains("\"client\":\"p0\""))
+    });
+    party.kill();
+    let state = state().unwrap();
+    for lost in ["state.sqlite", "party.key"] {
+        let (path, aside) = (state.join(lost), stage.folder.join(lost));
+        fs::rename(&path, &aside).unwrap();
+        let ended = stage.join(0).output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(1), "{said}");
+        assert!(said.contains(lost) && said.contains("is gone"), "{said}");
+        assert!(!path.exists(), "a new one was made");
+        fs::rename(&aside, &path).unwrap();
+    }
+    // With both it goes on.
+    let parties = (0..3).map(|party| Running::start(&mut stage.join(party), &log));
+    all_succeed(parties.collect(), coordinator, &log);
+}
+
+fn small() -> Kind {
+    Kind {
+        records: 60,
+        stay: 5,
+        ..Kind::default()
+    }
+}

@@ -1,0 +1,362 @@
+//! A study on disk: identities, tables, an invitation for each party, and processes to run.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// What kind of study is made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kind {
+    pub(crate) parties: u32,
+    pub(crate) records: u32,
+    pub(crate) quorum: u32,
+    pub(crate) repeats: u32,
+    /// Seconds that the coordinator waits in a phase.
+    pub(crate) patience: u32,
+    /// Seconds that it stays after the end for those who have not left.
+    pub(crate) stay: u32,
+    pub(crate) simulated: bool,
+}
+
+impl Default for Kind {
+    fn default() -> Self {
+        Self {
+            parties: 3,
+            records: 120,
+            quorum: 3,
+            repeats: 0,
+            patience: 60,
+            stay: 20,
+            simulated: true,
+        }
+    }
+}
+
+/// A folder with everything that the parties and the coordinator of one study have.
+pub(crate) struct Stage {
+    pub(crate) folder: PathBuf,
+    pub(crate) kind: Kind,
+    pub(crate) port: u16,
+}
+
+pub(crate) const SEED: &str = "11";
+
+const SCHEMA: &str = "[response]\nname = \"y\"\nlower = -12.0\nupper = 12.0\n\
+                      [features]\nlower = -2.0\nupper = 2.0\ncenter = 0.0\nscale = 1.0\n";
+
+/// The command under test.
+#[expect(clippy::disallowed_methods, reason = "a test of processes")]
+pub(crate) fn sprifed() -> Command {
+    Command::new(assert_cmd::cargo::cargo_bin!("sprifed"))
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a test of processes"
+)]
+fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+impl Stage {
+    pub(crate) fn new(name: &str, kind: Kind) -> Self {
+        let folder = std::env::temp_dir().join(format!("sprifed-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        let stage = Self {
+            folder,
+            kind,
+            port: free_port(),
+        };
+        for party in 0..kind.parties {
+            stage.write_table(party);
+            stage.make_identity(party);
+        }
+        fs::write(stage.folder.join("schema.toml"), SCHEMA).unwrap();
+        stage.init("study");
+        let key = stage.invitation()["agreement"]["coordinator"].clone();
+        for party in 0..kind.parties {
+            let policy = format!(
+                "coordinators = [{key}]\nlargest-epsilon-per-study = 200.0\nlargest-epsilon-in-total = 200.0\n\
+                 largest-delta = 1e-5\nsmallest-quorum = 3\nlargest-colluder-share = 0.0\n\
+                 procedures = [\"sieve\"]\nunits = [\"record\"]\nallow-simulated-noise = true\n"
+            );
+            fs::write(stage.party(party).join("policy.toml"), policy).unwrap();
+        }
+        stage
+    }
+
+    pub(crate) fn party(&self, party: u32) -> PathBuf {
+        self.folder.join(format!("p{party}"))
+    }
+
+    pub(crate) fn table(&self, party: u32) -> PathBuf {
+        self.folder.join(format!("p{party}.csv"))
+    }
+
+    pub(crate) fn study(&self) -> PathBuf {
+        self.folder.join("study")
+    }
+
+    pub(crate) fn invitation(&self) -> Value {
+        json_at(&self.study().join("invitation.json"))
+    }
+
+    pub(crate) fn receipt(&self) -> Value {
+        json_at(&self.study().join("result/receipt.json"))
+    }
+
+    /// Two features of twelve matter; values repeat in a pattern that no other feature follows.
+    fn write_table(&self, party: u32) {
+        let mut text = String::from("y");
+        for feature in 0..12 {
+            text += &format!(",x{feature}");
+        }
+        text.push('\n');
+        let mut state = u64::from(party) * 7919 + 1;
+        let mut draw = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(99);
+            let mixed = (state ^ (state >> 33)).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
+            f64::from(u32::try_from(mixed >> 40).unwrap()) / f64::from(1 << 23) * 1.7 - 1.7
+        };
+        for _ in 0..self.kind.records {
+            let row: Vec<f64> = (0..12).map(|_| draw()).collect();
+            text += &format!("{:.5}", 2.0 * row[3] - 1.5 * row[8] + 0.05 * draw());
+            for value in row {
+                text += &format!(",{value:.5}");
+            }
+            text.push('\n');
+        }
+        fs::write(self.table(party), text).unwrap();
+    }
+
+    fn make_identity(&self, party: u32) {
+        let mut command = sprifed();
+        command.args(["study", "identity", &format!("p{party}")]);
+        command.args(["--records", &self.kind.records.to_string(), "--out"]);
+        command.arg(self.party(party));
+        if self.kind.simulated {
+            command.args(["--simulate", SEED, "--place", &party.to_string()]);
+        }
+        succeed(&mut command);
+    }
+
+    pub(crate) fn init(&self, name: &str) {
+        let mut command = sprifed();
+        command.args(["study", "init"]).arg(self.folder.join(name));
+        for party in 0..self.kind.parties {
+            command
+                .arg("--party")
+                .arg(self.party(party).join("party.json"));
+        }
+        command.arg("--schema").arg(self.folder.join("schema.toml"));
+        command.arg("--columns").arg(self.table(0));
+        command.args(["--sparsity", "2", "--epsilon", "90", "--delta", "1e-6"]);
+        command.args([
+            "--procedure",
+            "sieve",
+            "--quorum",
+            &self.kind.quorum.to_string(),
+        ]);
+        command.args(["--repeats", &self.kind.repeats.to_string()]);
+        command.args(["--address", &format!("localhost:{}", self.port)]);
+        if self.kind.simulated {
+            command.arg("--simulate-noise");
+        }
+        succeed(&mut command);
+    }
+
+    pub(crate) fn coordinate(&self) -> Command {
+        let mut command = sprifed();
+        command.arg("coordinate").arg(self.study());
+        command.args([
+            "--listen",
+            &format!("127.0.0.1:{}", self.port),
+            "--stay",
+            &self.kind.stay.to_string(),
+        ]);
+        command.args([
+            "--wait-for-answers",
+            &self.kind.patience.to_string(),
+            "--json",
+        ]);
+        command
+    }
+
+    pub(crate) fn join(&self, party: u32) -> Command {
+        self.join_as(party, party)
+    }
+
+    /// The party with this identity and table, but the certificate of `certificate`.
+    pub(crate) fn join_as(&self, party: u32, certificate: u32) -> Command {
+        let mut command = sprifed();
+        command
+            .arg("join")
+            .arg(self.study().join(format!("for-p{certificate}")));
+        command.arg("--identity").arg(self.party(party));
+        command.arg("--data").arg(self.table(party));
+        command.args(["--give-up-after", "90", "--json"]);
+        if self.kind.simulated {
+            command.args(["--simulate-noise", SEED]);
+        }
+        command
+    }
+
+    /// The fit of all parties in one process.
+    pub(crate) fn rehearse(&self) -> Value {
+        let mut command = sprifed();
+        command.args(["study", "rehearse"]).arg(self.study());
+        for party in 0..self.kind.parties {
+            command.arg("--data").arg(self.table(party));
+        }
+        command.args(["--seed", SEED, "--json"]);
+        serde_json::from_slice(&succeed(&mut command).stdout).unwrap()
+    }
+
+    /// ε that the party's own receipt says it was charged.
+    pub(crate) fn charged(&self, party: u32) -> f64 {
+        let folder = fs::read_dir(self.party(party)).unwrap();
+        let folder = folder
+            .map(|entry| entry.unwrap().path())
+            .find(|path| path.is_dir())
+            .unwrap();
+        let receipt = json_at(&folder.join("receipt.json"));
+        receipt["statement"]["ledger"]["spent"].as_f64().unwrap()
+    }
+
+    /// The fit is that of one process, and no party was charged less than the study says it cost.
+    pub(crate) fn check_result(&self) {
+        let receipt = self.receipt();
+        assert_eq!(receipt["receipt"]["fit"], self.rehearse()["fit"]);
+        let stated = receipt["receipt"]["ledger"]["spent"].as_f64().unwrap();
+        for party in 0..self.kind.parties {
+            assert!(
+                self.charged(party) >= stated - 1e-12,
+                "party {party} was charged too little"
+            );
+        }
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let _ = fs::remove_dir_all(&self.folder);
+        }
+    }
+}
+
+pub(crate) fn json_at(path: &Path) -> Value {
+    let text = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_slice(&text).unwrap()
+}
+
+pub(crate) fn succeed(command: &mut Command) -> Output {
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}\n{said}");
+    output
+}
+
+/// A process that is killed if the test ends before it.
+pub(crate) struct Running(Option<Child>);
+
+impl Running {
+    pub(crate) fn start(command: &mut Command, log: &Path) -> Self {
+        let log = fs::File::options()
+            .create(true)
+            .append(true)
+            .open(log)
+            .unwrap();
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .spawn();
+        Self(Some(child.unwrap()))
+    }
+
+    /// No process.
+    pub(crate) const fn nobody() -> Self {
+        Self(None)
+    }
+
+    pub(crate) fn is_over(&mut self) -> bool {
+        self.0
+            .as_mut()
+            .is_none_or(|child| child.try_wait().unwrap().is_some())
+    }
+
+    /// As `kill -9`.
+    pub(crate) fn kill(mut self) {
+        let mut child = self.0.take().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    pub(crate) fn finish(mut self) -> Output {
+        self.0.take().unwrap().wait_with_output().unwrap()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Waits until `done`, for at most two minutes.
+pub(crate) fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+    for _ in 0..2400 {
+        if done() {
+            return;
+        }
+        pause(std::time::Duration::from_millis(50));
+    }
+    panic!("{what} did not happen");
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test of processes")]
+pub(crate) fn pause(time: std::time::Duration) {
+    std::thread::sleep(time);
+}
+
+/// Whether there is time for the long version of a test.
+pub(crate) fn is_slow() -> bool {
+    std::env::var_os("SPRIFED_SLOW").is_some_and(|value| value == "1")
+}
+
+/// Everybody ends, and well.
+pub(crate) fn all_succeed(parties: Vec<Running>, coordinator: Running, log: &Path) {
+    for (party, running) in parties.into_iter().enumerate() {
+        let ended = running.finish();
+        let said = fs::read_to_string(log).unwrap();
+        assert!(ended.status.success(), "party {party}\n{said}");
+    }
+    let ended = coordinator.finish();
+    let said = fs::read_to_string(log).unwrap();
+    assert!(ended.status.success(), "the coordinator\n{said}");
+}
+
+/// The messages of the present sum that the coordinator has stored, with their senders.
+pub(crate) fn stored(state: &Path) -> Vec<(u32, Vec<u8>)> {
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+    let Ok(state) = rusqlite::Connection::open_with_flags(state, flags) else {
+        return Vec::new();
+    };
+    let sql = "SELECT party, bytes FROM events WHERE kind = 'message' ORDER BY number";
+    let Ok(mut statement) = state.prepare(sql) else {
+        return Vec::new();
+    };
+    let found = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+    found.map_or_else(|_| Vec::new(), |rows| rows.filter_map(Result::ok).collect())
+}

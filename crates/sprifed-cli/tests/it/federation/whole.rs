@@ -1,0 +1,113 @@
+use super::stage::{Kind, Running, Stage, sprifed, succeed};
+use serde_json::Value;
+
+fn run_whole(stage: &Stage) {
+    let log = stage.folder.join("log");
+    let coordinator = Running::start(&mut stage.coordinate(), &log);
+    let parties: Vec<Running> = (0..stage.kind.parties)
+        .map(|party| Running::start(&mut stage.join(party), &log))
+        .collect();
+    for (party, running) in parties.into_iter().enumerate() {
+        let ended = running.finish();
+        assert!(
+            ended.status.success(),
+            "party {party}: {}",
+            std::fs::read_to_string(&log).unwrap()
+        );
+    }
+    let ended = coordinator.finish();
+    assert!(
+        ended.status.success(),
+        "{}",
+        std::fs::read_to_string(&log).unwrap()
+    );
+}
+
+pub(super) fn support(fit: &Value) -> Vec<u64> {
+    let terms = fit["model"]["terms"].as_array().unwrap();
+    let mut support: Vec<u64> = terms.iter().map(|term| term[0].as_u64().unwrap()).collect();
+    support.sort_unstable();
+    support
+}
+
+#[test]
+fn three_parties_with_many_records_get_what_one_process_gets() {
+    let stage = Stage::new("three", Kind::default());
+    run_whole(&stage);
+    let receipt = stage.receipt();
+    let fit = &receipt["receipt"]["fit"];
+    assert_eq!(
+        *fit,
+        stage.rehearse()["fit"],
+        "the same seeds, the same fit"
+    );
+    assert_eq!(support(fit), [3, 8]);
+    let path = stage.study().join("result/receipt.json");
+    let verified = succeed(sprifed().arg("verify").arg(&path).arg("--json"));
+    let verified: Value = serde_json::from_slice(&verified.stdout).unwrap();
+    assert_eq!(verified["signed_by"].as_array().unwrap().len(), 3);
+    assert_eq!(verified["guarantee"]["noise"], "simulated");
+    for party in 0..3 {
+        let stated = receipt["receipt"]["ledger"]["spent"].as_f64().unwrap();
+        assert!((stage.charged(party) - stated).abs() < 1e-12);
+    }
+    let model = stage.study().join("result/model.json");
+    succeed(
+        sprifed()
+            .arg("predict")
+            .arg(&model)
+            .arg(stage.table(0))
+            .arg("--json")
+            .args(["--score", "y"]),
+    );
+    let out = stage.folder.join("published");
+    succeed(
+        sprifed()
+            .args(["study", "export"])
+            .arg(stage.study())
+            .arg("--out")
+            .arg(&out),
+    );
+    assert!(out.join("agreement.json").exists() && out.join("receipt.json").exists());
+    let status = succeed(
+        sprifed()
+            .args(["study", "status"])
+            .arg(stage.study())
+            .arg("--json"),
+    );
+    let status: Value = serde_json::from_slice(&status.stdout).unwrap();
+    assert_eq!(status["phase"], "over");
+}
+
+#[test]
+fn fifty_parties_with_one_record_each_find_the_features() {
+    let kind = Kind {
+        parties: 50,
+        records: 1,
+        quorum: 45,
+        ..Kind::default()
+    };
+    let stage = Stage::new("fifty", kind);
+    run_whole(&stage);
+    let fit = &stage.receipt()["receipt"]["fit"];
+    assert_eq!(
+        *fit,
+        stage.rehearse()["fit"],
+        "the same seeds, the same fit"
+    );
+}
+
+#[test]
+fn secret_noise_finds_the_features_at_a_generous_budget() {
+    let kind = Kind {
+        simulated: false,
+        ..Kind::default()
+    };
+    let stage = Stage::new("secret", kind);
+    run_whole(&stage);
+    let receipt = stage.receipt();
+    assert_eq!(support(&receipt["receipt"]["fit"]), [3, 8]);
+    assert_eq!(receipt["receipt"]["guarantee"]["noise"], "cryptographic");
+    let again = stage.coordinate().output().unwrap();
+    assert!(again.status.success(), "a finished study says so again");
+}

@@ -1,0 +1,51 @@
+#!/bin/sh
+# Three hospitals and a coordinator, four processes on this machine, one study over mutual TLS.
+# usage: run.sh [FOLDER]   (set SPRIFED to the command if it is not on the PATH)
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+sprifed=${SPRIFED:-sprifed}
+case $sprifed in */*) sprifed=$(cd "$(dirname "$sprifed")" && pwd)/$(basename "$sprifed") ;; esac
+folder=${1:-three-hospitals}
+port=${PORT:-8443}
+mkdir "$folder"
+sh "$here/make_data.sh" "$folder/data"
+cd "$folder"
+
+# 1. Each hospital makes its identity and sends party.json to the coordinator.
+for name in north south west; do
+    "$sprifed" study identity "$name" --records 400 > /dev/null
+done
+
+# 2. The coordinator writes down the study and makes an invitation for each.
+"$sprifed" study init heart --title "Heart risk" \
+    --party north/party.json --party south/party.json --party west/party.json \
+    --schema "$here/schema.toml" --columns data/header.csv \
+    --sparsity 3 --epsilon 6 --delta 1e-6 --procedure grad \
+    --address "localhost:$port"
+
+# 3. Each hospital reads the coordinator's key by telephone and allows it in its policy.
+key=$(sed -n 's/^ *"coordinator": "\([0-9a-f]*\)".*/\1/p' heart/invitation.json)
+for name in north south west; do
+    sed -i.first -e "s/^coordinators = .*/coordinators = [\"$key\"]/" \
+        -e 's/^largest-epsilon-per-study = .*/largest-epsilon-per-study = 6.0/' "$name/policy.toml"
+done
+
+# 4. The coordinator serves, the hospitals join.
+"$sprifed" coordinate heart --listen "127.0.0.1:$port" ${PAGE:+--page "$PAGE"} --stay 5 \
+    > coordinator.txt 2> coordinator.log &
+coordinator=$!
+trap 'kill $coordinator 2> /dev/null || true' EXIT
+for name in north south west; do
+    "$sprifed" join "heart/for-$name" --identity "$name" --data "data/$name.csv" \
+        > "$name.txt" 2> "$name.log" &
+done
+wait "$coordinator" || { cat coordinator.txt coordinator.log; exit 1; }
+trap - EXIT
+wait
+
+# 5. Everybody has a receipt that anybody can verify, and the model.
+cat coordinator.txt
+"$sprifed" verify heart/result/receipt.json
+"$sprifed" verify "$(ls north/study-*/receipt.json)"
+"$sprifed" study status heart
+grep -o '"name": "m[0-9]*"' heart/result/model.json

@@ -1,0 +1,41 @@
+//! A journal read back from a store that may be damaged, and a client that resumes from it.
+#![no_main]
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use libfuzzer_sys::fuzz_target;
+use sprifed_secure_sum::*;
+
+#[path = "../../crates/sprifed-secure-sum/tests/it/world.rs"]
+#[allow(dead_code, reason = "shared with the tests")]
+mod world;
+
+fuzz_target!(|entries: Vec<Vec<u8>>| {
+    static STUDY: OnceLock<(Arc<Study>, Vec<IdentityKey>)> = OnceLock::new();
+    let (study, identities) =
+        STUDY.get_or_init(|| world::study(world::participation(3, 3, 0), 2, 16, 1));
+    let mut journal = Vec::new();
+    for bytes in &entries {
+        if let Ok(entry) = JournalEntry::decode(bytes) {
+            assert_eq!(entry.encode(), *bytes, "one encoding for each entry");
+            journal.push(entry);
+        }
+    }
+    let mut confirmed = BTreeMap::new();
+    let contradicts = journal.iter().any(|entry| match *entry {
+        JournalEntry::Confirmed { sum, digest } => confirmed
+            .insert(sum, digest)
+            .is_some_and(|before| before != digest),
+        JournalEntry::Uploaded { .. } => false,
+    });
+    let identity = identities[0].clone();
+    let client = Client::resume(
+        Arc::clone(study),
+        ClientId(0),
+        identity,
+        world::seed(0),
+        &journal,
+    );
+    assert_eq!(client.is_none(), contradicts);
+});
