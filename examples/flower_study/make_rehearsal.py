@@ -50,7 +50,7 @@ class Rehearsal:
     features: int = 30
     sparsity: int = 2
     quorum: int = 3
-    colluders: int = 0
+    colluders: int = 1
     epsilon: float = 8.0
     procedure: str = "sieve"
     intercept: str = "estimated"
@@ -71,8 +71,7 @@ class Rehearsal:
         terms = {
             "title": "a rehearsal",
             "parties": [self._public(place) for place in range(self.parties)],
-            "schema": SCHEMA,
-            "features": self.columns()[:-1],
+            "data": {"schema": SCHEMA, "features": self.columns()[:-1]},
             "sparsity": self.sparsity,
             "epsilon": self.epsilon,
             "delta": 1e-6,
@@ -97,7 +96,8 @@ class Rehearsal:
 
     def _public(self, place: int) -> dict:
         _, public = simulated_identity(self.seed, place)
-        return {"name": f"party-{place}", "identity": public, "records": self.records}
+        simulated = self.noise == "simulated"
+        return {"name": f"party-{place}", "identity": public, "records": self.records, "simulated": simulated}
 
     def _write_party(self, folder: Path, place: int, coordinator: str) -> None:
         folder.mkdir(parents=True)

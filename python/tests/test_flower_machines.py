@@ -16,7 +16,7 @@ from sprifed._core import (  # noqa: E402
     CoordinatorMachine,
     PartyMachine,
     StudyError,
-    named_model,
+    files_of_receipt,
     rehearse,
     simulated_identity,
 )
@@ -116,10 +116,27 @@ def test_a_study_by_messages_equals_the_study_in_one_process(engine):
     assert receipt["fit"] == engine.in_one_process()
     assert {feature for feature, _ in receipt["fit"]["model"]["terms"]} == {4, 6}
     assert receipt["guarantee"]["statement"].startswith("NOT PRIVATE")
-    model = json.loads(named_model(engine.coordinator.receipt()))
-    found = {term["feature"]: term["coefficient"] for term in model["terms"]}
+    model = json.loads(dict(files_of_receipt(engine.coordinator.receipt()))["model.json"])
+    found = {term["name"]: term["coefficient"] for term in model["features"]}
     assert found["x4"] == pytest.approx(2.0, abs=0.3)
     assert found["x6"] == pytest.approx(-1.5, abs=0.3)
+
+
+def test_a_party_that_lost_its_sealed_state_takes_no_part(engine):
+    engine.exchange(0, [], known=False)
+    (state,) = (engine.parties / "0" / "flower").glob("study-*/state*")
+    state.unlink()
+    reports = engine.exchange(0, [], known=False)
+    assert any(b"sealed state is gone" in report for report in reports)
+
+
+def test_a_key_of_a_rehearsal_takes_no_part_in_a_study_that_protects(tmp_path):
+    secret = replace(SMALL, noise="cryptographic", **FEW_SUMS)
+    engine = Engine(secret.write(tmp_path / "study"), secret)
+    file = engine.parties / "0" / "party.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"simulated": True}))
+    reports = engine.exchange(0, [], known=False)
+    assert any(b"from a seed for rehearsals" in report for report in reports)
 
 
 def test_parties_that_leave_before_upload_and_before_unmasking_change_nothing_else(engine):

@@ -9,7 +9,7 @@ use sprifed_experiments::{
     Conditions, Experiment, ExperimentError, Size, Store, catalogue, experiments_page, run,
 };
 
-use crate::failure::Failure;
+use crate::failure::{Explained, Failure};
 use crate::output::{Output, table};
 
 /// `experiment`.
@@ -54,7 +54,7 @@ impl RunExperiments {
                 .transpose()?,
             commit: commit(),
         };
-        let mut store = Store::open(&self.out)?;
+        let mut store = Store::open(&self.out).explained()?;
         let start = Instant::now();
         for (number, experiment) in (1..).zip(&chosen) {
             let mut watch = |words: &str| {
@@ -64,7 +64,7 @@ impl RunExperiments {
                     chosen.len()
                 ));
             };
-            run(experiment, &conditions, &mut store, &mut watch)?;
+            run(experiment, &conditions, &mut store, &mut watch).explained()?;
         }
         let shown: Vec<Experiment> = all
             .into_iter()
@@ -74,12 +74,14 @@ impl RunExperiments {
             })
             .collect();
         let (page, figures) = experiments_page(&shown, store.rows(), &conditions);
-        store.write("report.html", &page)?;
+        store.write("report.html", &page).explained()?;
         for (name, svg) in figures {
-            store.write(&format!("figures/{name}"), &svg)?;
+            store.write(&format!("figures/{name}"), &svg).explained()?;
         }
         let answer = self.to_json(&shown, &store, &conditions);
-        store.write("results.json", &format!("{answer}\n"))?;
+        store
+            .write("results.json", &format!("{answer}\n"))
+            .explained()?;
         output.answer(&answer, |answer| self.to_text(answer));
         Ok(())
     }
@@ -199,26 +201,30 @@ fn commit() -> String {
     }
 }
 
-impl From<ExperimentError> for Failure {
-    fn from(error: ExperimentError) -> Self {
-        let message = error.to_string();
-        match error {
-            ExperimentError::Data(error) => error.into(),
-            ExperimentError::File { .. } => Self::environment(
-                "sprifed::experiment::file",
-                message,
-                "check the folder, its permissions and the space left",
-            ),
-            ExperimentError::Rows { .. } | ExperimentError::Shape { .. } => Self::usage(
-                "sprifed::experiment::content",
-                message,
-                "correct the file or name another folder",
-            ),
-            _ => Self::outcome(
-                "sprifed::experiment::failed",
-                message,
-                "what was measured is kept; run again to go on from there",
-            ),
-        }
+impl<T> Explained<T> for Result<T, ExperimentError> {
+    fn explained(self) -> Result<T, Failure> {
+        self.map_err(failure)
+    }
+}
+
+fn failure(error: ExperimentError) -> Failure {
+    let message = error.to_string();
+    match error {
+        ExperimentError::Data(error) => error.into(),
+        ExperimentError::File { .. } => Failure::environment(
+            "sprifed::experiment::file",
+            message,
+            "check the folder, its permissions and the space left",
+        ),
+        ExperimentError::Rows { .. } | ExperimentError::Shape { .. } => Failure::usage(
+            "sprifed::experiment::content",
+            message,
+            "correct the file or name another folder",
+        ),
+        _ => Failure::outcome(
+            "sprifed::experiment::failed",
+            message,
+            "what was measured is kept; run again to go on from there",
+        ),
     }
 }

@@ -13,25 +13,21 @@ mod coordinator_machine;
 mod crowd;
 mod identity;
 mod init;
-mod invitation;
+mod invitation_folder;
 mod join;
 mod party_machine;
-mod records;
 mod rehearse;
-mod result;
 mod status;
-mod terms;
 mod verify;
 
 use clap::Subcommand;
 use sprifed_net::{NetError, StoreError};
-use sprifed_study::IllegalAgreement;
 
 pub(crate) use self::coordinate::Coordinate;
 pub(crate) use self::crowd::{SEED, run_crowd};
 pub(crate) use self::join::Join;
 pub(crate) use self::verify::Verify;
-use crate::failure::Failure;
+use crate::failure::{Explained, Failure};
 use crate::output::Output;
 
 /// `study …`.
@@ -77,52 +73,44 @@ pub(crate) fn run(task: &Task, output: &Output) -> Result<(), Failure> {
     }
 }
 
-impl From<NetError> for Failure {
-    fn from(error: NetError) -> Self {
-        let message = error.to_string();
-        match error.exit_code() {
-            1 => Self::outcome(
-                "sprifed::study::ended",
-                message,
-                "see the log above; what was charged stays charged",
-            ),
-            2 => Self::usage(
-                "sprifed::study::settings",
-                message,
-                "correct the settings and start again",
-            ),
-            _ => Self::environment(
-                "sprifed::study::environment",
-                message,
-                "mend this and start again: the study goes on where it was",
-            ),
-        }
+impl<T> Explained<T> for Result<T, NetError> {
+    fn explained(self) -> Result<T, Failure> {
+        self.map_err(net_failure)
     }
 }
 
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
-        NetError::from(error).into()
+impl<T> Explained<T> for Result<T, StoreError> {
+    fn explained(self) -> Result<T, Failure> {
+        self.map_err(net_failure)
     }
 }
 
-impl From<IllegalAgreement> for Failure {
-    fn from(error: IllegalAgreement) -> Self {
-        Self::usage(
-            "sprifed::study::illegal-agreement",
-            error.to_string(),
-            "correct the numbers of the study; nothing was spent",
-        )
+/// Why the network or a store of it did not do as told.
+fn net_failure(error: impl Into<NetError>) -> Failure {
+    let error = error.into();
+    let message = error.to_string();
+    match error.exit_code() {
+        1 => Failure::outcome(
+            "sprifed::study::ended",
+            message,
+            "see the log above; what was charged stays charged",
+        ),
+        2 => Failure::usage(
+            "sprifed::study::settings",
+            message,
+            "correct the settings and start again",
+        ),
+        _ => Failure::environment(
+            "sprifed::study::environment",
+            message,
+            "mend this and start again: the study goes on where it was",
+        ),
     }
 }
 
 /// A file of a study that can not be used.
 fn unusable(path: &std::path::Path, found: &dyn core::fmt::Display, required: &str) -> Failure {
-    Failure::usage(
-        "sprifed::study::unusable-file",
-        format!("`{}`: {found}; {required} is required", path.display()),
-        "name the right file; nothing was spent",
-    )
+    Failure::unusable(&path.display().to_string(), found, required)
 }
 
 /// Reads a file of a study.

@@ -28,7 +28,6 @@ use crate::score::{Score, require_columns};
 use crate::study_arguments::{BackendArguments, BackendName, RelationName};
 
 use self::report::{Evaluation, Report};
-pub(crate) use sprifed_fit::{Guarantee, Terms, has_public_scale, recommended_delta};
 
 /// `fit`.
 #[derive(Args, Debug)]

@@ -7,9 +7,7 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 
-pub(crate) use sprifed_fit::{
-    FORMAT, Model, Parts, Receipt, Response, Term, software, to_term,
-};
+pub(crate) use sprifed_fit::{FORMAT, Model, Receipt, Term, software};
 
 /// Reads the model at `path`.
 ///

@@ -9,6 +9,7 @@ use sprifed_privacy::{
 };
 use sprifed_query::PlanError;
 use sprifed_simulate::TrialError;
+use sprifed_study::IllegalAgreement;
 
 /// Who has to act, which decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +67,16 @@ impl Failure {
             message,
             help: help.to_owned(),
         }
+    }
+
+    /// Something given, called `what`, can not be used.
+    #[must_use]
+    pub fn unusable(what: &str, found: &dyn fmt::Display, required: &str) -> Self {
+        Self::usage(
+            "sprifed::study::unusable-file",
+            format!("`{what}`: {found}; {required} is required"),
+            "name the right file; nothing was spent",
+        )
     }
 
     /// The same failure with other advice.
@@ -154,6 +165,13 @@ impl From<PlanError> for Failure {
     fn from(error: PlanError) -> Self {
         let help = "change the budget, the sparsity or the size; nothing was spent";
         Self::usage("sprifed::plan::impossible", error.to_string(), help)
+    }
+}
+
+impl From<IllegalAgreement> for Failure {
+    fn from(error: IllegalAgreement) -> Self {
+        let help = "correct the numbers of the study; nothing was spent";
+        Self::usage("sprifed::study::illegal-agreement", error.to_string(), help)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod backend;
 mod failure;
+mod federation;
 mod guarantee;
 mod holdings;
 mod model;
@@ -18,6 +19,10 @@ mod world;
 
 pub use backend::{Backend, BackendRequest, trust_words};
 pub use failure::{Blame, Failure};
+pub use federation::{
+    DataTerms, Draft, Invitation, PartyRecords, PublicParty, check_party_name, named_terms,
+    study_files,
+};
 pub use guarantee::{Guarantee, Terms};
 pub use holdings::{Grouped, Holdings};
 pub use model::{FORMAT, Model, Parts, Receipt, Response, Term, VERSION, software, to_term};

@@ -6,8 +6,9 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use sprifed_fit::{
-    Backend, BackendRequest, Failure, Model, NOT_PRIVATE_REFERENCE, PlanRequest, Simulation, WorldSize,
-    centred_omp, certified_guarantee, nobody_leaves_a_curator, parse_correlation, verify_model,
+    Backend, BackendRequest, Failure, Model, NOT_PRIVATE_REFERENCE, PlanRequest, Simulation,
+    WorldSize, centred_omp, certified_guarantee, nobody_leaves_a_curator, parse_correlation,
+    verify_model,
 };
 use sprifed_privacy::{ApproxDp, NoiseOrigin};
 use sprifed_simulate::{Absence, Method, Reading, Summary};

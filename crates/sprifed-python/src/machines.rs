@@ -14,11 +14,8 @@ mod draft;
 mod envelope;
 mod failure;
 mod files;
-mod invitation;
 mod journal;
-mod named_model;
 mod party;
-mod records;
 mod rehearsal;
 mod sealed_state;
 
@@ -30,6 +27,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<party::PartyMachine>()?;
     module.add_function(wrap_pyfunction!(draft::draft_invitation, module)?)?;
     module.add_function(wrap_pyfunction!(draft::simulated_identity, module)?)?;
-    module.add_function(wrap_pyfunction!(named_model::named_model, module)?)?;
+    module.add_function(wrap_pyfunction!(coordinator::files_of_receipt, module)?)?;
     module.add_function(wrap_pyfunction!(rehearsal::rehearse, module)?)
 }

@@ -133,6 +133,14 @@ pub struct Agreed {
 }
 
 impl Agreed {
+    /// Where the party with this identity is in the roster.
+    #[must_use]
+    pub fn place_of(&self, identity: &Digest) -> Option<ClientId> {
+        let mut parties = (0..).zip(&self.agreement.parties);
+        let found = parties.find(|(_, party)| party.identity == *identity);
+        found.map(|(place, _)| ClientId(place))
+    }
+
     /// Reads and checks the document of a study.
     ///
     /// # Errors

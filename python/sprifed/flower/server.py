@@ -7,7 +7,7 @@ from pathlib import Path
 from flwr.app import Context
 from flwr.serverapp import Grid, ServerApp
 
-from sprifed._core import CoordinatorMachine, named_model
+from sprifed._core import CoordinatorMachine, files_of_receipt
 from sprifed.flower.post import Patience, Post, Watch
 
 
@@ -27,8 +27,8 @@ def run_study(
     )
     post = Post(grid, machine, patience, watch)
     receipt = post.run()
-    (folder / "receipt.json").write_bytes(receipt)
-    (folder / "coefficients.json").write_text(named_model(receipt))
+    for name, content in files_of_receipt(receipt):
+        (folder / name).write_bytes(content)
     (folder / "exchanges.json").write_text(json.dumps([vars(e) for e in post.exchanges], indent=1))
     return receipt
 

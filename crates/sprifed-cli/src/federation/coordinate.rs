@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use serde::Deserialize;
 use serde_json::json;
+use sprifed_fit::Invitation;
 use sprifed_net::{
     Ended, Identity, Limits, LogLevel, PartyId, Patience, Refused, RosterEntry, Server,
     ServerConfig, start_logs,
@@ -16,9 +17,9 @@ use sprifed_study::{Agreed, StudyCoordinator};
 
 use super::coordinator_machine::StudyMachine;
 use super::identity::read_identity;
-use super::invitation::Invitation;
+use super::invitation_folder::read_invitation;
 use super::{read, unusable};
-use crate::failure::Failure;
+use crate::failure::{Explained as _, Failure};
 use crate::model::software;
 use crate::output::Output;
 
@@ -67,7 +68,7 @@ pub(super) const STATE: &str = "state.sqlite";
 
 /// The study of a folder, checked.
 pub(super) fn read_study(folder: &Path) -> Result<(Invitation, Arc<Agreed>), Failure> {
-    let (invitation, agreed) = Invitation::read(&folder.join("invitation.json"))?;
+    let (invitation, agreed) = read_invitation(&folder.join("invitation.json"))?;
     Ok((invitation, Arc::new(agreed)))
 }
 
@@ -97,12 +98,12 @@ impl Coordinate {
         });
         let machine = open_machine(&self.folder, &agreed)?;
         let config = self.config(&agreed)?;
-        let server = Server::open(config, || Ok::<_, Refused>(machine))?;
+        let server = Server::open(config, || Ok::<_, Refused>(machine)).explained()?;
         output.note(&format!("listening on {}", server.address()));
         if let Some(page) = server.page_address() {
             output.note(&format!("the page is at http://{page}/"));
         }
-        match server.run_until_signal()? {
+        match server.run_until_signal().explained()? {
             Ended::Interrupted => {
                 output.note("stopped; start again to go on");
                 Ok(())
@@ -123,7 +124,9 @@ impl Coordinate {
             entries.push(RosterEntry {
                 party: PartyId(id),
                 name: party.name.clone(),
-                certificate: certificate.parse()?,
+                certificate: certificate
+                    .parse::<sprifed_net::Fingerprint>()
+                    .explained()?,
             });
         }
         let tls = self.folder.join("tls");

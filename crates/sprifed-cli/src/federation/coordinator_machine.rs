@@ -10,7 +10,7 @@ use sprifed_privacy::ApproxDp;
 use sprifed_secure_sum::{ClientId, Phase};
 use sprifed_study::{CoordinatorEffect, Outcome, SignedReceipt, StudyCoordinator, StudyPhase};
 
-use super::result::{artefacts, named_terms};
+use sprifed_fit::{named_terms, study_files};
 
 /// See the module.
 #[derive(Debug)]
@@ -101,7 +101,7 @@ impl CoordinatorMachine for StudyMachine {
             CoordinatorEffect::Send(to, bytes) => Effect::Send(PartyId(to.0), bytes.to_vec()),
             CoordinatorEffect::Checkpoint { epoch, bytes } => Effect::Checkpoint { epoch, bytes },
             CoordinatorEffect::Ended(receipt) => Effect::Finished {
-                artefacts: artefacts(&receipt),
+                artefacts: study_files(&receipt),
             },
         })
     }

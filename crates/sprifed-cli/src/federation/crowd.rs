@@ -11,11 +11,11 @@ use sprifed_secure_sum::ClientId;
 use sprifed_study::{PartyKey, StudyParty};
 
 use super::coordinate::read_study;
-use super::invitation::InvitationFolder;
+use super::invitation_folder::InvitationFolder;
 use super::party_machine::{PartyMachine, read_journal};
-use super::records::PartyRecords;
-use crate::failure::Failure;
+use crate::failure::{Explained as _, Failure};
 use crate::model::software;
+use sprifed_fit::PartyRecords;
 
 /// From which identities, masks and noise of a crowd are derived.
 pub(crate) const SEED: u64 = 1;
@@ -89,9 +89,9 @@ pub(crate) fn run_crowd(folder: &Path) -> Result<usize, Failure> {
             .map_err(|declined| Refused::because(declined.to_string()))
         };
         let journal = Box::new(Memory::default());
-        clients.push(ClientLoop::open_with_journal(config, journal, factory)?);
+        clients.push(ClientLoop::open_with_journal(config, journal, factory).explained()?);
     }
-    let ended = ClientLoop::run_together(clients)?;
+    let ended = ClientLoop::run_together(clients).explained()?;
     let is_good =
         |ended: &&ClientEnded| matches!(ended, ClientEnded::Finished { success: true, .. });
     Ok(ended.iter().filter(is_good).count())

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
+use sprifed_fit::{PublicParty, check_party_name};
 use sprifed_secure_sum::IdentityKey;
 use sprifed_study::{Digest, PartyKey};
 
@@ -33,24 +33,10 @@ pub(crate) struct MakeIdentity {
     place: Option<u32>,
 }
 
-/// The public file of a party.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct PublicParty {
-    pub(super) name: String,
-    pub(super) identity: Digest,
-    pub(super) records: u32,
-    /// Whether the key was made from a seed that anybody can repeat.
-    #[serde(default)]
-    pub(super) simulated: bool,
-}
-
-impl PublicParty {
-    /// Reads the file that a party sent.
-    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
-        serde_json::from_slice(&read(path)?)
-            .map_err(|error| unusable(path, &error, "the party.json of `study identity`"))
-    }
+/// Reads the file that a party sent.
+pub(super) fn read_public_party(path: &Path) -> Result<PublicParty, Failure> {
+    serde_json::from_slice(&read(path)?)
+        .map_err(|error| unusable(path, &error, "the party.json of `study identity`"))
 }
 
 /// The identity key in a party's or coordinator's folder.
@@ -69,7 +55,7 @@ pub(super) fn write_identity(path: &Path, bits: [u8; 32]) -> Result<IdentityKey,
 
 impl MakeIdentity {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
-        check_name(&self.name)?;
+        check_party_name(&self.name)?;
         if self.records == 0 {
             return Err(Failure::usage(
                 "sprifed::study::no-records",
@@ -115,19 +101,6 @@ impl MakeIdentity {
         });
         Ok(())
     }
-}
-
-/// Names go into certificates and file names.
-pub(super) fn check_name(name: &str) -> Result<(), Failure> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    if !name.is_empty() && name.len() <= 60 && name.chars().all(plain) {
-        return Ok(());
-    }
-    Err(Failure::usage(
-        "sprifed::study::illegal-name",
-        format!("{name:?} is no name; up to 60 letters, digits, `-` and `_` are required"),
-        "choose another name",
-    ))
 }
 
 pub(super) fn make_folder(folder: &Path) -> Result<(), Failure> {

@@ -4,22 +4,20 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
-use sprifed_data::{PrivacyUnit as DataUnit, Schema, read_columns, read_schema};
+use sprifed_data::{Schema, read_columns, read_schema};
+use sprifed_fit::{DataTerms, Draft, Invitation};
 use sprifed_net::{CertificateOrder, issue};
 use sprifed_noise::Provenance;
-use sprifed_privacy::{ApproxDp, Delta, Epsilon, NoiseOrigin, Participation, PrivacyUnit};
-use sprifed_recovery::{CertifiedProcedure, Intercept, Setting};
-use sprifed_study::{Agreed, Agreement, Digest, FORMAT, Party};
+use sprifed_privacy::{ApproxDp, Delta, Epsilon};
+use sprifed_recovery::{CertifiedProcedure, Intercept};
+use sprifed_study::{Agreed, Digest};
 
-use super::identity::{PublicParty, check_name, make_folder, write_identity};
-use super::invitation::Invitation;
+use super::identity::{make_folder, read_public_party, write_identity};
 use super::read;
-use super::terms::DataTerms;
 use crate::account::parse_quantity;
 use crate::entropy::fresh_bits;
-use crate::failure::Failure;
+use crate::failure::{Explained as _, Failure};
 use crate::files::create_private;
-use crate::fit::{has_public_scale, recommended_delta};
 use crate::output::Output;
 use crate::study_arguments::RelationName;
 
@@ -84,13 +82,8 @@ fn parse_procedure(text: &str) -> Result<CertifiedProcedure, String> {
 
 impl Init {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
-        let parties = self.parties()?;
-        let schema = read_schema(&self.schema)?;
-        refuse_client_column(&schema)?;
-        let terms = DataTerms {
-            schema: String::from_utf8_lossy(&read(&self.schema)?).into_owned(),
-            features: self.features(&schema)?,
-        };
+        let draft = self.draft()?;
+        let parties = draft.parties.clone();
         let host = self.address.rsplit_once(':').map(|(host, _)| host);
         let host = host.filter(|host| !host.is_empty()).ok_or_else(|| {
             Failure::usage(
@@ -108,19 +101,20 @@ impl Init {
         }
         let coordinator_bits = fresh_bits()?;
         let identity = sprifed_secure_sum::IdentityKey::from_stored(&coordinator_bits);
-        let agreement = self.agreement(&schema, &terms, &parties, identity.public())?;
-        let agreed = Agreed::new(agreement)?;
+        let nonce = Digest(fresh_bits()?);
+        let agreed = Agreed::new(draft.agreement(Digest(identity.public()), nonce)?)?;
         make_folder(&self.folder)?;
         write_identity(&self.folder.join("coordinator.key"), coordinator_bits)?;
         let invitation = Invitation::sign(&agreed, &identity, &self.address);
-        let text = serde_json::to_string_pretty(&invitation).unwrap_or_default() + "\n";
+        let text = invitation.to_json();
         create_private(&self.folder.join("invitation.json"), &text)?;
         let issued = issue(&CertificateOrder {
             folder: self.folder.join("tls"),
             coordinator_hosts: vec![host.trim_matches(['[', ']']).to_owned()],
             clients: parties.iter().map(|party| party.name.clone()).collect(),
             valid_days: self.valid_days,
-        })?;
+        })
+        .explained()?;
         let mut fingerprints = Vec::new();
         for (party, (files, fingerprint)) in parties.iter().zip(&issued.clients) {
             let folder = self.folder.join(format!("for-{}", party.name));
@@ -184,37 +178,33 @@ impl Init {
         });
     }
 
-    fn parties(&self) -> Result<Vec<PublicParty>, Failure> {
-        let parties: Vec<PublicParty> = self
-            .party
-            .iter()
-            .map(|path| PublicParty::read(path))
-            .collect::<Result<_, _>>()?;
-        let mut names = std::collections::BTreeSet::new();
-        for party in &parties {
-            check_name(&party.name)?;
-            if party.simulated && !self.simulate_noise {
-                return Err(Failure::usage(
-                    "sprifed::study::rehearsal-key",
-                    format!(
-                        "{} was made from a seed that anybody can repeat",
-                        party.name
-                    ),
-                    "ask for an identity made without --simulate, or add --simulate-noise for a rehearsal",
-                ));
-            }
-            if !names.insert(&party.name) {
-                return Err(Failure::usage(
-                    "sprifed::study::two-parties",
-                    format!(
-                        "two parties are called {:?}; each needs its own name",
-                        party.name
-                    ),
-                    "ask one of them to choose another name",
-                ));
-            }
-        }
-        Ok(parties)
+    fn draft(&self) -> Result<Draft, Failure> {
+        let parties = self.party.iter().map(|path| read_public_party(path));
+        let parties = parties.collect::<Result<_, _>>()?;
+        let name = self.folder.file_name().unwrap_or_default();
+        let title = self.title.clone();
+        Ok(Draft {
+            title: title.unwrap_or_else(|| name.to_string_lossy().into_owned()),
+            parties,
+            data: DataTerms {
+                schema: String::from_utf8_lossy(&read(&self.schema)?).into_owned(),
+                features: self.features(&read_schema(&self.schema)?)?,
+            },
+            sparsity: self.sparsity,
+            epsilon: self.epsilon,
+            delta: self.delta,
+            procedure: self.procedure,
+            neighbours: self.neighbours.relation(),
+            quorum: self.quorum,
+            colluders: self.colluders,
+            repeats: self.repeats,
+            intercept: Intercept::Estimated,
+            noise: if self.simulate_noise {
+                Provenance::Simulated
+            } else {
+                Provenance::Cryptographic
+            },
+        })
     }
 
     /// The candidate features, from a header and the schema.
@@ -238,90 +228,6 @@ impl Init {
         let names = columns.into_iter().map(|column| column.name);
         Ok(names.filter(|name| is_feature(name)).collect())
     }
-
-    fn agreement(
-        &self,
-        schema: &Schema,
-        terms: &DataTerms,
-        parties: &[PublicParty],
-        coordinator: [u8; 32],
-    ) -> Result<Agreement, Failure> {
-        let unit = match schema.unit() {
-            DataUnit::Client => PrivacyUnit::Client,
-            _ => PrivacyUnit::Record,
-        };
-        let n_parties = u32::try_from(parties.len()).unwrap_or(u32::MAX);
-        let units = |party: &PublicParty| match unit {
-            PrivacyUnit::Record => party.records,
-            PrivacyUnit::Client => 1,
-        };
-        let n_records = parties.iter().map(units).fold(0, u32::saturating_add);
-        let quorum = self.quorum.unwrap_or(n_parties - n_parties / 10);
-        let colluders = self.colluders.unwrap_or((n_parties / 20).max(1));
-        let participation = Participation::new(n_parties, quorum, colluders)?;
-        let delta = self
-            .delta
-            .map_or_else(|| recommended_delta(f64::from(n_records)), Ok)?;
-        let mapping = terms.mapping(schema)?;
-        let setting = Setting {
-            n_records,
-            n_features: u32::try_from(terms.features.len()).unwrap_or(u32::MAX),
-            sparsity: self.sparsity,
-            budget: ApproxDp::new(self.epsilon, delta),
-            relation: self.neighbours.relation(),
-            unit,
-            origin: NoiseOrigin::Shares(participation),
-            response_bound: mapping.response_bound(),
-            feature_bound: mapping.feature_bound(),
-            feature_scale: mapping
-                .features()
-                .iter()
-                .all(has_public_scale)
-                .then_some(1.0),
-            intercept: Intercept::Estimated,
-        };
-        let name = self.folder.file_name().unwrap_or_default();
-        let title = self
-            .title
-            .clone()
-            .unwrap_or_else(|| name.to_string_lossy().into_owned());
-        let party = |party: &PublicParty| Party {
-            name: party.name.clone(),
-            identity: party.identity,
-            units: units(party),
-        };
-        Ok(Agreement {
-            format: FORMAT,
-            title,
-            nonce: Digest(fresh_bits()?),
-            coordinator: Digest(coordinator),
-            procedure: self.procedure,
-            plan: self.procedure.plan(&setting)?,
-            setting,
-            parties: parties.iter().map(party).collect(),
-            repeats: self.repeats,
-            noise: if self.simulate_noise {
-                Provenance::Simulated
-            } else {
-                Provenance::Cryptographic
-            },
-            data: serde_json::to_value(terms).unwrap_or_default(),
-        })
-    }
-}
-
-/// Between parties the party is the client.
-fn refuse_client_column(schema: &Schema) -> Result<(), Failure> {
-    let Some(column) = schema.client() else {
-        return Ok(());
-    };
-    Err(Failure::usage(
-        "sprifed::study::client-column",
-        format!(
-            "the schema names the client column `{column}`, but in a study between parties each party is one client"
-        ),
-        "remove `client` and `max_per_client` from the schema; `unit` stays",
-    ))
 }
 
 fn move_file(from: &Path, to: &Path) -> Result<(), Failure> {

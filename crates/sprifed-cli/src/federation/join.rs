@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
+use sprifed_fit::Invitation;
 use sprifed_net::{
     ClientConfig, ClientEnded, ClientLoop, LifetimeLedger, LogLevel, Persistence, Refused,
     SqliteJournal, start_logs,
@@ -16,13 +17,12 @@ use sprifed_noise::Provenance;
 use sprifed_secure_sum::{ClientId, IdentityKey};
 use sprifed_study::{Agreed, Digest, PartyKey, PartyReceipt, Policy, StudyParty};
 
-use super::identity::{PublicParty, make_folder, read_identity};
-use super::invitation::{Invitation, InvitationFolder};
+use super::identity::{make_folder, read_identity, read_public_party};
+use super::invitation_folder::{InvitationFolder, read_invitation, read_records};
 use super::party_machine::{PartyMachine, read_journal};
-use super::records::PartyRecords;
 use super::{read, unusable};
 use crate::entropy::fresh_bits;
-use crate::failure::Failure;
+use crate::failure::{Explained as _, Failure};
 use crate::files::create_private;
 use crate::fit::note_counts;
 use crate::model::software;
@@ -65,15 +65,16 @@ pub(crate) struct Join {
 impl Join {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
         let folder = InvitationFolder(self.invitation.clone());
-        let (invitation, agreed) = Invitation::read(&folder.document())?;
+        let (invitation, agreed) = read_invitation(&folder.document())?;
         let agreed = Arc::new(agreed);
         let identity = read_identity(&self.identity.join("identity.key"))?;
         let me = place_of(&agreed, &identity)?;
         self.refuse_rehearsal_key(&agreed)?;
         let policy = self.read_policy()?;
-        let mut lifetime = LifetimeLedger::open(&self.identity.join("ledger.sqlite"))?;
+        let mut lifetime =
+            LifetimeLedger::open(&self.identity.join("ledger.sqlite")).explained()?;
         let study = agreed.digest().to_string();
-        let spent = lifetime.spent_elsewhere(&study)?;
+        let spent = lifetime.spent_elsewhere(&study).explained()?;
         policy.check(&agreed, spent).map_err(|forbidden| {
             Failure::outcome(
                 "sprifed::policy::refused",
@@ -88,7 +89,11 @@ impl Join {
         let ceiling = agreed.ceiling();
         let title = &agreed.agreement().title;
         let (epsilon, delta) = (ceiling.epsilon().get(), ceiling.delta().get());
-        let is_known = lifetime.lines()?.iter().any(|line| line.study == study);
+        let is_known = lifetime
+            .lines()
+            .explained()?
+            .iter()
+            .any(|line| line.study == study);
         let state = self
             .identity
             .join(format!("study-{}", short(agreed.digest())));
@@ -99,11 +104,13 @@ impl Join {
         }
         let key = self.party_key(&agreed, me, &state.join("party.key"), is_known)?;
         // It is there before the ledger knows of the study: whoever is known without it has lost it.
-        let journal = SqliteJournal::open(&config.state, &study)?;
-        lifetime.reserve(&study, title, epsilon, delta)?;
-        let read = PartyRecords::read(&self.data, agreed.agreement());
+        let journal = SqliteJournal::open(&config.state, &study).explained()?;
+        lifetime
+            .reserve(&study, title, epsilon, delta)
+            .explained()?;
+        let read = read_records(&self.data, agreed.agreement());
         if read.is_err() && !is_known {
-            lifetime.withdraw(&study)?;
+            lifetime.withdraw(&study).explained()?;
         }
         let (records, counts) = read?;
         note_counts(&counts, output);
@@ -121,8 +128,9 @@ impl Join {
                 .map(PartyMachine)
                 .map_err(|declined| Refused::because(declined.to_string()))
         };
-        let taking_part = ClientLoop::open_with_journal(config, Box::new(journal), factory)?;
-        match taking_part.run_until_signal()? {
+        let taking_part =
+            ClientLoop::open_with_journal(config, Box::new(journal), factory).explained()?;
+        match taking_part.run_until_signal().explained()? {
             ClientEnded::Interrupted => {
                 output.note("stopped; start again to go on");
                 Ok(())
@@ -146,7 +154,7 @@ impl Join {
         let receipt: PartyReceipt = serde_json::from_slice(&receipt)
             .map_err(|error| unusable(Path::new("receipt.json"), &error, "a receipt"))?;
         let spent = receipt.statement.ledger.spent.map_or(0.0, f64::from);
-        lifetime.settle(study, spent)?;
+        lifetime.settle(study, spent).explained()?;
         let document = &receipt.study.receipt;
         if !success {
             return Err(Failure::outcome(
@@ -155,7 +163,7 @@ impl Join {
                 "the receipt says what this party was charged",
             ));
         }
-        let lines = lifetime.lines()?;
+        let lines = lifetime.lines().explained()?;
         let total: f64 = lines.iter().map(|line| line.epsilon).sum();
         let answer = json!({
             "guarantee": document.guarantee, "charged_epsilon": spent,
@@ -198,7 +206,7 @@ impl Join {
 
     /// A key that anybody can repeat protects nobody.
     fn refuse_rehearsal_key(&self, agreed: &Agreed) -> Result<(), Failure> {
-        let public = PublicParty::read(&self.identity.join("party.json"))?;
+        let public = read_public_party(&self.identity.join("party.json"))?;
         if !public.simulated || agreed.agreement().noise == Provenance::Simulated {
             return Ok(());
         }
@@ -303,11 +311,7 @@ fn state_lost(path: &Path) -> Failure {
 /// Where this identity is in the roster.
 fn place_of(agreed: &Agreed, identity: &IdentityKey) -> Result<ClientId, Failure> {
     let public = Digest(identity.public());
-    let parties = agreed.agreement().parties.iter();
-    let place = (0..)
-        .zip(parties)
-        .find(|(_, party)| party.identity == public);
-    place.map(|(id, _)| ClientId(id)).ok_or_else(|| {
+    agreed.place_of(&public).ok_or_else(|| {
         Failure::outcome(
             "sprifed::study::not-invited",
             format!("the study does not invite the identity {public}"),

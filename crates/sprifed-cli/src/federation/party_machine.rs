@@ -3,7 +3,7 @@
 use sprifed_net::{ClientEffect, ClientMachine, Refused};
 use sprifed_study::{JournalLine, PartyEffect, StudyParty};
 
-use super::records::PartyRecords;
+use sprifed_fit::PartyRecords;
 
 /// See the module.
 #[derive(Debug)]

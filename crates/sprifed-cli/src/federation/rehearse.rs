@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
+use sprifed_fit::PartyRecords;
 use sprifed_noise::Provenance;
 use sprifed_study::{Embedded, PartyKey, everybody};
 
 use super::coordinate::read_study;
-use super::records::PartyRecords;
+use super::invitation_folder::read_records;
 use crate::failure::Failure;
 use crate::output::Output;
 
@@ -42,7 +43,7 @@ impl Rehearse {
             return Err(refuse(message, "give --data once for each party"));
         }
         let records = self.data.iter().map(|path| {
-            let (records, _) = PartyRecords::read(path, agreement)?;
+            let (records, _) = read_records(path, agreement)?;
             Ok(records)
         });
         let records: Vec<PartyRecords> = records.collect::<Result<_, Failure>>()?;

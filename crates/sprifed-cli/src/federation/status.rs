@@ -9,7 +9,7 @@ use sprifed_net::{StatusView, stored_status};
 use super::coordinate::{CANCELLED, STATE, open_machine, read_study};
 use super::identity::make_folder;
 use super::read;
-use crate::failure::Failure;
+use crate::failure::{Explained as _, Failure};
 use crate::files::create_private;
 use crate::output::Output;
 
@@ -44,7 +44,7 @@ impl Status {
         let state = self.folder.join(STATE);
         let is_begun = state.exists();
         let status = if is_begun {
-            stored_status(&state, machine)?
+            stored_status(&state, machine).explained()?
         } else {
             sprifed_net::CoordinatorMachine::status(&machine)
         };

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use sprifed_fit::{Invitation, study_files};
 use sprifed_secure_sum::{ClientId, IdentityKey, Phase};
 use sprifed_study::{
     Agreed, CoordinatorEffect, Outcome, SignedReceipt, StudyCoordinator, StudyPhase,
@@ -13,7 +14,6 @@ use sprifed_study::{
 use super::envelope::{Answer, Errand, Unchecked, VERSION, seal};
 use super::failure::Failure;
 use super::files::parse_key;
-use super::invitation::{Invitation, place_of};
 use super::journal::{Input, Journal};
 use super::party::SOFTWARE;
 
@@ -225,7 +225,8 @@ impl CoordinatorMachine {
         identity: IdentityKey,
         journal: Option<PathBuf>,
     ) -> Result<Self, Failure> {
-        let agreed = Arc::new(Invitation::read(&invitation)?);
+        let (_, agreed) = Invitation::open(&invitation, "invitation.json")?;
+        let agreed = Arc::new(agreed);
         let mut study = StudyCoordinator::open(Arc::clone(&agreed), identity.clone(), SOFTWARE)?;
         let journal = journal.map(|path| Journal::open(&path, &mut study));
         let running = Running {
@@ -249,7 +250,7 @@ impl CoordinatorMachine {
         let identity = answer.claimed().identity;
         // The signature first: nobody is called a stranger for what somebody else wrote.
         let answer = answer.signed_by(&identity)?;
-        let place = place_of(&self.agreed, &identity).ok_or_else(|| {
+        let place = self.agreed.place_of(&identity).ok_or_else(|| {
             let words = format!("node {node} is a stranger: the study does not invite {identity}");
             Failure::Refused(words)
         })?;
@@ -260,6 +261,20 @@ impl CoordinatorMachine {
         }
         Ok((place, answer))
     }
+}
+
+/// The files that a receipt (JSON) becomes: its own, and the model in the units of the tables.
+#[pyfunction]
+pub(super) fn files_of_receipt<'py>(
+    py: Python<'py>,
+    receipt: &[u8],
+) -> PyResult<Vec<(String, Bound<'py, PyBytes>)>> {
+    let receipt: SignedReceipt = serde_json::from_slice(receipt)
+        .map_err(|error| Failure::unusable("the receipt", error, "the receipt of a study"))?;
+    let files = study_files(&receipt).into_iter();
+    Ok(files
+        .map(|(name, bytes)| (name, PyBytes::new(py, &bytes)))
+        .collect())
 }
 
 fn keep(journal: &mut Option<Journal>, input: &Input) -> Result<(), Failure> {

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use pyo3::PyErr;
 use pyo3::exceptions::PyOSError;
+use pyo3::{PyErr, Python};
 use sprifed_net::StoreError;
-use sprifed_study::{CoordinatorError, IllegalAgreement, MessageRefused};
+use sprifed_study::{CoordinatorError, MessageRefused};
 
 use crate::entropy::NoEntropy;
-use crate::error::{DataError, StudyError};
+use crate::error::{StudyError, raise};
 
 /// See the module.
 #[derive(Debug, thiserror::Error)]
@@ -30,18 +30,15 @@ pub(super) enum Failure {
         action: &'static str,
         source: std::io::Error,
     },
-    /// The study document is not to be agreed to.
-    #[error(transparent)]
-    Agreement(#[from] IllegalAgreement),
     /// The coordinator can not begin or go on.
     #[error(transparent)]
     Coordinator(#[from] CoordinatorError),
     /// A message that the study refused.
     #[error(transparent)]
     Message(#[from] MessageRefused),
-    /// The table can not be read as agreed.
+    /// What the command line would say too.
     #[error(transparent)]
-    Data(#[from] sprifed_data::DataError),
+    Common(#[from] sprifed_fit::Failure),
     /// The lifetime ledger can not be used.
     #[error(transparent)]
     Ledger(#[from] StoreError),
@@ -87,7 +84,7 @@ impl From<Failure> for PyErr {
             Failure::File { .. } | Failure::Ledger(_) | Failure::Entropy(_) => {
                 PyOSError::new_err(words)
             }
-            Failure::Data(_) => DataError::new_err(words),
+            Failure::Common(common) => Python::attach(|py| raise(py, &common)),
             _ => StudyError::new_err(words),
         }
     }

@@ -4,16 +4,19 @@
 //! The order of things is the point: invitation, signature, policy and lifetime ledger come before
 //! the table, and the table is opened only for an errand that asks something.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use sprifed_data::read_table;
+use sprifed_fit::{DataTerms, Invitation, PartyRecords, PublicParty};
 use sprifed_net::LifetimeLedger;
 use sprifed_noise::Provenance;
 use sprifed_secure_sum::{ClientId, IdentityKey};
 use sprifed_study::{
-    Agreed, Digest, Order, PartyEffect, PartyKey, PartyReceipt, Policy, Report, StudyParty,
+    Agreed, Agreement, Digest, Order, PartyEffect, PartyKey, PartyReceipt, Policy, Report,
+    StudyParty,
 };
 use zeroize::Zeroizing;
 
@@ -22,8 +25,6 @@ use super::failure::Failure;
 use super::files::{
     lock, make_private_folder, parse_key, read, read_if_there, read_key, replace_private,
 };
-use super::invitation::{Invitation, place_of};
-use super::records::PartyRecords;
 use super::sealed_state::{PartyState, Seal};
 use crate::entropy::fresh_bits;
 
@@ -86,8 +87,8 @@ impl PartyMachine {
         let _only_one = lock(&folder)?;
         let document = folder.join("invitation.json");
         let (agreed, is_new) = match (&errand.claimed().invitation, read_if_there(&document)?) {
-            (_, Some(known)) => (Invitation::read(&known)?, None),
-            (Some(sent), None) => (Invitation::read(sent)?, Some(sent.clone())),
+            (_, Some(known)) => (open_invitation(&known)?, None),
+            (Some(sent), None) => (open_invitation(sent)?, Some(sent.clone())),
             (None, None) => {
                 let words =
                     format!("study {study} is not known here and no invitation came with it");
@@ -106,7 +107,7 @@ impl PartyMachine {
             reports: Vec::new(),
             refusals: Vec::new(),
         };
-        let Some(me) = place_of(&agreed, &public) else {
+        let Some(me) = agreed.place_of(&public) else {
             let words = format!("the study does not invite the identity {public}");
             answer.refusals.push(words);
             return Ok(seal(&answer, &identity));
@@ -114,7 +115,7 @@ impl PartyMachine {
         check_address(&errand, &agreed, node, me)?;
         match self.allowed(&agreed)? {
             Err(reason) => answer.reports.push(Report::Declined { reason }.encode()),
-            Ok(()) => {
+            Ok(is_known) => {
                 if let Some(sent) = is_new {
                     replace_private(&document, &sent)?;
                 }
@@ -126,6 +127,12 @@ impl PartyMachine {
                     me,
                     identity: &identity,
                 };
+                if !is_known {
+                    // It is there before the ledger knows of the study: whoever is known without it
+                    // has lost it.
+                    visit.begin()?;
+                    self.reserve(&agreed)?;
+                }
                 if let Some(receipt) = visit.carry_out(&errand, &mut answer)? {
                     replace_private(&folder.join("receipt.json"), &receipt.to_json())?;
                     let spent = receipt.statement.ledger.spent.map_or(0.0, f64::from);
@@ -140,22 +147,35 @@ impl PartyMachine {
         Ok(LifetimeLedger::open(&self.identity.join("ledger.sqlite"))?)
     }
 
-    /// Whether the policy allows the study, which is then in the lifetime ledger; or why not.
-    fn allowed(&self, agreed: &Agreed) -> Result<Result<(), String>, Failure> {
+    /// Whether the study, which the policy allows, is in the lifetime ledger; or why it is not allowed.
+    fn allowed(&self, agreed: &Agreed) -> Result<Result<bool, String>, Failure> {
+        let path = self.identity.join("party.json");
+        let public: PublicParty = serde_json::from_slice(&read(&path)?).map_err(|error| {
+            Failure::unusable(path.display().to_string(), error, "a party.json")
+        })?;
+        if public.simulated && agreed.agreement().noise != Provenance::Simulated {
+            let words = "its identity was made from a seed for rehearsals, and the study is none";
+            return Ok(Err(words.to_owned()));
+        }
         let path = self.identity.join("policy.toml");
         let text = String::from_utf8_lossy(&read(&path)?).into_owned();
         let policy: Policy = toml::from_str(&text)
             .map_err(|error| Failure::unusable(path.display().to_string(), error, "a policy"))?;
-        let mut ledger = self.ledger()?;
+        let ledger = self.ledger()?;
         let study = agreed.digest().to_string();
         let spent = ledger.spent_elsewhere(&study)?;
         if let Err(forbidden) = policy.check(agreed, spent) {
             return Ok(Err(forbidden.to_string()));
         }
-        let ceiling = agreed.ceiling();
+        Ok(Ok(ledger.lines()?.iter().any(|line| line.study == study)))
+    }
+
+    /// Puts the study into the lifetime ledger with the most it can cost.
+    fn reserve(&self, agreed: &Agreed) -> Result<(), Failure> {
+        let (study, ceiling) = (agreed.digest().to_string(), agreed.ceiling());
         let (epsilon, delta) = (ceiling.epsilon().get(), ceiling.delta().get());
-        ledger.reserve(&study, &agreed.agreement().title, epsilon, delta)?;
-        Ok(Ok(()))
+        let title = &agreed.agreement().title;
+        Ok(self.ledger()?.reserve(&study, title, epsilon, delta)?)
     }
 }
 
@@ -187,9 +207,11 @@ impl Visit<'_> {
         errand: &Errand,
         answer: &mut Answer,
     ) -> Result<Option<Box<PartyReceipt>>, Failure> {
-        let mut state = match self.seal.open()? {
-            Some(state) => state,
-            None => self.begin()?,
+        let Some(mut state) = self.seal.open()? else {
+            // With new masks, old confirmations would count for a second vector of the same sum.
+            let reason = "it has joined this study before, but its sealed state is gone".to_owned();
+            answer.reports.push(Report::Declined { reason }.encode());
+            return Ok(None);
         };
         if errand.number <= state.number {
             let (found, last) = (errand.number, state.number);
@@ -226,12 +248,14 @@ impl Visit<'_> {
         Ok(receipt)
     }
 
-    /// A first state, on the disk before anything leaves.
-    fn begin(&self) -> Result<PartyState, Failure> {
+    /// A first state, unless there is one; on the disk before anything leaves.
+    fn begin(&self) -> Result<(), Failure> {
+        if self.seal.open()?.is_some() {
+            return Ok(());
+        }
         let mut state = PartyState::default();
         state.secret = fresh_bits()?;
-        self.seal.close(&state)?;
-        Ok(state)
+        self.seal.close(&state)
     }
 
     /// The machine as it was, and what it says unasked and to each notice it is told again; or why
@@ -252,7 +276,7 @@ impl Visit<'_> {
         let agreement = self.agreed.agreement();
         let asks = |order: &Vec<u8>| matches!(Order::decode(order), Ok(Order::Ask { .. }));
         let records = if errand.orders.iter().any(asks) {
-            PartyRecords::read(&self.machine.data, agreement)?
+            read_records(&self.machine.data, agreement)?
         } else {
             PartyRecords::none(agreement)
         };
@@ -320,6 +344,19 @@ fn sends(party: &mut StudyParty<PartyRecords>) -> Vec<Vec<u8>> {
         }
     }
     reports
+}
+
+fn open_invitation(bytes: &[u8]) -> Result<Agreed, Failure> {
+    let (_, agreed) = Invitation::open(bytes, "the invitation")?;
+    Ok(agreed)
+}
+
+/// Reads a table as `agreement` says.
+pub(super) fn read_records(path: &Path, agreement: &Agreement) -> Result<PartyRecords, Failure> {
+    let terms = DataTerms::of(&agreement.data)?;
+    let table = read_table(path, &terms.schema()?).map_err(sprifed_fit::Failure::from)?;
+    let name = path.display().to_string();
+    Ok(PartyRecords::of(&table, &name, agreement)?)
 }
 
 fn short(digest: &Digest) -> String {

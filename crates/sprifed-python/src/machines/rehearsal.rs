@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+use sprifed_fit::{Invitation, PartyRecords};
 use sprifed_noise::Provenance;
 use sprifed_secure_sum::{ClientId, Phase};
 use sprifed_study::{Embedded, PartyKey};
@@ -11,8 +12,7 @@ use sprifed_study::{Embedded, PartyKey};
 use super::coordinator::phase_name;
 use super::failure::Failure;
 use super::files::read;
-use super::invitation::Invitation;
-use super::records::PartyRecords;
+use super::party::read_records;
 
 /// A party that is gone from a phase of a sum on: the party, the sum and the phase.
 type Departure = (u32, u32, String);
@@ -39,7 +39,8 @@ fn run(
     seed: u64,
     departures: &[Departure],
 ) -> Result<String, Failure> {
-    let agreed = Arc::new(Invitation::read(&read(invitation)?)?);
+    let (_, agreed) = Invitation::open(&read(invitation)?, &invitation.display().to_string())?;
+    let agreed = Arc::new(agreed);
     let agreement = agreed.agreement();
     if agreement.noise != Provenance::Simulated {
         let required = "a study of simulated noise";
@@ -58,7 +59,7 @@ fn run(
             "one table for each party",
         ));
     }
-    let records = data.iter().map(|path| PartyRecords::read(path, agreement));
+    let records = data.iter().map(|path| read_records(path, agreement));
     let records: Vec<PartyRecords> = records.collect::<Result<_, _>>()?;
     let attends = |phase: Phase, sum: u32, id: ClientId| {
         let is_gone = |(party, from_sum, from): &Departure| {

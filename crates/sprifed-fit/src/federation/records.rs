@@ -1,9 +1,9 @@
 //! A party's table as the study sees it: agreed features in agreed order, a unit at a time.
 
-use std::path::Path;
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use sprifed_data::{LoadCounts, read_table};
+use sprifed_data::Table;
 use sprifed_privacy::PrivacyUnit;
 use sprifed_query::{Record, RecordSource};
 use sprifed_study::Agreement;
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 
 /// The records of one party, read once and shared by every machine that is made of them.
 #[derive(Clone, Debug)]
-pub(super) struct PartyRecords(Arc<Held>);
+pub struct PartyRecords(Arc<Held>);
 
 #[derive(Debug)]
 struct Held {
@@ -24,37 +24,48 @@ struct Held {
 }
 
 impl PartyRecords {
-    /// Reads `table` as `agreement` says, with what happened to the records on their way in.
-    pub(super) fn read(table: &Path, agreement: &Agreement) -> Result<(Self, LoadCounts), Failure> {
+    /// The records of `table`, which messages call `name`, as `agreement` asks for them.
+    ///
+    /// # Errors
+    /// When a column of the study is not there.
+    pub fn of(table: &Table, name: &str, agreement: &Agreement) -> Result<Self, Failure> {
         let terms = DataTerms::of(&agreement.data)?;
-        let read = read_table(table, &terms.schema()?)?;
-        let names = read.design().names();
-        let place = |name: &String| {
-            names.iter().position(|known| known == name).ok_or_else(|| {
+        let columns = table.design().names().iter().map(String::as_str);
+        let places: HashMap<&str, usize> = columns.zip(0..).collect();
+        let place = |column: &String| {
+            places.get(column.as_str()).copied().ok_or_else(|| {
                 Failure::usage(
                     "sprifed::study::missing-column",
-                    format!(
-                        "`{}` has no column {name:?}, which the study asks for",
-                        table.display()
-                    ),
+                    format!("`{name}` has no column {column:?}, which the study asks for"),
                     "give a table with all columns of the study; nothing was spent",
                 )
             })
         };
         let places: Vec<usize> = terms.features.iter().map(place).collect::<Result<_, _>>()?;
-        let rows = read.design().rows();
+        let rows = table.design().rows();
         let features = rows.flat_map(|row| places.iter().map(|place| row[*place]));
-        let held = Held {
+        Ok(Self(Arc::new(Held {
             features: features.collect(),
-            responses: read.response().to_vec(),
+            responses: table.response().to_vec(),
             n_features: places.len(),
             unit: agreement.plan.unit,
-        };
-        Ok((Self(Arc::new(held)), *read.counts()))
+        })))
+    }
+
+    /// No records, of the agreed width: for messages that ask nothing of them.
+    #[must_use]
+    pub fn none(agreement: &Agreement) -> Self {
+        Self(Arc::new(Held {
+            features: Vec::new(),
+            responses: Vec::new(),
+            n_features: agreement.setting.n_features as usize,
+            unit: agreement.plan.unit,
+        }))
     }
 
     /// One record whose response depends on its first two features; for measurements.
-    pub(super) fn made_up(party: u32, n_features: u32) -> Self {
+    #[must_use]
+    pub fn made_up(party: u32, n_features: u32) -> Self {
         let mut state = u64::from(party) << 32 | 1;
         let mut draw = || {
             state = state

@@ -8,16 +8,19 @@ use crate::failure::Failure;
 /// The `data` of an agreement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct DataTerms {
+pub struct DataTerms {
     /// The schema, as it was written.
-    pub(super) schema: String,
+    pub schema: String,
     /// The candidate features, in order.
-    pub(super) features: Vec<String>,
+    pub features: Vec<String>,
 }
 
 impl DataTerms {
     /// The terms of an agreement.
-    pub(super) fn of(data: &serde_json::Value) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// When it carries none.
+    pub fn of(data: &serde_json::Value) -> Result<Self, Failure> {
         serde_json::from_value(data.clone()).map_err(|error| {
             Failure::usage(
                 "sprifed::study::data-terms",
@@ -27,12 +30,19 @@ impl DataTerms {
         })
     }
 
-    pub(super) fn schema(&self) -> Result<Schema, Failure> {
+    /// The schema, parsed.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn schema(&self) -> Result<Schema, Failure> {
         Ok(Schema::parse(&self.schema).map_err(DataError::from)?)
     }
 
     /// The units of every feature and of the response.
-    pub(super) fn mapping(&self, schema: &Schema) -> Result<Mapping, Failure> {
+    ///
+    /// # Errors
+    /// When a feature has no bounds.
+    pub fn mapping(&self, schema: &Schema) -> Result<Mapping, Failure> {
         let names = self.features.iter().map(String::as_str);
         Mapping::for_features(schema, names).ok_or_else(|| {
             Failure::usage(

@@ -6,11 +6,12 @@ use sprifed_study::{Receipt, SignedReceipt};
 
 use super::terms::DataTerms;
 use crate::failure::Failure;
-use crate::fit::{Guarantee, Terms};
+use crate::guarantee::{Guarantee, Terms};
 use crate::model::{Model, Parts, Response, Term, to_term};
 
 /// The files of a study that is over.
-pub(super) fn artefacts(receipt: &SignedReceipt) -> Vec<(String, Vec<u8>)> {
+#[must_use]
+pub fn study_files(receipt: &SignedReceipt) -> Vec<(String, Vec<u8>)> {
     let mut files = vec![("receipt.json".to_owned(), receipt.to_json())];
     match model(receipt) {
         Ok(Some(model)) => {
@@ -31,7 +32,10 @@ pub(super) fn artefacts(receipt: &SignedReceipt) -> Vec<(String, Vec<u8>)> {
 }
 
 /// The features of the model by name, in the units of the tables.
-pub(super) fn named_terms(receipt: &Receipt) -> Result<Vec<Term>, Failure> {
+///
+/// # Errors
+/// When the receipt does not say how tables are read.
+pub fn named_terms(receipt: &Receipt) -> Result<Vec<Term>, Failure> {
     let Some(fit) = &receipt.fit else {
         return Ok(Vec::new());
     };

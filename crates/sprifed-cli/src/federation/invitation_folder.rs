@@ -1,0 +1,48 @@
+//! The folder that a party gets: the invitation, and what it needs to connect.
+
+use std::path::{Path, PathBuf};
+
+use sprifed_data::{LoadCounts, read_table};
+use sprifed_fit::{DataTerms, Invitation, PartyRecords};
+use sprifed_net::Identity;
+use sprifed_study::{Agreed, Agreement};
+
+use super::read;
+use crate::failure::Failure;
+
+/// The folder of an invitation.
+#[derive(Clone, Debug)]
+pub(super) struct InvitationFolder(pub(super) PathBuf);
+
+impl InvitationFolder {
+    pub(super) fn document(&self) -> PathBuf {
+        self.0.join("invitation.json")
+    }
+
+    pub(super) fn authority(&self) -> PathBuf {
+        self.0.join("authority.pem")
+    }
+
+    pub(super) fn identity(&self) -> Identity {
+        Identity {
+            certificate: self.0.join("tls.pem"),
+            key: self.0.join("tls.key"),
+        }
+    }
+}
+
+/// Reads an invitation that its coordinator has signed.
+pub(super) fn read_invitation(path: &Path) -> Result<(Invitation, Agreed), Failure> {
+    Invitation::open(&read(path)?, &path.display().to_string())
+}
+
+/// Reads a party's table as `agreement` says, with what happened to the records on their way in.
+pub(super) fn read_records(
+    path: &Path,
+    agreement: &Agreement,
+) -> Result<(PartyRecords, LoadCounts), Failure> {
+    let terms = DataTerms::of(&agreement.data)?;
+    let table = read_table(path, &terms.schema()?)?;
+    let records = PartyRecords::of(&table, &path.display().to_string(), agreement)?;
+    Ok((records, *table.counts()))
+}

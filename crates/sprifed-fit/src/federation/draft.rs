@@ -1,0 +1,196 @@
+//! What a coordinator decides about a study, made into an agreement that its plan stands behind.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use sprifed_data::{PrivacyUnit as DataUnit, Schema};
+use sprifed_noise::Provenance;
+use sprifed_privacy::{
+    ApproxDp, Delta, Epsilon, NoiseOrigin, Participation, PrivacyUnit, Relation,
+};
+use sprifed_recovery::{CertifiedProcedure, Intercept, Setting};
+use sprifed_study::{Agreement, Digest, FORMAT, Party};
+
+use super::terms::DataTerms;
+use crate::failure::Failure;
+use crate::study::{has_public_scale, recommended_delta};
+
+/// The file `party.json`: what a party tells the coordinator.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublicParty {
+    /// Letters, digits, `-` and `_`.
+    pub name: String,
+    /// The public half of its identity key.
+    pub identity: Digest,
+    /// The most records it will contribute.
+    pub records: u32,
+    /// Whether the key was made from a seed that anybody can repeat.
+    #[serde(default)]
+    pub simulated: bool,
+}
+
+/// What a coordinator decides.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Draft {
+    /// What the study is about.
+    pub title: String,
+    /// Who takes part, in the order of the roster.
+    pub parties: Vec<PublicParty>,
+    /// How tables are read.
+    pub data: DataTerms,
+    /// How many features are chosen.
+    pub sparsity: u32,
+    /// The budget.
+    pub epsilon: Epsilon,
+    /// The smaller of 1e-6 and 1/(10 n) without it.
+    #[serde(default)]
+    pub delta: Option<Delta>,
+    /// How features are found.
+    pub procedure: CertifiedProcedure,
+    /// Which data sets the guarantee makes indistinguishable.
+    pub neighbours: Relation,
+    /// A sum of fewer parties is never opened; nine tenths of them without it.
+    #[serde(default)]
+    pub quorum: Option<u32>,
+    /// How many may tell others their shares; a twentieth of them, at least one, without it.
+    #[serde(default)]
+    pub colluders: Option<u32>,
+    /// How many failed sums may be repeated in all.
+    #[serde(default)]
+    pub repeats: u32,
+    /// Whether responses have a mean to be found.
+    pub intercept: Intercept,
+    /// Where noise comes from; simulated noise protects nobody.
+    pub noise: Provenance,
+}
+
+impl Draft {
+    /// The agreement that `coordinator` signs; `nonce` is 32 fresh bytes.
+    ///
+    /// # Errors
+    /// When names repeat, a key is one of a rehearsal, or the study has no plan.
+    pub fn agreement(self, coordinator: Digest, nonce: Digest) -> Result<Agreement, Failure> {
+        let schema = self.data.schema()?;
+        refuse_client_column(&schema)?;
+        self.check_parties()?;
+        let unit = match schema.unit() {
+            DataUnit::Client => PrivacyUnit::Client,
+            _ => PrivacyUnit::Record,
+        };
+        let setting = self.setting(&schema, unit)?;
+        let party = |party: &PublicParty| Party {
+            name: party.name.clone(),
+            identity: party.identity,
+            units: units(party, unit),
+        };
+        Ok(Agreement {
+            format: FORMAT,
+            title: self.title,
+            nonce,
+            coordinator,
+            procedure: self.procedure,
+            plan: self.procedure.plan(&setting)?,
+            setting,
+            parties: self.parties.iter().map(party).collect(),
+            repeats: self.repeats,
+            noise: self.noise,
+            data: serde_json::to_value(self.data).unwrap_or_default(),
+        })
+    }
+
+    fn setting(&self, schema: &Schema, unit: PrivacyUnit) -> Result<Setting, Failure> {
+        let n_parties = u32::try_from(self.parties.len()).unwrap_or(u32::MAX);
+        let quorum = self.quorum.unwrap_or(n_parties - n_parties / 10);
+        let colluders = self.colluders.unwrap_or((n_parties / 20).max(1));
+        let participation = Participation::new(n_parties, quorum, colluders)?;
+        let n_units = self.parties.iter().map(|party| units(party, unit));
+        let n_units = n_units.fold(0, u32::saturating_add);
+        let delta = match self.delta {
+            Some(delta) => delta,
+            None => recommended_delta(f64::from(n_units))?,
+        };
+        let mapping = self.data.mapping(schema)?;
+        let is_scaled = mapping.features().iter().all(has_public_scale);
+        Ok(Setting {
+            n_records: n_units,
+            n_features: u32::try_from(self.data.features.len()).unwrap_or(u32::MAX),
+            sparsity: self.sparsity,
+            budget: ApproxDp::new(self.epsilon, delta),
+            relation: self.neighbours,
+            unit,
+            origin: NoiseOrigin::Shares(participation),
+            response_bound: mapping.response_bound(),
+            feature_bound: mapping.feature_bound(),
+            feature_scale: is_scaled.then_some(1.0),
+            intercept: self.intercept,
+        })
+    }
+
+    fn check_parties(&self) -> Result<(), Failure> {
+        let mut names = BTreeSet::new();
+        for party in &self.parties {
+            check_party_name(&party.name)?;
+            if party.simulated && self.noise != Provenance::Simulated {
+                return Err(Failure::usage(
+                    "sprifed::study::rehearsal-key",
+                    format!(
+                        "{} was made from a seed that anybody can repeat",
+                        party.name
+                    ),
+                    "ask for an identity made without --simulate, or add --simulate-noise for a rehearsal",
+                ));
+            }
+            if !names.insert(&party.name) {
+                return Err(Failure::usage(
+                    "sprifed::study::two-parties",
+                    format!(
+                        "two parties are called {:?}; each needs its own name",
+                        party.name
+                    ),
+                    "ask one of them to choose another name",
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many units of privacy a party has at most.
+const fn units(party: &PublicParty, unit: PrivacyUnit) -> u32 {
+    match unit {
+        PrivacyUnit::Record => party.records,
+        PrivacyUnit::Client => 1,
+    }
+}
+
+/// Whether `name` can stand in certificates and file names.
+///
+/// # Errors
+/// When it can not.
+pub fn check_party_name(name: &str) -> Result<(), Failure> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !name.is_empty() && name.len() <= 60 && name.chars().all(plain) {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        "sprifed::study::illegal-name",
+        format!("{name:?} is no name; up to 60 letters, digits, `-` and `_` are required"),
+        "choose another name",
+    ))
+}
+
+/// Between parties the party is the client.
+fn refuse_client_column(schema: &Schema) -> Result<(), Failure> {
+    let Some(column) = schema.client() else {
+        return Ok(());
+    };
+    Err(Failure::usage(
+        "sprifed::study::client-column",
+        format!(
+            "the schema names the client column `{column}`, but in a study between parties each party is one client"
+        ),
+        "remove `client` and `max_per_client` from the schema; `unit` stays",
+    ))
+}
