@@ -49,7 +49,7 @@ class Rehearsal:
     records: int = 200
     features: int = 30
     sparsity: int = 2
-    quorum: int = 3
+    quorum: int = 4
     colluders: int = 1
     epsilon: float = 8.0
     procedure: str = "sieve"
@@ -138,7 +138,7 @@ def main() -> None:
         parties=given.parties,
         records=given.records,
         features=given.features,
-        quorum=given.parties // 2 + 1,
+        quorum=(given.parties + 1) // 2 + 1,
         seed=given.seed,
     )
     rehearsal.write(given.folder)

@@ -25,7 +25,8 @@ from sprifed._core import rehearse, simulated_identity  # noqa: E402
 
 # Each exchange takes about ten seconds here, so the study with the fewest: two sums, nine exchanges.
 FEW_SUMS = {"procedure": "honest-omp", "sparsity": 1, "intercept": "absent", "epsilon": 50.0}
-SMALL = Rehearsal(parties=5, records=60, features=12, quorum=3, **FEW_SUMS)
+# Two may leave, and one of the others may collude with the coordinator.
+SMALL = Rehearsal(parties=6, records=60, features=12, quorum=4, **FEW_SUMS)
 IS_SLOW = os.environ.get("SPRIFED_SLOW") == "1"
 
 SERVER_THAT_KILLS = '''
@@ -94,7 +95,7 @@ def waits(study: Path) -> dict:
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    """Five parties and a stranger, all at work."""
+    """Six parties and a stranger, all at work."""
     folder = tmp_path_factory.mktemp("flower")
     SMALL.write(folder / "first")
     with Loopback(folder / "fleet") as fleet:
@@ -111,9 +112,9 @@ def test_a_whole_study_equals_the_one_in_one_process_and_a_stranger_is_refused(w
     assert receipt["fit"] == in_one_process(SMALL, study, SMALL.tables(study))
     assert [feature for feature, _ in receipt["fit"]["model"]["terms"]] == [4]
     survivors = [sum["outcome"]["unmasked"]["survivors"] for sum in receipt["sums"]]
-    assert survivors == [[0, 1, 2, 3, 4]] * len(survivors)
+    assert survivors == [[0, 1, 2, 3, 4, 5]] * len(survivors)
     signatures = json.loads((study / "receipt.json").read_text())["parties"]
-    assert [party for party, _ in signatures] == [0, 1, 2, 3, 4]
+    assert [party for party, _ in signatures] == [0, 1, 2, 3, 4, 5]
     assert f"is a stranger: the study does not invite {stranger}" in log
     for place in range(SMALL.parties):
         assert list((study / "parties" / str(place) / "flower").glob("study-*/receipt.json"))
@@ -136,8 +137,8 @@ def test_nodes_killed_before_upload_and_before_unmasking_leave_the_right_result(
     departures = [(1, 0, "upload"), (3, 0, "unmask")]
     tables = SMALL.tables(folder / "first")
     assert receipt["fit"] == in_one_process(SMALL, study, tables, departures)
-    assert receipt["sums"][0]["outcome"]["unmasked"]["survivors"] == [0, 2, 3, 4]
-    assert receipt["sums"][1]["outcome"]["unmasked"]["survivors"] == [0, 2, 4]
+    assert receipt["sums"][0]["outcome"]["unmasked"]["survivors"] == [0, 2, 3, 4, 5]
+    assert receipt["sums"][1]["outcome"]["unmasked"]["survivors"] == [0, 2, 4, 5]
 
 
 def test_a_client_process_imports_little():

@@ -124,7 +124,7 @@ def test_a_study_by_messages_equals_the_study_in_one_process(engine):
 
 def test_a_party_that_lost_its_sealed_state_takes_no_part(engine):
     engine.exchange(0, [], known=False)
-    (state,) = (engine.parties / "0" / "flower").glob("study-*/state*")
+    (state,) = (engine.parties / "0" / "flower").glob("study-*/party.sealed")
     state.unlink()
     reports = engine.exchange(0, [], known=False)
     assert any(b"sealed state is gone" in report for report in reports)

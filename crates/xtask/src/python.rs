@@ -51,11 +51,12 @@ impl Workshop {
         let build = ["build", "--workspace", "--bin", "sprifed"];
         self.call("cargo".as_ref(), &build.map(OsStr::new), &self.root)?;
         let python = self.program("python");
-        let tests = ["-m", "pytest", "-q", "tests"];
+        // From the folder of the tests, where the package is the installed one.
+        let tests = ["-m", "pytest", "-q"];
         self.call(
             python.as_os_str(),
             &tests.map(OsStr::new),
-            &self.root.join("python"),
+            &self.root.join("python/tests"),
         )
     }
 

@@ -64,6 +64,8 @@ pub(crate) const STATIC: [Check; 1] = [Check {
         "--",
         "-C",
         "target-feature=+crt-static",
+        "-C",
+        "strip=symbols",
     ],
     environment: &[],
 }];
