@@ -24,7 +24,7 @@ usage: cargo xtask <command>
 
   test       what a change must pass: formatting, lints, layers, tests, documentation, Python
   python     build the Python package into a virtual environment and run its tests
-  test-slow  long statistics and simulations, in release mode
+  test-slow  long statistics, simulations and fleets, in release mode
   static     build the command without libraries of the system, for Linux on x86-64
   layers     check the direction of dependencies
   tidy       check files, names, manifests, bans, citations, papers and vectors
@@ -36,9 +36,9 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let command: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match command.as_slice() {
-        ["test"] => return test(),
-        ["python"] => return python::run(&root()),
-        ["test-slow"] => return suite::run(&root(), &suite::SLOW),
+        ["test"] => return both(&suite::EVERY_CHANGE, &[]),
+        ["python"] => return python::run(&root(), &[]),
+        ["test-slow"] => return both(&suite::SLOW, &suite::SLOWLY),
         ["static"] => return suite::run(&root(), &suite::STATIC),
         ["layers"] => check_layers(),
         ["tidy"] => check_tidy(),
@@ -55,9 +55,10 @@ fn main() -> ExitCode {
     }
 }
 
-fn test() -> ExitCode {
-    match suite::run(&root(), &suite::EVERY_CHANGE) {
-        code if code == ExitCode::SUCCESS => python::run(&root()),
+/// The checks, and then the tests of the Python package.
+fn both(checks: &[suite::Check], environment: &[(&str, &str)]) -> ExitCode {
+    match suite::run(&root(), checks) {
+        code if code == ExitCode::SUCCESS => python::run(&root(), environment),
         failed => failed,
     }
 }

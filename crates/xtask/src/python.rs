@@ -1,5 +1,5 @@
-//! The Python package: a wheel, built and installed into a virtual environment of its own, and its
-//! tests.
+//! The Python package: a wheel, built and installed into a virtual environment of its own, its tests and
+//! its reference.
 //!
 //! The environment is made anew when the pinned requirements change. The wheel is built in the profile
 //! of the other tests, so that they share what was compiled; the command line that its results are
@@ -15,9 +15,9 @@ use std::process::{Command, ExitCode};
 /// Pinned versions of everything that the tests need.
 const REQUIREMENTS: &str = "python/requirements-test.txt";
 
-/// Builds, installs and tests the package.
-pub(crate) fn run(root: &Path) -> ExitCode {
-    match Workshop::at(root).work() {
+/// Builds, installs, tests and documents the package; `environment` is for the tests.
+pub(crate) fn run(root: &Path, environment: &[(&str, &str)]) -> ExitCode {
+    match Workshop::at(root).work(environment) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             let text = format!("the Python package failed: {why}\n");
@@ -44,20 +44,26 @@ impl Workshop {
         }
     }
 
-    fn work(&self) -> Result<(), String> {
+    fn work(&self, environment: &[(&str, &str)]) -> Result<(), String> {
         self.make_environment()?;
         self.install_wheel()?;
         // With the features of all crates, as the Rust tests have built it.
         let build = ["build", "--workspace", "--bin", "sprifed"];
         self.call("cargo".as_ref(), &build.map(OsStr::new), &self.root)?;
-        let python = self.program("python");
         // From the folder of the tests, where the package is the installed one.
-        let tests = ["-m", "pytest", "-q"];
-        self.call(
-            python.as_os_str(),
-            &tests.map(OsStr::new),
-            &self.root.join("python/tests"),
-        )
+        let folder = self.root.join("python/tests");
+        let python = self.program("python");
+        let tests = ["-m", "pytest", "-q", "-rs"].map(OsStr::new);
+        self.call_with(python.as_os_str(), &tests, &folder, environment)?;
+        let reference = self.target.join("python-reference");
+        let describe = [
+            "-m".as_ref(),
+            "pdoc".as_ref(),
+            "sprifed".as_ref(),
+            "-o".as_ref(),
+            reference.as_os_str(),
+        ];
+        self.call(python.as_os_str(), &describe, &folder)
     }
 
     /// A fresh environment with the pinned requirements, unless there is one already.
@@ -126,11 +132,22 @@ impl Workshop {
     }
 
     fn call(&self, program: &OsStr, words: &[&OsStr], folder: &Path) -> Result<(), String> {
+        self.call_with(program, words, folder, &[])
+    }
+
+    fn call_with(
+        &self,
+        program: &OsStr,
+        words: &[&OsStr],
+        folder: &Path,
+        environment: &[(&str, &str)],
+    ) -> Result<(), String> {
         let said: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
         let said = format!("{} {}", program.to_string_lossy(), said.join(" "));
         let ended = Command::new(program)
             .args(words)
             .current_dir(folder)
+            .envs(environment.iter().copied())
             .env("CARGO_TARGET_DIR", &self.target)
             .env("SPRIFED_CLI", self.target.join("debug").join("sprifed"))
             .status();

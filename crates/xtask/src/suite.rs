@@ -42,11 +42,14 @@ pub(crate) const EVERY_CHANGE: [Check; 4] = [
     },
 ];
 
+/// What tests are told that may take long.
+pub(crate) const SLOWLY: [(&str, &str); 1] = [("SPRIFED_SLOW", "1")];
+
 /// Long statistics and simulations: the same tests with more draws and trials.
 pub(crate) const SLOW: [Check; 1] = [Check {
     what: "slow tests",
     words: &["test", "--workspace", "--release"],
-    environment: &[("SPRIFED_SLOW", "1")],
+    environment: &SLOWLY,
 }];
 
 /// The command without any library of the system, for containers and old machines.
