@@ -15,7 +15,9 @@ mod identity;
 mod init;
 mod invitation;
 mod join;
+mod party_ledger;
 mod party_machine;
+mod party_status;
 mod records;
 mod rehearse;
 mod result;
@@ -47,11 +49,11 @@ pub(crate) enum Task {
     /// west/party.json --schema schema.toml --columns header.csv --sparsity 5 --epsilon 3
     /// --address coordinator.example.org:8443
     Init(init::Init),
-    /// What a study agreed on, how far it is, and what it has spent.
+    /// What a study agreed on, how far it is, and what it has spent; of a coordinator's or a party's folder.
     ///
     /// Example: sprifed study status heart
     Status(status::Status),
-    /// Ends a study for good: it is not served again. What was spent stays spent.
+    /// Ends a study for good and tells its parties. What was spent stays spent.
     ///
     /// Example: sprifed study cancel heart
     Cancel(status::Cancel),
