@@ -21,10 +21,12 @@ POLICY = """coordinators = ["{coordinator}"]
 largest-epsilon-per-study = {epsilon}
 largest-epsilon-in-total = {total}
 largest-delta = 1e-5
+largest-delta-in-total = 1e-4
 smallest-quorum = 2
 largest-colluder-share = 0.0
 procedures = ["{procedure}"]
 units = ["record"]
+neighbours = ["zero-out"]
 allow-simulated-noise = true
 """
 

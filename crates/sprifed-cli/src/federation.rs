@@ -15,7 +15,9 @@ mod identity;
 mod init;
 mod invitation_folder;
 mod join;
+mod party_ledger;
 mod party_machine;
+mod party_status;
 mod rehearse;
 mod status;
 mod verify;
@@ -43,11 +45,11 @@ pub(crate) enum Task {
     /// west/party.json --schema schema.toml --columns header.csv --sparsity 5 --epsilon 3
     /// --address coordinator.example.org:8443
     Init(init::Init),
-    /// What a study agreed on, how far it is, and what it has spent.
+    /// What a study agreed on, how far it is, and what it has spent; of a coordinator's or a party's folder.
     ///
     /// Example: sprifed study status heart
     Status(status::Status),
-    /// Ends a study for good: it is not served again. What was spent stays spent.
+    /// Ends a study for good and tells its parties. What was spent stays spent.
     ///
     /// Example: sprifed study cancel heart
     Cancel(status::Cancel),

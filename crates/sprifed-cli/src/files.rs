@@ -141,18 +141,13 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::environment("sprifed::file::unwritable", message, help)
 }
 
-/// Writes a new file that only its owner can read.
+/// Writes a new file that only its owner can read, whole or not at all.
 ///
 /// # Errors
 /// When it is there already or the disc refuses.
 pub(crate) fn create_private(path: &Path, contents: &str) -> Result<(), Failure> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(path).and_then(|mut file| {
-        file.write_all(contents.as_bytes())?;
-        file.sync_all()
-    });
-    written.map_err(|error| unwritable(path, &error))
+    sprifed_net::create_private(path, contents.as_bytes()).map_err(|error| {
+        let help = "check the folder, its permissions and the space left, or choose another";
+        Failure::environment("sprifed::file::unwritable", error.to_string(), help)
+    })
 }

@@ -6,11 +6,13 @@
 mod draft;
 mod invitation;
 mod outcome;
+mod policy;
 mod records;
 mod terms;
 
 pub use draft::{Draft, PublicParty, check_party_name};
 pub use invitation::Invitation;
 pub use outcome::{named_terms, study_files};
+pub use policy::parse_policy;
 pub use records::PartyRecords;
 pub use terms::DataTerms;

@@ -21,7 +21,7 @@ pub use backend::{Backend, BackendRequest, trust_words};
 pub use failure::{Blame, Failure};
 pub use federation::{
     DataTerms, Draft, Invitation, PartyRecords, PublicParty, check_party_name, named_terms,
-    study_files,
+    parse_policy, study_files,
 };
 pub use guarantee::{Guarantee, Terms};
 pub use holdings::{Grouped, Holdings};

@@ -5,7 +5,6 @@
 //! Deliberately absent: revocation. The roster names the exact certificates that may connect, so a
 //! certificate is withdrawn by a new roster.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -16,7 +15,7 @@ use rcgen::{
 use time::{Duration, OffsetDateTime};
 
 use crate::error::NetError;
-use crate::private_files::create_private;
+use crate::private_files::{create_private, create_private_folder};
 use crate::roster::Fingerprint;
 
 /// What to issue.
@@ -60,7 +59,7 @@ pub fn issue(order: &CertificateOrder) -> Result<Issued, NetError> {
     for name in &order.clients {
         check_name(name)?;
     }
-    fs::create_dir_all(&order.folder).map_err(NetError::file("create", &order.folder))?;
+    create_private_folder(&order.folder)?;
 
     let key = KeyPair::generate().map_err(unmade)?;
     let mut parameters = dated(order, "sprifed study authority");

@@ -42,6 +42,23 @@ pub trait Journal: Send + 'static {
     fn finish(&mut self, end: &ClientEnd) -> Result<(), StoreError>;
 }
 
+/// What a journal holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct JournalView {
+    /// Every entry, in order.
+    pub entries: Vec<Vec<u8>>,
+    /// How the client's part ended, if it did.
+    pub end: Option<ClientEnd>,
+}
+
+impl JournalView {
+    /// Whether nothing was ever sent that depends on an entry.
+    #[must_use]
+    pub const fn is_unused(&self) -> bool {
+        self.entries.is_empty() && self.end.is_none()
+    }
+}
+
 /// A journal in a SQLite file, beside which a lock file lies.
 #[derive(Debug)]
 pub struct SqliteJournal {
@@ -62,33 +79,55 @@ impl SqliteJournal {
             _lock: lock,
         })
     }
+
+    /// What a journal holds, without taking it from the process that has it.
+    ///
+    /// # Errors
+    /// If there is none, or it can not be read.
+    pub fn look_into(path: &Path) -> Result<JournalView, StoreError> {
+        // Not read-only: what a power cut left half done is undone first.
+        let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE;
+        let connection = Connection::open_with_flags(path, flags)?;
+        let sql = "SELECT count(*) FROM sqlite_master WHERE name = 'entries'";
+        let is_made: bool = connection.query_row(sql, [], |row| row.get(0))?;
+        if !is_made {
+            return Ok(JournalView::default());
+        }
+        Ok(JournalView {
+            entries: entries(&connection)?,
+            end: end(&connection)?,
+        })
+    }
+}
+
+fn entries(connection: &Connection) -> Result<Vec<Vec<u8>>, StoreError> {
+    let mut statement = connection.prepare("SELECT bytes FROM entries ORDER BY number")?;
+    let entries = statement.query_map([], |row| row.get(0))?;
+    Ok(entries.collect::<Result<_, _>>()?)
+}
+
+fn end(connection: &Connection) -> Result<Option<ClientEnd>, StoreError> {
+    let success: Option<bool> = connection
+        .query_row("SELECT success FROM ended", [], |row| row.get(0))
+        .optional()?;
+    let Some(success) = success else {
+        return Ok(None);
+    };
+    let mut statement = connection.prepare("SELECT name, bytes FROM artefacts ORDER BY number")?;
+    let files = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(Some(ClientEnd {
+        artefacts: files.collect::<Result<_, _>>()?,
+        success,
+    }))
 }
 
 impl Journal for SqliteJournal {
     fn entries(&mut self) -> Result<Vec<Vec<u8>>, StoreError> {
-        let mut statement = self
-            .connection
-            .prepare("SELECT bytes FROM entries ORDER BY number")?;
-        let entries = statement.query_map([], |row| row.get(0))?;
-        Ok(entries.collect::<Result<_, _>>()?)
+        entries(&self.connection)
     }
 
     fn end(&mut self) -> Result<Option<ClientEnd>, StoreError> {
-        let success: Option<bool> = self
-            .connection
-            .query_row("SELECT success FROM ended", [], |row| row.get(0))
-            .optional()?;
-        let Some(success) = success else {
-            return Ok(None);
-        };
-        let mut statement = self
-            .connection
-            .prepare("SELECT name, bytes FROM artefacts ORDER BY number")?;
-        let files = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(Some(ClientEnd {
-            artefacts: files.collect::<Result<_, _>>()?,
-            success,
-        }))
+        end(&self.connection)
     }
 
     fn append(&mut self, entry: &[u8]) -> Result<(), StoreError> {

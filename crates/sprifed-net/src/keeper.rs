@@ -162,6 +162,18 @@ impl<M: CoordinatorMachine> Keeper<M> {
         Ok(touched)
     }
 
+    /// Ends the study without a result.
+    pub(crate) fn cancel(
+        &mut self,
+        roster: &Roster,
+        outboxes: &Mutex<Outboxes>,
+    ) -> Result<Vec<usize>, NetError> {
+        self.check()?;
+        let epoch = self.machine.phase().epoch;
+        self.machine.cancel();
+        self.carry_out(epoch, None, roster, outboxes)
+    }
+
     pub(crate) fn phase(&self) -> PhaseInfo {
         self.machine.phase()
     }

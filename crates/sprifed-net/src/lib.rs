@@ -2,6 +2,7 @@
 
 mod certificates;
 mod client_loop;
+mod common_name;
 mod error;
 mod journal;
 mod keeper;
@@ -23,15 +24,19 @@ mod wire;
 pub use certificates::{CertificateOrder, Identity, Issued, issue};
 pub use client_loop::{ClientConfig, ClientEnded, ClientLoop, Persistence};
 pub use error::NetError;
-pub use journal::{ClientEnd, Journal, SqliteJournal};
+pub use journal::{ClientEnd, Journal, JournalView, SqliteJournal};
 pub use keeper::stored_status;
-pub use lifetime::{LifetimeLedger, LifetimeLine};
+pub use lifetime::{
+    Admission, Cost, CostKind, LifetimeLedger, LifetimeLine, LifetimeTotal, Protection,
+    folder_name, totals_of,
+};
 pub use logging::{LogLevel, start_logs};
 pub use machine::{
     ClientEffect, ClientMachine, CoordinatorEffect, CoordinatorMachine, PartyId, PhaseInfo, Refused,
 };
+pub use private_files::{create_private, create_private_folder};
 pub use roster::{Fingerprint, RosterEntry};
 pub use server::{Ended, Limits, Patience, Server, ServerConfig};
 pub use status::{Budget, FeatureFound, PartyState, PartyStatus, Progress, StatusView};
 pub use store::{Artefacts, Entry, Event, SqliteStore, Store, StoreError};
-pub use tls::fingerprint;
+pub use tls::{certificate_name, fingerprint};

@@ -2,12 +2,47 @@
 //!
 //! A study is entered with the most it can cost before a record is touched, and settled with what it
 //! did cost when its receipt is there. A study that never ends stays at its most.
+//!
+//! Costs are added up only where they are of one kind: the same unit of privacy under the same
+//! relation of neighbours. A study without secret noise protects nobody, so it is kept in the list and
+//! in no total. A line of an earlier version, which does not say its kind, counts in every total.
 
 use std::path::Path;
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row, params};
 
 use crate::store::{StateLock, StoreError, durable, schema_of};
+
+mod admission;
+
+pub use admission::{Admission, folder_name};
+
+/// What a cost is about: costs of two kinds are never added.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CostKind {
+    /// Whose presence is protected.
+    pub unit: String,
+    /// Which data sets are neighbours.
+    pub neighbours: String,
+}
+
+/// Whether the noise of a study is secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protection {
+    /// It is: ε and δ bound what the study tells.
+    Secret,
+    /// It can be repeated by anybody: nothing bounds what the study tells.
+    Unprotected,
+}
+
+/// An ε at a δ.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Cost {
+    /// ε.
+    pub epsilon: f64,
+    /// δ.
+    pub delta: f64,
+}
 
 /// One study in the ledger.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,12 +51,25 @@ pub struct LifetimeLine {
     pub study: String,
     /// What it is called.
     pub title: String,
-    /// ε that is counted: the most possible, or what the receipt says.
-    pub epsilon: f64,
-    /// δ at which it is stated.
-    pub delta: f64,
+    /// What its cost is about; a line of an earlier version does not say.
+    pub kind: Option<CostKind>,
+    /// Whether the cost means anything.
+    pub protection: Protection,
+    /// What is counted: the most possible, or what the receipt says.
+    pub cost: Cost,
     /// Whether the study is over.
     pub is_settled: bool,
+}
+
+/// All studies of one kind together: epsilons are added, and so are deltas.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LifetimeTotal {
+    /// What the cost is about.
+    pub kind: CostKind,
+    /// The sums.
+    pub cost: Cost,
+    /// How many studies are in them.
+    pub studies: usize,
 }
 
 /// A client's ledger of studies in a SQLite file.
@@ -39,6 +87,12 @@ CREATE TABLE IF NOT EXISTS studies (
     delta REAL NOT NULL CHECK (delta >= 0),
     settled INTEGER NOT NULL
 ) STRICT;
+CREATE TABLE IF NOT EXISTS kinds (
+    study TEXT PRIMARY KEY REFERENCES studies (study) ON DELETE CASCADE,
+    unit TEXT NOT NULL,
+    neighbours TEXT NOT NULL,
+    is_secret INTEGER NOT NULL
+) STRICT;
 ";
 
 impl LifetimeLedger {
@@ -48,6 +102,7 @@ impl LifetimeLedger {
     /// If another process has it, or the disk refuses.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let (connection, lock) = durable(path)?;
+        connection.pragma_update(None, "foreign_keys", "on")?;
         schema_of(&connection, path, "all studies of one client", SCHEMA)?;
         Ok(Self {
             connection,
@@ -55,29 +110,45 @@ impl LifetimeLedger {
         })
     }
 
-    /// ε of all studies but `study`, added up.
+    /// What a ledger says, without taking it from the process that has it.
+    ///
+    /// # Errors
+    /// If there is none, or it can not be read.
+    pub fn look_into(path: &Path) -> Result<Vec<LifetimeLine>, StoreError> {
+        let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+        let connection = Connection::open_with_flags(path, flags)?;
+        let sql = "SELECT count(*) FROM sqlite_master WHERE name = 'kinds'";
+        let has_kinds: bool = connection.query_row(sql, [], |row| row.get(0))?;
+        lines(&connection, if has_kinds { LINES } else { OLD_LINES })
+    }
+
+    /// The cost of all studies of this kind but `study`.
     ///
     /// # Errors
     /// If the ledger can not be read.
-    pub fn spent_elsewhere(&self, study: &str) -> Result<f64, StoreError> {
-        let sql = "SELECT coalesce(sum(epsilon), 0.0) FROM studies WHERE study <> ?1";
-        Ok(self.connection.query_row(sql, [study], |row| row.get(0))?)
+    pub fn spent_elsewhere(&self, study: &str, kind: &CostKind) -> Result<Cost, StoreError> {
+        let lines = self.lines()?;
+        let others = lines.iter().filter(|line| line.study != study);
+        Ok(total(others, kind).cost)
     }
 
-    /// Enters `study` with the most it can cost; a study that is there already is left as it is.
+    /// Enters `line`; a study that is there already is left as it is.
     ///
     /// # Errors
     /// If it could not be made durable. No record may be touched then.
-    pub fn reserve(
-        &mut self,
-        study: &str,
-        title: &str,
-        epsilon: f64,
-        delta: f64,
-    ) -> Result<(), StoreError> {
-        let sql = "INSERT INTO studies VALUES (?1, ?2, ?3, ?4, 0) ON CONFLICT DO NOTHING";
-        self.connection
-            .execute(sql, params![study, title, epsilon, delta])?;
+    pub fn reserve(&mut self, line: &LifetimeLine) -> Result<(), StoreError> {
+        let transaction = self.connection.transaction()?;
+        let sql = "INSERT INTO studies VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING";
+        let Cost { epsilon, delta } = line.cost;
+        let values = params![line.study, line.title, epsilon, delta, line.is_settled];
+        let is_new = transaction.execute(sql, values)? == 1;
+        if let (true, Some(kind)) = (is_new, &line.kind) {
+            let is_secret = line.protection == Protection::Secret;
+            let sql = "INSERT INTO kinds VALUES (?1, ?2, ?3, ?4)";
+            let values = params![line.study, kind.unit, kind.neighbours, is_secret];
+            transaction.execute(sql, values)?;
+        }
+        transaction.commit()?;
         Ok(())
     }
 
@@ -95,9 +166,11 @@ impl LifetimeLedger {
     ///
     /// # Errors
     /// If it could not be made durable.
-    pub fn settle(&mut self, study: &str, epsilon: f64) -> Result<(), StoreError> {
-        let sql = "UPDATE studies SET epsilon = ?2, settled = 1 WHERE study = ?1 AND settled = 0";
-        self.connection.execute(sql, params![study, epsilon])?;
+    pub fn settle(&mut self, study: &str, cost: Cost) -> Result<(), StoreError> {
+        let sql = "UPDATE studies SET epsilon = ?2, delta = ?3, settled = 1
+                   WHERE study = ?1 AND settled = 0";
+        let values = params![study, cost.epsilon, cost.delta];
+        self.connection.execute(sql, values)?;
         Ok(())
     }
 
@@ -106,19 +179,71 @@ impl LifetimeLedger {
     /// # Errors
     /// If the ledger can not be read.
     pub fn lines(&self) -> Result<Vec<LifetimeLine>, StoreError> {
-        let sql = "SELECT study, title, epsilon, delta, settled FROM studies ORDER BY rowid";
-        let mut statement = self.connection.prepare(sql)?;
-        let lines = statement.query_map([], |row| {
-            Ok(LifetimeLine {
-                study: row.get(0)?,
-                title: row.get(1)?,
-                epsilon: row.get(2)?,
-                delta: row.get(3)?,
-                is_settled: row.get(4)?,
-            })
-        })?;
-        Ok(lines.collect::<Result<_, _>>()?)
+        lines(&self.connection, LINES)
     }
+}
+
+/// The total of each kind that `lines` name.
+#[must_use]
+pub fn totals_of(lines: &[LifetimeLine]) -> Vec<LifetimeTotal> {
+    let named = lines
+        .iter()
+        .filter(|line| line.protection == Protection::Secret);
+    let kinds: std::collections::BTreeSet<&CostKind> =
+        named.filter_map(|line| line.kind.as_ref()).collect();
+    kinds.into_iter().map(|kind| total(lines, kind)).collect()
+}
+
+fn total<'a>(lines: impl IntoIterator<Item = &'a LifetimeLine>, kind: &CostKind) -> LifetimeTotal {
+    let mut total = LifetimeTotal {
+        kind: kind.clone(),
+        cost: Cost::default(),
+        studies: 0,
+    };
+    for line in lines {
+        let is_of_kind = line.kind.as_ref().is_none_or(|found| found == kind);
+        if is_of_kind && line.protection == Protection::Secret {
+            total.cost.epsilon += line.cost.epsilon;
+            total.cost.delta += line.cost.delta;
+            total.studies += 1;
+        }
+    }
+    total
+}
+
+const LINES: &str =
+    "SELECT studies.study, title, epsilon, delta, settled, unit, neighbours, is_secret
+    FROM studies LEFT JOIN kinds ON studies.study = kinds.study ORDER BY studies.rowid";
+
+/// Of a file that no newer version has opened yet.
+const OLD_LINES: &str = "SELECT study, title, epsilon, delta, settled, NULL, NULL, NULL
+    FROM studies ORDER BY rowid";
+
+fn lines(connection: &Connection, sql: &str) -> Result<Vec<LifetimeLine>, StoreError> {
+    let mut statement = connection.prepare(sql)?;
+    let lines = statement.query_map([], line)?;
+    Ok(lines.collect::<Result<_, _>>()?)
+}
+
+fn line(row: &Row<'_>) -> Result<LifetimeLine, rusqlite::Error> {
+    let (unit, neighbours): (Option<String>, Option<String>) = (row.get(5)?, row.get(6)?);
+    let kind = unit.zip(neighbours);
+    let is_secret: Option<bool> = row.get(7)?;
+    Ok(LifetimeLine {
+        study: row.get(0)?,
+        title: row.get(1)?,
+        kind: kind.map(|(unit, neighbours)| CostKind { unit, neighbours }),
+        protection: match is_secret {
+            Some(false) => Protection::Unprotected,
+            // Of an earlier version: counted, as it was then.
+            Some(true) | None => Protection::Secret,
+        },
+        cost: Cost {
+            epsilon: row.get(2)?,
+            delta: row.get(3)?,
+        },
+        is_settled: row.get(4)?,
+    })
 }
 
 #[cfg(test)]

@@ -76,6 +76,10 @@ pub trait CoordinatorMachine: Send + 'static {
     /// Everyone answered, or time is up: whoever is missing has dropped out.
     fn close_phase(&mut self);
 
+    /// The study is not wanted any more: tell everybody that it ends without a result. It has to be kept as a
+    /// [`Checkpoint`](CoordinatorEffect::Checkpoint) of the present epoch. A study that is over stays as it ended.
+    fn cancel(&mut self);
+
     /// The next effect, in order, until there is none.
     fn poll(&mut self) -> Option<CoordinatorEffect>;
 

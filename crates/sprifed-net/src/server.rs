@@ -48,6 +48,8 @@ pub struct ServerConfig {
     pub state: PathBuf,
     /// The folder for report and receipts.
     pub artefacts: PathBuf,
+    /// When this file is there, now or later, the study is cancelled and its clients are told.
+    pub cancellation: PathBuf,
     /// How long it waits for clients.
     pub patience: Patience,
     /// What one client may take of the coordinator.
@@ -213,6 +215,7 @@ impl<M: CoordinatorMachine> Server<M> {
                 serving.shutdown().await;
                 return Err(error);
             }
+            never = phases::cancel_when(&shared, &config.cancellation) => match never {},
             artefacts = phases::drive(&shared, config.patience) => {
                 let files = write_artefacts(&config.artefacts, &artefacts)?;
                 info!(files = files.len(), "study over");

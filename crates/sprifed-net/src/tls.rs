@@ -11,6 +11,7 @@ use rustls::version::TLS13;
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 
 use crate::certificates::Identity;
+use crate::common_name::common_name;
 use crate::error::NetError;
 use crate::roster::Fingerprint;
 
@@ -57,6 +58,15 @@ pub(crate) fn client(identity: &Identity, authorities: &Path) -> Result<ClientCo
 pub fn fingerprint(certificate: &Path) -> Result<Fingerprint, NetError> {
     let chain = certificates(certificate)?;
     Ok(Fingerprint::of(&chain[0]))
+}
+
+/// The common name of the first certificate in a PEM file, if it has one.
+///
+/// # Errors
+/// If the file can not be read or holds no certificate.
+pub fn certificate_name(certificate: &Path) -> Result<Option<String>, NetError> {
+    let chain = certificates(certificate)?;
+    Ok(common_name(&chain[0]))
 }
 
 fn provider() -> Arc<CryptoProvider> {

@@ -16,6 +16,7 @@ use sprifed_secure_sum::{ClientId, IllegalStudy, Roster, RosterError, Study, Sum
 
 use crate::hexadecimal::Digest;
 use crate::party_key::PartyKey;
+use crate::plain_text::check_texts;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -164,6 +165,7 @@ impl Agreed {
                 found: agreement.format,
             });
         }
+        check_texts(&agreement)?;
         let participation = participation_of(&agreement)?;
         let sums = sums_of(&agreement.plan)?;
         // Before anything is computed for each of them.

@@ -26,6 +26,8 @@ pub(crate) enum SumEnding {
         /// Why.
         reason: String,
     },
+    /// With the whole study, by its coordinator.
+    Cancelled,
 }
 
 impl SumEnding {

@@ -25,6 +25,7 @@ use crate::checkpoint::{Checkpoint, SumEnding};
 use crate::receipt::{Outcome, Receipt, SignedReceipt, SumRecord, realised_noise};
 use crate::wire::{Order, Report, Unreadable};
 
+mod cancel;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -185,6 +186,9 @@ impl StudyCoordinator {
         };
         let unreadable = |error: Unreadable| refuse(error.to_string());
         match Report::decode(bytes).map_err(unreadable)? {
+            Report::Message(_) if self.receipt().is_some() => {
+                Err(refuse("the study is over".to_owned()))
+            }
             Report::Message(message) => {
                 let taken = self.sums.handle_message(from, &message);
                 taken.map_err(|rejected| refuse(rejected.reason.to_string()))
@@ -290,10 +294,10 @@ impl StudyCoordinator {
     pub fn restore(&mut self, epoch: u32, bytes: &[u8]) -> Result<(), CoordinatorError> {
         let refuse = |reason: String| CoordinatorError::Checkpoint { epoch, reason };
         let checkpoint = Checkpoint::decode(bytes).map_err(refuse)?;
-        let open = match &self.stage {
-            Stage::Summing(summing) => Some(summing.sum),
-            _ => None,
-        };
+        if checkpoint.ending == SumEnding::Cancelled {
+            return self.restore_cancelled(epoch, checkpoint.sum);
+        }
+        let open = self.open_sum();
         if open != Some(checkpoint.sum) || epoch != self.epoch() {
             let found = checkpoint.sum;
             return Err(refuse(format!(
@@ -444,6 +448,7 @@ impl StudyCoordinator {
                 self.record(sum, Outcome::Abandoned { reason });
                 self.ask(query, waiting, attempt + 1, &words);
             }
+            SumEnding::Cancelled => self.end_cancelled(Some(sum)),
         }
     }
 

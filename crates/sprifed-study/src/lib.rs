@@ -9,6 +9,7 @@ mod hexadecimal;
 mod participant;
 mod party;
 mod party_key;
+mod plain_text;
 mod policy;
 mod receipt;
 #[cfg(test)]
@@ -21,10 +22,10 @@ pub use coordinator::{
 };
 pub use embedded::{Attendance, Embedded, EmbeddedError, everybody};
 pub use hexadecimal::{Digest, NotHexadecimal, Signature};
-pub use participant::{Declined, JournalLine, Participant, ParticipantOutput};
+pub use participant::{Declined, JournalLine, Participant, ParticipantOutput, charged_by};
 pub use party::{OrderRefused, PartyEffect, StudyParty};
 pub use party_key::PartyKey;
-pub use policy::{Forbidden, Policy};
+pub use policy::{Forbidden, Policy, SpentBefore};
 pub use receipt::{
     Guarantee, Outcome, PartyReceipt, PartyStatement, Problem, Receipt, SignedReceipt, SumRecord,
     Verified,

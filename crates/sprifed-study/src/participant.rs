@@ -170,11 +170,7 @@ impl<R: RecordSource> Participant<R> {
         let study = Arc::clone(agreed.study());
         let client =
             Client::resume(study, me, identity, masks, &protocol).ok_or_else(not_invited)?;
-        let ledger = Ledger::open(
-            agreed.ceiling(),
-            agreement.plan.relation,
-            agreement.plan.unit,
-        );
+        let ledger = new_ledger(&agreed);
         let mut participant = Self {
             agreed,
             key,
@@ -204,10 +200,7 @@ impl<R: RecordSource> Participant<R> {
         let agreed = Arc::clone(&self.agreed);
         let planned = agreed.step_of(sum).and_then(|(step, _)| agreed.step(step));
         let planned = planned.ok_or_else(|| self.not_planned(sum, "a sum of the journal"))?;
-        let spent = self
-            .ledger
-            .spend(&planned.purpose, agreed.purchase(planned));
-        drop(spent.map_err(Box::new)?);
+        charge(&mut self.ledger, &agreed, planned)?;
         self.answered = self.answered.max(Some(sum));
         Ok(())
     }
@@ -373,6 +366,39 @@ impl<R: RecordSource> Participant<R> {
     fn persist(&mut self, line: JournalLine) {
         self.outputs.push_back(ParticipantOutput::Persist(line));
     }
+}
+
+/// What a party with this journal was charged in the study.
+///
+/// # Errors
+/// When the journal is not of this study.
+pub fn charged_by(agreed: &Agreed, journal: &[JournalLine]) -> Result<Ledger, Declined> {
+    let mut ledger = new_ledger(agreed);
+    for line in journal {
+        let JournalLine::Uploaded { sum, .. } = line else {
+            continue;
+        };
+        let planned = agreed.step_of(*sum).and_then(|(step, _)| agreed.step(step));
+        let planned = planned.ok_or_else(|| Declined::NotPlanned {
+            sum: *sum,
+            found: "a sum of the journal".to_owned(),
+            required: format!("{} sums", agreed.study().n_sums()),
+        })?;
+        charge(&mut ledger, agreed, planned)?;
+    }
+    Ok(ledger)
+}
+
+fn new_ledger(agreed: &Agreed) -> Ledger {
+    let plan = &agreed.agreement().plan;
+    Ledger::open(agreed.ceiling(), plan.relation, plan.unit)
+}
+
+/// Charges again what was charged before; the permit is spent already.
+fn charge(ledger: &mut Ledger, agreed: &Agreed, planned: &PlannedSum) -> Result<(), Declined> {
+    let spent = ledger.spend(&planned.purpose, agreed.purchase(planned));
+    drop(spent.map_err(Box::new)?);
+    Ok(())
 }
 
 fn protocol_entry(line: &JournalLine) -> Option<JournalEntry> {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use sprifed_noise::Provenance;
-use sprifed_privacy::{Epsilon, PrivacyUnit};
+use sprifed_privacy::{Epsilon, PrivacyUnit, Relation};
 use sprifed_recovery::CertifiedProcedure;
 
 use crate::agreement::Agreed;
@@ -19,10 +19,12 @@ pub struct Policy {
     pub coordinators: Vec<Digest>,
     /// The most one study may cost, repetitions included.
     pub largest_epsilon_per_study: Epsilon,
-    /// The most all studies together may cost: epsilons are added.
+    /// The most all studies of one unit and relation may cost together: epsilons are added.
     pub largest_epsilon_in_total: Epsilon,
     /// The largest delta of a study.
     pub largest_delta: f64,
+    /// The largest delta of all studies of one unit and relation together: deltas are added.
+    pub largest_delta_in_total: f64,
     /// The fewest clients that a sum must be over.
     pub smallest_quorum: u32,
     /// The guarantee must hold even if this share of all clients collude.
@@ -31,9 +33,20 @@ pub struct Policy {
     pub procedures: Vec<CertifiedProcedure>,
     /// Units of privacy it accepts.
     pub units: Vec<PrivacyUnit>,
+    /// Relations of neighbours it accepts.
+    pub neighbours: Vec<Relation>,
     /// Whether it takes part in studies whose noise protects nobody; for tests.
     #[serde(default)]
     pub allow_simulated_noise: bool,
+}
+
+/// What a party's earlier studies of the same unit and relation cost together.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SpentBefore {
+    /// Their epsilons, added.
+    pub epsilon: f64,
+    /// Their deltas, added.
+    pub delta: f64,
 }
 
 /// Why a party stays away. Nothing was touched.
@@ -49,11 +62,22 @@ pub struct Forbidden {
 }
 
 impl Policy {
-    /// Whether a party with this policy, whose earlier studies cost `spent` in all, takes part.
+    /// Keys that a policy of an earlier version does not have, each with a line that adds it.
+    ///
+    /// There is no default for them: what a party agrees to is not made up for it.
+    pub const LATER_KEYS: [(&str, &str); 2] = [
+        ("largest-delta-in-total", "largest-delta-in-total = 1e-5"),
+        ("neighbours", "neighbours = [\"zero-out\"]"),
+    ];
+
+    /// Whether a party with this policy takes part, whose earlier studies cost `spent`.
+    ///
+    /// A study with simulated noise is held to the same limits, as a rehearsal should be; what it
+    /// costs is not to be counted afterwards, because it protects nobody.
     ///
     /// # Errors
     /// With the first thing that is not allowed.
-    pub fn check(&self, agreed: &Agreed, spent: f64) -> Result<(), Forbidden> {
+    pub fn check(&self, agreed: &Agreed, spent: SpentBefore) -> Result<(), Forbidden> {
         let agreement = agreed.agreement();
         let participation = agreed.participation();
         let ceiling = agreed.ceiling().epsilon();
@@ -75,7 +99,8 @@ impl Policy {
             agreement.noise == Provenance::Cryptographic || self.allow_simulated_noise,
             "the noise",
             format!("{:?}", agreement.noise),
-            "secret noise".to_owned(),
+            "secret noise, or `allow-simulated-noise = true` for records that need no protection"
+                .to_owned(),
         )?;
         require(
             ceiling <= self.largest_epsilon_per_study,
@@ -83,11 +108,11 @@ impl Policy {
             format!("epsilon = {ceiling}"),
             format!("at most {}", self.largest_epsilon_per_study),
         )?;
-        let total = spent + ceiling.get();
+        let total = spent.epsilon + ceiling.get();
         require(
             total <= self.largest_epsilon_in_total.get(),
             "the cost of this and all earlier studies",
-            format!("epsilon = {total}, of which {spent} is spent"),
+            format!("epsilon = {total}, of which {} is spent", spent.epsilon),
             format!("at most {}", self.largest_epsilon_in_total),
         )?;
         let delta = agreed.ceiling().delta().get();
@@ -96,6 +121,13 @@ impl Policy {
             "delta",
             delta.to_string(),
             format!("at most {}", self.largest_delta),
+        )?;
+        let total = spent.delta + delta;
+        require(
+            total <= self.largest_delta_in_total,
+            "the delta of this and all earlier studies",
+            format!("{total:e}, of which {:e} is spent", spent.delta),
+            format!("at most {:e}", self.largest_delta_in_total),
         )?;
         require(
             participation.quorum() >= self.smallest_quorum,
@@ -121,6 +153,13 @@ impl Policy {
             "the unit of privacy",
             agreement.plan.unit.words().to_owned(),
             format!("one of {:?}", self.units),
+        )?;
+        let allowed = self.neighbours.iter().map(|relation| relation.words());
+        require(
+            self.neighbours.contains(&agreement.plan.relation),
+            "the relation of neighbours",
+            agreement.plan.relation.words().to_owned(),
+            format!("one of {:?}", allowed.collect::<Vec<_>>()),
         )
     }
 }

@@ -85,11 +85,9 @@ impl Coordinate {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
         let (_, agreed) = read_study(&self.folder)?;
         if self.folder.join(CANCELLED).exists() {
-            return Err(Failure::outcome(
-                "sprifed::study::cancelled",
-                format!("`{}` was cancelled", self.folder.display()),
-                "make another study; what was spent stays spent",
-            ));
+            output.note(
+                "the study is cancelled: its parties are told, nothing else is asked of them",
+            );
         }
         start_logs(if self.verbose {
             LogLevel::Debug
@@ -149,6 +147,7 @@ impl Coordinate {
             roster: entries,
             state: self.folder.join(STATE),
             artefacts: self.folder.join("result"),
+            cancellation: self.folder.join(CANCELLED),
             patience: Patience {
                 setup: Duration::from_secs(self.wait_for_parties),
                 per_phase: Duration::from_secs(self.wait_for_answers),

@@ -96,6 +96,10 @@ impl CoordinatorMachine for StudyMachine {
         self.study.close_phase();
     }
 
+    fn cancel(&mut self) {
+        self.study.cancel();
+    }
+
     fn poll(&mut self) -> Option<Effect> {
         Some(match self.study.poll()? {
             CoordinatorEffect::Send(to, bytes) => Effect::Send(PartyId(to.0), bytes.to_vec()),

@@ -103,11 +103,12 @@ impl MakeIdentity {
     }
 }
 
+/// A folder that only its owner can enter, unless it is there already.
 pub(super) fn make_folder(folder: &Path) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder).map_err(|error| {
+    sprifed_net::create_private_folder(folder).map_err(|error| {
         Failure::environment(
             "sprifed::file::unwritable",
-            format!("`{}` can not be made: {error}", folder.display()),
+            error.to_string(),
             "choose another folder",
         )
     })
@@ -123,10 +124,14 @@ coordinators = []
 # The most that one study may cost, repetitions of failed sums included.
 largest-epsilon-per-study = 3.0
 
-# The most that all studies of this party may cost together; epsilons are added.
+# The most that all studies of this party may cost together; epsilons are added. Each pair of a unit and a
+# relation of neighbours (below) has a total of its own, so two allowed pairs may cost twice this.
 largest-epsilon-in-total = 10.0
 
 largest-delta = 1e-5
+
+# Deltas are added, too.
+largest-delta-in-total = 1e-5
 
 # A sum over fewer parties than this is not opened with this party's help.
 smallest-quorum = 3
@@ -138,4 +143,11 @@ procedures = ["grad", "sieve"]
 
 # "record" protects each record, "client" each party as a whole.
 units = ["record", "client"]
+
+# Which data sets may not be told apart: "zero-out" (a unit's data or zeros in their place) or "replace-one"
+# (any other data in their place, which is stronger at the same epsilon).
+neighbours = ["zero-out"]
+
+# Studies with simulated noise protect nobody. Never with records that need protection.
+allow-simulated-noise = false
 "#;

@@ -10,15 +10,18 @@ use clap::Args;
 use serde_json::json;
 use sprifed_fit::Invitation;
 use sprifed_net::{
-    ClientConfig, ClientEnded, ClientLoop, LifetimeLedger, LogLevel, Persistence, Refused,
-    SqliteJournal, start_logs,
+    ClientConfig, ClientEnded, ClientLoop, Cost, LifetimeLedger, LifetimeLine, LogLevel,
+    Persistence, Refused, SqliteJournal, certificate_name, start_logs,
 };
 use sprifed_noise::Provenance;
 use sprifed_secure_sum::{ClientId, IdentityKey};
-use sprifed_study::{Agreed, Digest, PartyKey, PartyReceipt, Policy, StudyParty};
+use sprifed_study::{Agreed, Digest, PartyKey, PartyReceipt, StudyParty};
 
 use super::identity::{make_folder, read_identity, read_public_party};
 use super::invitation_folder::{InvitationFolder, read_invitation, read_records};
+use super::party_ledger::{
+    json_of_totals, n_unprotected, open_ledger, read_policy, study_folder, words_of_totals,
+};
 use super::party_machine::{PartyMachine, read_journal};
 use super::{read, unusable};
 use crate::entropy::fresh_bits;
@@ -69,35 +72,34 @@ impl Join {
         let agreed = Arc::new(agreed);
         let identity = read_identity(&self.identity.join("identity.key"))?;
         let me = place_of(&agreed, &identity)?;
+        refuse_other_seat(&folder, &agreed, me)?;
         self.refuse_rehearsal_key(&agreed)?;
-        let policy = self.read_policy()?;
-        let mut lifetime =
-            LifetimeLedger::open(&self.identity.join("ledger.sqlite")).explained()?;
+        let policy = self.policy.clone();
+        let policy = read_policy(&policy.unwrap_or_else(|| self.identity.join("policy.toml")))?;
+        let mut lifetime = open_ledger(&self.identity)?;
         let study = agreed.digest().to_string();
-        let spent = lifetime.spent_elsewhere(&study).explained()?;
-        policy.check(&agreed, spent).map_err(|forbidden| {
+        let admitted = lifetime.admit(&policy, &agreed).explained()?;
+        let admission = admitted.map_err(|forbidden| {
             Failure::outcome(
                 "sprifed::policy::refused",
                 format!("this party does not take part: {forbidden}"),
                 "talk to the coordinator, or change the policy; no record was opened, nothing was spent",
             )
         })?;
-        self.say_terms(&agreed, spent, output);
+        let known = lifetime.lines().explained()?;
+        self.say_terms(
+            &agreed,
+            admission.spent_elsewhere,
+            n_unprotected(&known),
+            output,
+        );
         if self.check {
             return Ok(());
         }
-        let ceiling = agreed.ceiling();
-        let title = &agreed.agreement().title;
-        let (epsilon, delta) = (ceiling.epsilon().get(), ceiling.delta().get());
-        let is_known = lifetime
-            .lines()
-            .explained()?
-            .iter()
-            .any(|line| line.study == study);
-        let state = self
-            .identity
-            .join(format!("study-{}", short(agreed.digest())));
+        let is_known = admission.is_known;
+        let state = study_folder(&self.identity, agreed.digest());
         make_folder(&state)?;
+        keep_invitation(&folder, &state)?;
         let config = self.config(&folder, &invitation, &study, &state);
         if is_known {
             refuse_lost_state(&config.state)?;
@@ -105,9 +107,7 @@ impl Join {
         let key = self.party_key(&agreed, me, &state.join("party.key"), is_known)?;
         // It is there before the ledger knows of the study: whoever is known without it has lost it.
         let journal = SqliteJournal::open(&config.state, &study).explained()?;
-        lifetime
-            .reserve(&study, title, epsilon, delta)
-            .explained()?;
+        lifetime.reserve(&LifetimeLine::of(&agreed)).explained()?;
         let read = read_records(&self.data, agreed.agreement());
         if read.is_err() && !is_known {
             lifetime.withdraw(&study).explained()?;
@@ -153,9 +153,13 @@ impl Join {
         let receipt = path.map(|path| read(path)).transpose()?.unwrap_or_default();
         let receipt: PartyReceipt = serde_json::from_slice(&receipt)
             .map_err(|error| unusable(Path::new("receipt.json"), &error, "a receipt"))?;
-        let spent = receipt.statement.ledger.spent.map_or(0.0, f64::from);
-        lifetime.settle(study, spent).explained()?;
         let document = &receipt.study.receipt;
+        let spent = receipt.statement.ledger.spent;
+        let cost = spent.map_or_else(Cost::default, |epsilon| Cost {
+            epsilon: epsilon.get(),
+            delta: document.guarantee.delta.get(),
+        });
+        lifetime.settle(study, cost).explained()?;
         if !success {
             return Err(Failure::outcome(
                 "sprifed::study::no-model",
@@ -164,17 +168,23 @@ impl Join {
             ));
         }
         let lines = lifetime.lines().explained()?;
-        let total: f64 = lines.iter().map(|line| line.epsilon).sum();
+        let is_protected = document.guarantee.noise == Provenance::Cryptographic;
         let answer = json!({
-            "guarantee": document.guarantee, "charged_epsilon": spent,
-            "epsilon_of_all_studies": total, "files": files,
+            "guarantee": document.guarantee, "protected": is_protected,
+            "charged_epsilon": is_protected.then_some(cost.epsilon),
+            "totals": json_of_totals(&lines), "files": files,
         });
         output.answer(&answer, |_| {
             let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+            let charged = if is_protected {
+                format!("this party was charged epsilon = {:.4}", cost.epsilon)
+            } else {
+                "the study PROTECTED NOBODY and is in no total".to_owned()
+            };
             format!(
-                "{}.\nthis party was charged epsilon = {spent:.4}; all its {} studies together {total:.4}\n{}",
+                "{}.\n{charged}\n{}\n{}",
                 document.guarantee.statement,
-                lines.len(),
+                words_of_totals(&lines),
                 files.join("\n")
             )
         });
@@ -218,13 +228,6 @@ impl Join {
         ))
     }
 
-    fn read_policy(&self) -> Result<Policy, Failure> {
-        let path = self.policy.clone();
-        let path = path.unwrap_or_else(|| self.identity.join("policy.toml"));
-        let text = String::from_utf8_lossy(&read(&path)?).into_owned();
-        toml::from_str(&text).map_err(|error| unusable(&path, &error, "a policy"))
-    }
-
     /// The secret of this party in this study: drawn once, then read back.
     fn party_key(
         &self,
@@ -262,30 +265,82 @@ impl Join {
         }
     }
 
-    fn say_terms(&self, agreed: &Agreed, spent: f64, output: &Output) {
+    fn say_terms(&self, agreed: &Agreed, spent: Cost, unprotected: usize, output: &Output) {
         let agreement = agreed.agreement();
-        let note = format!(
-            "{}: {} over {} features, {} parties, at most epsilon = {} at delta = {} for each {}; this \
-             party's other studies cost {spent:.4}",
+        let is_protected = agreement.noise == Provenance::Cryptographic;
+        let (unit, relation) = (agreement.plan.unit.words(), agreement.plan.relation.words());
+        let mut note = format!(
+            "{}{}: {} over {} features, {} parties, at most epsilon = {} at delta = {} for each {unit} under \
+             {relation}; this party's other studies of that kind cost epsilon = {:.4} at delta = {:e}",
+            if is_protected {
+                ""
+            } else {
+                "NOT PROTECTED, the noise is simulated: "
+            },
             agreement.title,
             agreement.plan.procedure,
             agreement.setting.n_features,
             agreement.parties.len(),
             agreed.ceiling().epsilon(),
             agreed.ceiling().delta(),
-            agreement.plan.unit.words(),
+            spent.epsilon,
+            spent.delta,
         );
+        if unprotected > 0 {
+            note += &format!("; {unprotected} studies with simulated noise are in no total");
+        }
         if self.check {
             let answer = json!({
                 "allowed": true, "title": agreement.title, "study": agreed.digest(),
-                "coordinator": agreement.coordinator, "largest_epsilon": agreed.ceiling().epsilon(),
-                "delta": agreed.ceiling().delta(), "spent_elsewhere": spent,
+                "coordinator": agreement.coordinator, "protected": is_protected,
+                "unit": unit, "neighbours": relation,
+                "largest_epsilon": agreed.ceiling().epsilon(), "delta": agreed.ceiling().delta(),
+                "spent_elsewhere": { "epsilon": spent.epsilon, "delta": spent.delta },
+                "unprotected_studies": unprotected,
             });
             output.answer(&answer, |_| format!("allowed by the policy: {note}"));
         } else {
             output.note(&note);
         }
     }
+}
+
+/// A certificate that names one party behind the identity of another is a mix-up of folders, and the
+/// coordinator would refuse every message. A certificate that names no party is the party's own.
+fn refuse_other_seat(
+    folder: &InvitationFolder,
+    agreed: &Agreed,
+    me: ClientId,
+) -> Result<(), Failure> {
+    let path = folder.identity().certificate;
+    let Some(found) = certificate_name(&path).explained()? else {
+        return Ok(());
+    };
+    let parties = &agreed.agreement().parties;
+    let mine = parties.get(me.0 as usize).map(|party| &party.name);
+    let is_of_another = mine != Some(&found) && parties.iter().any(|party| party.name == found);
+    if !is_of_another {
+        return Ok(());
+    }
+    let mine = mine.map_or("nobody", String::as_str);
+    Err(Failure::usage(
+        "sprifed::study::other-seat",
+        format!(
+            "the certificate `{}` is that of {found:?}, but the identity is that of {mine:?}",
+            path.display()
+        ),
+        "join with the folder for-NAME that was made for this identity; nothing was sent or spent",
+    ))
+}
+
+/// What was agreed on stays beside what came of it.
+fn keep_invitation(folder: &InvitationFolder, state: &Path) -> Result<(), Failure> {
+    let kept = InvitationFolder(state.to_owned()).document();
+    if kept.exists() {
+        return Ok(());
+    }
+    let document = read(&folder.document())?;
+    create_private(&kept, &String::from_utf8_lossy(&document))
 }
 
 /// Without its journal a party would answer sums a second time (THREAT_MODEL.md, A11).
@@ -318,8 +373,4 @@ fn place_of(agreed: &Agreed, identity: &IdentityKey) -> Result<ClientId, Failure
             "send party.json to the coordinator, who makes a study with it; nothing was spent",
         )
     })
-}
-
-fn short(digest: &Digest) -> String {
-    digest.to_string().chars().take(16).collect()
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use sprifed_fit::PartyRecords;
+use sprifed_fit::{DataTerms, PartyRecords};
 use sprifed_noise::Provenance;
 use sprifed_study::{Embedded, PartyKey, everybody};
 
@@ -66,15 +66,18 @@ impl Rehearse {
                     "this was a rehearsal",
                 )
             })?;
+        let names = DataTerms::of(&agreement.data)?.features;
+        let name = |(feature, _): &(u32, f64)| names.get(*feature as usize).cloned();
+        let chosen: Vec<String> = fit.model.terms.iter().filter_map(name).collect();
         let answer = json!({
-            "label": "NOT PRIVATE", "fit": fit, "ledger": study.ledger().record(),
-            "survivors": study.survivors(),
+            "label": "NOT PRIVATE", "features": chosen, "fit": fit,
+            "ledger": study.ledger().record(), "survivors": study.survivors(),
         });
         output.answer(&answer, |_| {
             format!(
-                "NOT PRIVATE: a rehearsal. {} features were chosen: {:?}",
-                fit.model.terms.len(),
-                fit.model.terms
+                "NOT PRIVATE: a rehearsal. {} features were chosen: {}",
+                chosen.len(),
+                chosen.join(", ")
             )
         });
         Ok(())

@@ -1,4 +1,4 @@
-//! `study status`, `study cancel`, `study export`: a coordinator's look at its own folder.
+//! `study status`, `study cancel`, `study export`: a look at one's own folder.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use sprifed_net::{StatusView, stored_status};
 
 use super::coordinate::{CANCELLED, STATE, open_machine, read_study};
 use super::identity::make_folder;
-use super::read;
+use super::{party_status, read};
 use crate::failure::{Explained as _, Failure};
 use crate::files::create_private;
 use crate::output::Output;
@@ -16,7 +16,7 @@ use crate::output::Output;
 /// `study status`.
 #[derive(Args, Debug)]
 pub(crate) struct Status {
-    /// The folder of the study.
+    /// The folder of the study; a party's own folder, or one of the study folders in it, says where the party stands.
     folder: PathBuf,
 }
 
@@ -39,6 +39,9 @@ pub(crate) struct Export {
 
 impl Status {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
+        if party_status::is_of_party(&self.folder) {
+            return party_status::say(&self.folder, output);
+        }
         let (_, agreed) = read_study(&self.folder)?;
         let machine = open_machine(&self.folder, &agreed)?;
         let state = self.folder.join(STATE);
@@ -93,8 +96,8 @@ impl Cancel {
         }
         let answer = json!({ "study": agreed.digest(), "cancelled": true });
         output.answer(&answer, |_| {
-            "cancelled: `coordinate` will not serve it again; stop a process that still does. Parties' \
-             ledgers keep what they were charged"
+            "cancelled: a `coordinate` that runs tells the parties, otherwise start it once more to tell them. \
+             Parties' ledgers keep what they were charged"
                 .to_owned()
         });
         Ok(())

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::{Value, json};
 use sprifed_privacy::Epsilon;
-use sprifed_study::{PartyReceipt, Problem, SignedReceipt, Verified};
+use sprifed_study::{Digest, PartyReceipt, Problem, SignedReceipt, Verified};
 
 use super::{read, unusable};
 use crate::failure::Failure;
@@ -16,6 +16,17 @@ use crate::output::Output;
 pub(crate) struct Verify {
     /// The receipt of a coordinator or of a party.
     receipt: PathBuf,
+    /// Refuse the receipt of another coordinator than the one with this key.
+    #[arg(long, value_name = "KEY", value_parser = parse_digest)]
+    coordinator: Option<Digest>,
+    /// Refuse the receipt of another agreement than the one with this digest (`study` in `join --check --json`).
+    #[arg(long, value_name = "DIGEST", value_parser = parse_digest)]
+    agreement: Option<Digest>,
+}
+
+fn parse_digest(text: &str) -> Result<Digest, String> {
+    let refused = |_| format!("{text:?} is not what is required, 64 hexadecimal digits");
+    Digest::try_from(text.to_ascii_lowercase()).map_err(refused)
 }
 
 impl Verify {
@@ -37,13 +48,45 @@ impl Verify {
             (receipt.verify(), None)
         };
         let verified = verified.map_err(|problem| self.refuse(&problem))?;
+        self.compare(
+            "the coordinator's key",
+            verified.coordinator,
+            self.coordinator,
+        )?;
+        self.compare("the agreement's digest", verified.agreement, self.agreement)?;
         let answer = json!({
             "coordinator": verified.coordinator, "agreement": verified.agreement,
             "verified": true, "guarantee": verified.guarantee, "signed_by": verified.signed_by,
             "not_signed_by": verified.not_signed_by, "charged_to_party": charged,
         });
-        output.answer(&answer, |_| words(&verified, charged.as_ref()));
+        let is_compared = self.coordinator.is_some() && self.agreement.is_some();
+        output.answer(&answer, |_| {
+            let words = words(&verified, charged.as_ref());
+            if is_compared {
+                return words + "\nthe coordinator and the agreement are those that you named";
+            }
+            format!(
+                "{words}\nnames prove nothing, keys do: compare the coordinator's key {} and the agreement {} with \
+                 yours, or give them with --coordinator and --agreement",
+                verified.coordinator, verified.agreement
+            )
+        });
         Ok(())
+    }
+
+    /// Right, but perhaps of another study than the one that was meant.
+    fn compare(&self, what: &str, found: Digest, meant: Option<Digest>) -> Result<(), Failure> {
+        match meant {
+            Some(required) if required != found => Err(Failure::outcome(
+                "sprifed::verify::another",
+                format!(
+                    "`{}` is of another study: {what} is {found}, but {required} is required",
+                    self.receipt.display()
+                ),
+                "ask whoever gave it to you for the receipt of your study",
+            )),
+            _ => Ok(()),
+        }
     }
 
     fn refuse(&self, problem: &Problem) -> Failure {
@@ -72,8 +115,5 @@ fn words(verified: &Verified, charged: Option<&(String, Option<Epsilon>)>) -> St
     } else if !verified.not_signed_by.is_empty() {
         text += &format!("; NOT signed by {}", verified.not_signed_by.join(", "));
     }
-    text + &format!(
-        "\nnames prove nothing, keys do: compare the coordinator's key {} and the agreement {} with yours",
-        verified.coordinator, verified.agreement
-    )
+    text
 }

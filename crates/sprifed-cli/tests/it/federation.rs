@@ -1,11 +1,14 @@
 //! Studies between separate processes on this machine: the real binary, real TLS, real files.
 
 mod attacks;
+mod cancelled;
 mod certificates;
 mod disk;
 mod faults;
+mod ledger;
 mod line;
 mod network;
 mod raw_messages;
+mod secrets;
 mod stage;
 mod whole;

@@ -1,29 +1,76 @@
 use super::*;
 
+struct Folder(std::path::PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../target/sprifed-net")
+            .join(format!("lifetime-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        Self(folder)
+    }
+
+    fn ledger(&self) -> std::path::PathBuf {
+        self.0.join("ledger.sqlite")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn kind(unit: &str, neighbours: &str) -> CostKind {
+    CostKind {
+        unit: unit.to_owned(),
+        neighbours: neighbours.to_owned(),
+    }
+}
+
+fn line(study: &str, kind: CostKind, epsilon: f64) -> LifetimeLine {
+    LifetimeLine {
+        study: study.to_owned(),
+        title: format!("study {study}"),
+        kind: Some(kind),
+        protection: Protection::Secret,
+        cost: cost(epsilon, 0.25),
+        is_settled: false,
+    }
+}
+
+const fn cost(epsilon: f64, delta: f64) -> Cost {
+    Cost { epsilon, delta }
+}
+
 #[test]
-#[expect(clippy::float_cmp, reason = "sums of a few halves are exact")]
 fn a_study_counts_with_its_most_until_it_is_settled_and_only_once() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../target/sprifed-net")
-        .join(format!("lifetime-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let path = folder.join("ledger.sqlite");
-    let _ = std::fs::remove_file(&path);
+    let folder = Folder::new("once");
+    let (path, record) = (folder.ledger(), kind("record", "zero-out"));
     let mut ledger = LifetimeLedger::open(&path).expect("a ledger");
-    ledger.reserve("a", "first", 3.0, 1e-6).expect("stored");
-    ledger.reserve("b", "second", 2.0, 1e-6).expect("stored");
-    assert_eq!(ledger.spent_elsewhere("c").expect("read"), 5.0);
-    assert_eq!(ledger.spent_elsewhere("a").expect("read"), 2.0);
-    ledger.settle("a", 2.5).expect("stored");
-    ledger.settle("a", 0.1).expect("stored");
-    ledger.reserve("a", "first", 0.0, 1e-6).expect("stored");
+    for (study, epsilon) in [("a", 3.0), ("b", 2.0)] {
+        let line = line(study, record.clone(), epsilon);
+        ledger.reserve(&line).expect("stored");
+    }
+    let elsewhere = |ledger: &LifetimeLedger, study| {
+        let spent = ledger.spent_elsewhere(study, &record);
+        spent.expect("read")
+    };
+    assert_eq!(elsewhere(&ledger, "c"), cost(5.0, 0.5));
+    assert_eq!(elsewhere(&ledger, "a"), cost(2.0, 0.25));
+    ledger.settle("a", cost(2.5, 0.25)).expect("stored");
+    ledger.settle("a", cost(0.5, 0.0)).expect("stored");
+    let again = line("a", record.clone(), 0.0);
+    ledger.reserve(&again).expect("stored");
     assert!(
         LifetimeLedger::open(&path).is_err(),
         "one process at a time"
     );
     drop(ledger);
     let ledger = LifetimeLedger::open(&path).expect("a ledger");
-    assert_eq!(ledger.spent_elsewhere("c").expect("read"), 4.5);
+    assert_eq!(elsewhere(&ledger, "c"), cost(4.5, 0.5));
     let settled: Vec<bool> = ledger
         .lines()
         .expect("read")
@@ -31,5 +78,65 @@ fn a_study_counts_with_its_most_until_it_is_settled_and_only_once() {
         .map(|l| l.is_settled)
         .collect();
     assert_eq!(settled, [true, false]);
-    let _ = std::fs::remove_dir_all(folder);
+}
+
+#[test]
+fn costs_of_two_kinds_are_not_added_and_deltas_are() {
+    let folder = Folder::new("kinds");
+    let mut ledger = LifetimeLedger::open(&folder.ledger()).expect("a ledger");
+    let (record, replaced, client) = (
+        kind("record", "zero-out"),
+        kind("record", "replace-one"),
+        kind("client", "zero-out"),
+    );
+    for (study, kind, epsilon) in [
+        ("a", &record, 1.0),
+        ("b", &replaced, 2.0),
+        ("c", &client, 4.0),
+        ("d", &record, 8.0),
+    ] {
+        let line = line(study, kind.clone(), epsilon);
+        ledger.reserve(&line).expect("stored");
+    }
+    let simulated = LifetimeLine {
+        protection: Protection::Unprotected,
+        ..line("e", record.clone(), 16.0)
+    };
+    ledger.reserve(&simulated).expect("stored");
+    let spent = |kind| ledger.spent_elsewhere("f", kind).expect("read");
+    assert_eq!(spent(&record), cost(9.0, 0.5), "without the simulated one");
+    assert_eq!(spent(&replaced), cost(2.0, 0.25));
+    assert_eq!(spent(&client), cost(4.0, 0.25));
+    let lines = LifetimeLedger::look_into(&folder.ledger()).expect("read");
+    assert_eq!(lines.last(), Some(&simulated), "it is kept all the same");
+    let totals = totals_of(&lines);
+    let found: Vec<(&CostKind, usize)> = totals.iter().map(|t| (&t.kind, t.studies)).collect();
+    assert_eq!(found, [(&client, 1), (&replaced, 1), (&record, 2)]);
+}
+
+#[test]
+fn a_line_of_an_earlier_version_counts_in_every_total() {
+    let folder = Folder::new("earlier");
+    let path = folder.ledger();
+    let old = "CREATE TABLE study (one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL);
+        INSERT INTO study VALUES (1, 'all studies of one client');
+        CREATE TABLE studies (study TEXT PRIMARY KEY, title TEXT NOT NULL, epsilon REAL NOT NULL,
+            delta REAL NOT NULL, settled INTEGER NOT NULL) STRICT;
+        INSERT INTO studies VALUES ('old', 'earlier', 3.0, 0.25, 1);";
+    let connection = Connection::open(&path).expect("a file");
+    connection.execute_batch(old).expect("an old ledger");
+    drop(connection);
+    assert_eq!(LifetimeLedger::look_into(&path).expect("read").len(), 1);
+    let mut ledger = LifetimeLedger::open(&path).expect("a ledger");
+    for unit in ["record", "client"] {
+        let kind = kind(unit, "zero-out");
+        let spent = ledger.spent_elsewhere("new", &kind).expect("read");
+        assert_eq!(spent, cost(3.0, 0.25), "{unit}");
+    }
+    let new = line("new", kind("record", "zero-out"), 1.0);
+    ledger.reserve(&new).expect("stored");
+    let totals = totals_of(&ledger.lines().expect("read"));
+    assert_eq!(totals.first().map(|t| t.cost), Some(cost(4.0, 0.5)));
+    ledger.withdraw("new").expect("stored");
+    assert_eq!(ledger.lines().expect("read").len(), 1);
 }

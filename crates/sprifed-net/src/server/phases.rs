@@ -1,9 +1,12 @@
 //! Time: a phase is closed when everyone answered or patience is over.
 
+use std::convert::Infallible;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tracing::info;
 
 use crate::machine::{CoordinatorMachine, PhaseInfo};
 use crate::server::{Patience, Shared};
@@ -48,6 +51,28 @@ pub(super) async fn drive<M: CoordinatorMachine>(
         }
         shared.metrics.phases_closed.count();
     }
+}
+
+/// How often a coordinator looks whether its study was cancelled.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Cancels the study as soon as the file `cancellation` is there. Never ready: the study still has to end.
+pub(super) async fn cancel_when<M: CoordinatorMachine>(
+    shared: &Arc<Shared<M>>,
+    cancellation: &Path,
+) -> Infallible {
+    while !cancellation.exists() {
+        sleep(LOOK).await;
+    }
+    info!("cancelled");
+    let cancelled = shared.with_keeper(|keeper, shared| {
+        let touched = keeper.cancel(&shared.roster, &shared.outboxes)?;
+        shared.ring(&touched);
+        Ok(())
+    });
+    // A failure is told by `failure`.
+    let _ = cancelled.await;
+    std::future::pending().await
 }
 
 /// Waits until every client has fetched the end, but not longer than `time`.

@@ -61,6 +61,7 @@ impl Stage {
                 .collect(),
             state: self.folder.join("coordinator.sqlite"),
             artefacts: self.folder.join("coordinator"),
+            cancellation: self.folder.join("cancelled"),
             patience: Patience {
                 setup: Duration::from_secs(300),
                 per_phase: Duration::from_secs(300),

@@ -178,6 +178,10 @@ impl CoordinatorMachine for Adding {
         }
     }
 
+    fn cancel(&mut self) {
+        panic!("no test of this machine cancels; those of a study do");
+    }
+
     fn poll(&mut self) -> Option<CoordinatorEffect> {
         self.effects.pop_front()
     }

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sprifed_study::Digest;
 use zeroize::Zeroizing;
@@ -44,6 +44,16 @@ pub(super) fn make_private_folder(folder: &Path) -> Result<(), Failure> {
     builder
         .create(folder)
         .map_err(Failure::file("made", folder))
+}
+
+/// The folders of studies in the folder of a party's states.
+pub(super) fn study_folders(states: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let entries = fs::read_dir(states).map_err(Failure::file("read", states))?;
+    let paths = entries.map(|entry| entry.map(|entry| entry.path()));
+    let paths: Vec<PathBuf> = paths
+        .collect::<Result<_, _>>()
+        .map_err(Failure::file("read", states))?;
+    Ok(paths.into_iter().filter(|path| path.is_dir()).collect())
 }
 
 /// Replaces `path` in one step; when this returns, a power cut can not undo it.

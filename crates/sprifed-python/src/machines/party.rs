@@ -10,13 +10,12 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sprifed_data::read_table;
-use sprifed_fit::{DataTerms, Invitation, PartyRecords, PublicParty};
-use sprifed_net::LifetimeLedger;
+use sprifed_fit::{DataTerms, Invitation, PartyRecords, PublicParty, parse_policy};
+use sprifed_net::{Cost, LifetimeLedger, LifetimeLine, folder_name};
 use sprifed_noise::Provenance;
 use sprifed_secure_sum::{ClientId, IdentityKey};
 use sprifed_study::{
-    Agreed, Agreement, Digest, Order, PartyEffect, PartyKey, PartyReceipt, Policy, Report,
-    StudyParty,
+    Agreed, Agreement, Digest, Order, PartyEffect, PartyKey, PartyReceipt, Report, StudyParty,
 };
 use zeroize::Zeroizing;
 
@@ -24,6 +23,7 @@ use super::envelope::{Answer, Errand, Unchecked, VERSION, seal};
 use super::failure::Failure;
 use super::files::{
     lock, make_private_folder, parse_key, read, read_if_there, read_key, replace_private,
+    study_folders,
 };
 use super::sealed_state::{PartyState, Seal};
 use crate::entropy::fresh_bits;
@@ -82,7 +82,7 @@ impl PartyMachine {
         let identity = IdentityKey::from_stored(&secret);
         let errand = Unchecked::<Errand>::read(errand)?;
         let study = errand.claimed().study;
-        let folder = self.state.join(format!("study-{}", short(&study)));
+        let folder = self.state.join(folder_name(&study.to_string()));
         make_private_folder(&folder)?;
         let _only_one = lock(&folder)?;
         let document = folder.join("invitation.json");
@@ -113,16 +113,17 @@ impl PartyMachine {
             return Ok(seal(&answer, &identity));
         };
         check_address(&errand, &agreed, node, me)?;
-        match self.allowed(&agreed)? {
+        // It stays open until the study is in it, so that no other study is checked in between.
+        let mut ledger = self.ledger(&secret)?;
+        match self.allowed(&ledger, &agreed)? {
             Err(reason) => answer.reports.push(Report::Declined { reason }.encode()),
             Ok(is_known) => {
                 if let Some(sent) = is_new {
                     replace_private(&document, &sent)?;
                 }
-                let key = self.state_key.as_ref().unwrap_or(&secret);
                 let visit = Visit {
                     machine: self,
-                    seal: Seal::of(&folder, key, &study),
+                    seal: Seal::of(&folder, self.sealing_key(&secret), &study),
                     agreed: &agreed,
                     me,
                     identity: &identity,
@@ -131,24 +132,59 @@ impl PartyMachine {
                     // It is there before the ledger knows of the study: whoever is known without it
                     // has lost it.
                     visit.begin()?;
-                    self.reserve(&agreed)?;
+                    ledger.reserve(&LifetimeLine::of(&agreed))?;
                 }
                 if let Some(receipt) = visit.carry_out(&errand, &mut answer)? {
                     replace_private(&folder.join("receipt.json"), &receipt.to_json())?;
-                    let spent = receipt.statement.ledger.spent.map_or(0.0, f64::from);
-                    self.ledger()?.settle(&study.to_string(), spent)?;
+                    let spent = receipt.statement.ledger.spent;
+                    let cost = spent.map_or_else(Cost::default, |epsilon| Cost {
+                        epsilon: epsilon.get(),
+                        delta: receipt.study.receipt.guarantee.delta.get(),
+                    });
+                    ledger.settle(&study.to_string(), cost)?;
                 }
             }
         }
         Ok(seal(&answer, &identity))
     }
 
-    fn ledger(&self) -> Result<LifetimeLedger, Failure> {
-        Ok(LifetimeLedger::open(&self.identity.join("ledger.sqlite"))?)
+    fn sealing_key<'a>(&'a self, secret: &'a Zeroizing<[u8; 32]>) -> &'a [u8; 32] {
+        self.state_key.as_ref().unwrap_or(secret)
+    }
+
+    /// The lifetime ledger, if it knows every study in which this party has answered something.
+    fn ledger(&self, secret: &Zeroizing<[u8; 32]>) -> Result<LifetimeLedger, Failure> {
+        let path = self.identity.join("ledger.sqlite");
+        let ledger = LifetimeLedger::open(&path)?;
+        let lines = ledger.lines()?;
+        for folder in study_folders(&self.state)? {
+            if lines.iter().any(|line| line.is_in(&folder)) {
+                continue;
+            }
+            let Some(document) = read_if_there(&folder.join("invitation.json"))? else {
+                continue;
+            };
+            let agreed = open_invitation(&document)?;
+            let state = Seal::of(&folder, self.sealing_key(secret), agreed.digest()).open()?;
+            if state.is_some_and(|state| state.number > 0) {
+                let found = format!("it does not know `{}`", folder.display());
+                let required = "the ledger of all studies of this party, as it was last,";
+                return Err(Failure::unusable(
+                    path.display().to_string(),
+                    found,
+                    required,
+                ));
+            }
+        }
+        Ok(ledger)
     }
 
     /// Whether the study, which the policy allows, is in the lifetime ledger; or why it is not allowed.
-    fn allowed(&self, agreed: &Agreed) -> Result<Result<bool, String>, Failure> {
+    fn allowed(
+        &self,
+        ledger: &LifetimeLedger,
+        agreed: &Agreed,
+    ) -> Result<Result<bool, String>, Failure> {
         let path = self.identity.join("party.json");
         let public: PublicParty = serde_json::from_slice(&read(&path)?).map_err(|error| {
             Failure::unusable(path.display().to_string(), error, "a party.json")
@@ -159,23 +195,11 @@ impl PartyMachine {
         }
         let path = self.identity.join("policy.toml");
         let text = String::from_utf8_lossy(&read(&path)?).into_owned();
-        let policy: Policy = toml::from_str(&text)
-            .map_err(|error| Failure::unusable(path.display().to_string(), error, "a policy"))?;
-        let ledger = self.ledger()?;
-        let study = agreed.digest().to_string();
-        let spent = ledger.spent_elsewhere(&study)?;
-        if let Err(forbidden) = policy.check(agreed, spent) {
-            return Ok(Err(forbidden.to_string()));
-        }
-        Ok(Ok(ledger.lines()?.iter().any(|line| line.study == study)))
-    }
-
-    /// Puts the study into the lifetime ledger with the most it can cost.
-    fn reserve(&self, agreed: &Agreed) -> Result<(), Failure> {
-        let (study, ceiling) = (agreed.digest().to_string(), agreed.ceiling());
-        let (epsilon, delta) = (ceiling.epsilon().get(), ceiling.delta().get());
-        let title = &agreed.agreement().title;
-        Ok(self.ledger()?.reserve(&study, title, epsilon, delta)?)
+        let policy = parse_policy(&text, &path.display().to_string())?;
+        let admitted = ledger.admit(&policy, agreed)?;
+        Ok(admitted
+            .map(|admission| admission.is_known)
+            .map_err(|forbidden| forbidden.to_string()))
     }
 }
 
@@ -357,10 +381,6 @@ pub(super) fn read_records(path: &Path, agreement: &Agreement) -> Result<PartyRe
     let table = read_table(path, &terms.schema()?).map_err(sprifed_fit::Failure::from)?;
     let name = path.display().to_string();
     Ok(PartyRecords::of(&table, &name, agreement)?)
-}
-
-fn short(digest: &Digest) -> String {
-    digest.to_string().chars().take(16).collect()
 }
 
 /// The name and version of this program in receipts.

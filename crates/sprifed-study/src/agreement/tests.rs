@@ -124,6 +124,61 @@ fn contradictions_are_refused_and_named() {
 }
 
 #[test]
+fn text_that_could_deceive_a_reader_is_refused_wherever_it_stands() {
+    type Change = fn(&mut Agreement, String);
+    let places: [(&str, Change); 5] = [
+        ("the title", |a, text| a.title = text),
+        ("a party's name", |a, text| a.parties[1].name = text),
+        ("the plan's procedure", |a, text| a.plan.procedure = text),
+        ("a text of the data", |a, text| {
+            a.data = serde_json::json!({ "features": ["x", text] });
+        }),
+        ("a text of the data", |a, text| {
+            a.data = serde_json::json!({ text: 1 });
+        }),
+    ];
+    let evil = [
+        "\u{1b}[2J",
+        "\u{7}",
+        "a\u{0}b",
+        "\u{9b}1m",
+        "\u{202e}txt",
+        "\u{200b}",
+        "\u{2028}",
+        "\u{feff}",
+    ];
+    for (place, change) in places {
+        for text in evil {
+            let mut changed = agreement(TestStudy::default());
+            change(&mut changed, format!("north {text}"));
+            let refused = Agreed::new(changed).expect_err("refused").to_string();
+            assert!(refused.starts_with(place), "{refused}");
+            assert!(
+                refused.chars().all(|character| !character.is_control()),
+                "the refusal itself shows it: {refused:?}"
+            );
+        }
+    }
+    let long: [(&str, Change); 2] = [
+        ("the title", |a, text| a.title = text),
+        ("a party's name", |a, text| a.parties[1].name = text),
+    ];
+    for (place, change) in long {
+        for text in ["x".repeat(201), String::new()] {
+            let mut changed = agreement(TestStudy::default());
+            change(&mut changed, text);
+            let refused = Agreed::new(changed).expect_err("refused").to_string();
+            assert!(refused.starts_with(place), "{refused}");
+            assert!(refused.len() < 400, "{refused}");
+        }
+    }
+    let mut plain = agreement(TestStudy::default());
+    plain.title = "Herzstudie Süd, 心臓".to_owned();
+    plain.data = serde_json::json!({ "schema": "[response]\nname = \"y\"\n\tlower = 0\r\n" });
+    Agreed::new(plain).expect("legal");
+}
+
+#[test]
 fn too_many_repetitions_are_refused_at_once() {
     let mut many = agreement(TestStudy::default());
     many.repeats = u32::MAX;

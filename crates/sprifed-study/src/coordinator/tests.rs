@@ -346,6 +346,41 @@ fn a_lost_quorum_is_a_clean_end_and_still_has_a_receipt() {
 }
 
 #[test]
+fn a_study_that_is_cancelled_in_any_phase_ends_for_everybody_and_stays_so() {
+    let (study, world) = (agreed(small()), TestWorld::new(200, 30));
+    let mut n_charged = 0;
+    // Two phases of the exchange of keys, then three for each sum.
+    for moment in 0..8 {
+        let mut line = Line::new(&study, &world);
+        line.run(|line, phase| {
+            if phase == moment {
+                line.coordinator.cancel();
+                line.drain_coordinator();
+                if moment % 2 == 0 {
+                    line.restart_coordinator();
+                }
+            }
+        });
+        let receipt = line.receipt();
+        assert_eq!(receipt.receipt.ending, "cancelled by the coordinator");
+        receipt.verify().expect("a receipt to be believed");
+        assert_eq!(receipt.receipt.fit, None);
+        assert_eq!(line.receipts.len(), 5, "everybody is told, in {moment}");
+        for kept in line.receipts.values() {
+            kept.verify().expect("a receipt to be believed");
+            let charged = kept.statement.ledger.spent;
+            assert!(charged <= receipt.receipt.ledger.spent);
+            n_charged += usize::from(charged.is_some());
+        }
+        let ended = receipt.clone();
+        line.restart_coordinator();
+        line.coordinator.cancel();
+        assert_eq!(line.coordinator.receipt(), Some(&ended), "once and for all");
+    }
+    assert!(n_charged > 0, "ledgers keep what was charged");
+}
+
+#[test]
 fn a_failed_sum_is_repeated_if_that_was_agreed_on_and_charged_again() {
     let study = agreed(TestStudy {
         repeats: 1,

@@ -8,18 +8,25 @@ fn generous() -> Policy {
         largest_epsilon_per_study: Epsilon::try_from(60.0).expect("legal"),
         largest_epsilon_in_total: Epsilon::try_from(100.0).expect("legal"),
         largest_delta: 1e-6,
+        largest_delta_in_total: 3.5e-6,
         smallest_quorum: 3,
         largest_colluder_share: 0.3,
         procedures: vec![CertifiedProcedure::Sieve],
         units: vec![PrivacyUnit::Record],
+        neighbours: vec![Relation::ZeroOut],
         allow_simulated_noise: true,
     }
 }
 
+const BEFORE: SpentBefore = SpentBefore {
+    epsilon: 40.0,
+    delta: 2e-6,
+};
+
 #[test]
 fn what_is_allowed_is_allowed() {
     assert_eq!(
-        generous().check(&agreed(TestStudy::default()), 40.0),
+        generous().check(&agreed(TestStudy::default()), BEFORE),
         Ok(())
     );
 }
@@ -28,7 +35,7 @@ fn what_is_allowed_is_allowed() {
 fn everything_else_is_refused_with_its_reason() {
     let study = agreed(TestStudy::default());
     type Change = fn(&mut Policy);
-    let cases: [(&str, Change); 9] = [
+    let cases: [(&str, Change); 11] = [
         ("the coordinator", |p| p.coordinators.clear()),
         ("the noise", |p| p.allow_simulated_noise = false),
         ("the most that the study can cost", |p| {
@@ -48,11 +55,17 @@ fn everything_else_is_refused_with_its_reason() {
         ("the unit of privacy", |p| {
             p.units = vec![PrivacyUnit::Client]
         }),
+        ("the delta of this and all earlier studies", |p| {
+            p.largest_delta_in_total = 2.5e-6;
+        }),
+        ("the relation of neighbours", |p| {
+            p.neighbours = vec![Relation::ReplaceOne];
+        }),
     ];
     for (what, change) in cases {
         let mut policy = generous();
         change(&mut policy);
-        let refused = policy.check(&study, 40.0).expect_err(what).to_string();
+        let refused = policy.check(&study, BEFORE).expect_err(what).to_string();
         assert!(refused.starts_with(what), "{refused}");
     }
 }
@@ -64,7 +77,7 @@ fn repetitions_count_before_they_are_needed() {
         ..TestStudy::default()
     });
     let refused = generous()
-        .check(&study, 0.0)
+        .check(&study, SpentBefore::default())
         .expect_err("dearer than one run");
     assert_eq!(refused.what, "the most that the study can cost");
 }

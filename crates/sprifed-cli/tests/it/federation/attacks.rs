@@ -86,6 +86,8 @@ fn strangers_and_impostors_are_turned_away_and_the_study_goes_on() {
     let stage = Stage::new("strangers", Kind::default());
     // Another study of the same coordinator's machine: its certificates are not this one's.
     stage.init("other");
+    // A certificate without a party's name, so that only the coordinator can tell who is behind it.
+    stage.bring_certificate(0, "nameless");
     let log = stage.folder.join("log");
     let coordinator = Running::start(&mut stage.coordinate(), &log);
     let other = stage.folder.join("other/for-p0");
@@ -158,6 +160,29 @@ fn an_edited_receipt_is_not_believed() {
     let path = stage.study().join("result/receipt.json");
     let good = json_at(&path);
     succeed(sprifed().arg("verify").arg(&path));
+    let agreement = good["receipt"]["agreement_digest"].as_str().unwrap();
+    let coordinator = good["receipt"]["agreement"]["coordinator"]
+        .as_str()
+        .unwrap();
+    let meant = |coordinator: &str, agreement: &str| {
+        let mut verify = sprifed();
+        verify.args(["verify", "--coordinator", coordinator]);
+        verify.args(["--agreement", agreement]).arg(&path);
+        refusal(&mut verify)
+    };
+    assert_eq!(meant(coordinator, agreement).0, Some(0));
+    for (coordinator, agreement, word) in [
+        (agreement, agreement, "coordinator's key"),
+        (coordinator, coordinator, "agreement's digest"),
+    ] {
+        let (code, said) = meant(coordinator, agreement);
+        assert_eq!(code, Some(1), "{said}");
+        assert!(
+            said.contains("another study") && said.contains(word),
+            "{said}"
+        );
+    }
+    assert_eq!(meant("12", agreement).0, Some(2));
     let edit = |change: fn(&mut serde_json::Value)| {
         let mut edited = good.clone();
         change(&mut edited);
@@ -218,10 +243,44 @@ fn a_rehearsal_identity_does_not_enter_a_private_study() {
 }
 
 #[test]
-fn a_cancelled_study_is_not_served() {
-    let stage = Stage::new("cancel", Kind::default());
-    succeed(sprifed().args(["study", "cancel"]).arg(stage.study()));
-    let (code, said) = refusal(&mut stage.coordinate());
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("cancelled"), "{said}");
+fn a_certificate_of_another_party_is_refused_before_anything_is_sent() {
+    let stage = Stage::new("seats", Kind::default());
+    // Nobody listens: a party that tried to connect would wait.
+    for check in [true, false] {
+        let mut command = stage.join_as(1, 0);
+        if check {
+            command.arg("--check");
+        }
+        let (code, said) = refusal(&mut command);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(
+            said.contains("that of \"p0\"") && said.contains("that of \"p1\""),
+            "{said}"
+        );
+        assert!(said.contains("nothing was sent"), "{said}");
+    }
+    assert!(!stage.party(1).join("ledger.sqlite").exists());
+    succeed(stage.join(1).arg("--check"));
+}
+
+#[test]
+fn a_title_that_steers_a_terminal_is_refused() {
+    let stage = Stage::new("title", Kind::default());
+    let mut init = sprifed();
+    init.args(["study", "init"]).arg(stage.folder.join("evil"));
+    init.args(["--title", "north \u{1b}[2J"]);
+    for party in 0..3 {
+        init.arg("--party")
+            .arg(stage.party(party).join("party.json"));
+    }
+    init.arg("--schema").arg(stage.folder.join("schema.toml"));
+    init.arg("--columns").arg(stage.table(0));
+    init.args(["--sparsity", "2", "--epsilon", "90"]);
+    init.args(["--address", "localhost:1", "--simulate-noise"]);
+    let (code, said) = refusal(&mut init);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(
+        said.contains("the title") && !said.contains("\u{1b}[2J"),
+        "{said}"
+    );
 }

@@ -1,10 +1,12 @@
 //! A study on disk: identities, tables, an invitation for each party, and processes to run.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
+use sprifed_net::{CertificateOrder, fingerprint, issue};
 
 /// What kind of study is made.
 #[derive(Clone, Copy, Debug)]
@@ -82,8 +84,8 @@ impl Stage {
         for party in 0..kind.parties {
             let policy = format!(
                 "coordinators = [{key}]\nlargest-epsilon-per-study = 200.0\nlargest-epsilon-in-total = 200.0\n\
-                 largest-delta = 1e-5\nsmallest-quorum = 3\nlargest-colluder-share = 0.0\n\
-                 procedures = [\"sieve\"]\nunits = [\"record\"]\nallow-simulated-noise = true\n"
+                 largest-delta = 1e-5\nlargest-delta-in-total = 1e-5\nsmallest-quorum = 3\nlargest-colluder-share = 0.0\n\
+                 procedures = [\"sieve\"]\nunits = [\"record\"]\nneighbours = [\"zero-out\"]\nallow-simulated-noise = true\n"
             );
             fs::write(stage.party(party).join("policy.toml"), policy).unwrap();
         }
@@ -208,6 +210,30 @@ impl Stage {
         command
     }
 
+    /// Gives `party` a certificate of its own, of another authority and with another name.
+    pub(crate) fn bring_certificate(&self, party: u32, name: &str) {
+        let own = issue(&CertificateOrder {
+            folder: self.folder.join(format!("own-{name}")),
+            coordinator_hosts: vec!["localhost".to_owned()],
+            clients: vec![name.to_owned()],
+            valid_days: 3,
+        })
+        .unwrap();
+        let mine = &own.clients[0].0;
+        let folder = self.study().join(format!("for-p{party}"));
+        fs::copy(&mine.certificate, folder.join("tls.pem")).unwrap();
+        fs::copy(&mine.key, folder.join("tls.key")).unwrap();
+        let path = self.study().join("roster.json");
+        let mut roster = json_at(&path);
+        let digits = fingerprint(&mine.certificate).unwrap().to_string();
+        roster["certificates"][party as usize] = serde_json::json!(with_colons(&digits));
+        fs::write(&path, roster.to_string()).unwrap();
+        let trusted = self.study().join("tls/authority.pem");
+        let mut trusted = fs::File::options().append(true).open(trusted).unwrap();
+        let own = fs::read(&own.authority).unwrap();
+        trusted.write_all(&own).unwrap();
+    }
+
     /// The fit of all parties in one process.
     pub(crate) fn rehearse(&self) -> Value {
         let mut command = sprifed();
@@ -242,6 +268,13 @@ impl Stage {
             );
         }
     }
+}
+
+/// As `openssl x509 -fingerprint -sha256` prints it.
+fn with_colons(digits: &str) -> String {
+    let pairs = digits.as_bytes().chunks(2);
+    let pairs = pairs.map(|pair| String::from_utf8_lossy(pair).to_uppercase());
+    pairs.collect::<Vec<_>>().join(":")
 }
 
 impl Drop for Stage {

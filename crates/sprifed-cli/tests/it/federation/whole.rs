@@ -42,6 +42,12 @@ fn three_parties_with_many_records_get_what_one_process_gets() {
         "the same seeds, the same fit"
     );
     assert_eq!(support(fit), [3, 8]);
+    let names = &stage.rehearse()["features"];
+    assert_eq!(
+        *names,
+        serde_json::json!(["x3", "x8"]),
+        "names, not numbers"
+    );
     let path = stage.study().join("result/receipt.json");
     let verified = succeed(sprifed().arg("verify").arg(&path).arg("--json"));
     let verified: Value = serde_json::from_slice(&verified.stdout).unwrap();

@@ -1,0 +1,205 @@
+//! `study status` of a party's folder: what was agreed, what this study and all studies have cost.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use sprifed_net::{JournalView, LifetimeLedger, LifetimeLine, Protection, SqliteJournal};
+use sprifed_study::{Agreed, PartyReceipt, charged_by};
+
+use super::coordinate::read_study;
+use super::identity::read_public_party;
+use super::party_ledger::{LEDGER, json_of_totals, study_folders, words_of_totals};
+use super::party_machine::read_journal;
+use super::{read, unusable};
+use crate::failure::{Explained as _, Failure};
+use crate::output::Output;
+
+/// Whether `folder` is that of a party, or of one study of a party.
+pub(super) fn is_of_party(folder: &Path) -> bool {
+    folder.join("identity.key").exists() || is_of_one_study(folder)
+}
+
+fn is_of_one_study(folder: &Path) -> bool {
+    let party = folder.parent();
+    party.is_some_and(|party| party.join("identity.key").exists())
+        && folder.join("state.sqlite").exists()
+}
+
+/// One study of a party.
+struct Part {
+    line: LifetimeLine,
+    agreed: Option<Arc<Agreed>>,
+    /// ε by the party's own journal.
+    spent: Option<f64>,
+    answered: usize,
+    ending: Option<String>,
+}
+
+/// Says where a party stands.
+pub(super) fn say(folder: &Path, output: &Output) -> Result<(), Failure> {
+    let party = match folder.parent() {
+        Some(party) if is_of_one_study(folder) => party,
+        _ => folder,
+    };
+    let public = read_public_party(&party.join("party.json"))?;
+    let path = party.join(LEDGER);
+    let lines = if path.exists() {
+        LifetimeLedger::look_into(&path).explained()?
+    } else {
+        Vec::new()
+    };
+    let folders = study_folders(party)?;
+    let mut parts = Vec::new();
+    for line in &lines {
+        let found = folders.iter().find(|folder| line.is_in(folder));
+        if party == folder || line.is_in(folder) {
+            parts.push(Part::read(line, found.map(AsRef::as_ref))?);
+        }
+    }
+    let answer = json!({
+        "party": public.name,
+        "studies": parts.iter().map(Part::to_json).collect::<Vec<_>>(),
+        "totals": json_of_totals(&lines),
+    });
+    output.answer(&answer, |_| {
+        let studies: String = parts.iter().map(Part::words).collect();
+        format!(
+            "party {}\n{studies}{}",
+            public.name,
+            words_of_totals(&lines)
+        )
+    });
+    Ok(())
+}
+
+impl Part {
+    fn read(line: &LifetimeLine, folder: Option<&Path>) -> Result<Self, Failure> {
+        let mut part = Self {
+            line: line.clone(),
+            agreed: None,
+            spent: None,
+            answered: 0,
+            ending: None,
+        };
+        let Some(folder) = folder else {
+            return Ok(part);
+        };
+        if folder.join("invitation.json").exists() {
+            part.agreed = Some(read_study(folder)?.1);
+        }
+        let journal = folder.join("state.sqlite");
+        if journal.exists() {
+            part.look_into(&SqliteJournal::look_into(&journal).explained()?)?;
+        }
+        let receipt = folder.join("receipt.json");
+        if receipt.exists() {
+            let document: PartyReceipt = serde_json::from_slice(&read(&receipt)?)
+                .map_err(|error| unusable(&receipt, &error, "a receipt"))?;
+            part.ending = Some(document.study.receipt.ending);
+        }
+        Ok(part)
+    }
+
+    fn look_into(&mut self, journal: &JournalView) -> Result<(), Failure> {
+        let damaged = |reason: String| {
+            Failure::environment(
+                "sprifed::study::journal",
+                format!(
+                    "the journal of {:?} can not be used: {reason}",
+                    self.line.title
+                ),
+                "restore the folder as it was last",
+            )
+        };
+        let lines = read_journal(&journal.entries).map_err(|error| damaged(error.to_string()))?;
+        if let Some(agreed) = &self.agreed {
+            let ledger =
+                charged_by(agreed, &lines).map_err(|declined| damaged(declined.to_string()))?;
+            self.answered = ledger.record().entries.len();
+            self.spent = Some(ledger.spent().map_or(0.0, |spent| spent.epsilon().get()));
+        }
+        Ok(())
+    }
+
+    /// Where this study stands.
+    fn state(&self) -> String {
+        match (&self.ending, &self.agreed) {
+            (Some(ending), _) => format!("over: {ending}"),
+            (None, Some(agreed)) if self.answered > 0 => {
+                format!("{} of {} sums answered", self.answered, agreed.n_steps())
+            }
+            (None, Some(_)) => "joined, no sum answered yet".to_owned(),
+            (None, None) => "its folder is not here, or of an earlier version".to_owned(),
+        }
+    }
+
+    fn is_protected(&self) -> bool {
+        self.line.protection == Protection::Secret
+    }
+
+    fn to_json(&self) -> Value {
+        let agreed = self.agreed.as_ref().map(|agreed| {
+            let agreement = agreed.agreement();
+            json!({
+                "coordinator": agreement.coordinator, "procedure": agreement.procedure,
+                "features": agreement.setting.n_features, "parties": agreement.parties.len(),
+                "quorum": agreed.participation().quorum(), "sums": agreed.n_steps(),
+                "repeats": agreement.repeats, "largest_epsilon": agreed.ceiling().epsilon(),
+                "delta": agreed.ceiling().delta(),
+            })
+        });
+        let kind = self.line.kind.as_ref();
+        json!({
+            "study": self.line.study, "title": self.line.title,
+            "unit": kind.map(|kind| &kind.unit),
+            "neighbours": kind.map(|kind| &kind.neighbours),
+            "protected": self.is_protected(), "agreed": agreed, "state": self.state(),
+            "sums_answered": self.answered,
+            "epsilon_spent": self.spent.filter(|_| self.is_protected()),
+            "epsilon_counted": self.is_protected().then_some(self.line.cost.epsilon),
+            "delta_counted": self.is_protected().then_some(self.line.cost.delta),
+            "settled": self.line.is_settled,
+        })
+    }
+
+    fn words(&self) -> String {
+        let mut text = format!("\n{} ({})\n", self.line.title, self.state());
+        if let Some(agreed) = &self.agreed {
+            let agreement = agreed.agreement();
+            text += &format!(
+                "  agreed: {} over {} features, {} parties, {} sums, at most epsilon = {} at delta = {} for \
+                 each {} under {}\n  coordinator {}\n",
+                agreement.procedure,
+                agreement.setting.n_features,
+                agreement.parties.len(),
+                agreed.n_steps(),
+                agreed.ceiling().epsilon(),
+                agreed.ceiling().delta(),
+                agreement.plan.unit.words(),
+                agreement.plan.relation.words(),
+                agreement.coordinator,
+            );
+        }
+        text += &match (self.is_protected(), self.spent) {
+            (false, _) => {
+                "  NOT PROTECTED: its noise is simulated and no epsilon bounds it\n".to_owned()
+            }
+            (true, Some(spent)) => format!(
+                "  spent epsilon = {spent:.4}; counted {:.4} at delta = {:e}{}\n",
+                self.line.cost.epsilon,
+                self.line.cost.delta,
+                if self.line.is_settled {
+                    ""
+                } else {
+                    ", the most it can cost"
+                },
+            ),
+            (true, None) => format!(
+                "  counted epsilon = {:.4} at delta = {:e}\n",
+                self.line.cost.epsilon, self.line.cost.delta
+            ),
+        };
+        text + "\n"
+    }
+}

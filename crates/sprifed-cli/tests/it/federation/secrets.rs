@@ -1,0 +1,82 @@
+//! Secret files: whole or absent, and nobody else's.
+
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use super::stage::{Kind, Running, Stage, sprifed, wait_until};
+
+#[test]
+fn a_kill_in_the_middle_of_a_key_leaves_no_key() {
+    let folder = std::env::temp_dir().join(format!("sprifed-half-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&folder);
+    let mut identity = sprifed();
+    identity.args(["study", "identity", "north", "--records", "9", "--out"]);
+    identity.arg(&folder);
+    // The system kills a process that writes beyond its limit, here at its first byte.
+    #[expect(clippy::disallowed_methods, reason = "a test of processes")]
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -f 0; exec \"$@\"", "sh"]);
+    limited
+        .arg(identity.get_program())
+        .args(identity.get_args());
+    let ended = limited.output().unwrap();
+    assert_eq!(ended.status.code(), None, "it was not killed: {ended:?}");
+    assert!(!folder.join("identity.key").exists(), "half a key was left");
+    let ended = identity.output().unwrap();
+    assert!(ended.status.success(), "{ended:?}");
+    let _ = fs::remove_dir_all(folder);
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+/// Every file and folder below `folder`.
+fn walk(folder: &Path, visit: &mut dyn FnMut(&Path)) {
+    visit(folder);
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            walk(&path, visit);
+        } else {
+            visit(&path);
+        }
+    }
+}
+
+#[test]
+fn secrets_are_their_owners_only() {
+    let kind = Kind {
+        records: 60,
+        simulated: false,
+        ..Kind::default()
+    };
+    let stage = Stage::new("modes", kind);
+    // Makes the folder of the study with its key and journal, and then finds no coordinator.
+    let log = stage.folder.join("log");
+    let party = Running::start(&mut stage.join(0), &log);
+    wait_until("the party's first attempt", || {
+        fs::read_to_string(&log).is_ok_and(|log| log.contains("no contact"))
+    });
+    party.kill();
+    let mut n_keys = 0;
+    for folder in [stage.party(0), stage.study()] {
+        walk(&folder, &mut |path| {
+            let is_secret = path
+                .extension()
+                .is_some_and(|end| end == "key" || end == "sqlite");
+            n_keys += usize::from(is_secret);
+            if path.is_dir() {
+                assert_eq!(mode(path), 0o700, "{}", path.display());
+            } else if is_secret {
+                assert_eq!(mode(path), 0o600, "{}", path.display());
+            }
+        });
+    }
+    // Identity, party.key, ledger and journal; authority, coordinator twice, three parties.
+    assert!(n_keys >= 10, "{n_keys} secrets");
+}

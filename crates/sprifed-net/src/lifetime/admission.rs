@@ -1,0 +1,93 @@
+//! What a party's ledger and policy say of a study before a record is touched.
+
+use std::path::Path;
+
+use sprifed_noise::Provenance;
+use sprifed_study::{Agreed, Forbidden, Policy, SpentBefore};
+
+use super::{Cost, CostKind, LifetimeLedger, LifetimeLine, Protection};
+use crate::store::StoreError;
+
+impl CostKind {
+    /// Which total a study counts in.
+    #[must_use]
+    pub fn of(agreed: &Agreed) -> Self {
+        let plan = &agreed.agreement().plan;
+        Self {
+            unit: plan.unit.words().to_owned(),
+            neighbours: plan.relation.words().to_owned(),
+        }
+    }
+}
+
+impl LifetimeLine {
+    /// The line of a study that may still cost all that was agreed on.
+    #[must_use]
+    pub fn of(agreed: &Agreed) -> Self {
+        let (agreement, ceiling) = (agreed.agreement(), agreed.ceiling());
+        Self {
+            study: agreed.digest().to_string(),
+            title: agreement.title.clone(),
+            kind: Some(CostKind::of(agreed)),
+            protection: match agreement.noise {
+                Provenance::Cryptographic => Protection::Secret,
+                Provenance::Simulated => Protection::Unprotected,
+            },
+            cost: Cost {
+                epsilon: ceiling.epsilon().get(),
+                delta: ceiling.delta().get(),
+            },
+            is_settled: false,
+        }
+    }
+
+    /// Whether this is the study whose state lies in `folder`.
+    #[must_use]
+    pub fn is_in(&self, folder: &Path) -> bool {
+        let name = folder.file_name().and_then(|name| name.to_str());
+        name == Some(folder_name(&self.study).as_str())
+    }
+}
+
+/// The name of the folder in which a party keeps its part of `study`.
+#[must_use]
+pub fn folder_name(study: &str) -> String {
+    let short: String = study.chars().take(16).collect();
+    format!("study-{short}")
+}
+
+/// What a party that may take part has spent, and whether it has begun.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Admission {
+    /// The cost of its other studies of the same kind.
+    pub spent_elsewhere: Cost,
+    /// Whether this study is in its ledger.
+    pub is_known: bool,
+}
+
+impl LifetimeLedger {
+    /// Whether `policy` allows the study beside what this ledger knows, or why not.
+    ///
+    /// Nothing is entered. While this ledger is open no other process can enter anything.
+    ///
+    /// # Errors
+    /// If the ledger can not be read.
+    pub fn admit(
+        &self,
+        policy: &Policy,
+        agreed: &Agreed,
+    ) -> Result<Result<Admission, Forbidden>, StoreError> {
+        let study = agreed.digest().to_string();
+        let spent_elsewhere = self.spent_elsewhere(&study, &CostKind::of(agreed))?;
+        let before = SpentBefore {
+            epsilon: spent_elsewhere.epsilon,
+            delta: spent_elsewhere.delta,
+        };
+        let is_known = self.lines()?.iter().any(|line| line.study == study);
+        let admission = Admission {
+            spent_elsewhere,
+            is_known,
+        };
+        Ok(policy.check(agreed, before).map(|()| admission))
+    }
+}

@@ -1,0 +1,69 @@
+//! The end of a study that its coordinator no longer wants: a receipt without a model, for everybody.
+
+use std::sync::Arc;
+
+use super::{CoordinatorEffect, CoordinatorError, Stage, StudyCoordinator, Sums};
+use crate::checkpoint::{Checkpoint, SumEnding};
+use crate::receipt::Outcome;
+
+/// How such a study ended, in its receipt.
+const CANCELLED: &str = "cancelled by the coordinator";
+
+impl StudyCoordinator {
+    /// Ends the study without a model, wherever it is; one that is over stays as it ended.
+    ///
+    /// What was charged stays charged: a sum that was open counts, as it may have been answered.
+    pub fn cancel(&mut self) {
+        if self.receipt().is_some() {
+            return;
+        }
+        let sum = self.open_sum();
+        let ending = SumEnding::Cancelled;
+        let (epoch, bytes) = (
+            self.epoch(),
+            Checkpoint {
+                sum: sum.unwrap_or(0),
+                ending,
+            }
+            .encode(),
+        );
+        self.effects
+            .push_back(CoordinatorEffect::Checkpoint { epoch, bytes });
+        self.end_cancelled(sum);
+    }
+
+    /// Stands where it stood after it was cancelled in this sum, or before the first one.
+    pub(super) fn restore_cancelled(
+        &mut self,
+        epoch: u32,
+        sum: u32,
+    ) -> Result<(), CoordinatorError> {
+        let open = self.open_sum();
+        if open.unwrap_or(0) != sum || epoch != self.epoch() || self.receipt().is_some() {
+            let reason = format!("it was cancelled in sum {sum}, but {open:?} is open");
+            return Err(CoordinatorError::Checkpoint { epoch, reason });
+        }
+        self.end_cancelled(open);
+        Ok(())
+    }
+
+    /// The sum that is open, if one is.
+    pub(super) fn open_sum(&self) -> Option<u32> {
+        match &self.stage {
+            Stage::Summing(summing) => Some(summing.sum),
+            _ => None,
+        }
+    }
+
+    /// A sum that was open has a charge, and so a line in the receipt.
+    pub(super) fn end_cancelled(&mut self, open: Option<u32>) {
+        self.phases += 1;
+        if let Some(sum) = open {
+            let reason = CANCELLED.to_owned();
+            self.record(sum, Outcome::Abandoned { reason });
+        }
+        // Nobody is told anything more about sums.
+        self.sums = Sums::open(Arc::clone(self.agreed.study()));
+        self.finish(None, CANCELLED.to_owned());
+    }
+}

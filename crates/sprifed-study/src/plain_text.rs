@@ -1,0 +1,83 @@
+//! Text of others that people will read: nothing in it may steer a terminal or hide from a reader.
+
+use serde_json::Value;
+
+use crate::agreement::{Agreement, IllegalAgreement};
+
+/// The longest title, in characters.
+const LONGEST_TITLE: usize = 200;
+
+/// The longest name of a party, in characters.
+const LONGEST_NAME: usize = 100;
+
+/// The most characters of a refused text that are shown.
+const SHOWN: usize = 40;
+
+/// Refuses an agreement whose texts are too long, empty, or more than plain text.
+pub(crate) fn check_texts(agreement: &Agreement) -> Result<(), IllegalAgreement> {
+    check_line("the title", &agreement.title, LONGEST_TITLE)?;
+    for party in &agreement.parties {
+        check_line("a party's name", &party.name, LONGEST_NAME)?;
+    }
+    check_line(
+        "the plan's procedure",
+        &agreement.plan.procedure,
+        LONGEST_TITLE,
+    )?;
+    check_data(&agreement.data)
+}
+
+fn check_line(what: &'static str, text: &str, longest: usize) -> Result<(), IllegalAgreement> {
+    let length = text.chars().count();
+    if length == 0 || length > longest {
+        return Err(IllegalAgreement::Contradiction {
+            what,
+            found: format!("{length} characters long"),
+            required: format!("1 to {longest}"),
+        });
+    }
+    check_characters(what, text, is_deceiving)
+}
+
+/// Documents in the data have lines.
+fn check_data(data: &Value) -> Result<(), IllegalAgreement> {
+    let is_forbidden =
+        |character: char| !matches!(character, '\n' | '\r' | '\t') && is_deceiving(character);
+    let what = "a text of the data";
+    match data {
+        Value::String(text) => check_characters(what, text, is_forbidden),
+        Value::Array(values) => values.iter().try_for_each(check_data),
+        Value::Object(fields) => fields.iter().try_for_each(|(name, value)| {
+            check_characters(what, name, is_forbidden)?;
+            check_data(value)
+        }),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
+    }
+}
+
+fn check_characters(
+    what: &'static str,
+    text: &str,
+    is_forbidden: impl Fn(char) -> bool,
+) -> Result<(), IllegalAgreement> {
+    if !text.chars().any(is_forbidden) {
+        return Ok(());
+    }
+    let shown: String = text.chars().take(SHOWN).collect();
+    Err(IllegalAgreement::Contradiction {
+        what,
+        // As ASCII, so that the refusal does not do what was refused.
+        found: format!("\"{}\"", shown.escape_default()),
+        required: "text without control characters and invisible ones".to_owned(),
+    })
+}
+
+/// Control characters, and those that are invisible or turn the direction of what follows.
+fn is_deceiving(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+        )
+}
