@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod backend;
+mod document;
 mod failure;
 mod federation;
 mod guarantee;
@@ -18,6 +19,7 @@ mod verify;
 mod world;
 
 pub use backend::{Backend, BackendRequest, trust_words};
+pub use document::{Document, Proof};
 pub use failure::{Blame, Failure};
 pub use federation::{
     DataTerms, Draft, Invitation, PartyRecords, PublicParty, check_party_name, named_terms,
@@ -35,5 +37,4 @@ pub use simulation::{
 };
 pub use study::{Request, Study, has_public_scale, no_schema, recommended_delta};
 pub use theorem::theorem_text;
-pub use verify::verify_model;
 pub use world::{WorldSize, parse_correlation};

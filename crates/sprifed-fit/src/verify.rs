@@ -12,7 +12,7 @@ use crate::model::Model;
 /// # Errors
 /// When a ledger does not add up, more was charged than the plan says, or the guarantee is another
 /// one than the plan and the ledgers give.
-pub fn verify_model(model: &Model) -> Result<Guarantee, Failure> {
+pub(crate) fn verify_model(model: &Model) -> Result<Guarantee, Failure> {
     let refuse = |what: &str, found: String, required: String| {
         Failure::outcome(
             "sprifed::receipt::wrong",

@@ -6,13 +6,13 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use sprifed_fit::{
-    Backend, BackendRequest, Failure, Model, NOT_PRIVATE_REFERENCE, PlanRequest, Simulation,
-    WorldSize, centred_omp, certified_guarantee, nobody_leaves_a_curator, parse_correlation,
-    verify_model,
+    Backend, BackendRequest, Document, Failure, NOT_PRIVATE_REFERENCE, PlanRequest, Proof,
+    Simulation, WorldSize, centred_omp, certified_guarantee, nobody_leaves_a_curator,
+    parse_correlation,
 };
 use sprifed_privacy::{ApproxDp, NoiseOrigin};
 use sprifed_simulate::{Absence, Method, Reading, Summary};
-use sprifed_study::{PartyReceipt, SignedReceipt};
+use sprifed_study::Verified;
 
 use crate::budget::quantity;
 use crate::choices;
@@ -195,34 +195,22 @@ fn simulate_trials(
 /// What a receipt promises, computed again, as JSON: of a model, of a study, or of one of its parties.
 #[pyfunction]
 fn verify_document(py: Python<'_>, text: &str) -> PyResult<String> {
-    let wrong = |message: String| {
-        let help = "do not believe this receipt; ask for the file that the study wrote";
-        raise(
-            py,
-            &Failure::outcome("sprifed::receipt::wrong", message, help),
-        )
+    let name = "the receipt";
+    let proof = Document::parse(text, name).and_then(|document| document.verify(name));
+    let answer = match proof.map_err(|failure| raise(py, &failure))? {
+        Proof::Model(guarantee) => json!({ "kind": "model", "guarantee": guarantee }),
+        Proof::Study(verified) => of_study("study", &verified),
+        Proof::Party(verified, _, _) => of_study("party", &verified),
     };
-    let value: Value =
-        serde_json::from_str(text).map_err(|error| wrong(format!("it is not JSON ({error})")))?;
-    if value["format"] == sprifed_fit::FORMAT {
-        let model = Model::parse(text, "the receipt").map_err(|failure| raise(py, &failure))?;
-        let guarantee = verify_model(&model).map_err(|failure| raise(py, &failure))?;
-        return Ok(json!({ "kind": "model", "guarantee": guarantee }).to_string());
-    }
-    let damaged = |error: serde_json::Error| wrong(format!("it is no receipt ({error})"));
-    let (kind, verified) = if value["statement"].is_object() {
-        let receipt: PartyReceipt = serde_json::from_value(value).map_err(damaged)?;
-        ("party", receipt.verify())
-    } else {
-        let receipt: SignedReceipt = serde_json::from_value(value).map_err(damaged)?;
-        ("study", receipt.verify())
-    };
-    let verified = verified.map_err(|problem| wrong(problem.to_string()))?;
-    Ok(json!({
-        "kind": kind, "guarantee": verified.guarantee,
-        "signed_by": verified.signed_by, "not_signed_by": verified.not_signed_by,
+    Ok(answer.to_string())
+}
+
+fn of_study(kind: &str, verified: &Verified) -> Value {
+    json!({
+        "kind": kind, "guarantee": verified.guarantee, "signed_by": verified.signed_by,
+        "not_signed_by": verified.not_signed_by, "coordinator": verified.coordinator,
+        "agreement": verified.agreement,
     })
-    .to_string())
 }
 
 /// Orthogonal matching pursuit on the records themselves: chosen columns, coefficients, intercept.

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
+use sprifed_fit::{Document, Guarantee, Proof};
 use sprifed_privacy::Epsilon;
-use sprifed_study::{Digest, PartyReceipt, Problem, SignedReceipt, Verified};
+use sprifed_study::{Digest, Verified};
 
 use super::{read, unusable};
 use crate::failure::Failure;
@@ -14,8 +15,11 @@ use crate::output::Output;
 /// `verify`.
 #[derive(Args, Debug)]
 pub(crate) struct Verify {
-    /// The receipt of a coordinator or of a party.
+    /// The receipt of a coordinator or of a party, or a model.
     receipt: PathBuf,
+    /// Refuse this model file if it is not the one that the receipt was signed for.
+    #[arg(long, value_name = "model.json")]
+    model: Option<PathBuf>,
     /// Refuse the receipt of another coordinator than the one with this key.
     #[arg(long, value_name = "KEY", value_parser = parse_digest)]
     coordinator: Option<Digest>,
@@ -31,29 +35,54 @@ fn parse_digest(text: &str) -> Result<Digest, String> {
 
 impl Verify {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
-        let value: Value = serde_json::from_slice(&read(&self.receipt)?)
-            .map_err(|error| unusable(&self.receipt, &error, "a receipt"))?;
-        let damaged = |error: serde_json::Error| unusable(&self.receipt, &error, "a receipt");
-        let (verified, charged) = if value.get("statement").is_some() {
-            let receipt: PartyReceipt = serde_json::from_value(value).map_err(damaged)?;
-            let place = receipt.statement.party as usize;
-            let party = receipt.study.receipt.agreement.parties.get(place);
-            let name = party.map_or_else(String::new, |party| party.name.clone());
-            (
-                receipt.verify(),
-                Some((name, receipt.statement.ledger.spent)),
+        let name = self.receipt.display().to_string();
+        let text = String::from_utf8_lossy(&read(&self.receipt)?).into_owned();
+        let document = Document::parse(&text, &name)?;
+        match document.verify(&name)? {
+            Proof::Model(guarantee) => self.say_model(&guarantee, output),
+            Proof::Study(verified) => self.say_study(&document, &verified, None, output),
+            Proof::Party(verified, party, charged) => {
+                self.say_study(&document, &verified, Some((party, charged)), output)
+            }
+        }
+    }
+
+    fn say_model(&self, guarantee: &Guarantee, output: &Output) -> Result<(), Failure> {
+        if self.coordinator.is_some() || self.agreement.is_some() || self.model.is_some() {
+            return Err(Failure::usage(
+                "sprifed::verify::no-study",
+                format!(
+                    "`{}` is a model, which nobody has signed; --coordinator, --agreement and --model are for receipts \
+                     of studies",
+                    self.receipt.display()
+                ),
+                "give the receipt of the study, or leave them out",
+            ));
+        }
+        let answer = json!({ "verified": true, "guarantee": guarantee });
+        output.answer(&answer, |_| {
+            format!(
+                "{}.\nVERIFIED: computed again from the plan and the ledger in the file alone; nobody has signed it",
+                guarantee.statement
             )
-        } else {
-            let receipt: SignedReceipt = serde_json::from_value(value).map_err(damaged)?;
-            (receipt.verify(), None)
-        };
-        let verified = verified.map_err(|problem| self.refuse(&problem))?;
+        });
+        Ok(())
+    }
+
+    fn say_study(
+        &self,
+        document: &Document,
+        verified: &Verified,
+        charged: Option<(String, Option<Epsilon>)>,
+        output: &Output,
+    ) -> Result<(), Failure> {
         self.compare(
             "the coordinator's key",
             verified.coordinator,
             self.coordinator,
         )?;
         self.compare("the agreement's digest", verified.agreement, self.agreement)?;
+        self.compare_model(document)?;
         let answer = json!({
             "coordinator": verified.coordinator, "agreement": verified.agreement,
             "verified": true, "guarantee": verified.guarantee, "signed_by": verified.signed_by,
@@ -61,7 +90,10 @@ impl Verify {
         });
         let is_compared = self.coordinator.is_some() && self.agreement.is_some();
         output.answer(&answer, |_| {
-            let words = words(&verified, charged.as_ref());
+            let mut words = words(verified, charged.as_ref());
+            if let Some(model) = &self.model {
+                words += &format!("\n`{}` is the model of this receipt", model.display());
+            }
             if is_compared {
                 return words + "\nthe coordinator and the agreement are those that you named";
             }
@@ -72,6 +104,27 @@ impl Verify {
             )
         });
         Ok(())
+    }
+
+    /// A model file is not signed; the receipt that is says what it must hold.
+    fn compare_model(&self, document: &Document) -> Result<(), Failure> {
+        let Some(path) = &self.model else {
+            return Ok(());
+        };
+        let model: Value = serde_json::from_slice(&read(path)?)
+            .map_err(|error| unusable(path, &error, "a model"))?;
+        if document.has_model(&model) {
+            return Ok(());
+        }
+        Err(Failure::outcome(
+            "sprifed::verify::another-model",
+            format!(
+                "`{}` is not the model that `{}` was signed for",
+                path.display(),
+                self.receipt.display()
+            ),
+            "do not use it; `sprifed study export` writes the model again",
+        ))
     }
 
     /// Right, but perhaps of another study than the one that was meant.
@@ -87,17 +140,6 @@ impl Verify {
             )),
             _ => Ok(()),
         }
-    }
-
-    fn refuse(&self, problem: &Problem) -> Failure {
-        Failure::outcome(
-            "sprifed::verify::refused",
-            format!(
-                "`{}` is not to be believed: {problem}",
-                self.receipt.display()
-            ),
-            "ask whoever gave it to you for the original",
-        )
     }
 }
 

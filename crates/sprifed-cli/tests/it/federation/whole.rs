@@ -66,6 +66,26 @@ fn three_parties_with_many_records_get_what_one_process_gets() {
             .arg("--json")
             .args(["--score", "y"]),
     );
+    succeed(
+        sprifed()
+            .arg("verify")
+            .arg(&path)
+            .arg("--model")
+            .arg(&model),
+    );
+    let mut edited: Value = serde_json::from_slice(&std::fs::read(&model).unwrap()).unwrap();
+    edited["intercept"] = (edited["intercept"].as_f64().unwrap() + 1.0).into();
+    let other = stage.folder.join("edited-model.json");
+    std::fs::write(&other, edited.to_string()).unwrap();
+    let refused = sprifed()
+        .arg("verify")
+        .arg(&path)
+        .arg("--model")
+        .arg(&other)
+        .output()
+        .unwrap();
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("not the model"));
     let out = stage.folder.join("published");
     succeed(
         sprifed()

@@ -1,6 +1,7 @@
 //! What was spent is never said to be unspent, and what says so is never lost.
 
 use super::table::Folder;
+use crate::command::run;
 
 const SIMPLE: &str = "--sparsity 3 --epsilon 2";
 
@@ -47,4 +48,28 @@ fn a_model_never_replaces_the_table_it_is_made_from() {
     );
     assert_ne!(ended.exit_code, 0);
     assert_eq!(folder.read("data.csv"), before);
+}
+
+#[test]
+fn a_model_is_verified_and_an_edited_one_is_refused() {
+    let folder = Folder::new("verified");
+    let ended = folder.fit(SIMPLE);
+    assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
+    let path = folder.path("model.json");
+    let verified = run(["verify", &path]);
+    assert_eq!(verified.exit_code, 0, "{}", verified.stderr);
+    assert!(verified.stdout.contains("VERIFIED"), "{}", verified.stdout);
+    assert!(
+        verified.stdout.contains("nobody has signed it"),
+        "{}",
+        verified.stdout
+    );
+    let mut model = folder.json("model.json");
+    let epsilon = model["guarantee"]["epsilon"].as_f64().unwrap();
+    model["guarantee"]["epsilon"] = (epsilon / 2.0).into();
+    folder.write("model.json", &model.to_string());
+    let refused = run(["verify", &path]);
+    assert_eq!(refused.exit_code, 1, "{}", refused.stderr);
+    let named = run(["verify", &path, "--model", &path]);
+    assert_ne!(named.exit_code, 0);
 }

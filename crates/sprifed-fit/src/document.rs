@@ -1,0 +1,119 @@
+//! What claims a guarantee, read and computed again: a model, the receipt of a study, or that of one of
+//! its parties.
+
+use serde_json::Value;
+use sprifed_privacy::Epsilon;
+use sprifed_study::{PartyReceipt, SignedReceipt, Verified};
+
+use crate::failure::Failure;
+use crate::federation::study_files;
+use crate::guarantee::Guarantee;
+use crate::model::{FORMAT, Model};
+use crate::verify::verify_model;
+
+/// A document that claims a guarantee.
+#[derive(Clone, Debug)]
+pub enum Document {
+    /// What `fit` wrote.
+    Model(Box<Model>),
+    /// What a coordinator wrote.
+    Study(Box<SignedReceipt>),
+    /// What a party wrote.
+    Party(Box<PartyReceipt>),
+}
+
+/// What was computed from a document alone.
+#[derive(Clone, Debug)]
+pub enum Proof {
+    /// Of a model: nobody has signed it.
+    Model(Guarantee),
+    /// Of a study.
+    Study(Verified),
+    /// Of a party's receipt: the study, the party's name and what it signs to have been charged.
+    Party(Verified, String, Option<Epsilon>),
+}
+
+impl Document {
+    /// Reads a document, which messages call `name`.
+    ///
+    /// # Errors
+    /// When it is none of the three.
+    pub fn parse(text: &str, name: &str) -> Result<Self, Failure> {
+        let refuse = |found: String| {
+            Failure::usage(
+                "sprifed::receipt::unreadable",
+                format!("`{name}` is {found}; a receipt or a model is required"),
+                "name the file that a fit or a study wrote",
+            )
+        };
+        let damaged = |error: serde_json::Error| refuse(format!("no receipt ({error})"));
+        let value: Value =
+            serde_json::from_str(text).map_err(|error| refuse(format!("not JSON ({error})")))?;
+        if value["format"] == FORMAT {
+            return Ok(Self::Model(Box::new(Model::parse(text, name)?)));
+        }
+        if value["statement"].is_object() {
+            return serde_json::from_value(value)
+                .map(Self::Party)
+                .map_err(damaged);
+        }
+        serde_json::from_value(value)
+            .map(Self::Study)
+            .map_err(damaged)
+    }
+
+    /// Computes the guarantee again.
+    ///
+    /// # Errors
+    /// When the document claims another one, or a signature is wrong.
+    pub fn verify(&self, name: &str) -> Result<Proof, Failure> {
+        let refuse = |problem: &dyn core::fmt::Display| {
+            Failure::outcome(
+                "sprifed::receipt::wrong",
+                format!("`{name}` is not to be believed: {problem}"),
+                "ask whoever gave it to you for the original",
+            )
+        };
+        match self {
+            Self::Model(model) => verify_model(model).map(Proof::Model),
+            Self::Study(receipt) => receipt
+                .verify()
+                .map(Proof::Study)
+                .map_err(|problem| refuse(&problem)),
+            Self::Party(receipt) => {
+                let verified = receipt.verify().map_err(|problem| refuse(&problem))?;
+                let place = receipt.statement.party as usize;
+                let party = receipt.study.receipt.agreement.parties.get(place);
+                let party = party.map_or_else(String::new, |party| party.name.clone());
+                Ok(Proof::Party(
+                    verified,
+                    party,
+                    receipt.statement.ledger.spent,
+                ))
+            }
+        }
+    }
+
+    /// Whether `model`, the content of a model file, is what the receipt says; only a receipt of a
+    /// study can tell.
+    #[must_use]
+    pub fn has_model(&self, model: &Value) -> bool {
+        let receipt = match self {
+            Self::Model(_) => return false,
+            Self::Study(receipt) => receipt,
+            Self::Party(receipt) => &receipt.study,
+        };
+        let files = study_files(receipt);
+        let made = files.iter().find(|(name, _)| name == "model.json");
+        let made = made.and_then(|(_, bytes)| serde_json::from_slice::<Value>(bytes).ok());
+        made.is_some_and(|made| without_program(made) == without_program(model.clone()))
+    }
+}
+
+/// A model file without the name of the program that wrote it.
+fn without_program(mut model: Value) -> Value {
+    if let Some(fields) = model.as_object_mut() {
+        fields.remove("software");
+    }
+    model
+}
