@@ -27,7 +27,7 @@ impl Output {
         let text = if self.json {
             to_json(value)
         } else {
-            words(value)
+            plain(&words(value))
         };
         print_line(&mut std::io::stdout(), text.trim_end());
         self.is_answered.set(true);
@@ -35,7 +35,7 @@ impl Output {
 
     /// Says something beside the answer, on standard error.
     pub(crate) fn note(&self, text: &str) {
-        print_line(&mut std::io::stderr(), text);
+        print_line(&mut std::io::stderr(), &plain(text));
     }
 
     /// Prints why there is no answer, or why the answer is not the hoped-for one. As JSON only if
@@ -53,9 +53,27 @@ impl Output {
         } = failure;
         print_line(
             &mut std::io::stderr(),
-            &format!("error: {message}\n help: {help}\n code: {code}"),
+            &plain(&format!("error: {message}\n help: {help}\n code: {code}")),
         );
     }
+}
+
+/// Text that may quote others: what would steer a terminal is shown instead of done.
+fn plain(text: &str) -> String {
+    let is_steering = |character: char| match character {
+        '\n' | '\t' => false,
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        _ => character.is_control(),
+    };
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_steering(character) {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    shown
 }
 
 fn to_json<T: Serialize>(value: &T) -> String {

@@ -37,7 +37,7 @@ fn settle(temporary: &Path, path: &Path) -> io::Result<()> {
     match fs::hard_link(temporary, path) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
-        Err(_) if path.exists() => return Err(io::ErrorKind::AlreadyExists.into()),
+        Err(_) if fs::exists(path)? => return Err(io::ErrorKind::AlreadyExists.into()),
         Err(_) => fs::rename(temporary, path)?,
     }
     sync_folder(path)

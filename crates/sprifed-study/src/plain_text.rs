@@ -39,16 +39,19 @@ fn check_line(what: &'static str, text: &str, longest: usize) -> Result<(), Ille
     check_characters(what, text, is_deceiving)
 }
 
-/// Documents in the data have lines.
+/// A document in the data has lines; a name or an item of a list has not.
 fn check_data(data: &Value) -> Result<(), IllegalAgreement> {
-    let is_forbidden =
-        |character: char| !matches!(character, '\n' | '\r' | '\t') && is_deceiving(character);
     let what = "a text of the data";
+    let in_document =
+        |character: char| !matches!(character, '\n' | '\r' | '\t') && is_deceiving(character);
     match data {
-        Value::String(text) => check_characters(what, text, is_forbidden),
-        Value::Array(values) => values.iter().try_for_each(check_data),
+        Value::String(text) => check_characters(what, text, in_document),
+        Value::Array(items) => items.iter().try_for_each(|item| match item {
+            Value::String(text) => check_characters(what, text, is_deceiving),
+            other => check_data(other),
+        }),
         Value::Object(fields) => fields.iter().try_for_each(|(name, value)| {
-            check_characters(what, name, is_forbidden)?;
+            check_characters(what, name, is_deceiving)?;
             check_data(value)
         }),
         Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),

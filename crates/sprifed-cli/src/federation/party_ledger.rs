@@ -50,8 +50,7 @@ pub(super) fn open_ledger(folder: &Path) -> Result<LifetimeLedger, Failure> {
     }
     let ledger = LifetimeLedger::open(&path).explained()?;
     let lines = ledger.lines().explained()?;
-    let is_known = |folder: &PathBuf| lines.iter().any(|line| line.is_in(folder));
-    let unknown: Vec<&PathBuf> = begun.iter().filter(|folder| !is_known(folder)).collect();
+    let unknown = unknown_to(&lines, begun);
     match unknown.first() {
         None => Ok(ledger),
         Some(first) => refuse(format!(
@@ -61,6 +60,22 @@ pub(super) fn open_ledger(folder: &Path) -> Result<LifetimeLedger, Failure> {
             first.display()
         )),
     }
+}
+
+/// Studies in which the party in `folder` has sent something, and of which its ledger's lines know nothing.
+pub(super) fn missing_studies(
+    folder: &Path,
+    lines: &[LifetimeLine],
+) -> Result<Vec<PathBuf>, Failure> {
+    Ok(unknown_to(lines, begun_studies(folder)?))
+}
+
+fn unknown_to(lines: &[LifetimeLine], begun: Vec<PathBuf>) -> Vec<PathBuf> {
+    let is_known = |folder: &PathBuf| lines.iter().any(|line| line.is_in(folder));
+    begun
+        .into_iter()
+        .filter(|folder| !is_known(folder))
+        .collect()
 }
 
 /// Folders of studies in which something was sent: it is in their journal, or a receipt says so.

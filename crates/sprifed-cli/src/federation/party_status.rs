@@ -9,7 +9,9 @@ use sprifed_study::{Agreed, PartyReceipt, charged_by};
 
 use super::coordinate::read_study;
 use super::identity::read_public_party;
-use super::party_ledger::{LEDGER, json_of_totals, study_folders, words_of_totals};
+use super::party_ledger::{
+    LEDGER, json_of_totals, missing_studies, study_folders, words_of_totals,
+};
 use super::party_machine::read_journal;
 use super::{read, unusable};
 use crate::failure::{Explained as _, Failure};
@@ -57,8 +59,15 @@ pub(super) fn say(folder: &Path, output: &Output) -> Result<(), Failure> {
             parts.push(Part::read(line, found.map(AsRef::as_ref))?);
         }
     }
+    let missing = missing_studies(party, &lines)?;
+    if !missing.is_empty() {
+        output.note(&format!(
+            "the ledger does not know {missing:?}, where this party has sent something: the totals are too small, \
+             and `join` will refuse until the ledger is restored"
+        ));
+    }
     let answer = json!({
-        "party": public.name,
+        "party": public.name, "missing_in_ledger": missing,
         "studies": parts.iter().map(Part::to_json).collect::<Vec<_>>(),
         "totals": json_of_totals(&lines),
     });

@@ -1,6 +1,7 @@
 //! Time: a phase is closed when everyone answered or patience is over.
 
 use std::convert::Infallible;
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,7 +62,8 @@ pub(super) async fn cancel_when<M: CoordinatorMachine>(
     shared: &Arc<Shared<M>>,
     cancellation: &Path,
 ) -> Infallible {
-    while !cancellation.exists() {
+    // What can not be looked at is not there: a study is not ended by a disk that is away.
+    while !fs::exists(cancellation).unwrap_or(false) {
         sleep(LOOK).await;
     }
     info!("cancelled");

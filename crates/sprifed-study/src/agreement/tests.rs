@@ -146,6 +146,7 @@ fn text_that_could_deceive_a_reader_is_refused_wherever_it_stands() {
         "\u{200b}",
         "\u{2028}",
         "\u{feff}",
+        "\n",
     ];
     for (place, change) in places {
         for text in evil {

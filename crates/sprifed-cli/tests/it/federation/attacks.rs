@@ -284,3 +284,15 @@ fn a_title_that_steers_a_terminal_is_refused() {
         "{said}"
     );
 }
+
+#[test]
+fn what_others_wrote_does_not_steer_the_terminal() {
+    let (code, said) = refusal(
+        sprifed()
+            .arg("verify")
+            .arg("receipt \u{1b}[2J\u{202e}.json"),
+    );
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("\\u{1b}[2J\\u{202e}.json"), "{said}");
+    assert!(!said.contains('\u{1b}') && !said.contains('\u{202e}'));
+}

@@ -159,6 +159,8 @@ fn a_ledger_that_was_deleted_or_emptied_is_missed() {
     assert!(!path.exists(), "a new one was made");
     let said = refused(&mut stage.join(0), 1);
     assert!(said.contains("is gone"), "{said}");
+    let (found, _) = status(stage.party(0));
+    assert_eq!(found["missing_in_ledger"].as_array().unwrap().len(), 1);
     let emptied: [&dyn Fn(); 2] = [&|| fs::write(&path, "").unwrap(), &|| {
         fs::write(&path, &whole).unwrap();
         let ledger = rusqlite::Connection::open(&path).unwrap();
