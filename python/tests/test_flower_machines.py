@@ -130,6 +130,50 @@ def test_a_party_that_lost_its_sealed_state_takes_no_part(engine):
     assert any(b"sealed state is gone" in report for report in reports)
 
 
+def test_a_party_that_signed_a_receipt_answers_no_coordinator_that_put_its_journal_back(engine):
+    for _ in range(2):
+        engine.run_phase()
+    journal = engine.folder / "flower.journal"
+    before = journal.read_bytes()
+    # Nobody is asked anything, so the study ends, has cost nothing, and every party signs that.
+    engine.orders()
+    engine.coordinator.close_phase()
+    for place, batch in engine.orders().items():
+        engine.exchange(place, batch)
+    engine.coordinator = None
+    journal.write_bytes(before)
+    engine.coordinator = engine.open_coordinator()
+    for place in range(SMALL.parties):
+        engine.coordinator.returned(place)
+    for place, batch in engine.orders().items():
+        answer = engine.party(place).answer(engine.errand(place, batch), 100 + place)
+        _, reports, refusals = engine.coordinator.open_answer(100 + place, engine.number, answer)
+        assert reports == [] and "answers nothing more" in refusals[0]
+
+
+def test_a_journal_has_one_coordinator(engine):
+    with pytest.raises(StudyError, match="another coordinator has it"):
+        engine.open_coordinator()
+
+
+def test_strangers_leave_nothing_on_the_disk(engine, tmp_path):
+    other = replace(SMALL, seed=77)
+    stranger = Engine(other.write(tmp_path / "other"), other)
+    errand = stranger.coordinator.errand(100, 1, [], party=None)
+    answer = engine.party(0).answer(errand, 100)
+    assert b"the study does not invite" in answer
+    with pytest.raises(StudyError):
+        engine.party(0).answer(bytes(len(errand)), 100)
+    assert not (engine.parties / "0" / "flower").exists()
+
+
+def test_a_ledger_that_lost_a_study_is_missed(engine, tmp_path):
+    engine.exchange(0, [], known=False)
+    (engine.parties / "0" / "ledger.sqlite").unlink()
+    with pytest.raises(StudyError, match="it does not know"):
+        engine.exchange(0, [], known=False)
+
+
 def test_a_key_of_a_rehearsal_takes_no_part_in_a_study_that_protects(tmp_path):
     secret = replace(SMALL, noise="cryptographic", **FEW_SUMS)
     engine = Engine(secret.write(tmp_path / "study"), secret)

@@ -51,6 +51,11 @@ pub enum JournalLine {
         /// The digest it signed.
         digest: Digest,
     },
+    /// It signed the receipt of the study: it answers nothing more, whatever a coordinator says.
+    Ended {
+        /// The digest it signed.
+        receipt: Digest,
+    },
 }
 
 /// Why a party does not answer. Nothing left it.
@@ -188,7 +193,7 @@ impl<R: RecordSource> Participant<R> {
                     let message = SignedMessage::decode(message).ok();
                     participant.uploaded = message.map(|message| (*sum, message));
                 }
-                JournalLine::Confirmed { .. } => {}
+                JournalLine::Confirmed { .. } | JournalLine::Ended { .. } => {}
             }
         }
         participant.carry_over();
@@ -408,5 +413,6 @@ fn protocol_entry(line: &JournalLine) -> Option<JournalEntry> {
             sum: *sum,
             digest: digest.0,
         }),
+        JournalLine::Ended { .. } => None,
     }
 }

@@ -8,6 +8,7 @@ use sprifed_query::RecordSource;
 use sprifed_secure_sum::{ClientId, IdentityKey, Rejected};
 
 use crate::agreement::Agreed;
+use crate::hexadecimal::Digest;
 use crate::participant::{Declined, JournalLine, Participant, ParticipantOutput};
 use crate::party_key::PartyKey;
 use crate::receipt::{PartyReceipt, Problem, SignedReceipt, covers};
@@ -40,6 +41,9 @@ pub enum OrderRefused {
     /// A receipt that is not to be believed.
     #[error("the receipt is wrong: {0}")]
     Receipt(Box<Problem>),
+    /// This party has signed the receipt of the study.
+    #[error("this party has signed the receipt of the study and answers nothing more")]
+    Over,
     /// A receipt of another study, or one that charges less than this party was charged.
     #[error("the receipt says {found}, but {required} is required")]
     OtherReceipt {
@@ -56,6 +60,8 @@ pub struct StudyParty<R> {
     participant: Participant<R>,
     identity: IdentityKey,
     software: String,
+    /// The receipt that it has signed.
+    signed: Option<Digest>,
     effects: VecDeque<PartyEffect>,
 }
 
@@ -77,7 +83,12 @@ impl<R: RecordSource> StudyParty<R> {
         software: &str,
     ) -> Result<Self, Declined> {
         let own = identity.clone();
+        let signed = journal.iter().find_map(|line| match line {
+            JournalLine::Ended { receipt } => Some(*receipt),
+            _ => None,
+        });
         let mut party = Self {
+            signed,
             participant: Participant::join(agreed, me, own, key, records, journal)?,
             identity,
             software: software.to_owned(),
@@ -93,6 +104,10 @@ impl<R: RecordSource> StudyParty<R> {
     /// When they are refused. A refused question also tells the coordinator that this party is out.
     pub fn receive(&mut self, bytes: &[u8]) -> Result<(), OrderRefused> {
         match Order::decode(bytes)? {
+            // A coordinator that put its state back must not go on with a party that has settled.
+            Order::Notice(_) | Order::Ask { .. } if self.is_over() => {
+                return Err(OrderRefused::Over);
+            }
             Order::Notice(notice) => {
                 let taken = self.participant.handle_notice(&notice);
                 taken.map_err(OrderRefused::Protocol)?;
@@ -125,6 +140,12 @@ impl<R: RecordSource> StudyParty<R> {
         self.participant.ledger()
     }
 
+    /// Whether it has signed the receipt of the study.
+    #[must_use]
+    pub const fn is_over(&self) -> bool {
+        self.signed.is_some()
+    }
+
     fn end(&mut self, receipt: &[u8]) -> Result<(), OrderRefused> {
         let unreadable = |error: serde_json::Error| Unreadable::Body(error.to_string());
         let receipt: SignedReceipt = serde_json::from_slice(receipt).map_err(unreadable)?;
@@ -136,6 +157,13 @@ impl<R: RecordSource> StudyParty<R> {
             return Err(OrderRefused::OtherReceipt {
                 found: format!("agreement {found}"),
                 required: required.to_string(),
+            });
+        }
+        let (found, required) = (receipt.receipt.digest(), self.signed);
+        if let Some(required) = required.filter(|signed| *signed != found) {
+            return Err(OrderRefused::OtherReceipt {
+                found: format!("digest {found}"),
+                required: format!("{required}, which this party has signed,"),
             });
         }
         let charged = self.ledger().spent().map(|spent| spent.epsilon());
@@ -153,6 +181,12 @@ impl<R: RecordSource> StudyParty<R> {
                 found: "that this party is in more sums than its journal knows".to_owned(),
                 required: "a journal that was not lost or put back".to_owned(),
             });
+        }
+        if self.signed.is_none() {
+            let signed = receipt.receipt.digest();
+            self.signed = Some(signed);
+            let line = JournalLine::Ended { receipt: signed };
+            self.effects.push_back(PartyEffect::Persist(line));
         }
         let identity = &self.identity;
         let signature = receipt.countersign(identity);

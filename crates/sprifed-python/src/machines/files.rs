@@ -48,7 +48,10 @@ pub(super) fn make_private_folder(folder: &Path) -> Result<(), Failure> {
 
 /// The folders of studies in the folder of a party's states.
 pub(super) fn study_folders(states: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let entries = fs::read_dir(states).map_err(Failure::file("read", states))?;
+    let entries = match fs::read_dir(states) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(Failure::file("read", states))?,
+    };
     let paths = entries.map(|entry| entry.map(|entry| entry.path()));
     let paths: Vec<PathBuf> = paths
         .collect::<Result<_, _>>()

@@ -41,11 +41,14 @@ pub(super) struct Journal {
 impl Journal {
     /// Opens or begins the journal and brings `study` where it was.
     pub(super) fn open(path: &Path, study: &mut StudyCoordinator) -> Result<Self, Failure> {
-        let stored = read_if_there(path)?.unwrap_or_default();
         let mut journal = Self {
             file: open_to_append(path)?,
             path: path.to_owned(),
         };
+        if journal.file.try_lock().is_err() {
+            return Err(journal.unusable("another coordinator has it"));
+        }
+        let stored = read_if_there(path)?.unwrap_or_default();
         let digest = *study.agreed().digest();
         let inputs = journal.parse(&stored)?;
         match inputs.split_first() {

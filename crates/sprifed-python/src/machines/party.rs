@@ -6,12 +6,13 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sprifed_data::read_table;
 use sprifed_fit::{DataTerms, Invitation, PartyRecords, PublicParty, parse_policy};
-use sprifed_net::{Cost, LifetimeLedger, LifetimeLine, folder_name};
+use sprifed_net::{Cost, LifetimeLedger, LifetimeLine, StoreError, folder_name};
 use sprifed_noise::Provenance;
 use sprifed_secure_sum::{ClientId, IdentityKey};
 use sprifed_study::{
@@ -83,8 +84,6 @@ impl PartyMachine {
         let errand = Unchecked::<Errand>::read(errand)?;
         let study = errand.claimed().study;
         let folder = self.state.join(folder_name(&study.to_string()));
-        make_private_folder(&folder)?;
-        let _only_one = lock(&folder)?;
         let document = folder.join("invitation.json");
         let (agreed, is_new) = match (&errand.claimed().invitation, read_if_there(&document)?) {
             (_, Some(known)) => (open_invitation(&known)?, None),
@@ -118,6 +117,9 @@ impl PartyMachine {
         match self.allowed(&ledger, &agreed)? {
             Err(reason) => answer.reports.push(Report::Declined { reason }.encode()),
             Ok(is_known) => {
+                // Not before: strangers must not fill the disk.
+                make_private_folder(&folder)?;
+                let _only_one = lock(&folder)?;
                 if let Some(sent) = is_new {
                     replace_private(&document, &sent)?;
                 }
@@ -134,6 +136,7 @@ impl PartyMachine {
                     visit.begin()?;
                     ledger.reserve(&LifetimeLine::of(&agreed))?;
                 }
+                drop(ledger);
                 if let Some(receipt) = visit.carry_out(&errand, &mut answer)? {
                     replace_private(&folder.join("receipt.json"), &receipt.to_json())?;
                     let spent = receipt.statement.ledger.spent;
@@ -141,7 +144,7 @@ impl PartyMachine {
                         epsilon: epsilon.get(),
                         delta: receipt.study.receipt.guarantee.delta.get(),
                     });
-                    ledger.settle(&study.to_string(), cost)?;
+                    self.ledger(&secret)?.settle(&study.to_string(), cost)?;
                 }
             }
         }
@@ -155,7 +158,7 @@ impl PartyMachine {
     /// The lifetime ledger, if it knows every study in which this party has answered something.
     fn ledger(&self, secret: &Zeroizing<[u8; 32]>) -> Result<LifetimeLedger, Failure> {
         let path = self.identity.join("ledger.sqlite");
-        let ledger = LifetimeLedger::open(&path)?;
+        let ledger = open_when_free(&path)?;
         let lines = ledger.lines()?;
         for folder in study_folders(&self.state)? {
             if lines.iter().any(|line| line.is_in(&folder)) {
@@ -318,7 +321,12 @@ impl Visit<'_> {
             Err(declined) => return Ok(Err(declined.to_string())),
         };
         let mut told = vec![sends(&mut party)];
-        for notice in &state.notices {
+        let notices = if party.is_over() {
+            &[]
+        } else {
+            &state.notices[..]
+        };
+        for notice in notices {
             party.receive(notice).map_err(|refused| {
                 Failure::Refused(format!("the sealed state contradicts itself: {refused}"))
             })?;
@@ -368,6 +376,20 @@ fn sends(party: &mut StudyParty<PartyRecords>) -> Vec<Vec<u8>> {
         }
     }
     reports
+}
+
+/// Opens the ledger; an errand of another study has it for a moment only.
+fn open_when_free(path: &Path) -> Result<LifetimeLedger, StoreError> {
+    let mut tries = 200;
+    loop {
+        match LifetimeLedger::open(path) {
+            Err(StoreError::InUse { .. }) if tries > 0 => {
+                tries -= 1;
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            opened => return opened,
+        }
+    }
 }
 
 fn open_invitation(bytes: &[u8]) -> Result<Agreed, Failure> {
