@@ -43,6 +43,11 @@ class Engine:
             journal=self.folder / "flower.journal",
         )
 
+    def restart_coordinator(self) -> None:
+        """As after a kill: what it had in memory is gone, and its lock with it."""
+        self.coordinator = None
+        self.coordinator = self.open_coordinator()
+
     def party(self, place: int, **options) -> PartyMachine:
         home = self.parties / str(place)
         if self.rehearsal.noise == "simulated":
@@ -140,9 +145,8 @@ def test_a_party_that_signed_a_receipt_answers_no_coordinator_that_put_its_journ
     engine.coordinator.close_phase()
     for place, batch in engine.orders().items():
         engine.exchange(place, batch)
-    engine.coordinator = None
     journal.write_bytes(before)
-    engine.coordinator = engine.open_coordinator()
+    engine.restart_coordinator()
     for place in range(SMALL.parties):
         engine.coordinator.returned(place)
     for place, batch in engine.orders().items():
@@ -211,7 +215,7 @@ def test_a_coordinator_that_is_killed_in_each_phase_goes_on_from_its_journal(eng
     while engine.coordinator.phase()[0] != "over":
         engine.run_phase()
         phases += 1
-        engine.coordinator = engine.open_coordinator()
+        engine.restart_coordinator()
         for place in range(SMALL.parties):
             engine.coordinator.returned(place)
     receipt = json.loads(engine.coordinator.receipt())["receipt"]
@@ -224,7 +228,8 @@ def test_a_journal_with_a_torn_end_is_cut_and_used(engine):
     journal = engine.folder / "flower.journal"
     whole = journal.read_bytes()
     journal.write_bytes(whole + b"\xff\x00\x00")
-    assert engine.open_coordinator().phase() == ("shares", None)
+    engine.restart_coordinator()
+    assert engine.coordinator.phase() == ("shares", None)
     assert journal.read_bytes() == whole
 
 
@@ -308,11 +313,13 @@ def test_a_policy_refuses_a_study_before_the_table_is_opened(engine):
 
 
 def test_the_lifetime_ledger_counts_earlier_studies(tmp_path):
-    first = Engine(SMALL.write(tmp_path / "first"))
+    secret = replace(SMALL, noise="cryptographic", **FEW_SUMS)
+    first = Engine(secret.write(tmp_path / "first"), secret)
     first.run()
     policy = first.parties / "0" / "policy.toml"
-    policy.write_text(policy.read_text().replace("in-total = 80.0", "in-total = 9.0"))
-    second = Engine(SMALL.write_study(tmp_path / "second"), parties=tmp_path / "first")
+    policy.write_text(policy.read_text().replace("in-total = 500.0", "in-total = 60.0"))
+    study = secret.write_study(tmp_path / "second")
+    second = Engine(study, secret, parties=tmp_path / "first")
     (report,) = second.exchange(0, [], known=False)
     second.coordinator.receive(0, report)
     ((_, reason),) = second.coordinator.status()[1]

@@ -30,36 +30,36 @@ pub(super) fn study_folder(party: &Path, study: &Digest) -> PathBuf {
 /// spent again.
 pub(super) fn open_ledger(folder: &Path) -> Result<LifetimeLedger, Failure> {
     let path = folder.join(LEDGER);
-    let begun = begun_studies(folder)?;
-    let refuse = |found: String| {
+    let refuse = |found: &str, missing: &[PathBuf]| {
+        let (count, first) = (
+            missing.len(),
+            missing.first().map(|folder| folder.display()),
+        );
+        let first = first.map_or_else(String::new, |first| format!(", `{first}` among them"));
         Err(Failure::outcome(
             "sprifed::study::ledger-lost",
             format!(
-                "`{}` {found}; a ledger that knows every study of this party is required",
+                "`{}` {found}, but this party has sent something in {count} studies that it should know{first}; a \
+                 ledger that knows every study of this party is required",
                 path.display()
             ),
             "restore the ledger as it was last. If it is lost for good, move these folders away, keep their \
              receipts, and lower the totals of policy.toml by what they say; nothing was spent now",
         ))
     };
-    if let (false, Some(first)) = (path.exists(), begun.first()) {
-        let (first, count) = (first.display(), begun.len());
-        return refuse(format!(
-            "is gone, but this party has sent something in {count} studies, `{first}` among them"
-        ));
+    if !path.exists() {
+        let missing = missing_studies(folder, &[])?;
+        if !missing.is_empty() {
+            return refuse("is gone", &missing);
+        }
     }
     let ledger = LifetimeLedger::open(&path).explained()?;
     let lines = ledger.lines().explained()?;
-    let unknown = unknown_to(&lines, begun);
-    match unknown.first() {
-        None => Ok(ledger),
-        Some(first) => refuse(format!(
-            "knows {} studies, but not {} in which this party has sent something, `{}` among them",
-            lines.len(),
-            unknown.len(),
-            first.display()
-        )),
+    let missing = missing_studies(folder, &lines)?;
+    if missing.is_empty() {
+        return Ok(ledger);
     }
+    refuse(&format!("knows {} studies", lines.len()), &missing)
 }
 
 /// Studies in which the party in `folder` has sent something, and of which its ledger's lines know nothing.
@@ -67,29 +67,21 @@ pub(super) fn missing_studies(
     folder: &Path,
     lines: &[LifetimeLine],
 ) -> Result<Vec<PathBuf>, Failure> {
-    Ok(unknown_to(lines, begun_studies(folder)?))
-}
-
-fn unknown_to(lines: &[LifetimeLine], begun: Vec<PathBuf>) -> Vec<PathBuf> {
-    let is_known = |folder: &PathBuf| lines.iter().any(|line| line.is_in(folder));
-    begun
-        .into_iter()
-        .filter(|folder| !is_known(folder))
-        .collect()
-}
-
-/// Folders of studies in which something was sent: it is in their journal, or a receipt says so.
-fn begun_studies(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let mut begun = Vec::new();
+    let is_known = |folder: &Path| lines.iter().any(|line| line.is_in(folder));
+    let mut missing = Vec::new();
     for study in study_folders(folder)? {
-        let journal = study.join("state.sqlite");
-        let has_journal = journal.exists();
-        let has_sent = has_journal && !SqliteJournal::look_into(&journal).explained()?.is_unused();
-        if has_sent || study.join("receipt.json").exists() {
-            begun.push(study);
+        if !is_known(&study) && has_begun(&study)? {
+            missing.push(study);
         }
     }
-    Ok(begun)
+    Ok(missing)
+}
+
+/// Whether something was sent in the study of this folder: it is in the journal, or a receipt says so.
+fn has_begun(study: &Path) -> Result<bool, Failure> {
+    let journal = study.join("state.sqlite");
+    let has_sent = journal.exists() && !SqliteJournal::look_into(&journal).explained()?.is_unused();
+    Ok(has_sent || study.join("receipt.json").exists())
 }
 
 /// The folders of studies in a party's folder, in the order of their names.
