@@ -1,0 +1,17 @@
+"""Writes the reference of the installed package: python reference.py FOLDER."""
+
+import sys
+import warnings
+from pathlib import Path
+
+import pdoc
+
+import sprifed
+import sprifed.flower.client
+import sprifed.flower.server
+
+warnings.simplefilter("error")
+# Names that are imported when they are used have to be there to be described.
+for name in sprifed.__all__:
+    setattr(sprifed, name, getattr(sprifed, name))
+pdoc.pdoc("sprifed", output_directory=Path(sys.argv[1]))
