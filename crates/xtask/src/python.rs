@@ -56,7 +56,7 @@ impl Workshop {
         let tests = ["-m", "pytest", "-q", "-rs"].map(OsStr::new);
         self.call_with(python.as_os_str(), &tests, &folder, environment)?;
         let reference = self.target.join("python-reference");
-        let describe = self.root.join("python/reference.py");
+        let describe = self.root.join("python/tests/write_reference.py");
         let words = [describe.as_os_str(), reference.as_os_str()];
         self.call(python.as_os_str(), &words, &folder)
     }

@@ -1,4 +1,4 @@
-"""Writes the reference of the installed package: python reference.py FOLDER."""
+"""Writes the reference of the installed package: python write_reference.py FOLDER."""
 
 import sys
 import warnings
