@@ -14,4 +14,5 @@ warnings.simplefilter("error")
 # Names that are imported when they are used have to be there to be described.
 for name in sprifed.__all__:
     setattr(sprifed, name, getattr(sprifed, name))
-pdoc.pdoc("sprifed", output_directory=Path(sys.argv[1]))
+modules = ["sprifed", "sprifed.flower.client", "sprifed.flower.server", "sprifed.flower.post"]
+pdoc.pdoc(*modules, output_directory=Path(sys.argv[1]))
