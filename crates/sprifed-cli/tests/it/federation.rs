@@ -7,6 +7,7 @@ mod disk;
 mod faults;
 mod ledger;
 mod line;
+mod live_page;
 mod network;
 mod raw_messages;
 mod secrets;

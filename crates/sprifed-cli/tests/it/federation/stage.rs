@@ -59,7 +59,7 @@ pub(crate) fn sprifed() -> Command {
     clippy::disallowed_types,
     reason = "a test of processes"
 )]
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     let listener = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).unwrap();
     listener.local_addr().unwrap().port()
 }
