@@ -219,7 +219,13 @@ impl<M: CoordinatorMachine> Server<M> {
             artefacts = phases::drive(&shared, config.patience) => {
                 let files = write_artefacts(&config.artefacts, &artefacts)?;
                 info!(files = files.len(), "study over");
-                phases::farewell(&shared, config.patience.farewell).await;
+                let time = config.patience.farewell;
+                if config.page.is_some() {
+                    // Somebody may be looking at the result.
+                    tokio::time::sleep(time).await;
+                } else {
+                    phases::farewell(&shared, time).await;
+                }
                 Ended::Finished(files)
             }
             () = shutdown => {

@@ -46,7 +46,8 @@ pub(crate) struct Coordinate {
     /// Seconds to wait in each later phase before whoever is missing has dropped out.
     #[arg(long, default_value_t = 600, value_name = "SECONDS")]
     wait_for_answers: u64,
-    /// Seconds to stay after the end, for parties to fetch the receipt.
+    /// Seconds to stay after the end, for parties to fetch the receipt: less if all have it, unless there is
+    /// a page, where people may be looking at the result.
     #[arg(long, default_value_t = 30, value_name = "SECONDS")]
     stay: u64,
     /// Log more.

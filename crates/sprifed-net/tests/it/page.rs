@@ -18,7 +18,7 @@ async fn the_page_shows_the_study_and_nothing_can_be_changed_there() {
     let stage = Stage::new("page", 3);
     let mut config = stage.server();
     config.page = Some("127.0.0.1:0".parse().unwrap());
-    config.patience.farewell = std::time::Duration::from_secs(60);
+    config.patience.farewell = std::time::Duration::from_secs(1);
     let server = open(config).unwrap();
     let address = server.address();
     let page = server.page_address().unwrap();
