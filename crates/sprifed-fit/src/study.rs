@@ -122,7 +122,7 @@ impl<'a> Study<'a> {
             delta: self.setting.budget.delta(),
             relation: self.setting.relation,
             unit: self.setting.unit,
-            most_records: self.holdings.most_records,
+            most_records: Some(self.holdings.most_records),
             origin: self.setting.origin,
         };
         Guarantee::of(&self.spending, terms, provenance)
