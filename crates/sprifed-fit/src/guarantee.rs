@@ -15,6 +15,10 @@ use crate::backend::{Backend, trust_words};
 /// Stamped on every output whose noise can be repeated.
 const NOT_PRIVATE: &str = "NOT PRIVATE";
 
+/// Why.
+const REPEATABLE_NOISE: &str =
+    "NOT PRIVATE: the noise comes from a seed that anybody can repeat, so there is no guarantee";
+
 /// The guarantee of a fit, as reports and files show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Guarantee {
@@ -123,6 +127,12 @@ impl Guarantee {
         Ok(guarantee)
     }
 
+    /// Says so if there is no guarantee, because the noise can be repeated.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        (self.mode == Mode::NotPrivate).then(|| REPEATABLE_NOISE.to_owned())
+    }
+
     /// `NOT PRIVATE` if the noise can be repeated.
     #[must_use]
     pub fn label(&self) -> Option<&'static str> {
@@ -173,10 +183,9 @@ impl Guarantee {
         }
         match self.mode {
             Mode::Certified => text,
-            Mode::NotPrivate => format!(
-                "{NOT_PRIVATE}: the noise comes from a seed that anybody can repeat, so there is no guarantee. \
-                 With secret noise it would be {text}"
-            ),
+            Mode::NotPrivate => {
+                format!("{REPEATABLE_NOISE}. With secret noise it would be {text}")
+            }
         }
     }
 }
