@@ -35,8 +35,8 @@ from sprifed._progress import watching
 
 FLOATS = [np.float64, np.float32]
 
-# From here on it takes seconds to play the clients of secure sums in one process.
-MANY_CLIENTS = 200
+# With more, it takes many seconds to play the clients of secure sums in one process.
+MANY_CLIENTS = 50
 
 
 class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
@@ -365,7 +365,10 @@ def _finiteness(schema: _core.Schema | None) -> bool | str:
 def _labels(clients: Any, n_records: int) -> list[str] | None:
     if clients is None:
         return None
-    labels = [str(label) for label in column_or_1d(clients)]
+    try:
+        labels = [str(label) for label in column_or_1d(clients)]
+    except ValueError:
+        raise refused("clients", clients, f"a label for each of the {n_records} records") from None
     if len(labels) != n_records:
         raise refused("clients", f"{len(labels)} labels", f"one for each of the {n_records} records")
     return labels

@@ -115,6 +115,7 @@ def test_wrong_parameters_are_refused_when_they_are_used(table, changes, kind, m
         *[(dict(allow_repeated_fits=value), "allow_repeated_fits is .*; required: True or False")
           for value in ("no", 1, None)],
         *[(dict(procedure=value), "procedure is .*; required: a text") for value in (None, 3)],
+        *[(dict(progress=value), "progress is .*; required: a callable") for value in (3, "yes")],
         (dict(schema=3, bounds=None, response_bounds=None), "schema is 3; required: a Schema or a path"),
         (dict(schema=Schema.from_bounds((-6, 6), -3, 3)), "schema was given together with bounds"),
     ],
@@ -164,6 +165,8 @@ def test_labels_need_a_client_column(table):
     with pytest.raises(sprifed.DataError, match="the schema has no client column") as refused:
         estimator().fit(X, y, clients=["one person"] * len(y))
     assert refused.value.code == "sprifed::data::labels"
+    with pytest.raises(sprifed.SprifedError, match="required: a label for each of the 400 records"):
+        estimator().fit(X, y, clients="abc")
 
 
 def test_a_schema_in_a_file_obeys_its_own_rules(table, tmp_path):
@@ -335,6 +338,12 @@ def test_budgets_refuse_nonsense():
     for times in (0, -1, 2**32, 1.5, True, "2"):
         with pytest.raises(sprifed.BudgetError, match="times is .*; required: a whole number from 1"):
             one.repeated(times)
-    for ask in (lambda: sprifed.Budget("1", 1e-6), lambda: sprifed.epsilon_from_mu(True, 1e-6)):
-        with pytest.raises(sprifed.BudgetError, match="required: a number"):
+    for ask in (
+        lambda: sprifed.Budget("1", 1e-6),
+        lambda: sprifed.epsilon_from_mu(True, 1e-6),
+        lambda: sprifed.compose(["a"], 1e-6),
+        lambda: sprifed.compose(0.5, 1e-6),
+        lambda: sprifed.compose("12", 1e-6),
+    ):
+        with pytest.raises(sprifed.BudgetError, match="required: a number|required: numbers"):
             ask()

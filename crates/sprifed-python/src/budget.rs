@@ -28,10 +28,20 @@ impl<'py> FromPyObject<'_, 'py> for Real {
                 return Ok(Self(number));
             }
         }
-        let message = format!("an argument is {}; required: a number", found.repr()?);
-        let help = "correct the argument; nothing was spent";
-        let failure = Failure::usage("sprifed::privacy::illegal-quantity", message, help);
-        Err(raise(found.py(), &failure))
+        Err(not_what_is_required("an argument", &found, "a number"))
+    }
+}
+
+/// Several of them.
+#[derive(Clone, Debug, Default)]
+struct Reals(Vec<Real>);
+
+impl<'py> FromPyObject<'_, 'py> for Reals {
+    type Error = PyErr;
+
+    fn extract(found: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let numbers = found.extract().map(Self);
+        numbers.map_err(|_| not_what_is_required("an argument", &found, "numbers in a list"))
     }
 }
 
@@ -41,19 +51,14 @@ impl From<Real> for f64 {
     }
 }
 
-fn not_a_count(py: Python<'_>, found: &Bound<'_, PyAny>) -> PyErr {
+fn not_what_is_required(what: &str, found: &Bound<'_, PyAny>, required: &str) -> PyErr {
     let words = found
         .repr()
         .map_or_else(|_| "?".to_owned(), |words| words.to_string());
-    let message = format!(
-        "times is {words}; required: a whole number from 1 to {}",
-        u32::MAX
-    );
+    let message = format!("{what} is {words}; required: {required}");
     let help = "correct the argument; nothing was spent";
-    raise(
-        py,
-        &Failure::usage("sprifed::privacy::illegal-quantity", message, help),
-    )
+    let failure = Failure::usage("sprifed::privacy::illegal-quantity", message, help);
+    raise(found.py(), &failure)
 }
 
 /// `number` as a quantity.
@@ -93,7 +98,9 @@ impl Budget {
     /// composes in quadrature, at the same delta.
     fn repeated(&self, py: Python<'_>, times: &Bound<'_, PyAny>) -> PyResult<Self> {
         let found = (!times.is_instance_of::<PyBool>()).then(|| times.extract().ok());
-        let times = found.flatten().ok_or_else(|| not_a_count(py, times))?;
+        let required = "a whole number from 1 to 4294967295";
+        let refuse = || not_what_is_required("times", times, required);
+        let times = found.flatten().ok_or_else(refuse)?;
         let mu = self.to_mu(py)?.repeated(times);
         Ok(Self(mu.to_approx_dp(self.0.delta())))
     }
@@ -157,11 +164,12 @@ fn rho_from_epsilon(py: Python<'_>, epsilon: Real, delta: Real) -> PyResult<f64>
 
 /// The budget of several releases together: Gaussian ones by their mu, selections by their range.
 #[pyfunction]
-#[pyo3(signature = (mu, delta, ranges=Vec::new()))]
-fn compose(py: Python<'_>, mu: Vec<Real>, delta: Real, ranges: Vec<Real>) -> PyResult<Budget> {
-    let releases: PyResult<Vec<Mu>> = mu.into_iter().map(|mu| quantity(py, mu)).collect();
+#[pyo3(signature = (mu, delta, ranges=Reals::default()))]
+fn compose(py: Python<'_>, mu: Reals, delta: Real, ranges: Reals) -> PyResult<Budget> {
+    let releases: PyResult<Vec<Mu>> = mu.0.into_iter().map(|mu| quantity(py, mu)).collect();
     let gaussian = releases?.into_iter().reduce(Mu::compose);
     let ranges: PyResult<Vec<(RangeBound, u32)>> = ranges
+        .0
         .into_iter()
         .map(|range| Ok((quantity(py, range)?, 1)))
         .collect();
