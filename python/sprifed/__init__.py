@@ -27,6 +27,7 @@ from sprifed._core import (
     mu_from_epsilon,
     rho_from_epsilon,
 )
+from sprifed._arguments import SprifedWarning
 from sprifed._documents import forecast, plan, simulate, verify_receipt
 from sprifed._guarantee import Guarantee
 
@@ -61,6 +62,7 @@ __all__ = [
     "SchemaError",
     "SparsePrivateRegressor",
     "SprifedError",
+    "SprifedWarning",
     "StudyError",
     "__version__",
     "compose",

@@ -20,6 +20,8 @@ class DataError(SprifedError): ...
 class StudyError(SprifedError): ...
 class ReceiptError(SprifedError): ...
 
+def refusal(code: str, message: str, help: str) -> SprifedError: ...
+
 class Schema:
     @staticmethod
     def from_toml(text: str) -> Schema: ...
@@ -74,6 +76,13 @@ def refuse_repeated_fit(
     is_clone: bool, epsilon: float, delta: float | None, n_records: int, procedure: str
 ) -> None: ...
 
+class Till:
+    def __new__(cls) -> Till: ...
+    @property
+    def is_empty(self) -> bool: ...
+    @property
+    def receipt(self) -> str | None: ...
+
 class PrivateModel:
     @property
     def coef(self) -> NDArray[np.float64]: ...
@@ -88,7 +97,7 @@ class PrivateModel:
     @property
     def status_words(self) -> str: ...
     @property
-    def warning(self) -> str | None: ...
+    def warnings(self) -> list[str]: ...
     @property
     def delta_note(self) -> str | None: ...
     def document(self) -> str: ...
@@ -112,12 +121,15 @@ def fit_private(
     labels: Sequence[str] | None,
     simulate_noise: int | None,
     watch: Callable[[int, int], Any] | None,
-) -> PrivateModel: ...
+    earlier: Sequence[str],
+    till: Till,
+) -> tuple[PrivateModel, BaseException | None]: ...
 def fit_exactly(
     matrix: NDArray[Any], responses: NDArray[np.float64], sparsity: int
 ) -> tuple[list[int], list[float], float]: ...
 
 World = tuple[int, int, int, int | None, float | None, float | None, str]
+Answering = tuple[str, int | None, int | None]
 
 def plan_study(
     world: World,
@@ -125,6 +137,7 @@ def plan_study(
     epsilon: float,
     delta: float | None,
     neighbours: str,
+    answering: Answering,
     trials: int,
     watch: Callable[[], Any] | None,
 ) -> str: ...
@@ -134,7 +147,8 @@ def simulate_trials(
     epsilon: float,
     delta: float,
     neighbours: str,
-    parties: tuple[str, int | None, int | None, float],
+    answering: Answering,
+    dropouts: float,
     trials: int,
     seed: int,
     watch: Callable[[], Any] | None,

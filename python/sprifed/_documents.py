@@ -9,26 +9,52 @@ from pathlib import Path
 from typing import Any
 
 from sprifed import _core
+from sprifed._arguments import (
+    LARGEST_SEED,
+    LARGEST_SIZE,
+    budget_number,
+    real,
+    real_or_none,
+    refused,
+    text,
+    whole,
+    whole_or_none,
+)
 from sprifed._progress import counting, watching
 
 
-def _plan(trials: int, progress: Any, **asked: Any) -> dict[str, Any]:
-    world = (
-        asked["records"],
-        asked["features"],
-        asked["sparsity"],
-        asked["clients"],
-        asked["error_std"],
-        asked["population_r2"],
-        asked["correlation"],
+def _world(asked: dict[str, Any]) -> tuple[Any, ...]:
+    """The size and kind of generated data, for the core."""
+    return (
+        whole("records", asked["records"], most=LARGEST_SIZE),
+        whole("features", asked["features"], most=LARGEST_SIZE),
+        whole("sparsity", asked["sparsity"], most=LARGEST_SIZE),
+        whole_or_none("clients", asked["clients"], most=LARGEST_SIZE),
+        real_or_none("error_std", asked["error_std"]),
+        real_or_none("population_r2", asked["population_r2"]),
+        text("correlation", asked["correlation"]),
     )
+
+
+def _answering(asked: dict[str, Any]) -> tuple[str, int | None, int | None]:
+    """Who adds up, for the core."""
+    return (
+        text("backend", asked["backend"]),
+        whole_or_none("quorum", asked["quorum"]),
+        whole_or_none("colluders", asked["colluders"]),
+    )
+
+
+def _plan(trials: int, progress: Any, asked: dict[str, Any]) -> dict[str, Any]:
+    delta = asked["delta"]
     with watching(progress, "forecast") as watch:
         answer = _core.plan_study(
-            world,
-            asked["procedure"],
-            asked["epsilon"],
-            asked["delta"],
-            asked["neighbours"],
+            _world(asked),
+            text("procedure", asked["procedure"]),
+            budget_number("epsilon", asked["epsilon"]),
+            None if delta is None else budget_number("delta", delta),
+            text("neighbours", asked["neighbours"]),
+            _answering(asked),
             trials,
             counting(watch, 8 * trials),
         )
@@ -45,29 +71,19 @@ def plan(
     procedure: str = "grad",
     neighbours: str = "zero-out",
     clients: int | None = None,
+    backend: str = "curator",
+    quorum: int | None = None,
+    colluders: int | None = None,
     error_std: float | None = None,
     population_r2: float | None = None,
     correlation: str = "none",
 ) -> dict[str, Any]:
     """What a study of this size will ask, with which noise, at what cost; no record is touched.
 
-    The answer is that of ``sprifed plan --json --forecast-trials 0``.
+    The answer is that of ``sprifed plan --json --forecast-trials 0``, but for ``secure_sums``, which the command
+    line measures with its clock.
     """
-    return _plan(
-        0,
-        False,
-        records=records,
-        features=features,
-        sparsity=sparsity,
-        epsilon=epsilon,
-        delta=delta,
-        procedure=procedure,
-        neighbours=neighbours,
-        clients=clients,
-        error_std=error_std,
-        population_r2=population_r2,
-        correlation=correlation,
-    )
+    return _plan(0, False, locals())
 
 
 def forecast(
@@ -80,6 +96,9 @@ def forecast(
     procedure: str = "grad",
     neighbours: str = "zero-out",
     clients: int | None = None,
+    backend: str = "curator",
+    quorum: int | None = None,
+    colluders: int | None = None,
     error_std: float | None = None,
     population_r2: float | None = None,
     correlation: str = "none",
@@ -91,21 +110,8 @@ def forecast(
     ``forecast["records_for_90_percent"]`` is how many records it takes to find nine tenths of the
     features on average, on data like those that are simulated; None if more than were tried.
     """
-    return _plan(
-        trials,
-        progress,
-        records=records,
-        features=features,
-        sparsity=sparsity,
-        epsilon=epsilon,
-        delta=delta,
-        procedure=procedure,
-        neighbours=neighbours,
-        clients=clients,
-        error_std=error_std,
-        population_r2=population_r2,
-        correlation=correlation,
-    )
+    asked = locals()
+    return _plan(whole("trials", trials), progress, asked)
 
 
 def simulate(
@@ -134,22 +140,52 @@ def simulate(
     ``procedure`` is a certified one (grad, sieve, argmax, honest-omp, honest-grad, dp-sgd, dp-gcd), or
     non-private-omp or non-private-lasso. The noise is repeatable and protects nobody.
     """
-    world = (records, features, sparsity, clients, error_std, population_r2, correlation)
-    parties = (backend, quorum, colluders, dropouts)
+    asked = locals()
+    trials = whole("trials", trials, least=1)
     with watching(progress, "trials") as watch:
         answer = _core.simulate_trials(
-            world, procedure, epsilon, delta, neighbours, parties, trials, seed, counting(watch, trials)
+            _world(asked),
+            text("procedure", procedure),
+            budget_number("epsilon", epsilon),
+            budget_number("delta", delta),
+            text("neighbours", neighbours),
+            _answering(asked),
+            real("dropouts", dropouts),
+            trials,
+            whole("seed", seed, most=LARGEST_SEED),
+            counting(watch, trials),
         )
     return json.loads(answer)
 
 
-def verify_receipt(receipt: Mapping[str, Any] | str | os.PathLike[str]) -> dict[str, Any]:
+def verify_receipt(
+    receipt: Mapping[str, Any] | str | bytes | os.PathLike[str],
+) -> dict[str, Any]:
     """Compute the guarantee of a receipt again; raise ``ReceiptError`` if it does not hold.
 
     ``receipt`` is ``receipt_`` of a fitted estimator, the text of a receipt or model file, or its path.
     The answer has the guarantee that was computed, not the one that was read.
     """
-    if isinstance(receipt, os.PathLike):
-        receipt = Path(receipt).read_text(encoding="utf-8")
-    text = receipt if isinstance(receipt, str) else json.dumps(receipt)
-    return json.loads(_core.verify_document(text))
+    return json.loads(_core.verify_document(_text_of(receipt)))
+
+
+def _text_of(receipt: Any) -> str:
+    """The text of a receipt, wherever it is."""
+    try:
+        if isinstance(receipt, Mapping):
+            return json.dumps(receipt)
+        if isinstance(receipt, (bytes, bytearray)):
+            return bytes(receipt).decode("utf-8")
+        if isinstance(receipt, str) and receipt.lstrip()[:1] in ("{", "[", ""):
+            return receipt
+        if isinstance(receipt, (str, os.PathLike)):
+            return Path(receipt).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError, TypeError, ValueError) as error:
+        found = f"{type(receipt).__name__} that can not be read ({error})"
+        raise _core.refusal(
+            "sprifed::receipt::unreadable",
+            f"the receipt is a {found}; required: a document, its text or its path",
+            "name the file that a fit or a study wrote",
+        ) from error
+    required = "a document, its text or its path"
+    raise refused("the receipt", receipt, required, "sprifed::receipt::unreadable")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +15,28 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
 from sprifed import _core
+from sprifed._account import account_of, claimed
+from sprifed._arguments import (
+    LARGEST_COUNT,
+    LARGEST_SEED,
+    SprifedWarning,
+    bound,
+    bounds,
+    budget_number,
+    flag,
+    pair,
+    refused,
+    text,
+    whole,
+    whole_or_none,
+)
 from sprifed._guarantee import Guarantee
 from sprifed._progress import watching
 
 FLOATS = [np.float64, np.float32]
+
+# With more, it takes many seconds to play the clients of secure sums in one process.
+MANY_CLIENTS = 50
 
 
 class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
@@ -50,8 +71,9 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
     simulate_noise : int, optional
         NOT PRIVATE: take the noise from this seed, for tests.
     allow_repeated_fits : bool
-        Let clones of this estimator, as searches and cross-validation make them, and the estimator
-        itself be fitted again. Every fit spends the whole budget once more.
+        Let copies of this estimator, as searches and cross-validation make them, and the estimator
+        itself be fitted again. Every fit spends the whole budget once more: ``receipt_`` carries the
+        receipts of earlier fits, as far as this process knows them, and ``warning_`` what all cost.
     progress : callable, bool or None
         ``progress(done, total)`` before every step; True for a bar, False for silence; by default a
         bar where somebody looks and tqdm is installed.
@@ -70,7 +92,7 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
     status_words_ : str
         The same, and what would help.
     warning_ : str or None
-        What must be heard before the model is used.
+        What must be heard before the model is used; raised as ``SprifedWarning`` too.
     noise_std_ : ndarray
         The standard deviation that the noise alone gives each chosen coefficient; nan if unknown.
     receipt_ : dict
@@ -124,35 +146,40 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
         """Fit privately; the budget is spent.
 
         ``clients`` labels the client of each record, where the schema has a client column.
+
+        An interrupt or a failure after the first answer counts as a fit: its exception has a ``ledger``. After
+        the last answer the model is kept, and the exception raised all the same.
         """
-        X, y = self._validated(X, y)
-        names = self._names()
-        schema = self._schema_for(names)
-        labels = None if clients is None else [str(label) for label in column_or_1d(clients)]
-        if labels is not None and len(labels) != len(y):
-            raise ValueError(f"clients has {len(labels)} labels, but there are {len(y)} records")
-        self._refuse_repeated_fit(X.shape[0])
-        with watching(self.progress, "fit") as watch:
-            model = _core.fit_private(
-                X,
-                y,
-                names,
-                schema,
-                sparsity=self.sparsity,
-                epsilon=self.epsilon,
-                delta=self.delta,
-                procedure=self.procedure,
-                neighbours=self.neighbours,
-                backend=self.backend,
-                quorum=self.quorum,
-                colluders=self.colluders,
-                clients=self.clients,
-                labels=labels,
-                simulate_noise=self.simulate_noise,
-                watch=watch,
-            )
+        asked = self._asked()
+        repeatedly = flag("allow_repeated_fits", self.allow_repeated_fits)
+        if asked["simulate_noise"] is not None:
+            return self._fit(X, y, clients, asked, _core.Till(), [])
+
+        def refuse(is_copy: bool) -> None:
+            epsilon, delta, procedure = (asked[name] for name in ("epsilon", "delta", "procedure"))
+            _core.refuse_repeated_fit(is_copy, epsilon, delta, _n_records(X), procedure)
+
+        # Before anything is looked at: a refusal leaves the model that there is.
+        with claimed(self, repeatedly, refuse) as till:
+            return self._fit(X, y, clients, asked, till, account_of(self).receipts())
+
+    def _fit(
+        self, X: Any, y: Any, clients: Any, asked: dict[str, Any], till: _core.Till, earlier: list[str]
+    ) -> SparsePrivateRegressor:
+        with self._columns_as_they_were():
+            given = self._given_schema()
+            X, y = self._validated(X, y, given)
+            names = self._names()
+            schema = given if given is not None else self._schema_of_bounds(names)
+            labels = _labels(clients, len(y))
+            if asked["backend"] == "secure-sum" and asked["clients"] is None and schema.client is None:
+                _warn_of_many_clients(len(y))
+            with watching(self.progress, "fit") as watch:
+                model, interrupt = _core.fit_private(
+                    X, y, names, schema, labels=labels, watch=watch, earlier=earlier, till=till, **asked
+                )
         self._model = model
-        self._was_fitted = True
+        self._fitted_schema = schema
         self.coef_ = model.coef
         self.support_ = np.array(model.support, dtype=np.intp)
         self.intercept_ = model.intercept
@@ -160,41 +187,71 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
         self.guarantee_ = Guarantee(**self.receipt_["guarantee"])
         self.status_ = model.status
         self.status_words_ = model.status_words
-        self.warning_ = model.warning
+        self.warning_ = "; ".join(model.warnings) or None
         self.delta_note_ = model.delta_note
         noise = [np.nan if value is None else value for value in model.noise_std_devs]
         self.noise_std_ = np.array(noise, dtype=np.float64)
+        if interrupt is not None:
+            raise interrupt
+        for words in model.warnings:
+            warnings.warn(words, SprifedWarning, stacklevel=3)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
         """Predictions in the units of the response, within its public bounds."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=FLOATS, ensure_all_finite=self._finiteness(), reset=False)
-        return self._model.predict(X)
+        finiteness = _finiteness(self._fitted_schema)
+        X = validate_data(self, X, dtype=FLOATS, ensure_all_finite=finiteness, reset=False)
+        return self._model.predict(np.require(X, requirements="A"))
 
-    def _validated(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _asked(self) -> dict[str, Any]:
+        """The parameters that the core is given, each of its kind."""
+        return dict(
+            sparsity=whole("sparsity", self.sparsity, least=1),
+            epsilon=budget_number("epsilon", self.epsilon),
+            delta=None if self.delta is None else budget_number("delta", self.delta),
+            procedure=text("procedure", self.procedure),
+            neighbours=text("neighbours", self.neighbours),
+            backend=text("backend", self.backend),
+            quorum=whole_or_none("quorum", self.quorum),
+            colluders=whole_or_none("colluders", self.colluders),
+            clients=whole_or_none("clients", self.clients, least=1),
+            simulate_noise=whole_or_none("simulate_noise", self.simulate_noise, most=LARGEST_SEED),
+        )
+
+    @contextmanager
+    def _columns_as_they_were(self) -> Iterator[None]:
+        """A fit that fails leaves the columns of the model that there is."""
+        known = ("n_features_in_", "feature_names_in_")
+        before = {name: vars(self)[name] for name in known if name in vars(self)}
+        try:
+            yield
+        except BaseException:
+            for name in known:
+                vars(self).pop(name, None)
+            vars(self).update(before)
+            raise
+
+    def _validated(
+        self, X: Any, y: Any, schema: _core.Schema | None
+    ) -> tuple[np.ndarray, np.ndarray]:
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
         options = dict(dtype=FLOATS, ensure_min_features=2, ensure_min_samples=2)
-        schema = self.schema
-        if isinstance(schema, _core.Schema) and schema.drops_missing_response:
-            X = validate_data(self, X, ensure_all_finite=self._finiteness(), **options)
+        options["ensure_all_finite"] = _finiteness(schema)
+        if schema is not None and schema.drops_missing_response:
+            X = validate_data(self, X, **options)
             y = column_or_1d(
                 check_array(y, ensure_2d=False, ensure_all_finite="allow-nan", dtype=np.float64)
             )
             if len(y) != len(X):
                 raise ValueError(f"X has {len(X)} records, but y has {len(y)}")
         else:
-            X, y = validate_data(
-                self, X, y, y_numeric=True, ensure_all_finite=self._finiteness(), **options
-            )
-        return X, np.asarray(y, dtype=np.float64)
-
-    def _finiteness(self) -> bool | str:
-        allowed = isinstance(self.schema, _core.Schema) and self.schema.allows_missing
-        return "allow-nan" if allowed else True
+            X, y = validate_data(self, X, y, y_numeric=True, **options)
+        # A field of records lies between others, where its numbers can not be read in place.
+        return np.require(X, requirements="A"), np.require(y, dtype=np.float64, requirements="A")
 
     def _names(self) -> list[str]:
         named = getattr(self, "feature_names_in_", None)
@@ -202,47 +259,68 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
             return [f"x{column}" for column in range(self.n_features_in_)]
         return [str(name) for name in named]
 
-    def _schema_for(self, names: list[str]) -> _core.Schema:
-        if self.schema is not None:
-            if isinstance(self.schema, _core.Schema):
-                return self.schema
-            return _core.Schema.read(Path(os.fspath(self.schema)))
+    def _given_schema(self) -> _core.Schema | None:
+        """The schema, read if it is a path; None if there are bounds instead."""
+        if self.schema is None:
+            return None
+        if self.bounds is not None or self.response_bounds is not None:
+            raise _core.refusal(
+                "sprifed::data::schema",
+                "schema was given together with bounds or response_bounds; required: one or the other",
+                "remove one of them; nothing was spent",
+            )
+        if isinstance(self.schema, _core.Schema):
+            return self.schema
+        if not isinstance(self.schema, (str, os.PathLike)):
+            raise refused("schema", self.schema, "a Schema or a path", "sprifed::data::schema")
+        return _core.Schema.read(Path(self.schema))
+
+    def _schema_of_bounds(self, names: list[str]) -> _core.Schema:
         if self.bounds is None or self.response_bounds is None:
             raise _core.refuse_without_schema()
-        lower, upper = (_one_or_many(bound) for bound in _pair(self.bounds, "bounds"))
-        response = tuple(float(bound) for bound in _pair(self.response_bounds, "response_bounds"))
+        lower, upper = (bounds("bounds", part) for part in pair("bounds", self.bounds))
+        response = pair("response_bounds", self.response_bounds)
+        response = tuple(bound("response_bounds", part) for part in response)
         return _core.Schema.from_bounds(
             response, lower, upper, names, response_name=_unused_name("y", names)
         )
-
-    def _refuse_repeated_fit(self, n_records: int) -> None:
-        """Every fit with secret noise spends the budget once more, which a search does not say."""
-        if self.simulate_noise is not None or self.allow_repeated_fits:
-            return
-        is_clone = getattr(self, "_is_clone", False)
-        if not is_clone and not getattr(self, "_was_fitted", False):
-            return
-        _core.refuse_repeated_fit(is_clone, self.epsilon, self.delta, n_records, self.procedure)
 
     def __sklearn_clone__(self) -> SparsePrivateRegressor:
         parameters = {
             name: clone(value, safe=False) for name, value in self.get_params(deep=False).items()
         }
         twin = type(self)(**parameters)
-        twin._is_clone = True
+        twin._is_copy = True
+        twin._account = account_of(self)
         for kept in ("_metadata_request", "_sklearn_output_config"):
             if hasattr(self, kept):
                 setattr(twin, kept, getattr(self, kept))
         return twin
 
+    def __getstate__(self) -> dict[str, Any]:
+        account_of(self)
+        return super().__getstate__()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A twin by copy, deepcopy or pickle is a copy as clones are."""
+        super().__setstate__(state)
+        self._is_copy = True
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
+
+    def _allows_missing(self) -> bool:
+        try:
+            return _finiteness(self._given_schema()) == "allow-nan"
+        except (ValueError, OSError):
+            # What is wrong with the schema, a fit will say.
+            return False
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.non_deterministic = self.simulate_noise is None
         tags.regressor_tags.poor_score = True
-        tags.input_tags.allow_nan = self._finiteness() != True  # noqa: E712
+        tags.input_tags.allow_nan = self._allows_missing()
         return tags
 
 
@@ -258,9 +336,11 @@ class NonPrivateOMP(RegressorMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> NonPrivateOMP:
         """Fit without noise."""
+        sparsity = whole("sparsity", self.sparsity, least=1)
         X, y = validate_data(self, X, y, dtype=FLOATS, y_numeric=True, ensure_min_samples=2)
-        y = np.asarray(y, dtype=np.float64)
-        columns, coefficients, self.intercept_ = _core.fit_exactly(X, y, self.sparsity)
+        X = np.require(X, requirements="A")
+        y = np.require(y, dtype=np.float64, requirements="A")
+        columns, coefficients, self.intercept_ = _core.fit_exactly(X, y, sparsity)
         self.support_ = np.array(columns, dtype=np.intp)
         self.coef_ = np.zeros(self.n_features_in_)
         self.coef_[self.support_] = coefficients
@@ -278,19 +358,38 @@ class NonPrivateOMP(RegressorMixin, BaseEstimator):
         return tags
 
 
-def _pair(bounds: Any, what: str) -> tuple[Any, Any]:
+def _finiteness(schema: _core.Schema | None) -> bool | str:
+    return "allow-nan" if schema is not None and schema.allows_missing else True
+
+
+def _labels(clients: Any, n_records: int) -> list[str] | None:
+    if clients is None:
+        return None
     try:
-        lower, upper = bounds
-    except (TypeError, ValueError):
-        raise _core.SchemaError(
-            f"{what} is {type(bounds).__name__}; required: a pair (lower, upper)"
-        ) from None
-    return lower, upper
+        labels = [str(label) for label in column_or_1d(clients)]
+    except ValueError:
+        raise refused("clients", clients, f"a label for each of the {n_records} records") from None
+    if len(labels) != n_records:
+        raise refused("clients", f"{len(labels)} labels", f"one for each of the {n_records} records")
+    return labels
 
 
-def _one_or_many(bound: Any) -> float | list[float]:
-    array = np.asarray(bound, dtype=np.float64)
-    return float(array) if array.ndim == 0 else array.ravel().tolist()
+def _n_records(X: Any) -> int:
+    """How many records there are, as far as somebody who does not look can tell."""
+    try:
+        return min(len(X), LARGEST_COUNT)
+    except TypeError:
+        return 1
+
+
+def _warn_of_many_clients(n_records: int) -> None:
+    if n_records > MANY_CLIENTS:
+        warnings.warn(
+            f"secure-sum without clients makes each of the {n_records} records a client that masks on its own, "
+            "which is slow, and an interrupt is not heard before the first step; give clients, a number",
+            SprifedWarning,
+            stacklevel=4,
+        )
 
 
 def _unused_name(name: str, names: list[str]) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from typing import Any
 
+from sprifed._arguments import refused
+
 
 def _somebody_looks() -> bool:
     """Whether this is a notebook, or standard error a terminal."""
@@ -25,6 +27,8 @@ def watching(progress: Any, what: str):
     if callable(progress):
         yield progress
         return
+    if progress is not None and not isinstance(progress, bool):
+        raise refused("progress", progress, "a callable of (done, total), True, False or None")
     if progress is False or (progress is None and not _somebody_looks()):
         yield None
         return

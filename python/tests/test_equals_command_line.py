@@ -99,6 +99,28 @@ def test_plans_are_the_same(cli):
     assert sprifed.plan(records=1000, features=200, sparsity=4, epsilon=2, procedure="sieve") == answer
 
 
+def test_plans_of_secure_sums_are_the_same(cli):
+    size = dict(records=1000, features=200, sparsity=4, epsilon=2.0, clients=100)
+    asked = size | dict(backend="secure-sum", quorum=80, colluders=4)
+    flags = [f"--{key}={value}" for key, value in asked.items()]
+    code, answer, words = cli("plan", *flags, "--forecast-trials", 0, "--json")
+    assert code == 0, words
+    ours = sprifed.plan(**asked)
+    # The command line has measured how long masking takes.
+    assert answer.pop("secure_sums") is not None and ours.pop("secure_sums") is None
+    assert ours == answer
+    assert ours["steps"] != sprifed.plan(**size)["steps"]
+    with pytest.raises(sprifed.StudyError, match="a curator adds all the noise alone"):
+        sprifed.plan(**size, quorum=80)
+
+
+def test_forecasts_know_the_backend():
+    size = dict(records=200, features=30, sparsity=2, epsilon=4.0, clients=50)
+    planned = sprifed.forecast(**size, backend="secure-sum", trials=1)
+    assert planned["forecast"]["trials"] == 1
+    assert planned["steps"] == sprifed.plan(**size, backend="secure-sum")["steps"]
+
+
 def test_forecasts_are_the_same(cli):
     size = dict(records=200, features=30, sparsity=2, epsilon=4.0)
     flags = [f"--{key}={value}" for key, value in size.items()]

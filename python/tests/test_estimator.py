@@ -49,6 +49,17 @@ def test_scikit_learn_is_content(estimator, check):
         check(estimator)
 
 
+def test_checks_that_fit_a_clone_are_refused_with_secret_noise():
+    secret = public(simulate_noise=None)
+    refused = 0
+    for instance, check in estimator_checks_generator(secret):
+        if check.func.__name__ in ("check_fit_score_takes_y", "check_pipeline_consistency"):
+            with pytest.raises(BudgetError, match="is a copy"):
+                check(instance)
+            refused += 1
+    assert refused == 2
+
+
 def test_the_list_of_exceptions_is_short_and_gives_reasons():
     for expected in EXPECTED.values():
         assert len(expected) <= 5 and all(expected.values())

@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use sprifed_noise::Provenance;
 use sprifed_privacy::{
     ApproxDp, Delta, IllegalQuantity, Mu, NoiseOrigin, PrivacyUnit, RangeBound, Relation, Rho,
@@ -13,6 +14,10 @@ use crate::backend::{Backend, trust_words};
 
 /// Stamped on every output whose noise can be repeated.
 const NOT_PRIVATE: &str = "NOT PRIVATE";
+
+/// Why.
+const REPEATABLE_NOISE: &str =
+    "NOT PRIVATE: the noise comes from a seed that anybody can repeat, so there is no guarantee";
 
 /// The guarantee of a fit, as reports and files show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,8 +72,9 @@ pub struct Terms {
     pub relation: Relation,
     /// Whose presence is protected.
     pub unit: PrivacyUnit,
-    /// The most records that one client can hold.
-    pub most_records: u32,
+    /// The most records that one client can hold; absent where clients are the parties of a study,
+    /// each of which holds the records of many.
+    pub most_records: Option<u32>,
     /// Who adds the noise.
     pub origin: NoiseOrigin,
 }
@@ -88,8 +94,11 @@ impl Guarantee {
             .to_approx_dp(terms.delta)
             .map_or(0.0, |guarantee| guarantee.epsilon().get());
         let is_private = provenance == Provenance::Cryptographic;
-        let by_record = terms.unit == PrivacyUnit::Record && terms.most_records > 1;
-        let client = by_record.then(|| cost.for_client(terms)).transpose()?;
+        let several = terms.most_records.and_then(NonZeroU32::new);
+        let several = several.filter(|most| terms.unit == PrivacyUnit::Record && most.get() > 1);
+        let client = several
+            .map(|members| cost.for_client(members, terms.delta))
+            .transpose()?;
         let mut guarantee = Self {
             mode: if is_private {
                 Mode::Certified
@@ -106,12 +115,22 @@ impl Guarantee {
             nominal_epsilon: (!is_private).then_some(total),
             client,
             backend: Backend::of(terms.origin).words().to_owned(),
-            trust: trust_words(terms.origin),
+            trust: match (terms.most_records, terms.origin) {
+                // The parties of a study are machines of their own.
+                (None, NoiseOrigin::Shares(participation)) => participation.words(),
+                (_, origin) => trust_words(origin),
+            },
             provenance,
             statement: String::new(),
         };
         guarantee.statement = guarantee.words(total);
         Ok(guarantee)
+    }
+
+    /// Says so if there is no guarantee, because the noise can be repeated.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        (self.mode == Mode::NotPrivate).then(|| REPEATABLE_NOISE.to_owned())
     }
 
     /// `NOT PRIVATE` if the noise can be repeated.
@@ -120,18 +139,17 @@ impl Guarantee {
         (self.mode == Mode::NotPrivate).then_some(NOT_PRIVATE)
     }
 
-    /// What this guarantee was made from, to compute it again for noise of this origin.
-    ///
-    /// # Errors
-    /// When δ is none.
-    pub(crate) fn terms(&self, origin: NoiseOrigin) -> Result<Terms, IllegalQuantity> {
-        Ok(Terms {
-            delta: Delta::try_from(self.delta)?,
-            relation: self.neighbours,
-            unit: self.unit,
-            most_records: self.client.map_or(1, |client| client.most_records),
-            origin,
-        })
+    /// The parts in which two guarantees differ, by the names that files have for them.
+    #[must_use]
+    pub(crate) fn differences(&self, other: &Self) -> Vec<String> {
+        let fields = |guarantee: &Self| match serde_json::to_value(guarantee) {
+            Ok(Value::Object(fields)) => fields,
+            _ => Map::new(),
+        };
+        let theirs = fields(other);
+        let differs =
+            |(name, value): (String, Value)| (theirs.get(&name) != Some(&value)).then_some(name);
+        fields(self).into_iter().filter_map(differs).collect()
     }
 
     fn words(&self, epsilon: f64) -> String {
@@ -165,10 +183,9 @@ impl Guarantee {
         }
         match self.mode {
             Mode::Certified => text,
-            Mode::NotPrivate => format!(
-                "{NOT_PRIVATE}: the noise comes from a seed that anybody can repeat, so there is no guarantee. \
-                 With secret noise it would be {text}"
-            ),
+            Mode::NotPrivate => {
+                format!("{REPEATABLE_NOISE}. With secret noise it would be {text}")
+            }
         }
     }
 }
@@ -206,9 +223,12 @@ impl Cost {
     /// # Why
     /// k records: k·μ for Gaussian DP [DRS19, Thm 2.14], k²·ρ for zCDP [BS16, Prop. 1.9]. The slack
     /// bounds how far the noise is from Gaussian on any data set, so it enters once, as in [`SumCost`].
-    fn for_client(self, terms: Terms) -> Result<ClientGuarantee, IllegalQuantity> {
-        let members = NonZeroU32::new(terms.most_records).unwrap_or(NonZeroU32::MIN);
-        let delta = Delta::try_from(terms.delta.get() * (-self.slack).exp())?;
+    fn for_client(
+        self,
+        members: NonZeroU32,
+        delta: Delta,
+    ) -> Result<ClientGuarantee, IllegalQuantity> {
+        let delta = Delta::try_from(delta.get() * (-self.slack).exp())?;
         let mu = self.mu.map(|mu| mu.for_group(members));
         let rho = Rho::try_from(self.rho.get() * f64::from(members.get()).powi(2))?;
         let within: ApproxDp =

@@ -30,7 +30,7 @@ pub use holdings::{Grouped, Holdings};
 pub use model::{FORMAT, Model, Parts, Receipt, Response, Term, VERSION, software, to_term};
 pub use planning::{PlanRequest, Planned, StepLine};
 pub use reference::{ExactModel, centred_omp};
-pub use repeated::{Repetition, repeated_fit};
+pub use repeated::{Repetition, cost_of_all, repeated_fit};
 pub use run::{Run, Secret, Watch, spent_words};
 pub use simulation::{
     NOT_PRIVATE_REFERENCE, Simulation, certified_guarantee, nobody_leaves_a_curator,

@@ -49,6 +49,8 @@ pub struct Model {
     pub n_candidates: usize,
     /// How many clients held the records.
     pub n_clients: usize,
+    /// The most records that one client can hold; absent where clients are the parties of a study.
+    pub most_records: Option<u32>,
     /// How features were found.
     pub procedure: String,
     /// What was asked, and with which noise.
@@ -119,6 +121,8 @@ pub struct Parts {
     pub n_candidates: usize,
     /// How many clients held the records.
     pub n_clients: usize,
+    /// The most records that one client can hold; absent where clients are the parties of a study.
+    pub most_records: Option<u32>,
     /// How features were found.
     pub procedure: String,
     /// What was asked, and with which noise.
@@ -146,6 +150,7 @@ impl From<Parts> for Model {
             train_size: parts.train_size,
             n_candidates: parts.n_candidates,
             n_clients: parts.n_clients,
+            most_records: parts.most_records,
             procedure: parts.procedure,
             plan: parts.plan,
             receipts: vec![parts.receipt],

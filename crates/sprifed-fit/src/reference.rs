@@ -1,7 +1,9 @@
 //! Orthogonal matching pursuit without privacy, with an intercept.
 
-use sprifed_query::{IllegalRecords, Records};
+use sprifed_query::Records;
 use sprifed_recovery::non_private_omp;
+
+use crate::failure::Failure;
 
 /// A model of the records themselves. NOT PRIVATE.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,14 +19,21 @@ pub struct ExactModel {
 /// `value(row, feature)` is read twice for each cell; the centred matrix is held in single precision.
 ///
 /// # Errors
-/// When there are no records or no features.
+/// When there are no records or no features, the sparsity is not from 1 to the number of features, or a
+/// centred value overflows single precision.
 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 records")]
 pub fn centred_omp(
     n_features: usize,
     responses: &[f64],
     sparsity: usize,
     value: impl Fn(usize, usize) -> f64,
-) -> Result<ExactModel, IllegalRecords> {
+) -> Result<ExactModel, Failure> {
+    if sparsity == 0 || sparsity > n_features {
+        return Err(refuse(
+            format!("the sparsity is {sparsity}; required: from 1 to the {n_features} features"),
+            "correct the sparsity",
+        ));
+    }
     let n_records = responses.len() as f64;
     let mut means = vec![0.0; n_features];
     for row in 0..responses.len() {
@@ -39,7 +48,26 @@ pub fn centred_omp(
         features.extend(centred.map(|(feature, mean)| to_f32(value(row, feature) - mean)));
     }
     let centred: Vec<f32> = responses.iter().map(|y| to_f32(y - middle)).collect();
-    let records = Records::each_a_unit(&features, &centred, n_features)?;
+    if !features
+        .iter()
+        .chain(&centred)
+        .all(|value| value.is_finite())
+    {
+        return Err(refuse(
+            format!(
+                "a value lies further than {:e} from the mean of its column; required: what single precision holds",
+                f32::MAX
+            ),
+            "divide the column, or the response, by a constant",
+        ));
+    }
+    let records = Records::each_a_unit(&features, &centred, n_features);
+    let records = records.map_err(|error| {
+        refuse(
+            error.to_string(),
+            "give at least one record and one feature",
+        )
+    })?;
     let terms = non_private_omp(&records, sparsity).model.terms;
     let explained = terms
         .iter()
@@ -48,6 +76,10 @@ pub fn centred_omp(
         intercept: middle - explained.sum::<f64>(),
         terms,
     })
+}
+
+fn refuse(message: String, help: &str) -> Failure {
+    Failure::usage("sprifed::data::table", message, help)
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "single precision is meant")]
@@ -71,5 +103,18 @@ mod tests {
         assert_eq!(model.terms[0].0, 0);
         assert!((model.terms[0].1 + 2.0).abs() < 1e-6, "{model:?}");
         assert!((model.intercept - 3.0).abs() < 1e-4, "{model:?}");
+    }
+
+    #[test]
+    fn what_can_not_be_fitted_is_refused() {
+        let responses = [1.0, 2.0, 3.0, 4.0];
+        let refusal = |sparsity, scale: f64| {
+            let column = |row: usize, feature: usize| scale * ((row * (feature + 2)) % 3) as f64;
+            centred_omp(2, &responses, sparsity, column).map_err(|refused| refused.message)
+        };
+        assert!(refusal(1, 1.0).is_ok());
+        assert!(refusal(0, 1.0).is_err_and(|words| words.contains("from 1 to the 2")));
+        assert!(refusal(3, 1.0).is_err_and(|words| words.contains("is 3")));
+        assert!(refusal(1, 1e200).is_err_and(|words| words.contains("single precision")));
     }
 }

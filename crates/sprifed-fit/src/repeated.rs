@@ -2,7 +2,10 @@
 
 use std::num::NonZeroU32;
 
-use sprifed_privacy::{ApproxDp, IllegalQuantity, Mu};
+use sprifed_privacy::{
+    ApproxDp, Epsilon, IllegalQuantity, LedgerRecord, Mu, PrivacyUnit, Relation, Spending,
+    Uncertifiable,
+};
 use sprifed_recovery::CertifiedProcedure;
 
 use crate::failure::Failure;
@@ -59,9 +62,68 @@ pub fn repeated_fit(
     Ok(Failure::usage("sprifed::ledger::repeated", message, help))
 }
 
+/// What all these fits cost together, in words, if they used the same records.
+///
+/// # Why
+/// The lines of several ledgers are a sequence of releases like those of one. Where that sequence has
+/// no certified cost, epsilons and deltas are added up, which holds whatever the mechanism. Costs under
+/// different relations or for different units add up to nothing, and are said one by one.
+#[must_use]
+pub fn cost_of_all(ledgers: &[LedgerRecord]) -> String {
+    let mut kinds: Vec<(Relation, PrivacyUnit)> = Vec::new();
+    for ledger in ledgers {
+        let kind = (ledger.relation, ledger.unit);
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    let cost = |kind: &(Relation, PrivacyUnit)| {
+        let of_kind = |ledger: &&LedgerRecord| (ledger.relation, ledger.unit) == *kind;
+        let same: Vec<&LedgerRecord> = ledgers.iter().filter(of_kind).collect();
+        let (epsilon, delta) = together(&same).unwrap_or_else(|_| added_up(&same));
+        format!(
+            "epsilon = {epsilon:.4} at delta = {delta:e} for each {} under {}",
+            kind.1.words(),
+            kind.0.words()
+        )
+    };
+    let costs: Vec<String> = kinds.iter().map(cost).collect();
+    format!(
+        "{} fits of this estimator and its copies are known; if they used the same records, they cost together {}: \
+         report that, not the epsilon of the last",
+        ledgers.len(),
+        costs.join(", and ")
+    )
+}
+
+/// All lines as one sequence, at the largest delta.
+fn together(ledgers: &[&LedgerRecord]) -> Result<(f64, f64), Uncertifiable> {
+    let mut spending = Spending::default();
+    for ledger in ledgers {
+        for entry in &ledger.entries {
+            spending = spending.and(entry.line.expense(ledger.relation)?)?;
+        }
+    }
+    let deltas = ledgers.iter().map(|ledger| ledger.budget.delta());
+    let largest = deltas.max_by(|one, other| one.get().total_cmp(&other.get()));
+    let total = largest.and_then(|delta| spending.to_approx_dp(delta));
+    Ok(total.map_or((0.0, 0.0), |total| {
+        (total.epsilon().get(), total.delta().get())
+    }))
+}
+
+fn added_up(ledgers: &[&LedgerRecord]) -> (f64, f64) {
+    let epsilon = |ledger: &&LedgerRecord| ledger.spent.map_or(0.0, Epsilon::get);
+    let delta = |ledger: &&LedgerRecord| ledger.budget.delta().get();
+    (
+        ledgers.iter().map(epsilon).sum(),
+        ledgers.iter().map(delta).sum(),
+    )
+}
+
 #[cfg(test)]
 mod tests {
-    use sprifed_privacy::{Delta, Epsilon};
+    use sprifed_privacy::Delta;
 
     use super::*;
 

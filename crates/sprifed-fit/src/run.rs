@@ -168,6 +168,7 @@ impl Study<'_> {
             train_size: self.table.public_size,
             n_candidates: names.len(),
             n_clients: self.holdings.n_clients,
+            most_records: Some(self.holdings.most_records),
             procedure: self.procedure.to_string(),
             plan: self.plan.clone(),
             receipt,

@@ -122,7 +122,7 @@ impl<'a> Study<'a> {
             delta: self.setting.budget.delta(),
             relation: self.setting.relation,
             unit: self.setting.unit,
-            most_records: self.holdings.most_records,
+            most_records: Some(self.holdings.most_records),
             origin: self.setting.origin,
         };
         Guarantee::of(&self.spending, terms, provenance)
@@ -131,20 +131,26 @@ impl<'a> Study<'a> {
     /// What a person should know about the delta.
     #[must_use]
     pub fn delta_note(&self) -> Option<String> {
-        let delta = self.plan.budget.delta().get();
-        let product = delta * f64::from(self.setting.n_records);
-        if !self.delta_is_given {
-            Some(format!(
-                "delta was not given: {delta:e}, the smaller of 1e-6 and 1/(10 n)"
-            ))
-        } else if product > 0.1 {
-            Some(format!(
+        if self.delta_is_given {
+            return self.delta_warning();
+        }
+        let delta = self.plan.budget.delta();
+        Some(format!(
+            "delta was not given: {:e}, the smaller of 1e-6 and 1/(10 n)",
+            delta.get()
+        ))
+    }
+
+    /// Says so if the delta leaves room for giving somebody away.
+    #[must_use]
+    pub fn delta_warning(&self) -> Option<String> {
+        let product = self.plan.budget.delta().get() * f64::from(self.setting.n_records);
+        (product > 0.1).then(|| {
+            format!(
                 "delta times the number of {}s is {product:.2}; at most 0.1 is recommended",
                 self.plan.unit.words()
-            ))
-        } else {
-            None
-        }
+            )
+        })
     }
 }
 

@@ -6,9 +6,8 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use sprifed_fit::{
-    Backend, BackendRequest, Document, Failure, NOT_PRIVATE_REFERENCE, PlanRequest, Proof,
-    Simulation, WorldSize, centred_omp, certified_guarantee, nobody_leaves_a_curator,
-    parse_correlation,
+    BackendRequest, Document, Failure, NOT_PRIVATE_REFERENCE, PlanRequest, Proof, Simulation,
+    WorldSize, centred_omp, certified_guarantee, nobody_leaves_a_curator, parse_correlation,
 };
 use sprifed_privacy::{ApproxDp, NoiseOrigin};
 use sprifed_simulate::{Absence, Method, Reading, Summary};
@@ -17,7 +16,8 @@ use sprifed_study::Verified;
 use crate::budget::quantity;
 use crate::choices;
 use crate::error::raise;
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, require_aligned};
+use crate::threads::on_living_threads;
 
 /// The size and kind of generated data, as Python gives it.
 type World = (
@@ -76,17 +76,14 @@ fn plan_study(
     epsilon: f64,
     delta: Option<f64>,
     neighbours: &str,
+    answering: Answering,
     trials: u64,
     watch: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let refuse = |failure: Failure| raise(py, &failure);
     let request = PlanRequest {
         procedure: choices::procedure(procedure).map_err(refuse)?,
-        backend: BackendRequest {
-            backend: Backend::Curator,
-            quorum: None,
-            colluders: None,
-        },
+        backend: answering_request(answering).map_err(refuse)?,
         world: world_size(world).map_err(refuse)?,
         epsilon: quantity(py, epsilon)?,
         delta: delta.map(|delta| quantity(py, delta)).transpose()?,
@@ -98,15 +95,24 @@ fn plan_study(
         return Ok(answer.map_err(refuse)?.to_string());
     }
     let mut stopped = None;
-    let forecast = py.detach(|| planned.forecast(trials, |_| heard(watch.as_ref(), &mut stopped)));
+    let run = || planned.forecast(trials, |_| heard(watch.as_ref(), &mut stopped));
+    let forecast = py.detach(|| on_living_threads(run).flatten());
     let forecast = forecast.map_err(|failure| stopped.unwrap_or_else(|| refuse(failure)))?;
     // There is no clock here: Python measures, if somebody asks.
     let answer = planned.to_json(procedure, Some(&(forecast, f64::NAN)));
     Ok(answer.map_err(refuse)?.to_string())
 }
 
-/// Who adds up in simulated trials: the backend, its quorum and colluders, and the share that leaves.
-type Parties = (String, Option<u32>, Option<u32>, f64);
+/// Who adds up: the backend, its quorum and colluders.
+type Answering = (String, Option<u32>, Option<u32>);
+
+fn answering_request((backend, quorum, colluders): Answering) -> Result<BackendRequest, Failure> {
+    Ok(BackendRequest {
+        backend: choices::backend(&backend)?,
+        quorum,
+        colluders,
+    })
+}
 
 /// Repeated trials on generated data, as JSON.
 #[pyfunction]
@@ -118,17 +124,17 @@ fn simulate_trials(
     epsilon: f64,
     delta: f64,
     neighbours: &str,
-    parties: Parties,
+    answering: Answering,
+    dropouts: f64,
     trials: u64,
     seed: u64,
     watch: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let refuse = |failure: Failure| raise(py, &failure);
-    let (backend, quorum, colluders, dropouts) = parties;
-    let backend = choices::backend(&backend).map_err(refuse)?;
+    let asked = answering_request(answering).map_err(refuse)?;
     let simulation = Simulation {
         procedure: procedure.to_owned(),
-        backend,
+        backend: asked.backend,
         dropouts,
         world: world_size(world).map_err(refuse)?,
         trials,
@@ -137,11 +143,6 @@ fn simulate_trials(
     let request = simulation.world.request().map_err(refuse)?;
     let relation = choices::neighbours(neighbours).map_err(refuse)?;
     let budget = ApproxDp::new(quantity(py, epsilon)?, quantity(py, delta)?);
-    let asked = BackendRequest {
-        backend,
-        quorum,
-        colluders,
-    };
     let origin = asked.origin(simulation.world.clients()).map_err(refuse)?;
     let absence = Absence::of(dropouts).map_err(|error| {
         let code = "sprifed::simulate::dropouts";
@@ -179,7 +180,8 @@ fn simulate_trials(
     };
     let mut outcomes = Vec::new();
     for trial in 0..trials {
-        let outcome = py.detach(|| method.run(request, seed.wrapping_add(trial)));
+        let run = || method.run(request, seed.wrapping_add(trial));
+        let outcome = py.detach(|| on_living_threads(run)).map_err(refuse)?;
         outcomes.push(outcome.map_err(|error| refuse(error.into()))?);
         py.check_signals()?;
         if let Some(watch) = &watch {
@@ -222,26 +224,24 @@ fn fit_exactly(
     responses: PyReadonlyArray1<'_, f64>,
     sparsity: usize,
 ) -> PyResult<(Vec<u32>, Vec<f64>, f64)> {
+    matrix.require_aligned(py)?;
+    require_aligned(py, responses.as_any())?;
     let responses: Vec<f64> = responses.as_array().iter().copied().collect();
     let model = match &matrix {
         Matrix::Double(values) => {
             let values = values.as_array();
             let at = |row, column| values[[row, column]];
-            py.detach(|| centred_omp(values.ncols(), &responses, sparsity, at))
+            let run = || centred_omp(values.ncols(), &responses, sparsity, at);
+            py.detach(|| on_living_threads(run).flatten())
         }
         Matrix::Single(values) => {
             let values = values.as_array();
             let at = |row, column| f64::from(values[[row, column]]);
-            py.detach(|| centred_omp(values.ncols(), &responses, sparsity, at))
+            let run = || centred_omp(values.ncols(), &responses, sparsity, at);
+            py.detach(|| on_living_threads(run).flatten())
         }
     };
-    let model = model.map_err(|error| {
-        let help = "give at least one record and one feature";
-        raise(
-            py,
-            &Failure::usage("sprifed::data::table", error.to_string(), help),
-        )
-    })?;
+    let model = model.map_err(|failure| raise(py, &failure))?;
     let (columns, coefficients) = model.terms.into_iter().unzip();
     Ok((columns, coefficients, model.intercept))
 }

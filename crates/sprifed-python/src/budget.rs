@@ -1,8 +1,7 @@
 //! Budgets and the accountant's questions.
 
-use std::num::NonZeroU32;
-
 use pyo3::prelude::*;
+use pyo3::types::PyBool;
 use sprifed_fit::{Failure, Repetition, recommended_delta, repeated_fit};
 use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, IllegalQuantity, Mu, RangeBound, Rho, compose_selections,
@@ -16,18 +15,64 @@ use crate::error::raise;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Budget(pub(crate) ApproxDp);
 
+/// A number, and nothing that merely becomes one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Real(f64);
+
+impl<'py> FromPyObject<'_, 'py> for Real {
+    type Error = PyErr;
+
+    fn extract(found: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if !found.is_instance_of::<PyBool>() {
+            if let Ok(number) = found.extract() {
+                return Ok(Self(number));
+            }
+        }
+        Err(not_what_is_required("an argument", &found, "a number"))
+    }
+}
+
+/// Several of them.
+#[derive(Clone, Debug, Default)]
+struct Reals(Vec<Real>);
+
+impl<'py> FromPyObject<'_, 'py> for Reals {
+    type Error = PyErr;
+
+    fn extract(found: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let numbers = found.extract().map(Self);
+        numbers.map_err(|_| not_what_is_required("an argument", &found, "numbers in a list"))
+    }
+}
+
+impl From<Real> for f64 {
+    fn from(number: Real) -> Self {
+        number.0
+    }
+}
+
+fn not_what_is_required(what: &str, found: &Bound<'_, PyAny>, required: &str) -> PyErr {
+    let words = found
+        .repr()
+        .map_or_else(|_| "?".to_owned(), |words| words.to_string());
+    let message = format!("{what} is {words}; required: {required}");
+    let help = "correct the argument; nothing was spent";
+    let failure = Failure::usage("sprifed::privacy::illegal-quantity", message, help);
+    raise(found.py(), &failure)
+}
+
 /// `number` as a quantity.
 pub(crate) fn quantity<Q: TryFrom<f64, Error = IllegalQuantity>>(
     py: Python<'_>,
-    number: f64,
+    number: impl Into<f64>,
 ) -> PyResult<Q> {
-    Q::try_from(number).map_err(|error| raise(py, &Failure::from(error)))
+    Q::try_from(number.into()).map_err(|error| raise(py, &Failure::from(error)))
 }
 
 #[pymethods]
 impl Budget {
     #[new]
-    fn new(py: Python<'_>, epsilon: f64, delta: f64) -> PyResult<Self> {
+    fn new(py: Python<'_>, epsilon: Real, delta: Real) -> PyResult<Self> {
         let epsilon: Epsilon = quantity(py, epsilon)?;
         Ok(Self(ApproxDp::new(epsilon, quantity(py, delta)?)))
     }
@@ -51,7 +96,11 @@ impl Budget {
 
     /// What `times` studies of this budget cost together, if every answer of theirs is a sum: mu
     /// composes in quadrature, at the same delta.
-    fn repeated(&self, py: Python<'_>, times: NonZeroU32) -> PyResult<Self> {
+    fn repeated(&self, py: Python<'_>, times: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let found = (!times.is_instance_of::<PyBool>()).then(|| times.extract().ok());
+        let required = "a whole number from 1 to 4294967295";
+        let refuse = || not_what_is_required("times", times, required);
+        let times = found.flatten().ok_or_else(refuse)?;
         let mu = self.to_mu(py)?.repeated(times);
         Ok(Self(mu.to_approx_dp(self.0.delta())))
     }
@@ -80,34 +129,34 @@ impl Budget {
 
 /// The epsilon that mu of Gaussian DP gives at delta, rounded up.
 #[pyfunction]
-fn epsilon_from_mu(py: Python<'_>, mu: f64, delta: f64) -> PyResult<f64> {
+fn epsilon_from_mu(py: Python<'_>, mu: Real, delta: Real) -> PyResult<f64> {
     let mu: Mu = quantity(py, mu)?;
     Ok(mu.to_approx_dp(quantity(py, delta)?).epsilon().get())
 }
 
 /// The epsilon that rho of zCDP gives at delta, rounded up.
 #[pyfunction]
-fn epsilon_from_rho(py: Python<'_>, rho: f64, delta: f64) -> PyResult<f64> {
+fn epsilon_from_rho(py: Python<'_>, rho: Real, delta: Real) -> PyResult<f64> {
     let rho: Rho = quantity(py, rho)?;
     Ok(rho.to_approx_dp(quantity(py, delta)?).epsilon().get())
 }
 
 /// The natural logarithm of the delta that mu of Gaussian DP gives at epsilon.
 #[pyfunction]
-fn log_delta_from_mu(py: Python<'_>, mu: f64, epsilon: f64) -> PyResult<f64> {
+fn log_delta_from_mu(py: Python<'_>, mu: Real, epsilon: Real) -> PyResult<f64> {
     let mu: Mu = quantity(py, mu)?;
     Ok(mu.log_delta(quantity(py, epsilon)?))
 }
 
 /// The largest mu of Gaussian DP within (epsilon, delta), rounded down.
 #[pyfunction]
-fn mu_from_epsilon(py: Python<'_>, epsilon: f64, delta: f64) -> PyResult<f64> {
+fn mu_from_epsilon(py: Python<'_>, epsilon: Real, delta: Real) -> PyResult<f64> {
     Budget::new(py, epsilon, delta)?.mu(py)
 }
 
 /// The largest rho of zCDP within (epsilon, delta), rounded down.
 #[pyfunction]
-fn rho_from_epsilon(py: Python<'_>, epsilon: f64, delta: f64) -> PyResult<f64> {
+fn rho_from_epsilon(py: Python<'_>, epsilon: Real, delta: Real) -> PyResult<f64> {
     let target = Budget::new(py, epsilon, delta)?.0;
     let rho = Rho::largest_within(target).map_err(|error| raise(py, &Failure::from(error)))?;
     Ok(rho.get())
@@ -115,11 +164,12 @@ fn rho_from_epsilon(py: Python<'_>, epsilon: f64, delta: f64) -> PyResult<f64> {
 
 /// The budget of several releases together: Gaussian ones by their mu, selections by their range.
 #[pyfunction]
-#[pyo3(signature = (mu, delta, ranges=Vec::new()))]
-fn compose(py: Python<'_>, mu: Vec<f64>, delta: f64, ranges: Vec<f64>) -> PyResult<Budget> {
-    let releases: PyResult<Vec<Mu>> = mu.into_iter().map(|mu| quantity(py, mu)).collect();
+#[pyo3(signature = (mu, delta, ranges=Reals::default()))]
+fn compose(py: Python<'_>, mu: Reals, delta: Real, ranges: Reals) -> PyResult<Budget> {
+    let releases: PyResult<Vec<Mu>> = mu.0.into_iter().map(|mu| quantity(py, mu)).collect();
     let gaussian = releases?.into_iter().reduce(Mu::compose);
     let ranges: PyResult<Vec<(RangeBound, u32)>> = ranges
+        .0
         .into_iter()
         .map(|range| Ok((quantity(py, range)?, 1)))
         .collect();

@@ -3,6 +3,7 @@
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use sprifed_fit::Failure;
 use sprifed_privacy::LedgerRecord;
 
@@ -45,9 +46,15 @@ create_exception!(
 
 /// `failure` as an exception of its family.
 pub(crate) fn raise(py: Python<'_>, failure: &Failure) -> PyErr {
-    let words = failure.to_string();
-    let family = failure.code.split("::").nth(1).unwrap_or_default();
-    let error = match (family, failure.code) {
+    refusal(py, failure.code, &failure.message, &failure.help)
+}
+
+/// The exception of the family that `code` names.
+#[pyfunction]
+fn refusal(py: Python<'_>, code: &str, message: &str, help: &str) -> PyErr {
+    let words = format!("{message}\n help: {help}");
+    let family = code.split("::").nth(1).unwrap_or_default();
+    let error = match (family, code) {
         (_, "sprifed::fit::no-schema" | "sprifed::data::schema") => SchemaError::new_err(words),
         ("data", _) => DataError::new_err(words),
         ("privacy" | "ledger" | "plan", _) => BudgetError::new_err(words),
@@ -55,11 +62,7 @@ pub(crate) fn raise(py: Python<'_>, failure: &Failure) -> PyErr {
         _ => StudyError::new_err(words),
     };
     let value = error.value(py);
-    for (name, text) in [
-        ("message", failure.message.as_str()),
-        ("help", &failure.help),
-        ("code", failure.code),
-    ] {
+    for (name, text) in [("message", message), ("help", help), ("code", code)] {
         if let Err(second) = value.setattr(name, text) {
             return second;
         }
@@ -86,7 +89,16 @@ pub(crate) fn with_ledger(py: Python<'_>, error: PyErr, ledger: &LedgerRecord) -
 /// Adds the family to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
-    module.add("SprifedError", py.get_type::<SprifedError>())?;
+    let family = py.get_type::<SprifedError>();
+    // One that was raised with words alone has its parts all the same.
+    let words = py.import("functools")?.getattr("cached_property")?;
+    let words = words.call1((py.get_type::<PyString>(),))?;
+    words.call_method1("__set_name__", (&family, "message"))?;
+    family.setattr("message", words)?;
+    family.setattr("help", "read the message")?;
+    family.setattr("code", "sprifed::study::refused")?;
+    module.add_function(wrap_pyfunction!(refusal, module)?)?;
+    module.add("SprifedError", family)?;
     module.add("BudgetError", py.get_type::<BudgetError>())?;
     module.add("SchemaError", py.get_type::<SchemaError>())?;
     module.add("DataError", py.get_type::<DataError>())?;

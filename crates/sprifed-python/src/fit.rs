@@ -6,7 +6,7 @@ use numpy::ndarray::ArrayView2;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use sprifed_data::{DataError, Enrolment};
-use sprifed_fit::{Backend, BackendRequest, Failure, Model, Request, Run, Secret, Study};
+use sprifed_fit::{Backend, BackendRequest, Failure, Model, Receipt, Request, Run, Secret, Study};
 use sprifed_noise::NoiseGenerator;
 use sprifed_study::PartyKey;
 
@@ -14,8 +14,10 @@ use crate::budget::quantity;
 use crate::choices;
 use crate::entropy::fresh_bits;
 use crate::error::{raise, with_ledger};
-use crate::matrix::{Matrix, MatrixRows, Number};
+use crate::matrix::{Matrix, MatrixRows, Number, require_aligned};
 use crate::schema::Schema;
+use crate::threads::on_living_threads;
+use crate::till::Till;
 
 /// A fitted model, applied to matrices with the columns it was fitted on.
 #[pyclass(frozen, module = "sprifed._core")]
@@ -26,6 +28,7 @@ struct PrivateModel {
     columns: Vec<usize>,
     n_columns: usize,
     delta_note: Option<String>,
+    warnings: Vec<String>,
 }
 
 #[pymethods]
@@ -71,10 +74,10 @@ impl PrivateModel {
         self.model.status_words()
     }
 
-    /// What a person must hear before using the model, if anything.
+    /// What a person must hear before using the model.
     #[getter]
-    fn warning(&self) -> Option<String> {
-        self.model.warning()
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
     }
 
     /// What a person should know about the delta.
@@ -89,12 +92,17 @@ impl PrivateModel {
     }
 
     /// Predictions in the units of the response.
-    fn predict<'py>(&self, py: Python<'py>, matrix: Matrix<'py>) -> Bound<'py, PyArray1<f64>> {
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        matrix: Matrix<'py>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        matrix.require_aligned(py)?;
         let predictions = match &matrix {
             Matrix::Double(values) => self.predict_rows(py, values.as_array()),
             Matrix::Single(values) => self.predict_rows(py, values.as_array()),
         };
-        PyArray1::from_vec(py, predictions)
+        Ok(PyArray1::from_vec(py, predictions?))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -105,6 +113,7 @@ impl PrivateModel {
             columns,
             self.n_columns,
             self.delta_note.clone(),
+            self.warnings.clone(),
         );
         Ok((restore, parts).into_pyobject(py)?.into_any())
     }
@@ -116,10 +125,23 @@ impl PrivateModel {
         columns: Vec<usize>,
         n_columns: usize,
         delta_note: Option<String>,
+        warnings: Vec<String>,
     ) -> PyResult<Self> {
         let model =
             Model::parse(document, "the pickled model").map_err(|failure| raise(py, &failure))?;
+        let is_inside = columns.iter().all(|column| *column < n_columns);
+        if !is_inside || columns.len() != model.features.len() {
+            let message = format!(
+                "the pickled model has the columns {columns:?} of {n_columns}; required: one column for each of its {} \
+                 features",
+                model.features.len()
+            );
+            let help = "load the pickle that was written, or fit again";
+            let failure = Failure::usage("sprifed::model::malformed", message, help);
+            return Err(raise(py, &failure));
+        }
         Ok(Self {
+            warnings,
             model,
             columns,
             n_columns,
@@ -129,21 +151,37 @@ impl PrivateModel {
 }
 
 impl PrivateModel {
-    fn predict_rows<T: Number>(&self, py: Python<'_>, values: ArrayView2<'_, T>) -> Vec<f64> {
-        py.detach(|| {
+    fn predict_rows<T: Number>(
+        &self,
+        py: Python<'_>,
+        values: ArrayView2<'_, T>,
+    ) -> PyResult<Vec<f64>> {
+        let (found, required) = (values.ncols(), self.n_columns);
+        if found != required {
+            let message =
+                format!("the matrix has {found} columns; required: the {required} of the fit");
+            let help = "give the columns of the fit, in their order";
+            let failure = Failure::usage("sprifed::data::table", message, help);
+            return Err(raise(py, &failure));
+        }
+        Ok(py.detach(|| {
             let row = |row: numpy::ndarray::ArrayView1<'_, T>| {
                 let chosen: Vec<f64> = self.columns.iter().map(|at| row[*at].into()).collect();
                 self.model.predict(&chosen).unwrap_or(f64::NAN)
             };
             values.rows().into_iter().map(row).collect()
-        })
+        }))
     }
 }
 
-/// A private fit: `watch(done, total)` is called before every step and may raise.
+/// A private fit: `watch(done, total)` is called before every step and may raise. `till` is told what was
+/// spent, whatever the end is; `earlier` are the receipts of fits before this one.
+///
+/// Comes back with the model and, if somebody interrupted after the last step, when there was nothing left to
+/// save, with the exception.
 #[pyfunction]
 #[pyo3(signature = (matrix, responses, names, schema, *, sparsity, epsilon, delta, procedure, neighbours, backend,
-    quorum, colluders, clients, labels, simulate_noise, watch))]
+    quorum, colluders, clients, labels, simulate_noise, watch, earlier, till))]
 #[expect(clippy::too_many_arguments, reason = "keywords, in Python")]
 fn fit_private(
     py: Python<'_>,
@@ -163,7 +201,11 @@ fn fit_private(
     labels: Option<Vec<String>>,
     simulate_noise: Option<u64>,
     watch: Option<Py<PyAny>>,
-) -> PyResult<PrivateModel> {
+    earlier: Vec<String>,
+    till: &Bound<'_, Till>,
+) -> PyResult<(PrivateModel, Option<PyErr>)> {
+    matrix.require_aligned(py)?;
+    require_aligned(py, responses.as_any())?;
     let refuse = |failure: Failure| raise(py, &failure);
     let request = Request {
         sparsity,
@@ -179,28 +221,76 @@ fn fit_private(
         clients,
     };
     let schema = &schema.get().inner;
+    if labels.is_some() && schema.client().is_none() {
+        return Err(refuse(labels_without_column()));
+    }
+    let earlier = earlier_receipts(&earlier).map_err(refuse)?;
     let responses = responses.as_array();
     let responses: Vec<f64> = responses.iter().copied().collect();
     let enrolment = Enrolment::of(&names, schema, &responses, labels.as_deref())
         .map_err(|error: DataError| refuse(error.into()))?;
     let study = Study::prepare(&request, schema, enrolment.outline()).map_err(refuse)?;
-    let secret = secret(request.backend.backend, simulate_noise)
-        .map_err(|error| crate::error::StudyError::new_err(error.to_string()))?;
+    let secret = secret(request.backend.backend, simulate_noise).map_err(|error| {
+        let help = "let the operating system give entropy to this process; nothing was spent";
+        refuse(Failure::environment(
+            "sprifed::python::entropy",
+            error.to_string(),
+            help,
+        ))
+    })?;
     let fitting = Fitting {
         study: &study,
         enrolment: &enrolment,
         watch: watch.as_ref(),
+        earlier,
+        till: till.get(),
     };
-    let (model, support) = match &matrix {
+    let Fitted {
+        model,
+        support,
+        interrupt,
+    } = match &matrix {
         Matrix::Double(values) => fitting.run(py, values.as_array(), secret)?,
         Matrix::Single(values) => fitting.run(py, values.as_array(), secret)?,
     };
-    Ok(PrivateModel {
+    let warnings = [
+        model.guarantee.warning(),
+        study.delta_warning(),
+        fitting.cost_of_all(&model),
+        model.warning(),
+    ];
+    let model = PrivateModel {
         model,
+        warnings: warnings.into_iter().flatten().collect(),
         columns: support.iter().map(|at| enrolment.features()[*at]).collect(),
         n_columns: names.len(),
         delta_note: study.delta_note(),
-    })
+    };
+    Ok((model, interrupt))
+}
+
+fn labels_without_column() -> Failure {
+    Failure::usage(
+        "sprifed::data::labels",
+        "labels of clients were given, but the schema has no client column: they would be ignored, and a person with \
+         several records would not be protected as one"
+            .to_owned(),
+        "give a schema with `client` (and `unit` and `max_per_client`), or no labels; nothing was spent",
+    )
+}
+
+/// The receipts of earlier fits, as this package wrote them.
+fn earlier_receipts(texts: &[String]) -> Result<Vec<Receipt>, Failure> {
+    let read = |text: &String| {
+        serde_json::from_str(text).map_err(|error| {
+            Failure::usage(
+                "sprifed::receipt::unreadable",
+                format!("the receipt of an earlier fit is damaged ({error})"),
+                "keep it as a record of what was spent and make a new estimator; nothing was spent",
+            )
+        })
+    };
+    texts.iter().map(read).collect()
 }
 
 fn secret(backend: Backend, seed: Option<u64>) -> Result<Secret, crate::entropy::NoEntropy> {
@@ -221,47 +311,77 @@ struct Fitting<'a> {
     study: &'a Study<'a>,
     enrolment: &'a Enrolment,
     watch: Option<&'a Py<PyAny>>,
+    earlier: Vec<Receipt>,
+    till: &'a Till,
+}
+
+/// A fit that came to its end.
+struct Fitted {
+    model: Model,
+    /// Which features it has, by place among the candidates.
+    support: Vec<usize>,
+    /// What somebody raised after the last step.
+    interrupt: Option<PyErr>,
 }
 
 impl Fitting<'_> {
-    /// The model and which features it has, by place among the candidates.
     fn run<T: Number>(
         &self,
         py: Python<'_>,
         values: ArrayView2<'_, T>,
         secret: Secret,
-    ) -> PyResult<(Model, Vec<usize>)> {
+    ) -> PyResult<Fitted> {
         let refuse = |failure: Failure| raise(py, &failure);
         let guarantee = self.study.guarantee(secret.provenance());
         let guarantee = guarantee.map_err(|error| refuse(error.into()))?;
         let rows = MatrixRows::new(values, self.enrolment);
         let total = self.study.plan.steps.len();
         let mut stopped: Option<PyErr> = None;
-        let ended = py.detach(|| {
-            self.study
-                .run(&rows, secret, &mut |done| match Python::attach(|py| {
-                    self.go_on(py, done, total)
-                }) {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(error) => {
-                        stopped = Some(error);
-                        ControlFlow::Break(())
-                    }
-                })
-        });
-        let Run { outcome, receipt } = ended.map_err(refuse)?;
+        let mut watch = |done| match Python::attach(|py| self.go_on(py, done, total)) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                stopped = Some(error);
+                ControlFlow::Break(())
+            }
+        };
+        self.till.open();
+        let run = || self.study.run(&rows, secret, &mut watch);
+        let ended = py.detach(|| on_living_threads(run).flatten());
+        let Run { outcome, receipt } = ended.map_err(|failure| {
+            self.till.close();
+            refuse(failure)
+        })?;
+        self.till.count(&receipt);
         match outcome {
             Ok(fit) => {
                 let support = fit.model.terms.iter().map(|(at, _)| *at as usize).collect();
-                let model = self.study.to_model(&fit, guarantee, receipt, Vec::new());
-                self.go_on(py, total, total)?;
-                Ok((model, support))
+                let earlier = self
+                    .earlier
+                    .iter()
+                    .filter_map(|earlier| serde_json::to_value(earlier).ok());
+                let interrupt = self.go_on(py, total, total).err();
+                let interrupt = interrupt.map(|error| with_ledger(py, error, &receipt.ledger));
+                let model = self
+                    .study
+                    .to_model(&fit, guarantee, receipt, earlier.collect());
+                Ok(Fitted {
+                    model,
+                    support,
+                    interrupt,
+                })
             }
             Err(failure) => {
                 let error = stopped.unwrap_or_else(|| refuse(failure));
                 Err(with_ledger(py, error, &receipt.ledger))
             }
         }
+    }
+
+    /// What this fit and those before it cost together, if there were some.
+    fn cost_of_all(&self, model: &Model) -> Option<String> {
+        let receipts = self.earlier.iter().chain(&model.receipts);
+        let ledgers: Vec<_> = receipts.map(|receipt| receipt.ledger.clone()).collect();
+        (ledgers.len() > 1).then(|| sprifed_fit::cost_of_all(&ledgers))
     }
 
     /// Lets Python handle its signals, and tells whoever watches.

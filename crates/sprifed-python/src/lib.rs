@@ -11,14 +11,18 @@ mod fit;
 mod machines;
 mod matrix;
 mod schema;
+mod threads;
+mod till;
 
 /// The compiled part of the package `sprifed`.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    threads::register();
     error::register(module)?;
     schema::register(module)?;
     budget::register(module)?;
+    till::register(module)?;
     fit::register(module)?;
     beforehand::register(module)?;
     machines::register(module)

@@ -8,7 +8,10 @@ use numpy::ndarray::{ArrayView2, Axis};
 use numpy::{Element, PyReadonlyArray2};
 use pyo3::prelude::*;
 use sprifed_data::Enrolment;
+use sprifed_fit::Failure;
 use sprifed_query::{Record, RecordSource};
+
+use crate::error::raise;
 
 /// A matrix of either precision, as Python hands it over.
 #[derive(FromPyObject, Debug)]
@@ -17,6 +20,35 @@ pub(crate) enum Matrix<'py> {
     Double(PyReadonlyArray2<'py, f64>),
     /// Of single precision.
     Single(PyReadonlyArray2<'py, f32>),
+}
+
+impl Matrix<'_> {
+    /// Refuses a matrix whose numbers lie where the machine can not read them.
+    pub(crate) fn require_aligned(&self, py: Python<'_>) -> PyResult<()> {
+        match self {
+            Self::Double(values) => require_aligned(py, values.as_any()),
+            Self::Single(values) => require_aligned(py, values.as_any()),
+        }
+    }
+}
+
+/// Refuses an array whose numbers lie where the machine can not read them.
+///
+/// # Why
+/// A view of numbers promises that they are aligned and a whole number of them apart; numpy makes arrays
+/// that are not, from fields of records and from buffers.
+pub(crate) fn require_aligned(py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<()> {
+    if array.getattr("flags")?.getattr("aligned")?.extract()? {
+        return Ok(());
+    }
+    Err(raise(
+        py,
+        &Failure::usage(
+            "sprifed::data::alignment",
+            "the numbers of an array are not aligned; required: an aligned array".to_owned(),
+            "copy it, or use numpy.require(array, requirements=\"A\"); nothing was spent",
+        ),
+    ))
 }
 
 /// The numbers that matrices are made of.

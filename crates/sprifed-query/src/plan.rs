@@ -131,18 +131,20 @@ impl Plan {
     /// # Errors
     /// When a step has no certified cost.
     pub fn spending(&self) -> Result<Spending, Uncertifiable> {
-        self.steps
-            .iter()
-            .try_fold(Spending::default(), |spending, step| {
-                let line = match step {
-                    PlannedStep::Sum(sum) => {
-                        let (plan, origin, unit) = (sum.to_sum_plan(), self.origin, self.unit);
-                        LedgerLine::Sum(SumPurchase { plan, origin, unit })
-                    }
-                    PlannedStep::Choice(choice) => LedgerLine::Selection(choice.purchase),
-                };
-                spending.and(line.expense(self.relation)?)
-            })
+        let add = |spending: Spending, step| spending.and(self.line(step).expense(self.relation)?);
+        self.steps.iter().try_fold(Spending::default(), add)
+    }
+
+    /// What the ledger is charged for `step`.
+    #[must_use]
+    pub fn line(&self, step: &PlannedStep) -> LedgerLine {
+        match step {
+            PlannedStep::Sum(sum) => {
+                let (plan, origin, unit) = (sum.to_sum_plan(), self.origin, self.unit);
+                LedgerLine::Sum(SumPurchase { plan, origin, unit })
+            }
+            PlannedStep::Choice(choice) => LedgerLine::Selection(choice.purchase),
+        }
     }
 
     /// How many integers a backend adds up in all.

@@ -76,7 +76,7 @@ fn model(signed: &SignedReceipt) -> Result<Option<Model>, Failure> {
             delta: receipt.guarantee.delta,
             relation: agreement.plan.relation,
             unit: agreement.plan.unit,
-            most_records: 1,
+            most_records: None,
             origin: agreement.plan.origin,
         },
         agreement.noise,
@@ -97,6 +97,7 @@ fn model(signed: &SignedReceipt) -> Result<Option<Model>, Failure> {
         train_size: u64::from(agreement.setting.n_records),
         n_candidates: terms.features.len(),
         n_clients: agreement.parties.len(),
+        most_records: None,
         procedure: agreement.procedure.to_string(),
         plan: agreement.plan.clone(),
         receipt: crate::model::Receipt {
