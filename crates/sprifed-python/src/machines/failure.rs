@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pyo3::exceptions::PyOSError;
 use pyo3::{PyErr, Python};
-use sprifed_net::StoreError;
+use sprifed_net::{NetError, StoreError};
 use sprifed_study::{CoordinatorError, MessageRefused};
 
 use crate::entropy::NoEntropy;
@@ -42,6 +42,9 @@ pub(super) enum Failure {
     /// The lifetime ledger can not be used.
     #[error(transparent)]
     Ledger(#[from] StoreError),
+    /// A folder can not be made.
+    #[error(transparent)]
+    Folder(#[from] NetError),
     /// Nothing could be drawn.
     #[error(transparent)]
     Entropy(#[from] NoEntropy),
@@ -81,9 +84,10 @@ impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
         let words = failure.to_string();
         match failure {
-            Failure::File { .. } | Failure::Ledger(_) | Failure::Entropy(_) => {
-                PyOSError::new_err(words)
-            }
+            Failure::File { .. }
+            | Failure::Folder(_)
+            | Failure::Ledger(_)
+            | Failure::Entropy(_) => PyOSError::new_err(words),
             Failure::Common(common) => Python::attach(|py| raise(py, &common)),
             _ => StudyError::new_err(words),
         }

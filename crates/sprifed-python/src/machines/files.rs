@@ -36,16 +36,6 @@ pub(super) fn parse_key(what: &str, text: &str) -> Result<Zeroizing<[u8; 32]>, F
     Ok(Zeroizing::new(key.0))
 }
 
-pub(super) fn make_private_folder(folder: &Path) -> Result<(), Failure> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder
-        .create(folder)
-        .map_err(Failure::file("made", folder))
-}
-
 /// The folders of studies in the folder of a party's states.
 pub(super) fn study_folders(states: &Path) -> Result<Vec<PathBuf>, Failure> {
     let entries = match fs::read_dir(states) {

@@ -12,7 +12,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sprifed_data::read_table;
 use sprifed_fit::{DataTerms, Invitation, PartyRecords, PublicParty, parse_policy};
-use sprifed_net::{Cost, LifetimeLedger, LifetimeLine, StoreError, folder_name};
+use sprifed_net::{
+    Cost, LifetimeLedger, LifetimeLine, StoreError, create_private_folder, folder_name,
+};
 use sprifed_noise::Provenance;
 use sprifed_secure_sum::{ClientId, IdentityKey};
 use sprifed_study::{
@@ -23,8 +25,7 @@ use zeroize::Zeroizing;
 use super::envelope::{Answer, Errand, Unchecked, VERSION, seal};
 use super::failure::Failure;
 use super::files::{
-    lock, make_private_folder, parse_key, read, read_if_there, read_key, replace_private,
-    study_folders,
+    lock, parse_key, read, read_if_there, read_key, replace_private, study_folders,
 };
 use super::sealed_state::{PartyState, Seal};
 use crate::entropy::fresh_bits;
@@ -118,7 +119,7 @@ impl PartyMachine {
             Err(reason) => answer.reports.push(Report::Declined { reason }.encode()),
             Ok(is_known) => {
                 // Not before: strangers must not fill the disk.
-                make_private_folder(&folder)?;
+                create_private_folder(&folder)?;
                 let _only_one = lock(&folder)?;
                 if let Some(sent) = is_new {
                     replace_private(&document, &sent)?;
