@@ -188,3 +188,12 @@ def test_a_delta_that_is_too_large_is_a_warning(table):
     with pytest.warns(SprifedWarning, match="delta times the number of records is 4.00"):
         model = estimator(delta=0.01).fit(*table)
     assert "at most 0.1 is recommended" in model.warning_
+
+
+def test_costs_of_different_kinds_are_not_added_into_one_number(table):
+    model = estimator(allow_repeated_fits=True).fit(*table)
+    with pytest.warns(SprifedWarning, match="2 fits of this estimator"):
+        model.set_params(neighbours="replace-one").fit(*table)
+    kinds = model.warning_.split("cost together ")[1]
+    assert kinds.count("epsilon = ") == 2
+    assert "zero-out, and epsilon" in kinds and "replace-one" in kinds

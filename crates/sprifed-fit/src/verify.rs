@@ -125,11 +125,11 @@ fn purpose(step: &PlannedStep) -> &str {
 /// The clients of the file, of its plan and of what is promised to those with several records.
 fn compare_clients(model: &Model) -> Result<(), Failure> {
     let clients = model.n_clients as u64;
-    if let NoiseOrigin::Shares(participation) = model.plan.origin {
-        if u64::from(participation.clients()) != clients {
-            let required = "as many as the plan has";
-            return Err(refuse("the clients", &clients.to_string(), required));
-        }
+    if let NoiseOrigin::Shares(participation) = model.plan.origin
+        && u64::from(participation.clients()) != clients
+    {
+        let required = "as many as the plan has";
+        return Err(refuse("the clients", &clients.to_string(), required));
     }
     let Some(most) = model.most_records else {
         if model.plan.origin == NoiseOrigin::Curator {

@@ -23,10 +23,10 @@ impl<'py> FromPyObject<'_, 'py> for Real {
     type Error = PyErr;
 
     fn extract(found: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        if !found.is_instance_of::<PyBool>() {
-            if let Ok(number) = found.extract() {
-                return Ok(Self(number));
-            }
+        if !found.is_instance_of::<PyBool>()
+            && let Ok(number) = found.extract()
+        {
+            return Ok(Self(number));
         }
         Err(not_what_is_required("an argument", &found, "a number"))
     }
