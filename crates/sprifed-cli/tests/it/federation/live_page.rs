@@ -61,6 +61,7 @@ fn size_of(picture: &[u8]) -> (u32, u32) {
 }
 
 #[test]
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn people_see_the_study_begin_and_end() {
     let Some(browser) = chromium() else {
         eprintln!("SKIPPED: the live page was not looked at, because there is no Chromium");
