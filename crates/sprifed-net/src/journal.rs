@@ -80,23 +80,23 @@ impl SqliteJournal {
         })
     }
 
-    /// What a journal holds, without taking it from the process that has it.
+    /// What a journal holds, without taking it from the process that has it; nothing if it was emptied.
     ///
     /// # Errors
     /// If there is none, or it can not be read.
-    pub fn look_into(path: &Path) -> Result<JournalView, StoreError> {
+    pub fn look_into(path: &Path) -> Result<Option<JournalView>, StoreError> {
         // Not read-only: what a power cut left half done is undone first.
         let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE;
         let connection = Connection::open_with_flags(path, flags)?;
         let sql = "SELECT count(*) FROM sqlite_master WHERE name = 'entries'";
         let is_made: bool = connection.query_row(sql, [], |row| row.get(0))?;
         if !is_made {
-            return Ok(JournalView::default());
+            return Ok(None);
         }
-        Ok(JournalView {
+        Ok(Some(JournalView {
             entries: entries(&connection)?,
             end: end(&connection)?,
-        })
+        }))
     }
 }
 

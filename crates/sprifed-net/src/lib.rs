@@ -27,8 +27,8 @@ pub use error::NetError;
 pub use journal::{ClientEnd, Journal, JournalView, SqliteJournal};
 pub use keeper::stored_status;
 pub use lifetime::{
-    Admission, Cost, CostKind, LifetimeLedger, LifetimeLine, LifetimeTotal, Protection,
-    folder_name, totals_of,
+    Admission, Cost, CostKind, CountedJournal, LifetimeLedger, LifetimeLine, LifetimeTotal,
+    Protection, folder_name, totals_of,
 };
 pub use logging::{LogLevel, start_logs};
 pub use machine::{

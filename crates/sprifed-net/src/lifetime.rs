@@ -3,21 +3,25 @@
 //! A study is entered with the most it can cost before a record is touched, and settled with what it
 //! did cost when its receipt is there. A study that never ends stays at its most.
 //!
-//! Costs are added up only where they are of one kind: the same unit of privacy under the same
-//! relation of neighbours. A study without secret noise protects nobody, so it is kept in the list and
+//! Costs are added up for each kind: a unit of privacy under a relation of neighbours. A study of another
+//! kind counts in a total as far as it says something of that kind (see `steps`). A study without secret noise protects nobody, so it is kept in the list and
 //! in no total. A line of an earlier version, which does not say its kind, counts in every total.
 
 use std::path::Path;
+use std::time::Duration;
 
 use rusqlite::{Connection, Row, params};
+use sprifed_privacy::{PrivacyUnit, Relation};
 
 use crate::store::{StateLock, StoreError, durable, schema_of};
 
 mod admission;
+mod counted;
 
 pub use admission::{Admission, folder_name};
+pub use counted::CountedJournal;
 
-/// What a cost is about: costs of two kinds are never added.
+/// What a cost is about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CostKind {
     /// Whose presence is protected.
@@ -93,6 +97,10 @@ CREATE TABLE IF NOT EXISTS kinds (
     neighbours TEXT NOT NULL,
     is_secret INTEGER NOT NULL
 ) STRICT;
+CREATE TABLE IF NOT EXISTS answered (
+    study TEXT PRIMARY KEY REFERENCES studies (study) ON DELETE CASCADE,
+    entries INTEGER NOT NULL
+) STRICT;
 ";
 
 impl LifetimeLedger {
@@ -108,6 +116,45 @@ impl LifetimeLedger {
             connection,
             _lock: lock,
         })
+    }
+
+    /// Opens the ledger; another study of the same client has it for moments only, which are waited for.
+    ///
+    /// # Errors
+    /// If another process has it for long, or the disk refuses.
+    pub fn open_patiently(path: &Path) -> Result<Self, StoreError> {
+        let mut tries = 200;
+        loop {
+            match Self::open(path) {
+                Err(StoreError::InUse { .. }) if tries > 0 => {
+                    tries -= 1;
+                    std::thread::sleep(Duration::from_millis(50));
+                }
+                opened => return opened,
+            }
+        }
+    }
+
+    /// How far the client's own record of `study` was when it last sent something.
+    ///
+    /// # Errors
+    /// If the ledger can not be read.
+    pub fn answered(&self, study: &str) -> Result<u64, StoreError> {
+        let sql = "SELECT coalesce(max(entries), 0) FROM answered WHERE study = ?1";
+        let entries: i64 = self.connection.query_row(sql, [study], |row| row.get(0))?;
+        Ok(entries.unsigned_abs())
+    }
+
+    /// Counts what the client's own record of `study` has now; never less than before.
+    ///
+    /// # Errors
+    /// If it could not be made durable. Nothing may be sent then.
+    pub fn count(&mut self, study: &str, entries: u64) -> Result<(), StoreError> {
+        let sql = "INSERT INTO answered VALUES (?1, ?2)
+                   ON CONFLICT DO UPDATE SET entries = max(entries, excluded.entries)";
+        let entries = i64::try_from(entries).unwrap_or(i64::MAX);
+        self.connection.execute(sql, params![study, entries])?;
+        Ok(())
     }
 
     /// What a ledger says, without taking it from the process that has it.
@@ -201,14 +248,46 @@ fn total<'a>(lines: impl IntoIterator<Item = &'a LifetimeLine>, kind: &CostKind)
         studies: 0,
     };
     for line in lines {
-        let is_of_kind = line.kind.as_ref().is_none_or(|found| found == kind);
-        if is_of_kind && line.protection == Protection::Secret {
-            total.cost.epsilon += line.cost.epsilon;
-            total.cost.delta += line.cost.delta;
+        let steps = line
+            .kind
+            .as_ref()
+            .map_or(Some(1), |found| steps(found, kind));
+        if let (Some(steps), Protection::Secret) = (steps, line.protection) {
+            let cost = line.cost.over(steps);
+            total.cost.epsilon += cost.epsilon;
+            total.cost.delta += cost.delta;
             total.studies += 1;
         }
     }
     total
+}
+
+/// How many changes that a study of kind `found` protects make up one change of kind `wanted`; none if no
+/// number of them is known.
+///
+/// A record is zeroed out by replacing it with what answers like nothing, so one replacement is enough
+/// (sensitivities under replace-one are never smaller); a replacement is a zeroing and its
+/// opposite. A change of one record is a change of its client: one replacement, or two zeroings. What a
+/// study of records says of a whole client depends on how many it has, which is not known here.
+fn steps(found: &CostKind, wanted: &CostKind) -> Option<u32> {
+    let is_zeroing = |kind: &CostKind| kind.neighbours == Relation::ZeroOut.words();
+    if found.unit == wanted.unit {
+        let two = is_zeroing(found) && !is_zeroing(wanted);
+        return Some(if two { 2 } else { 1 });
+    }
+    let covers = found.unit == PrivacyUnit::Client.words();
+    covers.then_some(if is_zeroing(found) { 2 } else { 1 })
+}
+
+impl Cost {
+    /// What it is over k changes, one after the other: k ε at δ (1 + e^ε + … + e^((k-1) ε)).
+    fn over(self, steps: u32) -> Self {
+        let each = (0..steps).map(|step| (f64::from(step) * self.epsilon).exp());
+        Self {
+            epsilon: f64::from(steps) * self.epsilon,
+            delta: (each.sum::<f64>() * self.delta).min(1.0),
+        }
+    }
 }
 
 const LINES: &str =

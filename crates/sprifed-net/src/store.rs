@@ -85,6 +85,20 @@ pub enum StoreError {
         /// What the system said.
         reason: String,
     },
+    /// The file is an older one than it was.
+    #[error(
+        "`{path}` has {found} entries, but had {required} before: it is an older copy, or was emptied; going on would \
+         answer sums a second time with the same masks. Restore all of its folder as it was last, or make another \
+         study; what was charged stays charged"
+    )]
+    PutBack {
+        /// Which file.
+        path: PathBuf,
+        /// Entries that it has.
+        found: u64,
+        /// Entries that it had.
+        required: u64,
+    },
     /// The file holds another study.
     #[error("`{path}` holds the study {found}; {required} is required, give it a file of its own")]
     OtherStudy {

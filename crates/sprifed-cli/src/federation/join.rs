@@ -8,19 +8,21 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
-use sprifed_fit::Invitation;
+use sprifed_data::LoadCounts;
+use sprifed_fit::{Invitation, PartyRecords};
 use sprifed_net::{
-    ClientConfig, ClientEnded, ClientLoop, Cost, LifetimeLedger, LifetimeLine, LogLevel,
-    Persistence, Refused, SqliteJournal, certificate_name, start_logs,
+    ClientConfig, ClientEnded, ClientLoop, Cost, CountedJournal, LifetimeLedger, LifetimeLine,
+    LogLevel, Persistence, Refused, SqliteJournal, certificate_name, start_logs,
 };
 use sprifed_noise::Provenance;
+use sprifed_query::RecordSource as _;
 use sprifed_secure_sum::{ClientId, IdentityKey};
 use sprifed_study::{Agreed, Digest, PartyKey, PartyReceipt, StudyParty};
 
 use super::identity::{make_folder, read_identity, read_public_party};
 use super::invitation_folder::{InvitationFolder, read_invitation, read_records};
 use super::party_ledger::{
-    json_of_totals, n_unprotected, open_ledger, read_policy, study_folder, words_of_totals,
+    LEDGER, json_of_totals, n_unprotected, open_ledger, read_policy, study_folder, words_of_totals,
 };
 use super::party_machine::{PartyMachine, read_journal};
 use super::{read, unusable};
@@ -74,6 +76,7 @@ impl Join {
         let me = place_of(&agreed, &identity)?;
         refuse_other_seat(&folder, &agreed, me)?;
         self.refuse_rehearsal_key(&agreed)?;
+        self.refuse_other_terms(&agreed, me)?;
         let policy = self.policy.clone();
         let policy = read_policy(&policy.unwrap_or_else(|| self.identity.join("policy.toml")))?;
         let mut lifetime = open_ledger(&self.identity)?;
@@ -104,15 +107,22 @@ impl Join {
         if is_known {
             refuse_lost_state(&config.state)?;
         }
+        // First the journal, then the key, then the ledger: whoever has a later one without an
+        // earlier one has lost it.
+        drop(SqliteJournal::open(&config.state, &study).explained()?);
         let key = self.party_key(&agreed, me, &state.join("party.key"), is_known)?;
-        // It is there before the ledger knows of the study: whoever is known without it has lost it.
-        let journal = SqliteJournal::open(&config.state, &study).explained()?;
         lifetime.reserve(&LifetimeLine::of(&agreed)).explained()?;
-        let read = read_records(&self.data, agreed.agreement());
+        let read = self.read_own_records(&agreed, me);
         if read.is_err() && !is_known {
             lifetime.withdraw(&study).explained()?;
+            // Nothing was sent: what lies there is no study.
+            let _ = std::fs::remove_dir_all(&state);
         }
         let (records, counts) = read?;
+        // Other studies of this party need it too.
+        drop(lifetime);
+        let ledger = self.identity.join(LEDGER);
+        let journal = CountedJournal::open(&config.state, &ledger, &study).explained()?;
         note_counts(&counts, output);
         start_logs(if self.verbose {
             LogLevel::Debug
@@ -136,6 +146,7 @@ impl Join {
                 Ok(())
             }
             ClientEnded::Finished { success, files } => {
+                let mut lifetime = LifetimeLedger::open_patiently(&ledger).explained()?;
                 self.finish(success, &files, &study, &mut lifetime, output)
             }
         }
@@ -212,6 +223,50 @@ impl Join {
                 ..Persistence::default()
             },
         }
+    }
+
+    /// The party's table, if it is what was agreed on.
+    fn read_own_records(
+        &self,
+        agreed: &Agreed,
+        me: ClientId,
+    ) -> Result<(PartyRecords, LoadCounts), Failure> {
+        let agreement = agreed.agreement();
+        let (records, counts) = read_records(&self.data, agreement)?;
+        let seat = agreement.parties.get(me.0 as usize);
+        let (found, most) = (records.n_units(), seat.map_or(0, |seat| seat.units));
+        if found > most as usize {
+            return Err(Failure::usage(
+                "sprifed::study::too-many-records",
+                format!(
+                    "`{}` has {found} privacy units, but the study allows this party at most {most}",
+                    self.data.display()
+                ),
+                "leave records out by a rule that does not look at them, or ask for another study; nothing was spent",
+            ));
+        }
+        let (found, required) = (records.n_features(), agreement.setting.n_features);
+        if found != required as usize {
+            return Err(Failure::usage(
+                "sprifed::study::other-features",
+                format!("the study names {found} columns, but is about {required}"),
+                "ask the coordinator for a study that agrees with itself; nothing was spent",
+            ));
+        }
+        Ok((records, counts))
+    }
+
+    /// The seat must be the one that this party asked for.
+    fn refuse_other_terms(&self, agreed: &Agreed, me: ClientId) -> Result<(), Failure> {
+        let public = read_public_party(&self.identity.join("party.json"))?;
+        let seat = agreed.agreement().parties.get(me.0 as usize);
+        seat.and_then(|seat| public.refuses(seat)).map_or(Ok(()), |problem| {
+            Err(Failure::outcome(
+                "sprifed::study::other-seat",
+                format!("this party does not take part: {problem}"),
+                "ask the coordinator for a study with your party.json as it is; nothing was spent",
+            ))
+        })
     }
 
     /// A key that anybody can repeat protects nobody.

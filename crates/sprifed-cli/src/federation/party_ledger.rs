@@ -53,7 +53,7 @@ pub(super) fn open_ledger(folder: &Path) -> Result<LifetimeLedger, Failure> {
             return refuse("is gone", &missing);
         }
     }
-    let ledger = LifetimeLedger::open(&path).explained()?;
+    let ledger = LifetimeLedger::open_patiently(&path).explained()?;
     let lines = ledger.lines().explained()?;
     let missing = missing_studies(folder, &lines)?;
     if missing.is_empty() {
@@ -80,8 +80,16 @@ pub(super) fn missing_studies(
 /// Whether something was sent in the study of this folder: it is in the journal, or a receipt says so.
 fn has_begun(study: &Path) -> Result<bool, Failure> {
     let journal = study.join("state.sqlite");
-    let has_sent = journal.exists() && !SqliteJournal::look_into(&journal).explained()?.is_unused();
-    Ok(has_sent || study.join("receipt.json").exists())
+    let view = if journal.exists() {
+        SqliteJournal::look_into(&journal).explained()?
+    } else {
+        None
+    };
+    // A key is made after the journal: without a journal it was lost.
+    Ok(match view {
+        Some(view) => !view.is_unused() || study.join("receipt.json").exists(),
+        None => study.join("party.key").exists() || study.join("receipt.json").exists(),
+    })
 }
 
 /// The folders of studies in a party's folder, in the order of their names.

@@ -99,7 +99,8 @@ impl Part {
         }
         let journal = folder.join("state.sqlite");
         if journal.exists() {
-            part.look_into(&SqliteJournal::look_into(&journal).explained()?)?;
+            let view = SqliteJournal::look_into(&journal).explained()?;
+            part.look_into(&view.unwrap_or_default())?;
         }
         let receipt = folder.join("receipt.json");
         if receipt.exists() {

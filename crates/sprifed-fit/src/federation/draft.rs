@@ -30,6 +30,23 @@ pub struct PublicParty {
     pub simulated: bool,
 }
 
+impl PublicParty {
+    /// Why the seat that a coordinator gave this party is not the one it asked for, if so.
+    #[must_use]
+    pub fn refuses(&self, seat: &Party) -> Option<String> {
+        if seat.name != self.name {
+            let (found, required) = (&seat.name, &self.name);
+            return Some(format!(
+                "the study calls it {found:?}, but its name is {required:?}"
+            ));
+        }
+        (seat.units > self.records).then(|| {
+            let (found, most) = (seat.units, self.records);
+            format!("the study asks for up to {found} records, but it said that it contributes at most {most}")
+        })
+    }
+}
+
 /// What a coordinator decides.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]

@@ -6,15 +6,12 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sprifed_data::read_table;
 use sprifed_fit::{DataTerms, Invitation, PartyRecords, PublicParty, parse_policy};
-use sprifed_net::{
-    Cost, LifetimeLedger, LifetimeLine, StoreError, create_private_folder, folder_name,
-};
+use sprifed_net::{Cost, LifetimeLedger, LifetimeLine, create_private_folder, folder_name};
 use sprifed_noise::Provenance;
 use sprifed_secure_sum::{ClientId, IdentityKey};
 use sprifed_study::{
@@ -137,15 +134,20 @@ impl PartyMachine {
                     visit.begin()?;
                     ledger.reserve(&LifetimeLine::of(&agreed))?;
                 }
+                let answered = ledger.answered(&study.to_string())?;
                 drop(ledger);
-                if let Some(receipt) = visit.carry_out(&errand, &mut answer)? {
+                let receipt = visit.carry_out(&errand, answered, &mut answer)?;
+                // Before the answer leaves, so that an older copy of the state is noticed.
+                let mut ledger = self.ledger(&secret)?;
+                ledger.count(&study.to_string(), errand.number)?;
+                if let Some(receipt) = receipt {
                     replace_private(&folder.join("receipt.json"), &receipt.to_json())?;
                     let spent = receipt.statement.ledger.spent;
                     let cost = spent.map_or_else(Cost::default, |epsilon| Cost {
                         epsilon: epsilon.get(),
                         delta: receipt.study.receipt.guarantee.delta.get(),
                     });
-                    self.ledger(&secret)?.settle(&study.to_string(), cost)?;
+                    ledger.settle(&study.to_string(), cost)?;
                 }
             }
         }
@@ -159,7 +161,7 @@ impl PartyMachine {
     /// The lifetime ledger, if it knows every study in which this party has answered something.
     fn ledger(&self, secret: &Zeroizing<[u8; 32]>) -> Result<LifetimeLedger, Failure> {
         let path = self.identity.join("ledger.sqlite");
-        let ledger = open_when_free(&path)?;
+        let ledger = LifetimeLedger::open_patiently(&path)?;
         let lines = ledger.lines()?;
         for folder in study_folders(&self.state)? {
             if lines.iter().any(|line| line.is_in(&folder)) {
@@ -193,6 +195,11 @@ impl PartyMachine {
         let public: PublicParty = serde_json::from_slice(&read(&path)?).map_err(|error| {
             Failure::unusable(path.display().to_string(), error, "a party.json")
         })?;
+        let me = agreed.place_of(&public.identity);
+        let me = me.and_then(|me| agreed.agreement().parties.get(me.0 as usize));
+        if let Some(problem) = me.and_then(|seat| public.refuses(seat)) {
+            return Ok(Err(problem));
+        }
         if public.simulated && agreed.agreement().noise != Provenance::Simulated {
             let words = "its identity was made from a seed for rehearsals, and the study is none";
             return Ok(Err(words.to_owned()));
@@ -233,6 +240,7 @@ impl Visit<'_> {
     fn carry_out(
         &self,
         errand: &Errand,
+        answered: u64,
         answer: &mut Answer,
     ) -> Result<Option<Box<PartyReceipt>>, Failure> {
         let Some(mut state) = self.seal.open()? else {
@@ -241,6 +249,14 @@ impl Visit<'_> {
             answer.reports.push(Report::Declined { reason }.encode());
             return Ok(None);
         };
+        if state.number < answered {
+            let (found, last) = (state.number, answered);
+            let words = format!(
+                "the sealed state is of errand {found}, but {last} was answered: it is an older copy, with which \
+                 sums would be answered a second time"
+            );
+            return Err(Failure::Refused(words));
+        }
         if errand.number <= state.number {
             let (found, last) = (errand.number, state.number);
             let words = format!("the errand has number {found}, but {last} was answered before");
@@ -377,20 +393,6 @@ fn sends(party: &mut StudyParty<PartyRecords>) -> Vec<Vec<u8>> {
         }
     }
     reports
-}
-
-/// Opens the ledger; an errand of another study has it for a moment only.
-fn open_when_free(path: &Path) -> Result<LifetimeLedger, StoreError> {
-    let mut tries = 200;
-    loop {
-        match LifetimeLedger::open(path) {
-            Err(StoreError::InUse { .. }) if tries > 0 => {
-                tries -= 1;
-                std::thread::sleep(Duration::from_millis(50));
-            }
-            opened => return opened,
-        }
-    }
 }
 
 fn open_invitation(bytes: &[u8]) -> Result<Agreed, Failure> {
