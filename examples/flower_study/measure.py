@@ -34,7 +34,7 @@ def main() -> None:
         intercept="absent" if is_paper else "estimated",
         epsilon=50.0 if is_paper else 8.0,
         procedure=given.procedure,
-        quorum=given.parties * 3 // 4,
+        quorum=max(given.parties * 3 // 4, (given.parties + 1) // 2 + 1),
     )
     with tempfile.TemporaryDirectory() as home:
         measure(rehearsal, Path(home), rehearsal.parties if given.simulation else 0)

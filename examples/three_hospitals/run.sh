@@ -7,6 +7,7 @@ sprifed=${SPRIFED:-sprifed}
 case $sprifed in */*) sprifed=$(cd "$(dirname "$sprifed")" && pwd)/$(basename "$sprifed") ;; esac
 folder=${1:-three-hospitals}
 port=${PORT:-8443}
+[ ! -e "$folder" ] || { echo "$folder is there already: remove it or name another folder" >&2; exit 2; }
 mkdir "$folder"
 sh "$here/make_data.sh" "$folder/data"
 cd "$folder"
@@ -34,10 +35,12 @@ done
 "$sprifed" coordinate heart --listen "127.0.0.1:$port" ${PAGE:+--page "$PAGE"} --stay 5 \
     > coordinator.txt 2> coordinator.log &
 coordinator=$!
-trap 'kill $coordinator 2> /dev/null || true' EXIT
+parties=
+trap 'kill $coordinator $parties 2> /dev/null || true' EXIT
 for name in north south west; do
     "$sprifed" join "heart/for-$name" --identity "$name" --data "data/$name.csv" \
         > "$name.txt" 2> "$name.log" &
+    parties="$parties $!"
 done
 wait "$coordinator" || { cat coordinator.txt coordinator.log; exit 1; }
 trap - EXIT

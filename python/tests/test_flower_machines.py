@@ -135,6 +135,16 @@ def test_a_party_that_lost_its_sealed_state_takes_no_part(engine):
     assert any(b"sealed state is gone" in report for report in reports)
 
 
+def test_an_older_copy_of_the_sealed_state_is_noticed(engine):
+    engine.exchange(0, [], known=False)
+    (state,) = (engine.parties / "0" / "flower").glob("study-*/party.sealed")
+    older = state.read_bytes()
+    engine.exchange(0, [], known=False)
+    state.write_bytes(older)
+    with pytest.raises(StudyError, match="it is an older copy"):
+        engine.exchange(0, [], known=False)
+
+
 def test_a_party_that_signed_a_receipt_answers_no_coordinator_that_put_its_journal_back(engine):
     for _ in range(2):
         engine.run_phase()

@@ -23,7 +23,9 @@ mod status;
 mod verify;
 
 use clap::Subcommand;
+use sprifed_fit::named_terms;
 use sprifed_net::{NetError, StoreError};
+use sprifed_study::Receipt;
 
 pub(crate) use self::coordinate::Coordinate;
 pub(crate) use self::crowd::{SEED, run_crowd};
@@ -122,6 +124,25 @@ fn read(path: &std::path::Path) -> Result<Vec<u8>, Failure> {
             "sprifed::study::unreadable",
             format!("`{}` can not be read: {error}", path.display()),
             "check the path and its permissions; nothing was spent",
+        )
+    })
+}
+
+/// What a study has found, a feature a line; empty if there is no model.
+fn words_of_features(receipt: &Receipt) -> Result<String, Failure> {
+    let line = |term: sprifed_fit::Term| {
+        let noise = term.noise_std_dev;
+        let noise = noise.map_or_else(String::new, |noise| {
+            format!("  noise alone: \u{b1} {:.4}", 2.0 * noise)
+        });
+        format!("  {}  {:+.4}{noise}\n", term.name, term.coefficient)
+    };
+    let features: String = named_terms(receipt)?.into_iter().map(line).collect();
+    Ok(if features.is_empty() {
+        features
+    } else {
+        format!(
+            "features found (noise: two standard deviations of what privacy adds; sampling comes on top)\n{features}"
         )
     })
 }

@@ -18,7 +18,7 @@ use sprifed_study::{Agreed, StudyCoordinator};
 use super::coordinator_machine::StudyMachine;
 use super::identity::read_identity;
 use super::invitation_folder::read_invitation;
-use super::{read, unusable};
+use super::{read, unusable, words_of_features};
 use crate::failure::{Explained as _, Failure};
 use crate::model::software;
 use crate::output::Output;
@@ -185,6 +185,7 @@ fn finished(files: &[PathBuf], output: &Output) -> Result<(), Failure> {
             "the receipt in the result folder says what was spent",
         ));
     }
+    let features = words_of_features(document)?;
     let answer = json!({
         "guarantee": document.guarantee, "ending": document.ending,
         "signed_by": receipt.parties.len(), "files": files,
@@ -192,7 +193,7 @@ fn finished(files: &[PathBuf], output: &Output) -> Result<(), Failure> {
     output.answer(&answer, |_| {
         let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
         format!(
-            "{}.\nthe study is complete; {} of {} parties signed its receipt\n{}",
+            "{}.\n{features}the study is complete; {} of {} parties signed its receipt\n{}",
             document.guarantee.statement,
             receipt.parties.len(),
             document.agreement.parties.len(),

@@ -25,7 +25,7 @@ use super::party_ledger::{
     LEDGER, json_of_totals, n_unprotected, open_ledger, read_policy, study_folder, words_of_totals,
 };
 use super::party_machine::{PartyMachine, read_journal};
-use super::{read, unusable};
+use super::{read, unusable, words_of_features};
 use crate::entropy::fresh_bits;
 use crate::failure::{Explained as _, Failure};
 use crate::files::create_private;
@@ -179,6 +179,7 @@ impl Join {
             ));
         }
         let lines = lifetime.lines().explained()?;
+        let features = words_of_features(document)?;
         let is_protected = document.guarantee.noise == Provenance::Cryptographic;
         let answer = json!({
             "guarantee": document.guarantee, "protected": is_protected,
@@ -193,7 +194,7 @@ impl Join {
                 "the study PROTECTED NOBODY and is in no total".to_owned()
             };
             format!(
-                "{}.\n{charged}\n{}\n{}",
+                "{}.\n{features}{charged}\n{}\n{}",
                 document.guarantee.statement,
                 words_of_totals(&lines),
                 files.join("\n")

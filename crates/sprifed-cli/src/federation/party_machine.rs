@@ -1,9 +1,8 @@
 //! A party of a study in the shape that the network shell wants.
 
+use sprifed_fit::{PartyRecords, study_files};
 use sprifed_net::{ClientEffect, ClientMachine, Refused};
-use sprifed_study::{JournalLine, PartyEffect, StudyParty};
-
-use sprifed_fit::PartyRecords;
+use sprifed_study::{JournalLine, PartyEffect, PartyReceipt, StudyParty};
 
 /// See the module.
 #[derive(Debug)]
@@ -22,10 +21,18 @@ impl ClientMachine for PartyMachine {
             PartyEffect::Send(bytes) => ClientEffect::Send(bytes),
             PartyEffect::Ended(receipt) => ClientEffect::Finished {
                 success: receipt.study.receipt.fit.is_some(),
-                artefacts: vec![("receipt.json".to_owned(), receipt.to_json())],
+                artefacts: files_of(&receipt),
             },
         })
     }
+}
+
+/// The party's own receipt, and the model of the study in the units of its table.
+fn files_of(receipt: &PartyReceipt) -> Vec<(String, Vec<u8>)> {
+    let mut files = vec![("receipt.json".to_owned(), receipt.to_json())];
+    let others = study_files(&receipt.study).into_iter();
+    files.extend(others.filter(|(name, _)| name != "receipt.json"));
+    files
 }
 
 fn to_bytes(line: &JournalLine) -> Vec<u8> {

@@ -140,3 +140,57 @@ fn a_line_of_an_earlier_version_counts_in_every_total() {
     ledger.withdraw("new").expect("stored");
     assert_eq!(ledger.lines().expect("read").len(), 1);
 }
+
+#[test]
+fn a_study_counts_in_every_total_of_which_it_says_something() {
+    let lines = [
+        line("a", kind("record", "zero-out"), 1.0),
+        line("b", kind("record", "replace-one"), 0.5),
+        line("c", kind("client", "zero-out"), 0.25),
+    ];
+    let of = |unit: &str, neighbours: &str| total(&lines, &kind(unit, neighbours)).cost.epsilon;
+    // A replacement says as much as a zeroing; a client's zeroing and its opposite change a record.
+    assert!((of("record", "zero-out") - (1.0 + 0.5 + 0.5)).abs() < 1e-12);
+    assert!((of("record", "replace-one") - (2.0 + 0.5 + 0.5)).abs() < 1e-12);
+    assert!((of("client", "zero-out") - 0.25).abs() < 1e-12);
+    assert!((of("client", "replace-one") - 0.5).abs() < 1e-12);
+    let twice = Cost {
+        epsilon: 1.0,
+        delta: 1e-6,
+    }
+    .over(2);
+    assert!((twice.delta - 1e-6 * (1.0 + 1_f64.exp())).abs() < 1e-15);
+}
+
+#[test]
+fn an_older_copy_of_a_journal_is_noticed() {
+    use crate::journal::Journal as _;
+    let folder = Folder::new("older");
+    let (ledger, journal) = (folder.ledger(), folder.0.join("state.sqlite"));
+    let mut lifetime = LifetimeLedger::open(&ledger).expect("a ledger");
+    lifetime
+        .reserve(&line("a", kind("record", "zero-out"), 1.0))
+        .expect("stored");
+    drop(lifetime);
+    let mut counted = CountedJournal::open(&journal, &ledger, "a").expect("a journal");
+    counted.append(b"one").expect("stored");
+    drop(counted);
+    let older = std::fs::read(&journal).expect("a file");
+    let mut counted = CountedJournal::open(&journal, &ledger, "a").expect("as it was");
+    counted.append(b"two").expect("stored");
+    drop(counted);
+    drop(CountedJournal::open(&journal, &ledger, "a").expect("as it was"));
+    std::fs::write(&journal, older).expect("put back");
+    let refused = CountedJournal::open(&journal, &ledger, "a");
+    assert!(
+        matches!(
+            refused,
+            Err(StoreError::PutBack {
+                found: 1,
+                required: 2,
+                ..
+            })
+        ),
+        "{refused:?}"
+    );
+}

@@ -101,6 +101,105 @@ fn a_party_that_lost_its_state_does_not_begin_anew() {
     all_succeed(parties.collect(), coordinator, &log);
 }
 
+#[test]
+fn a_party_whose_journal_was_emptied_or_put_back_does_not_answer_again() {
+    let kind = Kind {
+        simulated: false,
+        ..small()
+    };
+    let stage = Stage::new("put-back", kind);
+    let log = stage.folder.join("log");
+    let coordinator = Running::start(&mut stage.coordinate(), &log);
+    let mut parties: Vec<Running> = (0..3)
+        .map(|party| Running::start(&mut stage.join(party), &log))
+        .collect();
+    let uploads = || fs::read_to_string(&log).is_ok_and(|log| log.contains("\"phase closed\""));
+    super::stage::wait_until("a sum", uploads);
+    let journal = || {
+        let mut entries = fs::read_dir(stage.party(0)).unwrap();
+        let folder = entries.find_map(|entry| Some(entry.unwrap().path()).filter(|p| p.is_dir()));
+        folder.unwrap().join("state.sqlite")
+    };
+    let answered = || {
+        let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+        let ledger = stage.party(0).join("ledger.sqlite");
+        let Ok(ledger) = rusqlite::Connection::open_with_flags(ledger, flags) else {
+            return 0;
+        };
+        let sql = "SELECT coalesce(max(entries), 0) FROM answered";
+        ledger
+            .query_row(sql, [], |row| row.get::<_, i64>(0))
+            .unwrap_or(0)
+    };
+    super::stage::wait_until("answers that are counted", || answered() >= 3);
+    parties.remove(0).kill();
+    let journal = journal();
+    let whole = fs::read(&journal).unwrap();
+    fs::write(&journal, b"").unwrap();
+    let ended = stage.join(0).output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert!(!ended.status.success(), "{said}");
+    assert!(said.contains("0 entries, but had"), "{said}");
+    // One entry less than was counted.
+    fs::write(&journal, &whole).unwrap();
+    let older = rusqlite::Connection::open(&journal).unwrap();
+    let sql = "DELETE FROM entries WHERE number > (SELECT max(number) FROM entries) - 2";
+    older.execute(sql, []).unwrap();
+    drop(older);
+    let ended = stage.join(0).output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert!(said.contains("it is an older copy"), "{said}");
+    fs::write(&journal, &whole).unwrap();
+    parties.insert(0, Running::start(&mut stage.join(0), &log));
+    all_succeed(parties, coordinator, &log);
+}
+
+#[test]
+fn a_table_with_too_many_records_is_refused_and_nothing_stays_reserved() {
+    let stage = Stage::new("too-many", small());
+    let table = fs::read_to_string(stage.table(0)).unwrap();
+    let (header, rows) = table.split_once('\n').unwrap();
+    fs::write(stage.table(0), format!("{header}\n{rows}{rows}")).unwrap();
+    let ended = stage.join(0).output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(2), "{said}");
+    assert!(said.contains("at most 60"), "{said}");
+    let mut status = super::stage::sprifed();
+    status.args(["study", "status"]).arg(stage.party(0));
+    let status = super::stage::succeed(&mut status);
+    let status = String::from_utf8_lossy(&status.stdout).into_owned();
+    assert!(status.contains("no study has cost anything"), "{status}");
+}
+
+#[test]
+fn a_seat_that_was_not_asked_for_is_refused() {
+    let stage = Stage::new("seat", small());
+    let path = stage.party(0).join("party.json");
+    for (change, words) in [
+        ("\"records\": 59", "up to 60 records"),
+        ("\"name\": \"other\"", "calls it"),
+    ] {
+        let text = fs::read_to_string(&path).unwrap();
+        let key = change.split(':').next().unwrap();
+        let changed: String = text
+            .lines()
+            .map(|line| {
+                if line.trim().starts_with(key) {
+                    format!("  {change},\n")
+                } else {
+                    format!("{line}\n")
+                }
+            })
+            .collect();
+        fs::write(&path, changed).unwrap();
+        let ended = stage.join(0).arg("--check").output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(1), "{said}");
+        assert!(said.contains(words), "{said}");
+        fs::write(&path, text).unwrap();
+    }
+}
+
 fn small() -> Kind {
     Kind {
         records: 60,
