@@ -8,6 +8,7 @@
 //!
 //! No secret leaves its owner: a party sends its public key and gets an invitation.
 
+mod address;
 mod coordinate;
 mod coordinator_machine;
 mod crowd;
@@ -19,8 +20,11 @@ mod party_ledger;
 mod party_machine;
 mod party_status;
 mod rehearse;
+mod roster;
 mod status;
 mod verify;
+
+use std::io::Read as _;
 
 use clap::Subcommand;
 use sprifed_fit::named_terms;
@@ -55,7 +59,7 @@ pub(crate) enum Task {
     ///
     /// Example: sprifed study cancel heart
     Cancel(status::Cancel),
-    /// Copies everything that may be published of a study into a folder.
+    /// Checks the receipt of a study and writes everything that may be published of it into a folder.
     ///
     /// Example: sprifed study export heart --out heart-published
     Export(status::Export),
@@ -117,15 +121,26 @@ fn unusable(path: &std::path::Path, found: &dyn core::fmt::Display, required: &s
     Failure::unusable(&path.display().to_string(), found, required)
 }
 
-/// Reads a file of a study.
+/// The largest file of a study that is read: 256 MiB.
+const LARGEST_FILE: u64 = 256 << 20;
+
+/// Reads a file of a study, unless it has no end or is far too large.
 fn read(path: &std::path::Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path).map_err(|error| {
+    let failure = |found: &dyn core::fmt::Display| {
         Failure::environment(
             "sprifed::study::unreadable",
-            format!("`{}` can not be read: {error}", path.display()),
+            format!("`{}` can not be read: {found}", path.display()),
             "check the path and its permissions; nothing was spent",
         )
-    })
+    };
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(|error| failure(&error))?;
+    let taken = file.take(LARGEST_FILE + 1).read_to_end(&mut bytes);
+    if taken.map_err(|error| failure(&error))? as u64 > LARGEST_FILE {
+        let found = format!("it has more than {LARGEST_FILE} bytes, which no file of a study has");
+        return Err(failure(&found));
+    }
+    Ok(bytes)
 }
 
 /// What a study has found, a feature a line; empty if there is no model.

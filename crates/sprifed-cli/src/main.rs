@@ -107,7 +107,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return refuse_arguments(&error),
+    };
     let output = Output::new(arguments.json);
     let ended = match arguments.command {
         Command::Account(question) => account::answer(&question, &output),
@@ -128,6 +131,19 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => report(&failure, &output),
     }
+}
+
+/// What clap says, and as JSON if that was asked for: the words may be too wrong to read `--json` from them.
+fn refuse_arguments(error: &clap::Error) -> ExitCode {
+    let is_json = std::env::args_os().any(|word| word == "--json");
+    if !error.use_stderr() || !is_json {
+        error.exit();
+    }
+    let said = error.render().to_string();
+    let said = said.trim().trim_start_matches("error: ").to_owned();
+    let help = "see --help for what the command takes; nothing was spent";
+    let failure = Failure::usage("sprifed::usage", said, help);
+    report(&failure, &Output::new(true))
 }
 
 fn report(failure: &Failure, output: &Output) -> ExitCode {

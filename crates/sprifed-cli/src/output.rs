@@ -33,6 +33,15 @@ impl Output {
         self.is_answered.set(true);
     }
 
+    /// Says that the user stopped a command that can go on.
+    pub(crate) fn interrupted(&self) {
+        if self.json {
+            let answer = serde_json::json!({ "interrupted": true });
+            self.answer(&answer, |_| String::new());
+        }
+        self.note("stopped; start again to go on");
+    }
+
     /// Says something beside the answer, on standard error.
     pub(crate) fn note(&self, text: &str) {
         print_line(&mut std::io::stderr(), &plain(text));

@@ -1,6 +1,7 @@
 //! What claims a guarantee, read and computed again: a model, the receipt of a study, or that of one of
 //! its parties.
 
+use serde::Deserialize as _;
 use serde_json::Value;
 use sprifed_privacy::Epsilon;
 use sprifed_study::{PartyReceipt, SignedReceipt, Verified};
@@ -9,6 +10,7 @@ use crate::failure::Failure;
 use crate::federation::study_files;
 use crate::guarantee::Guarantee;
 use crate::model::{FORMAT, Model};
+use crate::strict_json::{parse_strictly, unknown_part};
 use crate::verify::verify_model;
 
 /// A document that claims a guarantee.
@@ -37,7 +39,7 @@ impl Document {
     /// Reads a document, which messages call `name`.
     ///
     /// # Errors
-    /// When it is none of the three.
+    /// When it is none of the three, has a key twice, or has something in it that none of them has.
     pub fn parse(text: &str, name: &str) -> Result<Self, Failure> {
         let refuse = |found: String| {
             Failure::usage(
@@ -47,19 +49,26 @@ impl Document {
             )
         };
         let damaged = |error: serde_json::Error| refuse(format!("no receipt ({error})"));
-        let value: Value =
-            serde_json::from_str(text).map_err(|error| refuse(format!("not JSON ({error})")))?;
-        if value["format"] == FORMAT {
-            return Ok(Self::Model(Box::new(Model::parse(text, name)?)));
+        let value = parse_strictly(text).map_err(|error| refuse(format!("not JSON ({error})")))?;
+        let document = if value["format"] == FORMAT {
+            Self::Model(Box::new(Model::parse(text, name)?))
+        } else if value["statement"].is_object() {
+            Self::Party(Box::deserialize(&value).map_err(damaged)?)
+        } else {
+            Self::Study(Box::deserialize(&value).map_err(damaged)?)
+        };
+        match document.unknown_part(&value) {
+            None => Ok(document),
+            Some(path) => Err(refuse(format!("not as a program wrote it (at `{path}`)"))),
         }
-        if value["statement"].is_object() {
-            return serde_json::from_value(value)
-                .map(Self::Party)
-                .map_err(damaged);
+    }
+
+    fn unknown_part(&self, value: &Value) -> Option<String> {
+        match self {
+            Self::Model(model) => unknown_part(value, model),
+            Self::Study(receipt) => unknown_part(value, receipt),
+            Self::Party(receipt) => unknown_part(value, receipt),
         }
-        serde_json::from_value(value)
-            .map(Self::Study)
-            .map_err(damaged)
     }
 
     /// Computes the guarantee again.

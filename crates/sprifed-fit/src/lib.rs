@@ -13,6 +13,7 @@ mod repeated;
 mod run;
 mod simulation;
 mod status;
+mod strict_json;
 mod study;
 mod theorem;
 mod verify;
@@ -35,6 +36,7 @@ pub use run::{Run, Secret, Watch, spent_words};
 pub use simulation::{
     NOT_PRIVATE_REFERENCE, Simulation, certified_guarantee, nobody_leaves_a_curator,
 };
+pub use strict_json::parse_strictly;
 pub use study::{Request, Study, has_public_scale, no_schema, recommended_delta};
 pub use theorem::theorem_text;
 pub use world::{WorldSize, parse_correlation};

@@ -10,6 +10,7 @@ use sprifed_recovery::FitStatus;
 
 use crate::failure::Failure;
 use crate::guarantee::Guarantee;
+use crate::strict_json::parse_strictly;
 
 /// What the file says it is.
 pub const FORMAT: &str = "sprifed-model";
@@ -173,8 +174,8 @@ impl Model {
                 "give a file that `sprifed fit` wrote",
             )
         };
-        let value: Value =
-            serde_json::from_str(text).map_err(|error| refuse(format!("is not JSON ({error})")))?;
+        let value =
+            parse_strictly(text).map_err(|error| refuse(format!("is not JSON ({error})")))?;
         if value["format"] != FORMAT || value["version"] != VERSION {
             return Err(refuse(format!(
                 "is of format {} and version {}",

@@ -4,7 +4,7 @@
 //! Outputs come in order and must be carried out in order: what is persisted is on disk before
 //! the message that depends on it leaves. After a restart the same journal makes the same party.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -135,7 +135,8 @@ pub struct Participant<R> {
     client: Client,
     ledger: Ledger,
     records: R,
-    answered: Option<u32>,
+    /// Steps and attempts that it was charged for.
+    answered: BTreeSet<(usize, u32)>,
     /// The last upload of before a restart, which may have been lost on its way.
     uploaded: Option<(u32, SignedMessage)>,
     outputs: VecDeque<ParticipantOutput>,
@@ -182,7 +183,7 @@ impl<R: RecordSource> Participant<R> {
             client,
             ledger,
             records,
-            answered: None,
+            answered: BTreeSet::new(),
             uploaded: None,
             outputs: VecDeque::new(),
         };
@@ -206,7 +207,7 @@ impl<R: RecordSource> Participant<R> {
         let planned = agreed.step_of(sum).and_then(|(step, _)| agreed.step(step));
         let planned = planned.ok_or_else(|| self.not_planned(sum, "a sum of the journal"))?;
         charge(&mut self.ledger, &agreed, planned)?;
-        self.answered = self.answered.max(Some(sum));
+        self.answered.extend(agreed.step_of(sum));
         Ok(())
     }
 
@@ -237,7 +238,7 @@ impl<R: RecordSource> Participant<R> {
             .ledger
             .spend(&planned.purpose, purchase)
             .map_err(Box::new)?;
-        self.answered = Some(sum);
+        self.answered.extend(agreed.step_of(sum));
         let noise = DrawnNoise::draw(permit, &mut self.key.noise(agreed.digest(), sum))
             .map_err(Box::new)?;
         let blocks = query.questions.iter().zip(&planned.blocks);
@@ -302,6 +303,14 @@ impl<R: RecordSource> Participant<R> {
         &self.ledger
     }
 
+    /// The first sum that it was charged for and that is not among `stated`.
+    pub(crate) fn unstated(&self, stated: &BTreeSet<u32>) -> Option<u32> {
+        let numbers = self.answered.iter();
+        let mut numbers =
+            numbers.filter_map(|(step, attempt)| self.agreed.sum_number(*step, *attempt));
+        numbers.find(|sum| !stated.contains(sum))
+    }
+
     /// What was agreed on.
     #[must_use]
     pub const fn agreed(&self) -> &Arc<Agreed> {
@@ -327,9 +336,9 @@ impl<R: RecordSource> Participant<R> {
             .filter(|planned| planned.admits(&query.questions) && query.step == step)
             .filter(|_| query.questions.iter().all(|q| q.fits(n_features)));
         let planned = planned.ok_or_else(|| self.not_planned(sum, &found()))?;
-        let before = self.answered.and_then(|last| agreed.step_of(last));
-        if before.is_some_and(|before| before >= (step, attempt)) {
-            let last = self.answered.unwrap_or(sum);
+        let before = self.answered.last().copied();
+        if let Some(before) = before.filter(|before| *before >= (step, attempt)) {
+            let last = agreed.sum_number(before.0, before.1).unwrap_or(sum);
             return Err(Declined::OutOfOrder { sum, last });
         }
         Ok(planned)

@@ -175,6 +175,14 @@ impl<R: RecordSource> StudyParty<R> {
                 required: format!("at least {}, as this party was charged,", words(charged)),
             });
         }
+        // The totals may agree although a sum is kept silent: this party may have missed another one.
+        let stated = receipt.receipt.sums.iter().map(|record| record.sum);
+        if let Some(sum) = self.participant.unstated(&stated.collect()) {
+            return Err(OrderRefused::OtherReceipt {
+                found: format!("nothing of sum {sum}"),
+                required: "every sum that this party was charged for".to_owned(),
+            });
+        }
         let (me, agreed) = (self.participant.id(), self.participant.agreed());
         if !covers(&receipt.receipt, agreed, me.0, self.ledger()) {
             return Err(OrderRefused::OtherReceipt {

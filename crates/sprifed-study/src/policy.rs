@@ -145,21 +145,29 @@ impl Policy {
         require(
             self.procedures.contains(&agreement.procedure),
             "the procedure",
-            agreement.procedure.to_string(),
-            format!("one of {:?}", self.procedures),
+            written(&agreement.procedure),
+            one_of(&self.procedures),
         )?;
         require(
             self.units.contains(&agreement.plan.unit),
             "the unit of privacy",
-            agreement.plan.unit.words().to_owned(),
-            format!("one of {:?}", self.units),
+            written(&agreement.plan.unit),
+            one_of(&self.units),
         )?;
-        let allowed = self.neighbours.iter().map(|relation| relation.words());
         require(
             self.neighbours.contains(&agreement.plan.relation),
             "the relation of neighbours",
-            agreement.plan.relation.words().to_owned(),
-            format!("one of {:?}", allowed.collect::<Vec<_>>()),
+            written(&agreement.plan.relation),
+            one_of(&self.neighbours),
         )
     }
+}
+
+/// A value as the policy file spells it.
+fn written(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+fn one_of<T: Serialize>(allowed: &[T]) -> String {
+    format!("one of {}", written(&allowed))
 }

@@ -6,20 +6,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use serde::Deserialize;
 use serde_json::json;
 use sprifed_fit::Invitation;
 use sprifed_net::{
-    Ended, Identity, Limits, LogLevel, PartyId, Patience, Refused, RosterEntry, Server,
-    ServerConfig, start_logs,
+    Ended, Identity, Limits, LogLevel, Patience, Refused, Server, ServerConfig, start_logs,
 };
 use sprifed_study::{Agreed, StudyCoordinator};
 
 use super::coordinator_machine::StudyMachine;
 use super::identity::read_identity;
 use super::invitation_folder::read_invitation;
+use super::roster::read_roster;
 use super::{read, unusable, words_of_features};
 use crate::failure::{Explained as _, Failure};
+use crate::files::create_private;
 use crate::model::software;
 use crate::output::Output;
 
@@ -55,17 +55,33 @@ pub(crate) struct Coordinate {
     verbose: bool,
 }
 
-/// Who may connect.
-#[derive(Debug, Deserialize)]
-struct RosterFile {
-    certificates: Vec<String>,
-}
-
 /// Ends a study for good when it is there.
 pub(super) const CANCELLED: &str = "cancelled";
 
 /// The coordinator's state.
 pub(super) const STATE: &str = "state.sqlite";
+
+/// Is there from the first time on that the study was served.
+const BEGUN: &str = "begun";
+
+/// A coordinator without its state would open sums a second time.
+///
+/// # Errors
+/// When the study of `folder` was served before and its state is gone.
+pub(super) fn refuse_lost_state(folder: &Path) -> Result<(), Failure> {
+    let state = folder.join(STATE);
+    if state.exists() || !folder.join(BEGUN).exists() {
+        return Ok(());
+    }
+    Err(Failure::outcome(
+        "sprifed::study::state-lost",
+        format!(
+            "this study was begun before, but its state `{}` is gone",
+            state.display()
+        ),
+        "restore the folder as it was last, or make another study; what parties were charged stays charged",
+    ))
+}
 
 /// The study of a folder, checked.
 pub(super) fn read_study(folder: &Path) -> Result<(Invitation, Arc<Agreed>), Failure> {
@@ -97,14 +113,23 @@ impl Coordinate {
         });
         let machine = open_machine(&self.folder, &agreed)?;
         let config = self.config(&agreed)?;
+        refuse_lost_state(&self.folder)?;
         let server = Server::open(config, || Ok::<_, Refused>(machine)).explained()?;
+        // The state is there, and nobody was asked anything yet.
+        let begun = self.folder.join(BEGUN);
+        if !begun.exists() {
+            create_private(
+                &begun,
+                "this study was begun; its state is in state.sqlite\n",
+            )?;
+        }
         output.note(&format!("listening on {}", server.address()));
         if let Some(page) = server.page_address() {
             output.note(&format!("the page is at http://{page}/"));
         }
         match server.run_until_signal().explained()? {
             Ended::Interrupted => {
-                output.note("stopped; start again to go on");
+                output.interrupted();
                 Ok(())
             }
             Ended::Finished(files) => finished(&files, output),
@@ -112,22 +137,6 @@ impl Coordinate {
     }
 
     fn config(&self, agreed: &Agreed) -> Result<ServerConfig, Failure> {
-        let agreement = agreed.agreement();
-        let path = self.folder.join("roster.json");
-        let roster: RosterFile = serde_json::from_slice(&read(&path)?)
-            .map_err(|error| unusable(&path, &error, "the roster that `study init` wrote"))?;
-        let mut entries = Vec::new();
-        for (id, (party, certificate)) in
-            (0..).zip(agreement.parties.iter().zip(&roster.certificates))
-        {
-            entries.push(RosterEntry {
-                party: PartyId(id),
-                name: party.name.clone(),
-                certificate: certificate
-                    .parse::<sprifed_net::Fingerprint>()
-                    .explained()?,
-            });
-        }
         let tls = self.folder.join("tls");
         let identity = match (&self.tls_certificate, &self.tls_key) {
             (Some(certificate), Some(key)) => Identity {
@@ -145,7 +154,10 @@ impl Coordinate {
             page: self.page,
             identity,
             authorities: tls.join("authority.pem"),
-            roster: entries,
+            roster: read_roster(
+                &self.folder.join("roster.json"),
+                &agreed.agreement().parties,
+            )?,
             state: self.folder.join(STATE),
             artefacts: self.folder.join("result"),
             cancellation: self.folder.join(CANCELLED),

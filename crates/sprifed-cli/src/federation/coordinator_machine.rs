@@ -174,6 +174,9 @@ pub(super) fn planned_guarantee(study: &StudyCoordinator) -> String {
     )
 }
 
+/// The phase of a study that has ended.
+pub(super) const OVER: &str = "over";
+
 fn phase_words(phase: StudyPhase) -> String {
     match phase {
         StudyPhase::Keys => "enrolment: parties publish their keys".to_owned(),
@@ -187,6 +190,6 @@ fn phase_words(phase: StudyPhase) -> String {
             format!("{what} of sum {}", step + 1)
         }
         StudyPhase::Receipts => "parties sign the receipt".to_owned(),
-        StudyPhase::Ended => "over".to_owned(),
+        StudyPhase::Ended => OVER.to_owned(),
     }
 }

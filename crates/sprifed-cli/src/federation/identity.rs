@@ -139,6 +139,8 @@ smallest-quorum = 3
 # The guarantee must hold even if this share of the parties tells others what it knows.
 largest-colluder-share = 0.0
 
+# What the coordinator calls its way of finding features. It is a label: what is checked against the agreement
+# are the sums, their noise and the budget, which protect the same whatever they are used for.
 procedures = ["grad", "sieve"]
 
 # "record" protects each record, "client" each party as a whole.

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::json;
 use sprifed_data::{Schema, read_columns, read_schema};
-use sprifed_fit::{DataTerms, Draft, Invitation};
+use sprifed_fit::{DataTerms, Draft, Invitation, PublicParty};
 use sprifed_net::{CertificateOrder, issue};
 use sprifed_noise::Provenance;
 use sprifed_privacy::{ApproxDp, Delta, Epsilon};
 use sprifed_recovery::{CertifiedProcedure, Intercept};
 use sprifed_study::{Agreed, Digest};
 
+use super::address::host_of;
 use super::identity::{make_folder, read_public_party, write_identity};
 use super::read;
 use crate::account::parse_quantity;
@@ -82,16 +83,18 @@ fn parse_procedure(text: &str) -> Result<CertifiedProcedure, String> {
 
 impl Init {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
-        let draft = self.draft()?;
-        let parties = draft.parties.clone();
-        let host = self.address.rsplit_once(':').map(|(host, _)| host);
-        let host = host.filter(|host| !host.is_empty()).ok_or_else(|| {
+        let host = host_of(&self.address).map_err(|found| {
             Failure::usage(
                 "sprifed::study::address",
-                format!("{:?} is no address; `host:port` is required", self.address),
-                "give --address as parties can reach it",
+                format!(
+                    "{:?} is no address: {found}; `host:port` is required",
+                    self.address
+                ),
+                "give --address as parties can reach it; nothing was made",
             )
         })?;
+        let draft = self.draft()?;
+        let parties = draft.parties.clone();
         if self.folder.exists() {
             return Err(Failure::usage(
                 "sprifed::file::exists",
@@ -103,14 +106,36 @@ impl Init {
         let identity = sprifed_secure_sum::IdentityKey::from_stored(&coordinator_bits);
         let nonce = Digest(fresh_bits()?);
         let agreed = Agreed::new(draft.agreement(Digest(identity.public()), nonce)?)?;
-        make_folder(&self.folder)?;
-        write_identity(&self.folder.join("coordinator.key"), coordinator_bits)?;
         let invitation = Invitation::sign(&agreed, &identity, &self.address);
+        make_folder(&self.folder)?;
+        let key = self.folder.join("coordinator.key");
+        if let Err(failure) = write_identity(&key, coordinator_bits) {
+            // Only if it is empty: whoever wrote a key into it meanwhile keeps it.
+            let _ = std::fs::remove_dir(&self.folder);
+            return Err(failure);
+        }
+        let made = self.make(&invitation, &parties, host);
+        if made.is_err() {
+            // Half a study is no study; the error says what stopped it.
+            let _ = std::fs::remove_dir_all(&self.folder);
+        }
+        made?;
+        self.say(&agreed, output);
+        Ok(())
+    }
+
+    /// Fills the folder of the study and makes one for each party.
+    fn make(
+        &self,
+        invitation: &Invitation,
+        parties: &[PublicParty],
+        host: String,
+    ) -> Result<(), Failure> {
         let text = invitation.to_json();
         create_private(&self.folder.join("invitation.json"), &text)?;
         let issued = issue(&CertificateOrder {
             folder: self.folder.join("tls"),
-            coordinator_hosts: vec![host.trim_matches(['[', ']']).to_owned()],
+            coordinator_hosts: vec![host],
             clients: parties.iter().map(|party| party.name.clone()).collect(),
             valid_days: self.valid_days,
         })
@@ -127,9 +152,7 @@ impl Init {
             fingerprints.push(fingerprint.to_string());
         }
         let roster = json!({ "certificates": fingerprints });
-        create_private(&self.folder.join("roster.json"), &format!("{roster:#}\n"))?;
-        self.say(&agreed, output);
-        Ok(())
+        create_private(&self.folder.join("roster.json"), &format!("{roster:#}\n"))
     }
 
     fn say(&self, agreed: &Agreed, output: &Output) {
@@ -140,6 +163,7 @@ impl Init {
         let answer = json!({
             "label": self.simulate_noise.then_some("NOT PRIVATE"),
             "study": agreed.digest(), "folder": self.folder, "title": agreement.title,
+            "procedure": agreement.procedure,
             "coordinator": agreement.coordinator, "parties": agreement.parties,
             "features": agreement.setting.n_features, "records": agreement.setting.n_records,
             "sums": agreed.n_steps(), "epsilon": planned.map(ApproxDp::epsilon),
@@ -149,7 +173,7 @@ impl Init {
         });
         output.answer(&answer, |answer| {
             format!(
-                "{}{}: {} features, {} parties, {} sums.\n\
+                "{}{}: {} over {} features, {} parties, {} sums.\n\
                  ({:.4}, {delta})-DP for each {} under {}, at most {:.4} with all repetitions; the noise will \
                  be added by {}.\n\n\
                  coordinator's key {}\n\
@@ -163,6 +187,7 @@ impl Init {
                     ""
                 },
                 agreement.title,
+                agreement.procedure,
                 agreement.setting.n_features,
                 agreement.parties.len(),
                 agreed.n_steps(),

@@ -334,7 +334,7 @@ impl Join {
                 "NOT PROTECTED, the noise is simulated: "
             },
             agreement.title,
-            agreement.plan.procedure,
+            agreement.procedure,
             agreement.setting.n_features,
             agreement.parties.len(),
             agreed.ceiling().epsilon(),

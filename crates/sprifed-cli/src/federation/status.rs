@@ -1,14 +1,18 @@
 //! `study status`, `study cancel`, `study export`: a look at one's own folder.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Value, json};
+use sprifed_fit::{Document, study_files};
 use sprifed_net::{StatusView, stored_status};
+use sprifed_study::Agreed;
 
-use super::coordinate::{CANCELLED, STATE, open_machine, read_study};
+use super::coordinate::{CANCELLED, STATE, open_machine, read_study, refuse_lost_state};
+use super::coordinator_machine::OVER;
 use super::identity::make_folder;
-use super::{party_status, read};
+use super::{party_status, read, unusable};
 use crate::failure::{Explained as _, Failure};
 use crate::files::create_private;
 use crate::output::Output;
@@ -32,7 +36,7 @@ pub(crate) struct Cancel {
 pub(crate) struct Export {
     /// The folder of the study.
     folder: PathBuf,
-    /// Where the copies go; the folder must not exist.
+    /// Where the files go; the folder must not exist.
     #[arg(long)]
     out: PathBuf,
 }
@@ -43,15 +47,10 @@ impl Status {
             return party_status::say(&self.folder, output);
         }
         let (_, agreed) = read_study(&self.folder)?;
-        let machine = open_machine(&self.folder, &agreed)?;
-        let state = self.folder.join(STATE);
-        let is_begun = state.exists();
-        let status = if is_begun {
-            stored_status(&state, machine).explained()?
-        } else {
-            sprifed_net::CoordinatorMachine::status(&machine)
-        };
-        let cancelled = self.folder.join(CANCELLED).exists();
+        let status = status_of(&self.folder, &agreed)?;
+        let is_begun = self.folder.join(STATE).exists();
+        // One that had ended before it was cancelled stays as it ended.
+        let cancelled = status.phase != OVER && self.folder.join(CANCELLED).exists();
         let mut answer = serde_json::to_value(&status).unwrap_or_default();
         if let Value::Object(fields) = &mut answer {
             fields.insert("study".to_owned(), json!(agreed.digest()));
@@ -60,6 +59,18 @@ impl Status {
         }
         output.answer(&answer, |_| words(&status, is_begun, cancelled));
         Ok(())
+    }
+}
+
+/// How far the study of a coordinator's folder is.
+fn status_of(folder: &Path, agreed: &Arc<Agreed>) -> Result<StatusView, Failure> {
+    refuse_lost_state(folder)?;
+    let machine = open_machine(folder, agreed)?;
+    let state = folder.join(STATE);
+    if state.exists() {
+        stored_status(&state, machine).explained()
+    } else {
+        Ok(sprifed_net::CoordinatorMachine::status(&machine))
     }
 }
 
@@ -89,7 +100,27 @@ fn words(status: &StatusView, is_begun: bool, cancelled: bool) -> String {
 
 impl Cancel {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
+        if !self.folder.join("coordinator.key").exists() {
+            return Err(Failure::usage(
+                "sprifed::study::not-the-coordinator",
+                format!(
+                    "`{}` has no coordinator.key, and only the coordinator can cancel a study",
+                    self.folder.display()
+                ),
+                "to leave a study, stop `join`; what was charged stays charged",
+            ));
+        }
         let (_, agreed) = read_study(&self.folder)?;
+        if status_of(&self.folder, &agreed)?.phase == OVER {
+            return Err(Failure::outcome(
+                "sprifed::study::over",
+                format!(
+                    "the study of `{}` is over, and so can not be cancelled",
+                    self.folder.display()
+                ),
+                "`sprifed study status` says how it ended",
+            ));
+        }
         let path = self.folder.join(CANCELLED);
         if !path.exists() {
             create_private(&path, "cancelled by the coordinator\n")?;
@@ -106,14 +137,9 @@ impl Cancel {
 
 impl Export {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
-        let (invitation, _) = read_study(&self.folder)?;
-        let result = self.folder.join("result");
-        let names = ["receipt.json", "model.json"];
-        let found: Vec<&str> = names
-            .into_iter()
-            .filter(|n| result.join(n).exists())
-            .collect();
-        if found.is_empty() {
+        let (invitation, agreed) = read_study(&self.folder)?;
+        let path = self.folder.join("result/receipt.json");
+        if !path.exists() {
             return Err(Failure::outcome(
                 "sprifed::study::not-over",
                 format!("`{}` has no result yet", self.folder.display()),
@@ -127,17 +153,19 @@ impl Export {
                 "choose another folder",
             ));
         }
+        let files = published(&path, &agreed)?;
         make_folder(&self.out)?;
         let agreement = String::from_utf8_lossy(&invitation.agreement.to_document()).into_owned();
         create_private(&self.out.join("agreement.json"), &agreement)?;
-        for name in &found {
-            copy(&result.join(name), &self.out.join(name))?;
+        for (name, bytes) in &files {
+            create_private(&self.out.join(name), &String::from_utf8_lossy(bytes))?;
         }
-        let answer = json!({ "folder": self.out, "files": found });
+        let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+        let answer = json!({ "folder": self.out, "files": names });
         output.answer(&answer, |_| {
             format!(
                 "agreement.json, {} in {}",
-                found.join(", "),
+                names.join(", "),
                 self.out.display()
             )
         });
@@ -145,6 +173,19 @@ impl Export {
     }
 }
 
-fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
-    create_private(to, &String::from_utf8_lossy(&read(from)?))
+/// What the receipt at `path` stands for: the files beside it are not signed, so they are made again.
+fn published(path: &Path, agreed: &Agreed) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+    let name = path.display().to_string();
+    let document = Document::parse(&String::from_utf8_lossy(&read(path)?), &name)?;
+    document.verify(&name)?;
+    match document {
+        Document::Study(receipt) if receipt.receipt.agreement_digest == *agreed.digest() => {
+            Ok(study_files(&receipt))
+        }
+        _ => Err(unusable(
+            path,
+            &"it is of something else",
+            "the receipt of the study of this folder",
+        )),
+    }
 }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::{Value, json};
-use sprifed_fit::{Document, Guarantee, Proof};
+use serde_json::json;
+use sprifed_fit::{Document, Guarantee, Proof, parse_strictly};
 use sprifed_privacy::Epsilon;
 use sprifed_study::{Digest, Verified};
 
@@ -26,6 +26,9 @@ pub(crate) struct Verify {
     /// Refuse the receipt of another agreement than the one with this digest (`study` in `join --check --json`).
     #[arg(long, value_name = "DIGEST", value_parser = parse_digest)]
     agreement: Option<Digest>,
+    /// End well even if fewer parties than the quorum have signed: the receipt is the coordinator's word alone.
+    #[arg(long)]
+    accept_unsigned: bool,
 }
 
 fn parse_digest(text: &str) -> Result<Digest, String> {
@@ -83,9 +86,12 @@ impl Verify {
         )?;
         self.compare("the agreement's digest", verified.agreement, self.agreement)?;
         self.compare_model(document)?;
+        // What a party signed for itself needs nobody else's signature.
+        let is_believed = charged.is_some() || verified.is_confirmed();
         let answer = json!({
             "coordinator": verified.coordinator, "agreement": verified.agreement,
-            "verified": true, "guarantee": verified.guarantee, "signed_by": verified.signed_by,
+            "verified": is_believed, "confirmed": verified.is_confirmed(), "quorum": verified.quorum,
+            "speaks_for": charged.as_ref().map(|(name, _)| name), "guarantee": verified.guarantee, "signed_by": verified.signed_by,
             "not_signed_by": verified.not_signed_by, "charged_to_party": charged,
         });
         let is_compared = self.coordinator.is_some() && self.agreement.is_some();
@@ -103,7 +109,19 @@ impl Verify {
                 verified.coordinator, verified.agreement
             )
         });
-        Ok(())
+        if is_believed || self.accept_unsigned {
+            return Ok(());
+        }
+        Err(Failure::outcome(
+            "sprifed::verify::unconfirmed",
+            format!(
+                "`{}` is signed by {} parties, but {} are required: what it states is the coordinator's word alone",
+                self.receipt.display(),
+                verified.signed_by.len(),
+                verified.quorum
+            ),
+            "ask the parties for their own receipts, or take the coordinator's word with --accept-unsigned",
+        ))
     }
 
     /// A model file is not signed; the receipt that is says what it must hold.
@@ -111,7 +129,7 @@ impl Verify {
         let Some(path) = &self.model else {
             return Ok(());
         };
-        let model: Value = serde_json::from_slice(&read(path)?)
+        let model = parse_strictly(&String::from_utf8_lossy(&read(path)?))
             .map_err(|error| unusable(path, &error, "a model"))?;
         if document.has_model(&model) {
             return Ok(());
@@ -144,18 +162,30 @@ impl Verify {
 }
 
 fn words(verified: &Verified, charged: Option<&(String, Option<Epsilon>)>) -> String {
-    let mut text = format!(
-        "{}.\nVERIFIED: computed again from the receipt alone; signed by the coordinator",
-        verified.guarantee.statement
-    );
-    if !verified.signed_by.is_empty() {
-        text += &format!(" and by {}", verified.signed_by.join(", "));
-    }
+    let statement = &verified.guarantee.statement;
+    let signers = match verified.signed_by.join(", ") {
+        nobody if nobody.is_empty() => String::new(),
+        names => format!(" and by {names}"),
+    };
+    let computed =
+        format!("computed again from the receipt alone; signed by the coordinator{signers}");
     if let Some((name, epsilon)) = charged {
         let epsilon = epsilon.map_or(0.0, Epsilon::get);
-        text += &format!("; {name} signs that it was charged epsilon = {epsilon:.4}");
-    } else if !verified.not_signed_by.is_empty() {
-        text += &format!("; NOT signed by {}", verified.not_signed_by.join(", "));
+        return format!(
+            "{statement}.\nVERIFIED: {computed}; {name} signs that it was charged epsilon = {epsilon:.4}. This receipt \
+             speaks for {name}, not for the other parties"
+        );
     }
-    text
+    let missing = match verified.not_signed_by.join(", ") {
+        nobody if nobody.is_empty() => String::new(),
+        names => format!("; NOT signed by {names}"),
+    };
+    if verified.is_confirmed() {
+        return format!("{statement}.\nVERIFIED: {computed}{missing}");
+    }
+    format!(
+        "{statement}.\nUNCONFIRMED: the arithmetic is right, but fewer parties than the quorum of {} have signed, so \
+         that sums may have been kept silent: {computed}{missing}",
+        verified.quorum
+    )
 }

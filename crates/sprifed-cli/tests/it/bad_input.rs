@@ -284,3 +284,34 @@ fn arguments_that_are_not_text_are_refused_without_a_panic() {
     assert_eq!((ended.exit_code, ended.stdout.as_str()), (2, ""));
     assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
 }
+
+#[test]
+fn wrong_words_are_json_too_where_that_was_asked_for() {
+    for line in [
+        "verify --json",
+        "verify a b --json",
+        "--json no-such-command",
+    ] {
+        let ended = sprifed(line);
+        assert_eq!(ended.exit_code, 2, "{line}");
+        let answer = ended.json();
+        assert_eq!(answer["error"]["code"], "sprifed::usage", "{answer}");
+        assert!(answer["error"]["message"].is_string(), "{answer}");
+        assert!(ended.stderr.starts_with("error: "), "{}", ended.stderr);
+    }
+    let help = sprifed("verify --help --json");
+    assert_eq!(help.exit_code, 0);
+    assert!(help.stdout.contains("Usage"), "help is no failure");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_without_an_end_is_not_read_for_ever() {
+    let ended = sprifed("verify /dev/zero");
+    assert_eq!((ended.exit_code, ended.stdout.as_str()), (3, ""));
+    assert!(
+        ended.stderr.contains("more than 268435456 bytes"),
+        "{}",
+        ended.stderr
+    );
+}

@@ -1,6 +1,8 @@
 //! Studies between separate processes on this machine: the real binary, real TLS, real files.
 
+mod afterwards;
 mod attacks;
+mod beforehand;
 mod cancelled;
 mod certificates;
 mod disk;

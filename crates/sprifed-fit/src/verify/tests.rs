@@ -272,3 +272,33 @@ fn a_repeated_sum_of_a_study_is_in_what_is_promised() {
     let message = verify(&on_one_machine).unwrap_err().message;
     assert!(message.contains("in line 2"), "{message}");
 }
+
+#[test]
+fn what_only_some_readers_see_is_refused() {
+    let model = fitted(None, secret_noise());
+    let added: [fn(&mut Value); 3] = [
+        |model| model["approved_by"] = json!("the board"),
+        |model| model["plan"]["note"] = json!("half of it"),
+        |model| model["guarantee"]["epsilon_in_truth"] = json!(0.1),
+    ];
+    for (change, path) in added.into_iter().zip([
+        "`/approved_by`",
+        "`/plan/note`",
+        "`/guarantee/epsilon_in_truth`",
+    ]) {
+        let message = refused(&model, change);
+        assert!(message.contains(path), "{message}");
+    }
+    // Whole numbers may be spelled without a point, as some writers do.
+    let mut plain = model.clone();
+    plain["response"]["upper"] = json!(2);
+    assert!(model["response"]["upper"] == json!(2.0) && verified(&plain).is_ok());
+    for key in ["\"intercept\":", "\"epsilon\":"] {
+        let text = model.to_string();
+        let twice = text.replacen(key, &format!("{key}0.5,{key}"), 1);
+        assert_ne!(twice, text);
+        let failure = Document::parse(&twice, "the file").unwrap_err();
+        assert!(failure.message.contains("stands twice"), "{failure:?}");
+        assert!(Model::parse(&twice, "the file").is_err());
+    }
+}

@@ -457,6 +457,53 @@ fn another_key_can_not_coordinate() {
     ));
 }
 
+#[test]
+fn no_party_signs_a_receipt_that_keeps_one_of_its_sums_silent() {
+    let (study, world) = (agreed(small()), TestWorld::new(200, 30));
+    let mut line = Line::new(&study, &world);
+    line.run(|_, _| ());
+    let sums = line.receipt().receipt.sums.clone();
+    let n_stated = sums.len() - 1;
+    let hidden = sums[n_stated].sum;
+    let mut ledger = Ledger::open(
+        study.ceiling(),
+        study.agreement().plan.relation,
+        study.agreement().plan.unit,
+    );
+    for record in &sums[..n_stated] {
+        let planned = study.step(record.step as usize).expect("a step");
+        drop(ledger.spend(&planned.purpose, study.purchase(planned)));
+    }
+    let stated = sums[..n_stated].to_vec();
+    let receipt = Receipt::new(SOFTWARE, &study, stated, &ledger, None, "over".to_owned());
+    let order = Order::Ended {
+        receipt: receipt
+            .sign(&PartyKey::simulated(6, 0).identity())
+            .to_json(),
+    };
+    // The party missed a sum, and so its total is not above the one that is stated.
+    line.journals[0].retain(|line| match line {
+        JournalLine::Uploaded { sum, .. } | JournalLine::Confirmed { sum, .. } => {
+            *sum != sums[1].sum
+        }
+        JournalLine::Ended { .. } => false,
+    });
+    line.start(ClientId(0));
+    let party = line.parties[0].as_mut().expect("present");
+    let charged = party.ledger().spent().map(|spent| spent.epsilon());
+    assert!(charged <= ledger.spent().map(|spent| spent.epsilon()));
+    let refused = party
+        .receive(&order.encode())
+        .expect_err("a sum is missing");
+    assert!(
+        refused
+            .to_string()
+            .contains(&format!("nothing of sum {hidden}")),
+        "{refused}"
+    );
+    assert!(!party.is_over());
+}
+
 /// A receipt of a finished study, for tests of receipts.
 pub(crate) fn finished() -> (SignedReceipt, PartyReceipt) {
     let study = agreed(small());

@@ -87,6 +87,19 @@ fn a_coordinator_that_signs_a_lie_is_found_out() {
 }
 
 #[test]
+fn only_a_quorum_of_signatures_confirms_a_receipt() {
+    let (mut receipt, _) = finished();
+    let verified = receipt.verify().expect("a good receipt");
+    assert_eq!((verified.signed_by.len(), verified.quorum), (5, 4));
+    assert!(verified.is_confirmed());
+    for (n_signers, is_confirmed) in [(4, true), (3, false), (0, false)] {
+        receipt.parties.truncate(n_signers);
+        let verified = receipt.verify().expect("still what the coordinator says");
+        assert_eq!(verified.is_confirmed(), is_confirmed, "{n_signers}");
+    }
+}
+
+#[test]
 fn a_party_receipt_is_bound_to_its_party_and_study() {
     let (_, receipt) = finished();
     receipt.verify().expect("a good receipt");

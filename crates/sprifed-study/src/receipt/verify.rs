@@ -33,10 +33,31 @@ pub struct Verified {
     pub coordinator: Digest,
     /// The digest of what was agreed on.
     pub agreement: Digest,
+    /// How many parties every sum needs, and how many signatures confirm the receipt.
+    pub quorum: u32,
     /// Names of the parties that signed it.
     pub signed_by: Vec<String>,
     /// Names of the parties that did not.
     pub not_signed_by: Vec<String>,
+}
+
+impl Verified {
+    /// Whether the receipt is more than the coordinator's word: at least a quorum has signed it.
+    ///
+    /// # Guarantee
+    /// Then no sum that was opened is missing from it, and so none from its cost, as long as no more
+    /// parties collude than the agreement says.
+    ///
+    /// # Why
+    /// A party signs only if the receipt has every sum that it was charged for and states no smaller
+    /// cost than its own ledger (`StudyParty`). A sum is opened only with at least a quorum of survivors,
+    /// each of whom was charged before it sent anything. Two sets of a quorum share at least
+    /// 2 · quorum − n of the n parties, which an agreement requires to be more than its colluders
+    /// (`sprifed_secure_sum::Parameters`). So at least one honest party was in the sum and signed.
+    #[must_use]
+    pub fn is_confirmed(&self) -> bool {
+        u32::try_from(self.signed_by.len()).is_ok_and(|signers| signers >= self.quorum)
+    }
 }
 
 fn problem(what: &str, found: impl ToString, required: impl ToString) -> Problem {
@@ -92,6 +113,7 @@ impl SignedReceipt {
         Ok(Verified {
             coordinator: *coordinator,
             agreement: digest,
+            quorum: agreed.participation().quorum(),
             guarantee,
             signed_by,
             not_signed_by,

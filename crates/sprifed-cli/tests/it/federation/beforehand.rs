@@ -1,0 +1,116 @@
+//! What is refused before a study is made or served.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::{Value, json};
+use sprifed_fit::Invitation;
+use sprifed_secure_sum::IdentityKey;
+use sprifed_study::{Agreed, Digest};
+
+use super::stage::{Kind, Stage, json_at, sprifed, succeed};
+
+fn refusal(command: &mut Command) -> (Option<i32>, String) {
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.code(), said)
+}
+
+fn init(stage: &Stage, parties: [&str; 3], address: &str) -> Command {
+    let mut init = sprifed();
+    init.args(["study", "init"]).arg(stage.folder.join("new"));
+    for party in parties {
+        init.arg("--party")
+            .arg(stage.folder.join(party).join("party.json"));
+    }
+    init.arg("--schema").arg(stage.folder.join("schema.toml"));
+    init.arg("--columns").arg(stage.table(0));
+    init.args(["--sparsity", "2", "--epsilon", "90", "--simulate-noise"]);
+    init.args(["--procedure", "sieve", "--address", address]);
+    init
+}
+
+#[test]
+fn a_study_is_made_whole_or_not_at_all() {
+    let stage = Stage::new("half", Kind::default());
+    let everybody = ["p0", "p1", "p2"];
+    for address in ["localhost", "localhost:0", "https://localhost:1", "a b:1"] {
+        let (code, said) = refusal(&mut init(&stage, everybody, address));
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains("is no address"), "{said}");
+        assert!(!stage.folder.join("new").exists());
+    }
+    // Its certificate would take the place of the authority's, which is found out late.
+    let mut identity = sprifed();
+    identity.args(["study", "identity", "authority", "--records", "10"]);
+    succeed(identity.arg("--out").arg(stage.folder.join("authority")));
+    let clash = ["p0", "p1", "authority"];
+    let (code, said) = refusal(&mut init(&stage, clash, "localhost:1"));
+    assert!(code != Some(0), "{said}");
+    assert!(!stage.folder.join("new").exists(), "{said}");
+    let made = succeed(&mut init(&stage, everybody, "[::1]:8443"));
+    let words = String::from_utf8_lossy(&made.stdout).into_owned();
+    assert!(words.contains("sieve over 12 features"), "{words}");
+}
+
+#[test]
+fn a_roster_has_one_certificate_for_each_party() {
+    let stage = Stage::new("roster", Kind::default());
+    let path = stage.study().join("roster.json");
+    let good = json_at(&path);
+    let certificates = good["certificates"].as_array().unwrap();
+    let repeated = |numbers: &[usize]| -> Value {
+        let chosen = numbers.iter().map(|number| certificates[*number].clone());
+        json!({ "certificates": chosen.collect::<Vec<_>>() })
+    };
+    let mut unknown = good.clone();
+    unknown["revoked"] = json!([]);
+    for (roster, word) in [
+        (repeated(&[0, 1]), "2 certificates"),
+        (repeated(&[]), "0 certificates"),
+        (repeated(&[0, 1, 2, 2]), "4 certificates"),
+        (repeated(&[0, 1, 1]), "the same certificate"),
+        (unknown, "revoked"),
+    ] {
+        fs::write(&path, roster.to_string()).unwrap();
+        let (code, said) = refusal(&mut stage.coordinate());
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains(word), "{said}");
+    }
+    // It was not begun, and so nothing is missing.
+    assert!(!stage.study().join("begun").exists());
+    succeed(sprifed().args(["study", "status"]).arg(stage.study()));
+}
+
+#[test]
+fn a_party_is_told_the_procedure_that_was_agreed_on() {
+    let stage = Stage::new("label", Kind::default());
+    // The plan's own name is free text, which a coordinator may sign.
+    let path = stage.study().join("for-p0/invitation.json");
+    let mut document = json_at(&path);
+    document["agreement"]["plan"]["procedure"] = json!("harmless counting");
+    let agreement = serde_json::from_value(document["agreement"].take()).unwrap();
+    let key = fs::read_to_string(stage.study().join("coordinator.key")).unwrap();
+    let key = Digest::try_from(key.trim().to_owned()).unwrap();
+    let agreed = Agreed::new(agreement).unwrap();
+    let invitation = Invitation::sign(&agreed, &IdentityKey::from_stored(&key.0), "localhost:1");
+    fs::write(&path, invitation.to_json()).unwrap();
+    let mut check = stage.join(0);
+    let shown = succeed(check.arg("--check")).stdout;
+    let shown: Value = serde_json::from_slice(&shown).unwrap();
+    assert_eq!(shown["allowed"], true);
+    let mut check = sprifed();
+    check.arg("join").arg(stage.study().join("for-p0"));
+    check.arg("--identity").arg(stage.party(0));
+    let words = succeed(check.arg("--data").arg(stage.table(0)).arg("--check")).stdout;
+    let words = String::from_utf8_lossy(&words).into_owned();
+    assert!(words.contains("sieve over 12 features"), "{words}");
+    assert!(!words.contains("harmless counting"), "{words}");
+
+    let path = stage.party(0).join("policy.toml");
+    let policy = fs::read_to_string(&path).unwrap();
+    fs::write(&path, policy.replace("\"sieve\"", "\"grad\"")).unwrap();
+    let (code, said) = refusal(stage.join(0).arg("--check"));
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("one of [\"grad\"]"), "{said}");
+}
