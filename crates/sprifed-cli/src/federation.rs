@@ -16,6 +16,7 @@ mod identity;
 mod init;
 mod invitation_folder;
 mod join;
+mod leave;
 mod party_ledger;
 mod party_machine;
 mod party_status;
@@ -59,6 +60,10 @@ pub(crate) enum Task {
     ///
     /// Example: sprifed study cancel heart
     Cancel(status::Cancel),
+    /// A party goes for good from a study that does not end. What was charged stays charged, the rest is free again.
+    ///
+    /// Example: sprifed study leave north/study-cbe37e8957ad38bf
+    Leave(leave::Leave),
     /// Checks the receipt of a study and writes everything that may be published of it into a folder.
     ///
     /// Example: sprifed study export heart --out heart-published
@@ -76,6 +81,7 @@ pub(crate) fn run(task: &Task, output: &Output) -> Result<(), Failure> {
         Task::Init(request) => request.run(output),
         Task::Status(request) => request.run(output),
         Task::Cancel(request) => request.run(output),
+        Task::Leave(request) => request.run(output),
         Task::Export(request) => request.run(output),
         Task::Rehearse(request) => request.run(output),
     }
@@ -98,6 +104,18 @@ fn net_failure(error: impl Into<NetError>) -> Failure {
     let error = error.into();
     let message = error.to_string();
     match error.exit_code() {
+        1 if matches!(error, NetError::RefusedByClient(_)) => Failure::outcome(
+            "sprifed::study::refused-by-party",
+            message,
+            "tell the coordinator. Nothing is lost: the journal and the ledger keep what was charged, and `join` goes \
+             on if what was refused is mended; otherwise `sprifed study leave` of its folder frees the rest",
+        ),
+        1 if matches!(error, NetError::Forbidden(_)) => Failure::outcome(
+            "sprifed::study::refused-by-coordinator",
+            message,
+            "check with the coordinator that identity, certificate and place in its roster are of one party, and start \
+             again. Nothing is lost: the journal and the ledger keep what was charged",
+        ),
         1 => Failure::outcome(
             "sprifed::study::ended",
             message,

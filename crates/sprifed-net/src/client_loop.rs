@@ -109,7 +109,7 @@ where
     ///
     /// # Errors
     /// If the state could not be stored; nothing that depends on it was sent. If the coordinator turns
-    /// this client away or is out of reach for too long.
+    /// this client away or is out of reach for too long, or the client refuses for good what it says.
     pub async fn run(
         mut self,
         shutdown: impl Future<Output = ()>,
@@ -194,6 +194,10 @@ where
             let taken;
             (machine, taken, effects) = computed(move || advance(machine, Some(&bytes))).await?;
             if let Err(refused) = taken {
+                if refused.is_final {
+                    self.exchange.leave().await;
+                    return Err(NetError::RefusedByClient(refused));
+                }
                 warn!(notice = number, reason = %refused, "notice refused");
             }
             after = number;

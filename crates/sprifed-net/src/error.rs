@@ -56,7 +56,10 @@ pub enum NetError {
     /// The machine broke its contract; this is a fault of the program.
     #[error("the study broke off: {0}; this is a fault of the program, its state file is unharmed")]
     Machine(String),
-    /// The coordinator does not know this certificate.
+    /// The client refused what the coordinator said, and can not go on.
+    #[error("this party refuses to go on: {0}")]
+    RefusedByClient(Refused),
+    /// The coordinator does not know this certificate, or wants no message of this client.
     #[error("the coordinator refuses this client: {0}")]
     Forbidden(String),
     /// Another process uses this client's certificate.
@@ -97,7 +100,7 @@ impl NetError {
     #[must_use]
     pub const fn exit_code(&self) -> u8 {
         match self {
-            Self::Study(_) | Self::Forbidden(_) | Self::Superseded => 1,
+            Self::Study(_) | Self::RefusedByClient(_) | Self::Forbidden(_) | Self::Superseded => 1,
             Self::Certificate { .. } | Self::Tls(_) | Self::Setting { .. } => 2,
             Self::File { .. }
             | Self::Store(_)

@@ -68,7 +68,7 @@ fn replay<M: CoordinatorMachine>(
     })?;
     match trouble {
         None => Ok(n_events),
-        Some(Refused { reason }) => Err(NetError::Study(Refused::because(format!(
+        Some(Refused { reason, .. }) => Err(NetError::Study(Refused::because(format!(
             "stored event {n_events} does not fit: {reason}; the state file was changed, or another version wrote it"
         )))),
     }

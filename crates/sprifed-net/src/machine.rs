@@ -24,13 +24,24 @@ impl fmt::Display for PartyId {
 pub struct Refused {
     /// What was found and what is required. It is logged and told to the sender: no record, noise, mask or sum.
     pub reason: String,
+    /// Whether whoever is refused so can not go on in this study: to wait for something else is in vain.
+    pub is_final: bool,
 }
 
 impl Refused {
-    /// A refusal for `reason`.
+    /// A refusal for `reason`; the next input may be acceptable.
     pub fn because(reason: impl Into<String>) -> Self {
         Self {
             reason: reason.into(),
+            is_final: false,
+        }
+    }
+
+    /// A refusal for `reason` that ends the client's process.
+    pub fn for_good(reason: impl Into<String>) -> Self {
+        Self {
+            is_final: true,
+            ..Self::because(reason)
         }
     }
 }
@@ -59,7 +70,8 @@ pub trait CoordinatorMachine: Send + 'static {
     /// A message from `from`, whose certificate was checked.
     ///
     /// # Errors
-    /// If the message is not acceptable now. Nothing has changed then, and nothing is stored.
+    /// If the message is not acceptable now. Nothing has changed then, and nothing is stored. The process of a
+    /// client that is refused [for good](Refused::is_final) ends.
     fn receive(&mut self, from: PartyId, message: &[u8]) -> Result<(), Refused>;
 
     /// `party` came, or came back, with an empty memory: queue again what it needs to take part.
@@ -121,7 +133,8 @@ pub trait ClientMachine: Send + 'static {
     /// A notice from the coordinator. May compute for seconds.
     ///
     /// # Errors
-    /// If the notice is not acceptable. Nothing has changed then; it is logged and the next one is awaited.
+    /// If the notice is not acceptable. Nothing has changed then; it is logged and the next one is awaited, unless
+    /// the refusal is [final](Refused::is_final): the process ends then, and started again it goes on.
     fn receive(&mut self, notice: &[u8]) -> Result<(), Refused>;
 
     /// The next effect, in order, until there is none.

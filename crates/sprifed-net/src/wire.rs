@@ -32,6 +32,8 @@ pub(crate) enum TroubleCode {
     Superseded,
     /// Go on: the study did not want the message.
     Refused,
+    /// Stop: the study will want no message of this client.
+    RefusedForGood,
     /// Stop: the message can never be sent.
     TooLarge,
     /// Stop: this certificate is not in the roster.

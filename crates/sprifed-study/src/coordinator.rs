@@ -17,7 +17,7 @@ use sprifed_privacy::Ledger;
 use sprifed_query::{Answer, Procedure, Step, SumQuery};
 use sprifed_recovery::{Fit, Ready, SummingProcedure};
 use sprifed_secure_sum::{
-    ClientId, Coordinator as Sums, CoordinatorOutput, IdentityKey, Phase, SumOutcome,
+    ClientId, Coordinator as Sums, CoordinatorOutput, IdentityKey, Phase, Reason, SumOutcome,
 };
 
 use crate::agreement::Agreed;
@@ -53,6 +53,8 @@ pub struct MessageRefused {
     pub party: ClientId,
     /// Why, without any content of it.
     pub reason: String,
+    /// Whether every message of this party will be refused so: it is not who its place belongs to.
+    pub is_final: bool,
 }
 
 /// Why a coordinator can not begin or go on.
@@ -183,6 +185,7 @@ impl StudyCoordinator {
         let refuse = |reason: String| MessageRefused {
             party: from,
             reason,
+            is_final: false,
         };
         let unreadable = |error: Unreadable| refuse(error.to_string());
         match Report::decode(bytes).map_err(unreadable)? {
@@ -191,7 +194,10 @@ impl StudyCoordinator {
             }
             Report::Message(message) => {
                 let taken = self.sums.handle_message(from, &message);
-                taken.map_err(|rejected| refuse(rejected.reason.to_string()))
+                taken.map_err(|rejected| MessageRefused {
+                    is_final: is_of_another(&rejected.reason),
+                    ..refuse(rejected.reason.to_string())
+                })
             }
             Report::Declined { reason } => {
                 if self.has_declined(from) || !self.is_invited(from) {
@@ -559,4 +565,12 @@ impl core::fmt::Debug for StudyCoordinator {
     fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(formatter, "StudyCoordinator({:?})", self.phase())
     }
+}
+
+/// Whether a message was refused for who sent it: what the same sender sends next is refused, too.
+const fn is_of_another(reason: &Reason) -> bool {
+    matches!(
+        reason,
+        Reason::Stranger | Reason::ForgedSender { .. } | Reason::BadSignature
+    )
 }

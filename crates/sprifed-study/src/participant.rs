@@ -56,6 +56,8 @@ pub enum JournalLine {
         /// The digest it signed.
         receipt: Digest,
     },
+    /// It left the study before its end: it answers nothing more, and what it was charged is final.
+    Left,
 }
 
 /// Why a party does not answer. Nothing left it.
@@ -68,6 +70,9 @@ pub enum Declined {
         /// Which place of the roster.
         party: ClientId,
     },
+    /// It left the study before.
+    #[error("this party has left the study and answers nothing more in it")]
+    HasLeft,
     /// Its noise is not of the kind that was agreed on.
     #[error("the noise here is {found:?}, but the agreement says {required:?}")]
     OtherNoise {
@@ -155,6 +160,9 @@ impl<R: RecordSource> Participant<R> {
         records: R,
         journal: &[JournalLine],
     ) -> Result<Self, Declined> {
+        if journal.contains(&JournalLine::Left) {
+            return Err(Declined::HasLeft);
+        }
         let agreement = agreed.agreement();
         let not_invited = || Declined::NotInvited { party: me };
         let party = agreement.parties.get(me.0 as usize);
@@ -194,7 +202,7 @@ impl<R: RecordSource> Participant<R> {
                     let message = SignedMessage::decode(message).ok();
                     participant.uploaded = message.map(|message| (*sum, message));
                 }
-                JournalLine::Confirmed { .. } | JournalLine::Ended { .. } => {}
+                JournalLine::Confirmed { .. } | JournalLine::Ended { .. } | JournalLine::Left => {}
             }
         }
         participant.carry_over();
@@ -422,6 +430,6 @@ fn protocol_entry(line: &JournalLine) -> Option<JournalEntry> {
             sum: *sum,
             digest: digest.0,
         }),
-        JournalLine::Ended { .. } => None,
+        JournalLine::Ended { .. } | JournalLine::Left => None,
     }
 }

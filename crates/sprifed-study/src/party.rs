@@ -44,6 +44,14 @@ pub enum OrderRefused {
     /// This party has signed the receipt of the study.
     #[error("this party has signed the receipt of the study and answers nothing more")]
     Over,
+    /// A question after this party has signed the receipt of the study: the coordinator's state was put back.
+    #[error(
+        "sum {sum} was asked, but this party has signed the receipt of the study and answers nothing more"
+    )]
+    AskedAfterEnd {
+        /// Which sum.
+        sum: u32,
+    },
     /// A receipt of another study, or one that charges less than this party was charged.
     #[error("the receipt says {found}, but {required} is required")]
     OtherReceipt {
@@ -52,6 +60,19 @@ pub enum OrderRefused {
         /// What it should say.
         required: String,
     },
+}
+
+impl OrderRefused {
+    /// Whether a party that refuses so has nothing to wait for: no later order could be the end of the study.
+    ///
+    /// A notice after the end is not: a party that comes back is told the notices first and the receipt then.
+    #[must_use]
+    pub const fn is_final(&self) -> bool {
+        matches!(
+            self,
+            Self::Receipt(_) | Self::OtherReceipt { .. } | Self::AskedAfterEnd { .. }
+        )
+    }
 }
 
 /// One party of one study.
@@ -105,8 +126,9 @@ impl<R: RecordSource> StudyParty<R> {
     pub fn receive(&mut self, bytes: &[u8]) -> Result<(), OrderRefused> {
         match Order::decode(bytes)? {
             // A coordinator that put its state back must not go on with a party that has settled.
-            Order::Notice(_) | Order::Ask { .. } if self.is_over() => {
-                return Err(OrderRefused::Over);
+            Order::Notice(_) if self.is_over() => return Err(OrderRefused::Over),
+            Order::Ask { sum, .. } if self.is_over() => {
+                return Err(OrderRefused::AskedAfterEnd { sum });
             }
             Order::Notice(notice) => {
                 let taken = self.participant.handle_notice(&notice);

@@ -40,7 +40,8 @@ pub struct Policy {
     pub allow_simulated_noise: bool,
 }
 
-/// What a party's earlier studies of the same unit and relation cost together.
+/// What a party's earlier studies of the same unit and relation cost together; one that is not over counts with
+/// the most it can cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SpentBefore {
     /// Their epsilons, added.
@@ -112,7 +113,10 @@ impl Policy {
         require(
             total <= self.largest_epsilon_in_total.get(),
             "the cost of this and all earlier studies",
-            format!("epsilon = {total}, of which {} is spent", spent.epsilon),
+            format!(
+                "epsilon = {total}, of which {} is reserved or spent",
+                spent.epsilon
+            ),
             format!("at most {}", self.largest_epsilon_in_total),
         )?;
         let delta = agreed.ceiling().delta().get();
@@ -126,7 +130,7 @@ impl Policy {
         require(
             total <= self.largest_delta_in_total,
             "the delta of this and all earlier studies",
-            format!("{total:e}, of which {:e} is spent", spent.delta),
+            format!("{total:e}, of which {:e} is reserved or spent", spent.delta),
             format!("at most {:e}", self.largest_delta_in_total),
         )?;
         require(

@@ -69,7 +69,10 @@ impl CoordinatorMachine for StudyMachine {
             .receive(ClientId(from.0), message)
             .map_err(|refused| {
                 self.refusals += 1;
-                Refused::because(refused.reason)
+                Refused {
+                    is_final: refused.is_final,
+                    reason: refused.reason,
+                }
             })
     }
 

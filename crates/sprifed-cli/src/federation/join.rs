@@ -21,6 +21,7 @@ use sprifed_study::{Agreed, Digest, PartyKey, PartyReceipt, StudyParty};
 
 use super::identity::{make_folder, read_identity, read_public_party};
 use super::invitation_folder::{InvitationFolder, read_invitation, read_records};
+use super::leave::refuse_left;
 use super::party_ledger::{
     LEDGER, json_of_totals, n_unprotected, open_ledger, read_policy, study_folder, words_of_totals,
 };
@@ -80,6 +81,7 @@ impl Join {
         let policy = self.policy.clone();
         let policy = read_policy(&policy.unwrap_or_else(|| self.identity.join("policy.toml")))?;
         let mut lifetime = open_ledger(&self.identity)?;
+        refuse_left(&study_folder(&self.identity, agreed.digest()))?;
         let study = agreed.digest().to_string();
         let admitted = lifetime.admit(&policy, &agreed).explained()?;
         let admission = admitted.map_err(|forbidden| {

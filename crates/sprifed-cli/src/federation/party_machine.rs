@@ -10,9 +10,10 @@ pub(super) struct PartyMachine(pub(super) StudyParty<PartyRecords>);
 
 impl ClientMachine for PartyMachine {
     fn receive(&mut self, notice: &[u8]) -> Result<(), Refused> {
-        self.0
-            .receive(notice)
-            .map_err(|refused| Refused::because(refused.to_string()))
+        self.0.receive(notice).map_err(|refused| Refused {
+            is_final: refused.is_final(),
+            reason: refused.to_string(),
+        })
     }
 
     fn poll(&mut self) -> Option<ClientEffect> {
@@ -35,7 +36,8 @@ fn files_of(receipt: &PartyReceipt) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-fn to_bytes(line: &JournalLine) -> Vec<u8> {
+/// A line as it is stored.
+pub(super) fn to_bytes(line: &JournalLine) -> Vec<u8> {
     // Numbers and bytes: there is nothing that JSON could not hold.
     serde_json::to_vec(line).unwrap_or_default()
 }

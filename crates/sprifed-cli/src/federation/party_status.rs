@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use sprifed_net::{JournalView, LifetimeLedger, LifetimeLine, Protection, SqliteJournal};
-use sprifed_study::{Agreed, PartyReceipt, charged_by};
+use sprifed_study::{Agreed, JournalLine, PartyReceipt, charged_by};
 
 use super::coordinate::read_study;
 use super::identity::read_public_party;
@@ -22,7 +22,8 @@ pub(super) fn is_of_party(folder: &Path) -> bool {
     folder.join("identity.key").exists() || is_of_one_study(folder)
 }
 
-fn is_of_one_study(folder: &Path) -> bool {
+/// Whether `folder` is that of one study of a party.
+pub(super) fn is_of_one_study(folder: &Path) -> bool {
     let party = folder.parent();
     party.is_some_and(|party| party.join("identity.key").exists())
         && folder.join("state.sqlite").exists()
@@ -36,6 +37,7 @@ struct Part {
     spent: Option<f64>,
     answered: usize,
     ending: Option<String>,
+    has_left: bool,
 }
 
 /// Says where a party stands.
@@ -90,6 +92,7 @@ impl Part {
             spent: None,
             answered: 0,
             ending: None,
+            has_left: false,
         };
         let Some(folder) = folder else {
             return Ok(part);
@@ -123,6 +126,7 @@ impl Part {
             )
         };
         let lines = read_journal(&journal.entries).map_err(|error| damaged(error.to_string()))?;
+        self.has_left = lines.contains(&JournalLine::Left);
         if let Some(agreed) = &self.agreed {
             let ledger =
                 charged_by(agreed, &lines).map_err(|declined| damaged(declined.to_string()))?;
@@ -136,6 +140,10 @@ impl Part {
     fn state(&self) -> String {
         match (&self.ending, &self.agreed) {
             (Some(ending), _) => format!("over: {ending}"),
+            (None, _) if self.has_left && !self.line.is_settled => {
+                "left, but not settled: run `study leave` again".to_owned()
+            }
+            (None, _) if self.has_left => "left: this party answers nothing more".to_owned(),
             (None, Some(agreed)) if self.answered > 0 => {
                 format!("{} of {} sums answered", self.answered, agreed.n_steps())
             }
@@ -165,7 +173,7 @@ impl Part {
             "unit": kind.map(|kind| &kind.unit),
             "neighbours": kind.map(|kind| &kind.neighbours),
             "protected": self.is_protected(), "agreed": agreed, "state": self.state(),
-            "sums_answered": self.answered,
+            "sums_answered": self.answered, "left": self.has_left,
             "epsilon_spent": self.spent.filter(|_| self.is_protected()),
             "epsilon_counted": self.is_protected().then_some(self.line.cost.epsilon),
             "delta_counted": self.is_protected().then_some(self.line.cost.delta),

@@ -137,7 +137,11 @@ async fn message<M: CoordinatorMachine>(
         Ok(Outcome::Refused(refused)) => {
             shared.metrics.messages_refused.count();
             warn!(client = shared.name(place), bytes = n_bytes, reason = %refused, "message refused");
-            let code = TroubleCode::Refused;
+            let code = if refused.is_final {
+                TroubleCode::RefusedForGood
+            } else {
+                TroubleCode::Refused
+            };
             trouble(StatusCode::UNPROCESSABLE_ENTITY, code, &refused.reason)
         }
         Err(Stopping) => stopping(),
