@@ -31,7 +31,7 @@ pub(crate) fn unknown_part(read: &Value, known: &impl Serialize) -> Option<Strin
 fn difference(read: &Value, known: &Value, path: &mut String) -> Option<String> {
     let parts: Vec<(String, &Value, Option<&Value>)> = match (read, known) {
         (Value::Object(read), Value::Object(known)) => {
-            let part = |(key, value)| (key.clone(), value, known.get(key));
+            let part = |(key, value): (&String, _)| (key.clone(), value, known.get(key));
             read.iter().map(part).collect()
         }
         (Value::Array(read), Value::Array(known)) => {
