@@ -31,11 +31,11 @@ pub(crate) fn unknown_part(read: &Value, known: &impl Serialize) -> Option<Strin
 fn difference(read: &Value, known: &Value, path: &mut String) -> Option<String> {
     let parts: Vec<(String, &Value, Option<&Value>)> = match (read, known) {
         (Value::Object(read), Value::Object(known)) => {
-            let part = |(key, value)| (format!("{key}"), value, known.get(key));
+            let part = |(key, value): (&String, _)| (key.clone(), value, known.get(key));
             read.iter().map(part).collect()
         }
         (Value::Array(read), Value::Array(known)) => {
-            let part = |(place, value)| (format!("{place}"), value, known.get(place));
+            let part = |(place, value): (usize, _)| (place.to_string(), value, known.get(place));
             read.iter().enumerate().map(part).collect()
         }
         _ if read == known => return None,
