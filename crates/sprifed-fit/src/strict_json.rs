@@ -35,7 +35,7 @@ fn difference(read: &Value, known: &Value, path: &mut String) -> Option<String> 
             read.iter().map(part).collect()
         }
         (Value::Array(read), Value::Array(known)) => {
-            let part = |(place, value)| (format!("{place}"), value, known.get(place));
+            let part = |(place, value): (usize, _)| (place.to_string(), value, known.get(place));
             read.iter().enumerate().map(part).collect()
         }
         _ if read == known => return None,

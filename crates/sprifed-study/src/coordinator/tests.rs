@@ -474,14 +474,19 @@ fn no_party_signs_a_receipt_that_keeps_one_of_its_sums_silent() {
         let planned = study.step(record.step as usize).expect("a step");
         drop(ledger.spend(&planned.purpose, study.purchase(planned)));
     }
-    let stated = sums[..n_stated].to_vec();
+    // It says the truth about the sum that the party missed, and nothing about the last one.
+    let mut stated = sums[..n_stated].to_vec();
+    stated[1].outcome = Outcome::Unmasked {
+        survivors: vec![1, 2, 3, 4],
+        noise: realised_noise(&study, sums[1].sum, 4).expect("a sum"),
+    };
     let receipt = Receipt::new(SOFTWARE, &study, stated, &ledger, None, "over".to_owned());
     let order = Order::Ended {
         receipt: receipt
             .sign(&PartyKey::simulated(6, 0).identity())
             .to_json(),
     };
-    // The party missed a sum, and so its total is not above the one that is stated.
+    // So its total is not above the one that is stated.
     line.journals[0].retain(|line| match line {
         JournalLine::Uploaded { sum, .. } | JournalLine::Confirmed { sum, .. } => {
             *sum != sums[1].sum

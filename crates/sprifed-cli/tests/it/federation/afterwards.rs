@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 
 use super::stage::{Kind, Running, Stage, all_succeed, json_at, sprifed, succeed};
 
+/// So that a coordinator that begins after all ends, too.
+const IMPATIENT: [&str; 2] = ["--wait-for-parties", "1"];
+
 fn finished(name: &str) -> Stage {
     let kind = Kind {
         parties: 4,
@@ -130,7 +133,7 @@ fn only_a_coordinator_cancels_and_only_a_study_that_goes_on() {
     fs::remove_file(&cancelled).unwrap();
     fs::remove_file(stage.study().join("state.sqlite")).unwrap();
     for ended in [
-        said(&mut stage.coordinate()),
+        said(stage.coordinate().args(IMPATIENT)),
         study("status", &stage.study()),
         study("cancel", &stage.study()),
     ] {

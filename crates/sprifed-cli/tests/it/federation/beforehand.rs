@@ -8,7 +8,7 @@ use sprifed_fit::Invitation;
 use sprifed_secure_sum::IdentityKey;
 use sprifed_study::{Agreed, Digest};
 
-use super::stage::{Kind, Stage, json_at, sprifed, succeed};
+use super::stage::{Kind, Running, Stage, json_at, sprifed, stored, succeed, wait_until};
 
 fn refusal(command: &mut Command) -> (Option<i32>, String) {
     let output = command.output().unwrap();
@@ -73,7 +73,7 @@ fn a_roster_has_one_certificate_for_each_party() {
         (unknown, "revoked"),
     ] {
         fs::write(&path, roster.to_string()).unwrap();
-        let (code, said) = refusal(&mut stage.coordinate());
+        let (code, said) = refusal(stage.coordinate().args(["--wait-for-parties", "1"]));
         assert_eq!(code, Some(2), "{said}");
         assert!(said.contains(word), "{said}");
     }
@@ -113,4 +113,21 @@ fn a_party_is_told_the_procedure_that_was_agreed_on() {
     let (code, said) = refusal(stage.join(0).arg("--check"));
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("one of [\"grad\"]"), "{said}");
+}
+
+#[test]
+fn a_coordinator_that_is_interrupted_says_so() {
+    let stage = Stage::new("interrupted", Kind::default());
+    let log = stage.folder.join("log");
+    let coordinator = Running::start(&mut stage.coordinate(), &log);
+    // It listens a moment before it minds signals; whoever has an answer was served.
+    let _party = Running::start(&mut stage.join(0), &stage.folder.join("party.log"));
+    let state = stage.study().join("state.sqlite");
+    wait_until("a message", || !stored(&state).is_empty());
+    coordinator.interrupt();
+    let ended = coordinator.finish();
+    assert!(ended.status.success());
+    let answer: Value = serde_json::from_slice(&ended.stdout).unwrap();
+    assert_eq!(answer, json!({ "interrupted": true }));
+    assert!(fs::read_to_string(&log).unwrap().contains("start again"));
 }

@@ -79,7 +79,12 @@ fn replayed_reordered_and_damaged_messages_are_refused_and_the_study_goes_on() {
     // A coordinator that has heard nothing yet: what it refuses, it refuses for what it is.
     party.kill();
     forgetful.kill();
-    for file in ["state.sqlite", "state.sqlite-wal", "state.sqlite-shm"] {
+    for file in [
+        "begun",
+        "state.sqlite",
+        "state.sqlite-wal",
+        "state.sqlite-shm",
+    ] {
         let _ = fs::remove_file(stage.study().join(file));
     }
     let coordinator = Running::start(&mut stage.coordinate(), &log);

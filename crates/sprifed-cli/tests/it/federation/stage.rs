@@ -333,6 +333,13 @@ impl Running {
         child.wait().unwrap();
     }
 
+    /// As Ctrl-C.
+    #[expect(clippy::disallowed_methods, reason = "a test of processes")]
+    pub(crate) fn interrupt(&self) {
+        let id = self.0.as_ref().unwrap().id().to_string();
+        succeed(Command::new("kill").args(["-INT", &id]));
+    }
+
     pub(crate) fn finish(mut self) -> Output {
         self.0.take().unwrap().wait_with_output().unwrap()
     }
