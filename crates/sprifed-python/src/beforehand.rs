@@ -209,7 +209,8 @@ fn verify_document(py: Python<'_>, text: &str) -> PyResult<String> {
 
 fn of_study(kind: &str, verified: &Verified) -> Value {
     json!({
-        "kind": kind, "guarantee": verified.guarantee, "signed_by": verified.signed_by,
+        "kind": kind, "guarantee": verified.guarantee,
+        "confirmed": verified.is_confirmed(), "signed_by": verified.signed_by,
         "not_signed_by": verified.not_signed_by, "coordinator": verified.coordinator,
         "agreement": verified.agreement,
     })

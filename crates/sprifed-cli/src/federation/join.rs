@@ -144,7 +144,7 @@ impl Join {
             ClientLoop::open_with_journal(config, Box::new(journal), factory).explained()?;
         match taking_part.run_until_signal().explained()? {
             ClientEnded::Interrupted => {
-                output.note("stopped; start again to go on");
+                output.interrupted();
                 Ok(())
             }
             ClientEnded::Finished { success, files } => {

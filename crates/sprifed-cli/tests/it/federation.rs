@@ -7,6 +7,7 @@ mod cancelled;
 mod certificates;
 mod disk;
 mod faults;
+mod leave;
 mod ledger;
 mod line;
 mod live_page;

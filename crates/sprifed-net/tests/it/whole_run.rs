@@ -157,3 +157,54 @@ impl ClientMachine for SilentAtTheEnd {
         self.0.poll()
     }
 }
+
+/// Does not believe how the study ended.
+#[derive(Debug)]
+struct DisbelievingTheEnd(Saying);
+
+impl ClientMachine for DisbelievingTheEnd {
+    fn receive(&mut self, notice: &[u8]) -> Result<(), Refused> {
+        if notice.starts_with(b"over ") {
+            return Err(Refused::for_good("these are not the totals"));
+        }
+        self.0.receive(notice)
+    }
+
+    fn poll(&mut self) -> Option<ClientEffect> {
+        self.0.poll()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_refuses_for_good_ends_and_may_go_on_later() {
+    let stage = Stage::new("disbelieving", 2);
+    let server = open(stage.server()).unwrap();
+    let address = server.address();
+    let other = stage.start_client(0, address, 0);
+    let config = stage.client(1, address);
+    let disbelieving = tokio::spawn(async move {
+        let factory = |entries| Ok(DisbelievingTheEnd(Saying::new(number_of(1), 0, entries)));
+        let client = ClientLoop::open(config, factory)?;
+        client.run(std::future::pending()).await
+    });
+    run(server).await.unwrap().unwrap();
+    all_finish(vec![other]).await;
+    let error = disbelieving.await.unwrap().unwrap_err();
+    assert_eq!(error.exit_code(), 1);
+    assert!(matches!(&error, NetError::RefusedByClient(refused) if refused.is_final));
+    assert!(
+        error.to_string().contains("these are not the totals"),
+        "{error}"
+    );
+    // What it persisted is there: told again, it can believe it.
+    let mut config = stage.server();
+    config.listen = address;
+    let again = run(open(config).unwrap());
+    let client = stage.start_client(1, address, 0).await.unwrap().unwrap();
+    assert!(matches!(
+        client,
+        ClientEnded::Finished { success: true, .. }
+    ));
+    stage.check_totals(0..2);
+    again.abort();
+}

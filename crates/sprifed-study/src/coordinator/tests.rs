@@ -509,6 +509,48 @@ fn no_party_signs_a_receipt_that_keeps_one_of_its_sums_silent() {
     assert!(!party.is_over());
 }
 
+#[test]
+fn a_message_of_another_party_is_refused_for_good_and_a_repeated_one_is_not() {
+    let study = agreed(small());
+    let world = TestWorld::new(200, 30);
+    let mut line = Line::new(&study, &world);
+    let (from, keys) = line.reports[0].clone();
+    let other = ClientId(from.0 + 1);
+    let refused = line.coordinator.receive(other, &keys);
+    assert!(refused.expect_err("not its own").is_final);
+    assert_eq!(line.coordinator.receive(from, &keys), Ok(()));
+    let refused = line.coordinator.receive(from, &keys);
+    assert!(!refused.expect_err("once is enough").is_final);
+}
+
+#[test]
+fn a_party_has_nothing_to_wait_for_after_a_wrong_receipt_or_a_question_after_the_end() {
+    let study = agreed(small());
+    let world = TestWorld::new(200, 30);
+    let mut line = Line::new(&study, &world);
+    line.run(|_, _| ());
+    let ended = ended_order(line.receipt());
+    let query = SumQuery {
+        step: 0,
+        questions: Vec::new(),
+    };
+    let question = Order::Ask { sum: 0, query }.encode();
+    let whole = line.journals[0].clone();
+    let mut receive = |journal: Vec<JournalLine>, order: &[u8]| {
+        line.journals[0] = journal;
+        line.start(ClientId(0));
+        let party = line.parties[0].as_mut().expect("present");
+        party.receive(order)
+    };
+    assert_eq!(receive(whole.clone(), &ended), Ok(()));
+    let refused = receive(whole.clone(), &question).expect_err("over");
+    assert!(matches!(refused, OrderRefused::AskedAfterEnd { sum: 0 }) && refused.is_final());
+    let refused = receive(Vec::new(), &ended).expect_err("a journal that was lost");
+    assert!(matches!(refused, OrderRefused::OtherReceipt { .. }) && refused.is_final());
+    // Told first what it needs in the sums and then the receipt, a party that comes back ends well.
+    assert!(!OrderRefused::Over.is_final());
+}
+
 /// A receipt of a finished study, for tests of receipts.
 pub(crate) fn finished() -> (SignedReceipt, PartyReceipt) {
     let study = agreed(small());

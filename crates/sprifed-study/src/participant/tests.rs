@@ -67,3 +67,23 @@ fn a_charge_of_before_the_restart_still_counts() {
         Err(Declined::NotPlanned { sum: 999, .. })
     ));
 }
+
+#[test]
+fn a_party_that_left_answers_nothing_more_and_stays_charged() {
+    let study = agreed(TestStudy::default());
+    let world = TestWorld::new(3, 30);
+    let uploaded = JournalLine::Uploaded {
+        sum: 0,
+        message: Vec::new(),
+    };
+    let left = [uploaded.clone(), JournalLine::Left];
+    assert!(matches!(
+        join(&study, &world, &left),
+        Err(Declined::HasLeft)
+    ));
+    let charged = charged_by(&study, &left).expect("of this study").spent();
+    let before = charged_by(&study, &[uploaded]).expect("of this study");
+    assert!(charged.is_some() && charged == before.spent());
+    let nothing = charged_by(&study, &[JournalLine::Left]).expect("of this study");
+    assert_eq!(nothing.spent(), None);
+}

@@ -67,6 +67,13 @@ fn everything_else_is_refused_with_its_reason() {
         change(&mut policy);
         let refused = policy.check(&study, BEFORE).expect_err(what).to_string();
         assert!(refused.starts_with(what), "{refused}");
+        // A study that is not over counts with its most, which is not spent.
+        let is_total = what.ends_with("all earlier studies");
+        assert_eq!(
+            refused.contains("is reserved or spent"),
+            is_total,
+            "{refused}"
+        );
     }
 }
 

@@ -119,12 +119,13 @@ fn strangers_and_impostors_are_turned_away_and_the_study_goes_on() {
     // Party 1's identity behind party 0's certificate: every message is signed, so it is refused.
     let mut impostor = stage.join_as(1, 0);
     let impostor = Running::start(&mut impostor, &stage.folder.join("impostor.log"));
-    let is_refused = || {
-        fs::read_to_string(stage.folder.join("impostor.log"))
-            .is_ok_and(|log| log.contains("refused"))
-    };
-    super::stage::wait_until("the impostor's refusal", is_refused);
-    impostor.kill();
+    let ended = impostor.finish();
+    let said = fs::read_to_string(stage.folder.join("impostor.log")).unwrap();
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("it claims to be from client 1") && said.contains("refused-by-coordinator"),
+        "{said}"
+    );
     let parties: Vec<Running> = (0..3)
         .map(|party| Running::start(&mut stage.join(party), &log))
         .collect();

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::stage::{Kind, Running, Stage, all_succeed, sprifed, succeed};
 
-fn small(simulated: bool) -> Kind {
+pub(super) fn small(simulated: bool) -> Kind {
     Kind {
         records: 60,
         stay: 5,
@@ -17,7 +17,7 @@ fn small(simulated: bool) -> Kind {
     }
 }
 
-fn finished(name: &str, kind: Kind) -> Stage {
+pub(super) fn finished(name: &str, kind: Kind) -> Stage {
     let stage = Stage::new(name, kind);
     let log = stage.folder.join("log");
     let coordinator = Running::start(&mut stage.coordinate(), &log);
@@ -26,14 +26,14 @@ fn finished(name: &str, kind: Kind) -> Stage {
     stage
 }
 
-fn refused(command: &mut Command, code: i32) -> String {
+pub(super) fn refused(command: &mut Command, code: i32) -> String {
     let ended = command.output().unwrap();
     let said = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!(ended.status.code(), Some(code), "{said}");
     said
 }
 
-fn status(folder: PathBuf) -> (Value, String) {
+pub(super) fn status(folder: PathBuf) -> (Value, String) {
     let mut command = sprifed();
     command.args(["study", "status"]).arg(folder);
     let words = String::from_utf8(succeed(&mut command).stdout).unwrap();
@@ -42,7 +42,7 @@ fn status(folder: PathBuf) -> (Value, String) {
 }
 
 /// An invitation of party 0 to a second study, which its policy allows but for its totals.
-fn second_study(stage: &Stage) -> Command {
+pub(super) fn second_study(stage: &Stage) -> Command {
     stage.init("second");
     let invitation = super::stage::json_at(&stage.folder.join("second/invitation.json"));
     let path = stage.party(0).join("policy.toml");

@@ -1,0 +1,171 @@
+//! A party that goes before the end, and one that does not believe how it ended.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::ledger::{finished, refused, second_study, small, status};
+use super::stage::{Kind, Running, Stage, sprifed, stored, succeed, wait_until};
+
+/// The folder of the party's only study.
+fn study_of(stage: &Stage, party: u32) -> PathBuf {
+    let folder = fs::read_dir(stage.party(party)).unwrap();
+    let mut folder = folder.map(|entry| entry.unwrap().path());
+    folder.find(|path| path.is_dir()).unwrap()
+}
+
+fn leave(stage: &Stage, party: u32) -> Command {
+    let mut command = sprifed();
+    command.args(["study", "leave", "--json"]);
+    command.arg(study_of(stage, party));
+    command
+}
+
+fn left(stage: &Stage, party: u32) -> Value {
+    serde_json::from_slice(&succeed(&mut leave(stage, party)).stdout).unwrap()
+}
+
+fn patient() -> Kind {
+    Kind {
+        patience: 3600,
+        ..small(false)
+    }
+}
+
+#[test]
+fn a_party_that_leaves_is_charged_what_it_answered_and_answers_nothing_more() {
+    let stage = Stage::new("leave", patient());
+    let log = stage.folder.join("log");
+    let coordinator = Running::start(&mut stage.coordinate(), &log);
+    let mut parties: Vec<Running> = (0..3)
+        .map(|party| Running::start(&mut stage.join(party), &log))
+        .collect();
+    wait_until("a first sum", || {
+        fs::read_to_string(&log).is_ok_and(|log| log.contains("\"closed\":\"uploads of sum 1\""))
+    });
+    // The coordinator dies and never comes back.
+    coordinator.kill();
+    let said = refused(&mut leave(&stage, 0), 3);
+    assert!(said.contains("in use by another process"), "{said}");
+    parties.drain(..).for_each(Running::kill);
+
+    let ledger = stage.party(0).join("ledger.sqlite");
+    let reserved = fs::read(&ledger).unwrap();
+    let (before, _) = status(stage.party(0));
+    let before = &before["studies"][0];
+    assert_eq!(
+        (&before["left"], &before["settled"]),
+        (&false.into(), &false.into())
+    );
+    let charged = left(&stage, 0);
+    let epsilon = charged["charged_epsilon"].as_f64().unwrap();
+    assert_eq!(charged["charged_epsilon"], before["epsilon_spent"]);
+    assert!(epsilon > 0.0 && epsilon < before["epsilon_counted"].as_f64().unwrap());
+    assert_eq!(charged["charged_delta"], 1e-6);
+    let (after, words) = status(stage.party(0));
+    let study = &after["studies"][0];
+    assert_eq!(
+        (&study["left"], &study["settled"]),
+        (&true.into(), &true.into())
+    );
+    assert_eq!(study["epsilon_counted"], charged["charged_epsilon"]);
+    assert!(
+        words.contains("left: this party answers nothing more"),
+        "{words}"
+    );
+    for command in [&mut stage.join(0), stage.join(0).arg("--check")] {
+        let said = refused(command, 1);
+        assert!(said.contains("has left this study"), "{said}");
+    }
+
+    // Broken off after the journal and before the ledger: again, it is finished.
+    fs::write(&ledger, &reserved).unwrap();
+    let (torn, words) = status(stage.party(0));
+    assert_eq!(torn["studies"][0]["settled"], false);
+    assert!(words.contains("run `study leave` again"), "{words}");
+    for _ in 0..2 {
+        assert_eq!(left(&stage, 0), charged);
+        assert_eq!(status(stage.party(0)).0, after);
+    }
+}
+
+#[test]
+fn a_party_that_leaves_before_any_sum_has_its_whole_budget_back() {
+    let stage = Stage::new("leave-early", patient());
+    let log = stage.folder.join("log");
+    let coordinator = Running::start(&mut stage.coordinate(), &log);
+    let party = Running::start(&mut stage.join(0), &log);
+    let state = stage.study().join("state.sqlite");
+    wait_until("its keys", || stored(&state).len() == 1);
+    party.kill();
+    coordinator.kill();
+    let mut second = second_study(&stage);
+    let policy = stage.party(0).join("policy.toml");
+    let text = fs::read_to_string(&policy).unwrap();
+    let tight = text.replace("in-total = 200.0", "in-total = 100.0");
+    assert_ne!(text, tight);
+    fs::write(&policy, tight).unwrap();
+    let said = refused(&mut second, 1);
+    assert!(said.contains("is reserved or spent"), "{said}");
+
+    // A journal that was emptied knows nothing of what was charged.
+    let journal = study_of(&stage, 0).join("state.sqlite");
+    let whole = fs::read(&journal).unwrap();
+    fs::write(&journal, "").unwrap();
+    let said = refused(&mut leave(&stage, 0), 1);
+    assert!(said.contains("is empty"), "{said}");
+    fs::write(&journal, whole).unwrap();
+    refused(&mut second, 1);
+
+    let charged = left(&stage, 0);
+    assert_eq!(charged["charged_epsilon"], 0.0);
+    assert_eq!(charged["charged_delta"], 0.0);
+    let allowed: Value = serde_json::from_slice(&succeed(&mut second).stdout).unwrap();
+    assert_eq!(allowed["spent_elsewhere"]["epsilon"], 0.0);
+}
+
+#[test]
+fn only_a_study_of_a_party_that_is_not_over_can_be_left() {
+    let stage = finished("leave-late", small(false));
+    let said = refused(&mut leave(&stage, 0), 1);
+    assert!(said.contains("is over for this party"), "{said}");
+    for folder in [stage.party(0), stage.study()] {
+        let said = refused(sprifed().args(["study", "leave"]).arg(folder), 2);
+        assert!(said.contains("is no study of a party"), "{said}");
+    }
+    let help = succeed(sprifed().args(["study", "leave", "--help"])).stdout;
+    assert!(String::from_utf8_lossy(&help).contains("Example: sprifed study leave"));
+}
+
+#[test]
+fn a_party_that_does_not_believe_the_receipt_ends_and_keeps_what_it_was_charged() {
+    let stage = finished("disbelief", small(false));
+    let study = study_of(&stage, 0);
+    let (before, _) = status(stage.party(0));
+    // A journal from before the second sum, as an old copy that was put back.
+    fs::remove_file(study.join("receipt.json")).unwrap();
+    let journal = rusqlite::Connection::open(study.join("state.sqlite")).unwrap();
+    let first = "SELECT number FROM entries WHERE bytes LIKE '{\"uploaded\"%' ORDER BY number";
+    let first: i64 = journal.query_row(first, [], |row| row.get(0)).unwrap();
+    journal
+        .execute_batch("DELETE FROM ended; DELETE FROM artefacts")
+        .unwrap();
+    let deleted = journal.execute("DELETE FROM entries WHERE number > ?1", [first]);
+    assert!(deleted.unwrap() > 2);
+    drop(journal);
+    let log = stage.folder.join("again.log");
+    let coordinator = Running::start(&mut stage.coordinate(), &log);
+    let ended = Running::start(&mut stage.join(0), &log).finish();
+    let said = fs::read_to_string(&log).unwrap();
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("this party refuses to go on: the receipt says")
+            && said.contains("study leave"),
+        "{said}"
+    );
+    coordinator.kill();
+    let (after, _) = status(stage.party(0));
+    assert_eq!(after["totals"], before["totals"]);
+}
