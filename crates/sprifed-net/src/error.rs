@@ -100,7 +100,11 @@ impl NetError {
     #[must_use]
     pub const fn exit_code(&self) -> u8 {
         match self {
-            Self::Study(_) | Self::RefusedByClient(_) | Self::Forbidden(_) | Self::Superseded => 1,
+            Self::Study(_)
+            | Self::RefusedByClient(_)
+            | Self::Forbidden(_)
+            | Self::Superseded
+            | Self::Store(StoreError::PutBack { .. }) => 1,
             Self::Certificate { .. } | Self::Tls(_) | Self::Setting { .. } => 2,
             Self::File { .. }
             | Self::Store(_)

@@ -155,6 +155,12 @@ fn a_party_that_does_not_believe_the_receipt_ends_and_keeps_what_it_was_charged(
     let deleted = journal.execute("DELETE FROM entries WHERE number > ?1", [first]);
     assert!(deleted.unwrap() > 2);
     drop(journal);
+    let said = refused(&mut stage.join(0), 1);
+    assert!(said.contains("it is an older copy"), "{said}");
+    // Put back together with the ledger, it is believed; the receipt tells.
+    let ledger = rusqlite::Connection::open(stage.party(0).join("ledger.sqlite")).unwrap();
+    ledger.execute("DELETE FROM answered", []).unwrap();
+    drop(ledger);
     let log = stage.folder.join("again.log");
     let coordinator = Running::start(&mut stage.coordinate(), &log);
     let ended = Running::start(&mut stage.join(0), &log).finish();
