@@ -139,7 +139,8 @@ impl PartyMachine {
                 let receipt = visit.carry_out(&errand, answered, &mut answer)?;
                 // Before the answer leaves, so that an older copy of the state is noticed.
                 let mut ledger = self.ledger(&secret)?;
-                ledger.count(&study.to_string(), errand.number)?;
+                let sealed = visit.seal.open()?.map_or(0, |state| state.number);
+                ledger.count(&study.to_string(), sealed)?;
                 if let Some(receipt) = receipt {
                     replace_private(&folder.join("receipt.json"), &receipt.to_json())?;
                     let spent = receipt.statement.ledger.spent;
