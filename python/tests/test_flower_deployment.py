@@ -90,7 +90,7 @@ def receipt_of(study: Path, log: str) -> dict:
 
 def waits(study: Path) -> dict:
     """Nobody who is alive is dropped: only what the SuperLink says is gone is not waited for."""
-    return {"study": str(study), "enrolment-seconds": 300, "patience-seconds": 300}
+    return {"study": str(study), "enrolment-seconds": 900, "patience-seconds": 600}
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,7 @@ def world(tmp_path_factory):
 def test_a_whole_study_equals_the_one_in_one_process_and_a_stranger_is_refused(world):
     fleet, folder, stranger = world
     study = folder / "first"
-    log = fleet.run(EXAMPLE, waits(study), seconds=900)
+    log = fleet.run(EXAMPLE, waits(study), seconds=1800)
     receipt = receipt_of(study, log)
     assert receipt["fit"] == in_one_process(SMALL, study, SMALL.tables(study))
     assert [feature for feature, _ in receipt["fit"]["model"]["terms"]] == [4]
@@ -132,7 +132,7 @@ def test_nodes_killed_before_upload_and_before_unmasking_leave_the_right_result(
         "unmask 0": fleet.nodes["party-3"].pid,
     }
     (study / "deaths.json").write_text(json.dumps(deaths))
-    log = fleet.run(app, waits(study), seconds=900)
+    log = fleet.run(app, waits(study), seconds=1800)
     receipt = receipt_of(study, log)
     departures = [(1, 0, "upload"), (3, 0, "unmask")]
     tables = SMALL.tables(folder / "first")
@@ -156,10 +156,10 @@ def test_a_client_process_imports_little():
 @pytest.mark.skipif(find_spec("ray") is None, reason="flwr[simulation] is not installed")
 def test_the_same_app_runs_in_the_simulation_engine(tmp_path):
     study = SMALL.write(tmp_path / "study")
-    waits = {"enrolment-seconds": 300, "patience-seconds": 300}
+    waits = {"enrolment-seconds": 900, "patience-seconds": 600}
     folder = {"rehearsal-folder": str(study), "rehearsal-seed": SMALL.seed}
     with Loopback(tmp_path / "fleet", simulated=SMALL.parties) as fleet:
-        log = fleet.run(EXAMPLE, {**folder, **waits}, seconds=900)
+        log = fleet.run(EXAMPLE, {**folder, **waits}, seconds=1800)
     receipt = receipt_of(study, log)
     assert receipt["fit"] == in_one_process(SMALL, study, SMALL.tables(study))
 
