@@ -66,6 +66,22 @@ pub struct WorldRequest {
     pub reading: Reading,
 }
 
+impl WorldRequest {
+    /// Independent features and an error of a tenth, read without the paper's clipping; no records to test on.
+    #[must_use]
+    pub const fn clean(records: usize, features: usize, sparsity: usize) -> Self {
+        Self {
+            records,
+            test_records: 0,
+            features,
+            sparsity,
+            correlation: Correlation::None,
+            unexplained: Unexplained::ErrorStdDev(0.1),
+            reading: Reading::Clean,
+        }
+    }
+}
+
 /// A generated world.
 #[derive(Clone, Debug)]
 pub struct World {

@@ -45,7 +45,7 @@ struct Measured {
 impl Recovery {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
         let mut lines = Vec::new();
-        let world = World::generate(world_of(2000, 10_000, 10), 1);
+        let world = World::generate(WorldRequest::clean(2000, 10_000, 10), 1);
         self.measure_pass(&world, &mut lines);
         self.measure_pursuit(&world, &mut lines)?;
         self.measure_growth(&mut lines)?;
@@ -118,7 +118,7 @@ impl Recovery {
     }
 
     fn private_seconds(&self, records: usize, features: usize) -> Result<f64, Failure> {
-        let request = world_of(records, features, 5);
+        let request = WorldRequest::clean(records, features, 5);
         let budget = ApproxDp::new(Epsilon::try_from(5.34)?, Delta::try_from(1e-4)?);
         let relation = Relation::ZeroOut;
         let method = Method::certified(CertifiedProcedure::Grad, &request, budget, relation)?;
@@ -133,7 +133,7 @@ impl Recovery {
     }
 
     fn measure_memory(&self, lines: &mut Vec<Measured>) -> Result<(), Failure> {
-        let request = world_of(8000, 40_000, 10);
+        let request = WorldRequest::clean(8000, 40_000, 10);
         let budget = ApproxDp::new(Epsilon::try_from(5.34)?, Delta::try_from(1e-4)?);
         let relation = Relation::ZeroOut;
         let method = Method::certified(CertifiedProcedure::Grad, &request, budget, relation)?;
@@ -153,18 +153,6 @@ impl Recovery {
             });
         }
         Ok(())
-    }
-}
-
-fn world_of(records: usize, features: usize, sparsity: usize) -> WorldRequest {
-    WorldRequest {
-        records,
-        test_records: 0,
-        features,
-        sparsity,
-        correlation: Correlation::None,
-        unexplained: Unexplained::ErrorStdDev(0.1),
-        reading: Reading::Clean,
     }
 }
 

@@ -111,20 +111,21 @@ impl Join {
         }
         // First the journal, then the key, then the ledger: whoever has a later one without an
         // earlier one has lost it.
-        drop(SqliteJournal::open(&config.state, &study).explained()?);
+        let journal = SqliteJournal::open(&config.state, &study).explained()?;
         let key = self.party_key(&agreed, me, &state.join("party.key"), is_known)?;
         lifetime.reserve(&LifetimeLine::of(&agreed)).explained()?;
+        // Other studies of this party need it too; nobody else joins this one while its journal is open.
+        drop(lifetime);
+        let ledger = self.identity.join(LEDGER);
         let read = self.read_own_records(&agreed, me);
         if read.is_err() && !is_known {
+            let mut lifetime = LifetimeLedger::open_patiently(&ledger).explained()?;
             lifetime.withdraw(&study).explained()?;
             // Nothing was sent: what lies there is no study.
             let _ = std::fs::remove_dir_all(&state);
         }
         let (records, counts) = read?;
-        // Other studies of this party need it too.
-        drop(lifetime);
-        let ledger = self.identity.join(LEDGER);
-        let journal = CountedJournal::open(&config.state, &ledger, &study).explained()?;
+        let journal = CountedJournal::of(journal, &config.state, &ledger, &study).explained()?;
         note_counts(&counts, output);
         start_logs(if self.verbose {
             LogLevel::Debug
@@ -168,10 +169,7 @@ impl Join {
             .map_err(|error| unusable(Path::new("receipt.json"), &error, "a receipt"))?;
         let document = &receipt.study.receipt;
         let spent = receipt.statement.ledger.spent;
-        let cost = spent.map_or_else(Cost::default, |epsilon| Cost {
-            epsilon: epsilon.get(),
-            delta: document.guarantee.delta.get(),
-        });
+        let cost = Cost::charged(spent, document.guarantee.delta);
         lifetime.settle(study, cost).explained()?;
         if !success {
             return Err(Failure::outcome(

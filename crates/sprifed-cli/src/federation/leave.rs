@@ -34,7 +34,9 @@ impl Leave {
         let path = self.folder.join("state.sqlite");
         refuse_emptied(&path)?;
         let known = open_ledger(party)?.lines().explained()?;
-        let mut journal = CountedJournal::open(&path, &party.join(LEDGER), &study).explained()?;
+        let journal = SqliteJournal::open(&path, &study).explained()?;
+        let mut journal =
+            CountedJournal::of(journal, &path, &party.join(LEDGER), &study).explained()?;
         let line = known.iter().find(|line| line.study == study);
         let line = line.ok_or_else(|| not_joined(&self.folder))?;
         let view = JournalView {
@@ -142,10 +144,8 @@ fn lines_of(view: &JournalView, path: &Path) -> Result<Vec<JournalLine>, Failure
 /// What the journal was charged; a study in which nothing was answered costs nothing.
 fn cost_of(agreed: &Agreed, lines: &[JournalLine], path: &Path) -> Result<Cost, Failure> {
     let charged = charged_by(agreed, lines).map_err(|declined| damaged(path, &declined))?;
-    Ok(charged.spent().map_or_else(Cost::default, |spent| Cost {
-        epsilon: spent.epsilon().get(),
-        delta: agreed.ceiling().delta().get(),
-    }))
+    let epsilon = charged.spent().map(|spent| spent.epsilon());
+    Ok(Cost::charged(epsilon, agreed.ceiling().delta()))
 }
 
 fn damaged(path: &Path, found: &dyn core::fmt::Display) -> Failure {

@@ -1,7 +1,7 @@
 //! How many records each procedure needs at the same delivered budget.
 
 use sprifed_recovery::CertifiedProcedure;
-use sprifed_simulate::{Correlation, Reading, Unexplained, WorldRequest};
+use sprifed_simulate::WorldRequest;
 
 use crate::cell::{Cell, Noise};
 use crate::chart::{Drawn, Figure, Scale};
@@ -29,19 +29,6 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     metrics: &["n90"],
     judge,
 };
-
-/// A world without the paper's clipping.
-pub(super) const fn clean_world(records: usize, features: usize, sparsity: usize) -> WorldRequest {
-    WorldRequest {
-        records,
-        test_records: 0,
-        features,
-        sparsity,
-        correlation: Correlation::None,
-        unexplained: Unexplained::ErrorStdDev(0.1),
-        reading: Reading::Clean,
-    }
-}
 
 struct Question {
     features: usize,
@@ -142,7 +129,7 @@ fn cell(
         panel: panel.to_owned(),
         contender,
         axis: ("records", records as f64),
-        world: clean_world(records, features, sparsity),
+        world: WorldRequest::clean(records, features, sparsity),
         noise,
         paper: Vec::new(),
         independent: Vec::new(),

@@ -2,7 +2,6 @@
 
 use sprifed_simulate::{Correlation, WorldRequest};
 
-use super::n90::clean_world;
 use crate::cell::{Cell, Noise};
 use crate::chart::{Drawn, Figure, Scale};
 use crate::contender::Contender;
@@ -38,7 +37,7 @@ fn cells(conditions: &Conditions) -> Result<Vec<Cell>, ExperimentError> {
     for (panel, by, correlation) in designs {
         let world = WorldRequest {
             correlation,
-            ..clean_world(1500, 2500, 5)
+            ..WorldRequest::clean(1500, 2500, 5)
         };
         let base = |contender, noise| Cell {
             panel: panel.to_owned(),

@@ -1,12 +1,12 @@
 //! Who wins at the same delivered ε: every procedure and baseline at three budgets.
 
+use sprifed_simulate::WorldRequest;
+
 use crate::cell::{Cell, Noise};
 use crate::contender::Contender;
 use crate::experiment::{Conditions, Experiment, ExperimentError, Work};
 use crate::row::Row;
 use crate::verdict::{Evidence, Outcome, Verdict, with_error};
-
-use super::n90::clean_world;
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "winners",
@@ -36,7 +36,7 @@ fn cells(conditions: &Conditions) -> Result<Vec<Cell>, ExperimentError> {
             panel: panel.clone(),
             contender,
             axis: ("ε", epsilon),
-            world: clean_world(records, features, sparsity),
+            world: WorldRequest::clean(records, features, sparsity),
             noise,
             paper: Vec::new(),
             independent: Vec::new(),

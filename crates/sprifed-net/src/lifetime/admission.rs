@@ -3,10 +3,22 @@
 use std::path::Path;
 
 use sprifed_noise::Provenance;
+use sprifed_privacy::{Delta, Epsilon};
 use sprifed_study::{Agreed, Forbidden, Policy, SpentBefore};
 
 use super::{Cost, CostKind, LifetimeLedger, LifetimeLine, Protection};
 use crate::store::StoreError;
+
+impl Cost {
+    /// What was charged; nothing costs nothing at any δ.
+    #[must_use]
+    pub fn charged(epsilon: Option<Epsilon>, delta: Delta) -> Self {
+        epsilon.map_or_else(Self::default, |epsilon| Self {
+            epsilon: epsilon.get(),
+            delta: delta.get(),
+        })
+    }
+}
 
 impl CostKind {
     /// Which total a study counts in.

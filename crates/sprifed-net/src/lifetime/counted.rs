@@ -21,12 +21,16 @@ pub struct CountedJournal {
 }
 
 impl CountedJournal {
-    /// Opens the journal at `path` of a study that the ledger at `ledger` knows.
+    /// The journal at `path` of a study that the ledger at `ledger` knows.
     ///
     /// # Errors
-    /// If it is shorter than it was, another process has it, or the disk refuses.
-    pub fn open(path: &Path, ledger: &Path, study: &str) -> Result<Self, StoreError> {
-        let mut journal = SqliteJournal::open(path, study)?;
+    /// If it is shorter than it was, another process has the ledger, or the disk refuses.
+    pub fn of(
+        mut journal: SqliteJournal,
+        path: &Path,
+        ledger: &Path,
+        study: &str,
+    ) -> Result<Self, StoreError> {
         let entries = journal.entries()?.len() as u64;
         let counted = LifetimeLedger::open_patiently(ledger)?.answered(study)?;
         if entries < counted {

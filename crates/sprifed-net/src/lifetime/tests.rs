@@ -169,7 +169,7 @@ fn a_study_counts_in_every_total_of_which_it_says_something() {
 
 #[test]
 fn an_older_copy_of_a_journal_is_noticed() {
-    use crate::journal::Journal as _;
+    use crate::journal::{Journal as _, SqliteJournal};
     let folder = Folder::new("older");
     let (ledger, journal) = (folder.ledger(), folder.0.join("state.sqlite"));
     let mut lifetime = LifetimeLedger::open(&ledger).expect("a ledger");
@@ -177,16 +177,20 @@ fn an_older_copy_of_a_journal_is_noticed() {
         .reserve(&line("a", kind("record", "zero-out"), 1.0))
         .expect("stored");
     drop(lifetime);
-    let mut counted = CountedJournal::open(&journal, &ledger, "a").expect("a journal");
+    let open = || {
+        let opened = SqliteJournal::open(&journal, "a").expect("a journal");
+        CountedJournal::of(opened, &journal, &ledger, "a")
+    };
+    let mut counted = open().expect("a journal");
     counted.append(b"one").expect("stored");
     drop(counted);
     let older = std::fs::read(&journal).expect("a file");
-    let mut counted = CountedJournal::open(&journal, &ledger, "a").expect("as it was");
+    let mut counted = open().expect("as it was");
     counted.append(b"two").expect("stored");
     drop(counted);
-    drop(CountedJournal::open(&journal, &ledger, "a").expect("as it was"));
+    drop(open().expect("as it was"));
     std::fs::write(&journal, older).expect("put back");
-    let refused = CountedJournal::open(&journal, &ledger, "a");
+    let refused = open();
     assert!(
         matches!(
             refused,

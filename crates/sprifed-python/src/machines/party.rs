@@ -112,7 +112,7 @@ impl PartyMachine {
         check_address(&errand, &agreed, node, me)?;
         // It stays open until the study is in it, so that no other study is checked in between.
         let mut ledger = self.ledger(&secret)?;
-        match self.allowed(&ledger, &agreed)? {
+        match self.allowed(&ledger, &agreed, me)? {
             Err(reason) => answer.reports.push(Report::Declined { reason }.encode()),
             Ok(is_known) => {
                 // Not before: strangers must not fill the disk.
@@ -143,11 +143,8 @@ impl PartyMachine {
                 ledger.count(&study.to_string(), sealed)?;
                 if let Some(receipt) = receipt {
                     replace_private(&folder.join("receipt.json"), &receipt.to_json())?;
-                    let spent = receipt.statement.ledger.spent;
-                    let cost = spent.map_or_else(Cost::default, |epsilon| Cost {
-                        epsilon: epsilon.get(),
-                        delta: receipt.study.receipt.guarantee.delta.get(),
-                    });
+                    let delta = receipt.study.receipt.guarantee.delta;
+                    let cost = Cost::charged(receipt.statement.ledger.spent, delta);
                     ledger.settle(&study.to_string(), cost)?;
                 }
             }
@@ -191,14 +188,14 @@ impl PartyMachine {
         &self,
         ledger: &LifetimeLedger,
         agreed: &Agreed,
+        me: ClientId,
     ) -> Result<Result<bool, String>, Failure> {
         let path = self.identity.join("party.json");
         let public: PublicParty = serde_json::from_slice(&read(&path)?).map_err(|error| {
             Failure::unusable(path.display().to_string(), error, "a party.json")
         })?;
-        let me = agreed.place_of(&public.identity);
-        let me = me.and_then(|me| agreed.agreement().parties.get(me.0 as usize));
-        if let Some(problem) = me.and_then(|seat| public.refuses(seat)) {
+        let seat = agreed.agreement().parties.get(me.0 as usize);
+        if let Some(problem) = seat.and_then(|seat| public.refuses(seat)) {
             return Ok(Err(problem));
         }
         if public.simulated && agreed.agreement().noise != Provenance::Simulated {

@@ -129,14 +129,7 @@ fn strangers_and_impostors_are_turned_away_and_the_study_goes_on() {
     let parties: Vec<Running> = (0..3)
         .map(|party| Running::start(&mut stage.join(party), &log))
         .collect();
-    for running in parties {
-        assert!(
-            running.finish().status.success(),
-            "{}",
-            fs::read_to_string(&log).unwrap()
-        );
-    }
-    assert!(coordinator.finish().status.success());
+    all_succeed(parties, coordinator, &log);
     assert_eq!(stage.receipt()["receipt"]["fit"], stage.rehearse()["fit"]);
 }
 

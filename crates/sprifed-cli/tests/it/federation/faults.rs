@@ -144,14 +144,7 @@ fn a_party_that_never_comes_is_a_dropout() {
     let parties: Vec<Running> = (0..3)
         .map(|party| Running::start(&mut stage.join(party), &log))
         .collect();
-    for running in parties {
-        assert!(
-            running.finish().status.success(),
-            "{}",
-            std::fs::read_to_string(&log).unwrap()
-        );
-    }
-    assert!(coordinator.finish().status.success());
+    all_succeed(parties, coordinator, &log);
     let receipt = stage.receipt();
     let survivors = receipt["receipt"]["sums"][0]["outcome"]["unmasked"]["survivors"].clone();
     assert_eq!(survivors, serde_json::json!([0, 1, 2]));

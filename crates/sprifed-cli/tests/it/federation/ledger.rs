@@ -199,3 +199,25 @@ fn a_folder_in_which_nothing_was_sent_is_no_reason_to_refuse() {
     fs::remove_file(stage.party(0).join("ledger.sqlite")).unwrap();
     refused(stage.join(0).arg("--check"), 1);
 }
+
+#[test]
+fn a_second_study_can_be_looked_at_while_a_first_waits() {
+    let stage = Stage::new("two-at-once", small(true));
+    let log = stage.folder.join("log");
+    let coordinator = Running::start(&mut stage.coordinate(), &log);
+    let waits = Running::start(&mut stage.join(0), &log);
+    let begun = || fs::read_to_string(&log).is_ok_and(|log| log.contains("\"client\":\"p0\""));
+    super::stage::wait_until("the first party", begun);
+    let policy = stage.party(0).join("policy.toml");
+    let text = fs::read_to_string(&policy).unwrap();
+    fs::write(
+        &policy,
+        text.replace("in-total = 200.0", "in-total = 1000.0"),
+    )
+    .unwrap();
+    succeed(&mut second_study(&stage));
+    // The same study a second time is another matter: its journal is in use.
+    refused(&mut stage.join(0), 3);
+    waits.kill();
+    coordinator.kill();
+}
