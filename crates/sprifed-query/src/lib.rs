@@ -2,6 +2,7 @@
 
 mod contribution;
 mod curator;
+mod discrete;
 mod dither;
 mod feature_set;
 mod model;

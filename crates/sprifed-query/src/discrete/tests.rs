@@ -1,0 +1,190 @@
+//! Requests that differ in a discrete field have different bytes; floats do not matter.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::question::Scales;
+
+fn model(features: &[u32], value: f64) -> LinearModel {
+    LinearModel {
+        intercept: value,
+        terms: features.iter().map(|feature| (*feature, value)).collect(),
+    }
+}
+
+const fn scales(value: f64) -> Scales {
+    Scales {
+        feature: value,
+        residual: value,
+    }
+}
+
+fn only(features: &[u32]) -> FeatureSet {
+    FeatureSet::only(features)
+}
+
+/// Every kind of question, each with every discrete field changed once; all floats are `value`.
+fn questions(value: f64) -> Vec<Question> {
+    let mut questions = vec![
+        Question::ResponseMean {
+            response_limit: value,
+        },
+        Question::RowScale { largest: value },
+    ];
+    let sets = [only(&[0, 1, 2]), only(&[0, 1]), only(&[0, 2]), only(&[])];
+    let models: Vec<LinearModel> = [&[][..], &[0], &[1], &[0, 1], &[1, 0]]
+        .iter()
+        .map(|features| model(features, value))
+        .collect();
+    for features in &sets {
+        questions.push(Question::ResponseCorrelation {
+            features: features.clone(),
+            feature_limit: value,
+            response_limit: value,
+        });
+        for feature in [0, 7] {
+            questions.push(Question::FeatureCorrelation {
+                feature,
+                features: features.clone(),
+                feature_limit: value,
+            });
+        }
+        for model in &models {
+            questions.push(Question::BoxedGradient {
+                model: model.clone(),
+                features: features.clone(),
+                feature_limit: value,
+                residual_limit: value,
+            });
+            questions.push(Question::RowClippedGradient {
+                model: model.clone(),
+                features: features.clone(),
+                row_norm: value,
+                residual_limit: value,
+            });
+        }
+    }
+    for model in &models {
+        questions.push(Question::ResidualScale {
+            model: model.clone(),
+            largest: value,
+        });
+        for support in [&[][..], &[3], &[3, 4], &[4, 3]] {
+            for intercept in [false, true] {
+                questions.push(Question::SupportUpdate {
+                    support: support.to_vec(),
+                    intercept,
+                    model: model.clone(),
+                    scales: scales(value),
+                    residual_limit: value,
+                    norm: value,
+                });
+                questions.push(Question::SecondMoment {
+                    support: support.to_vec(),
+                    intercept,
+                    model: model.clone(),
+                    scales: scales(value),
+                    norm: value,
+                });
+            }
+        }
+    }
+    for feature in [0, 7] {
+        questions.push(Question::SupportResponse {
+            feature,
+            feature_limit: value,
+            response_limit: value,
+        });
+        for earlier in [vec![], vec![1], vec![1, 2], vec![2, 1]] {
+            questions.push(Question::SupportRow {
+                feature,
+                earlier,
+                feature_limit: value,
+            });
+        }
+    }
+    questions
+}
+
+/// Requests of no, one and two questions at two steps.
+fn requests(value: f64) -> Vec<Vec<u8>> {
+    let questions = questions(value);
+    let mut requests = Vec::new();
+    for step in [0, 1] {
+        let sum = |questions: &[Question]| {
+            let questions = questions.to_vec();
+            SumQuery { step, questions }.discrete_part()
+        };
+        requests.push(sum(&[]));
+        requests.extend(questions.iter().map(|one| sum(core::slice::from_ref(one))));
+        requests.extend(questions.windows(2).map(&sum));
+        requests.extend(questions.windows(2).map(|pair| {
+            let reversed: Vec<Question> = pair.iter().rev().cloned().collect();
+            sum(&reversed)
+        }));
+        requests.extend(questions.iter().map(|scores| {
+            let scores = scores.clone();
+            ChoiceQuery { step, scores }.discrete_part()
+        }));
+    }
+    requests
+}
+
+#[test]
+fn every_discrete_field_matters() {
+    let requests = requests(1.0);
+    let different: BTreeSet<&Vec<u8>> = requests.iter().collect();
+    assert_eq!(different.len(), requests.len());
+    assert!(requests.len() > 1000, "{}", requests.len());
+}
+
+#[test]
+fn floats_do_not_matter() {
+    assert_eq!(requests(1.0), requests(2.5));
+}
+
+#[test]
+fn no_request_is_the_beginning_of_another() {
+    let mut requests = requests(1.0);
+    requests.sort();
+    for pair in requests.windows(2) {
+        assert!(!pair[1].starts_with(&pair[0]));
+    }
+}
+
+#[test]
+fn a_set_is_written_alike_however_it_was_made() {
+    let query = |features| {
+        let question = Question::ResponseCorrelation {
+            features,
+            feature_limit: 1.0,
+            response_limit: 1.0,
+        };
+        let questions = vec![question];
+        SumQuery { step: 0, questions }.discrete_part()
+    };
+    assert_eq!(query(FeatureSet::all(4)), query(only(&[3, 2, 1, 0])));
+    assert_eq!(query(FeatureSet::except(4, &[1])), query(only(&[0, 2, 3])));
+    assert_eq!(query(FeatureSet::all(0)), query(only(&[])));
+    let pieces = FeatureSet::try_from(vec![0..1, 1..4]).unwrap();
+    assert_eq!(query(pieces), query(FeatureSet::all(4)));
+}
+
+#[test]
+fn the_bytes_are_the_documented_ones() {
+    let question = Question::SecondMoment {
+        support: vec![258],
+        intercept: true,
+        model: model(&[], 1.0),
+        scales: scales(1.0),
+        norm: 1.0,
+    };
+    let query = SumQuery {
+        step: 3,
+        questions: vec![question],
+    };
+    let mut expected = vec![SUM, 3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 11];
+    expected.extend([1, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0, 1]);
+    expected.extend([0; 8]);
+    assert_eq!(query.discrete_part(), expected);
+}
