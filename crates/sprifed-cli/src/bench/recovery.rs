@@ -13,7 +13,7 @@ use serde::Serialize;
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, Relation};
 use sprifed_query::Records;
 use sprifed_recovery::{CertifiedProcedure, correlate, non_private_omp};
-use sprifed_simulate::{Correlation, Method, Reading, Unexplained, World, WorldRequest};
+use sprifed_simulate::{Method, World, WorldRequest};
 
 use crate::failure::Failure;
 use crate::output::{Output, table};

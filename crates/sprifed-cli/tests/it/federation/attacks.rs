@@ -1,6 +1,6 @@
 use std::fs;
 
-use super::stage::{Kind, Running, Stage, json_at, sprifed, succeed};
+use super::stage::{Kind, Running, Stage, all_succeed, json_at, sprifed, succeed};
 
 fn refusal(command: &mut std::process::Command) -> (Option<i32>, String) {
     let output = command.output().unwrap();
