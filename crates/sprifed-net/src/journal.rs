@@ -35,6 +35,13 @@ pub trait Journal: Send + 'static {
     /// If it could not be made durable. Nothing may be sent then.
     fn append(&mut self, entry: &[u8]) -> Result<(), StoreError>;
 
+    /// Puts `tombstone` in the place of entry `place` (the first is 0), so that what the entry said is gone from the
+    /// file while it still counts as an entry. The same erasure a second time changes nothing.
+    ///
+    /// # Errors
+    /// If there is no such entry, or it could not be made durable.
+    fn erase(&mut self, place: u64, tombstone: &[u8]) -> Result<(), StoreError>;
+
     /// Writes how it ended.
     ///
     /// # Errors
@@ -136,6 +143,19 @@ impl Journal for SqliteJournal {
         Ok(())
     }
 
+    fn erase(&mut self, place: u64, tombstone: &[u8]) -> Result<(), StoreError> {
+        // Places are counted and not taken from the numbers: those may have gaps after a failed insert.
+        let sql = "UPDATE entries SET bytes = ?2
+                   WHERE number = (SELECT number FROM entries ORDER BY number LIMIT 1 OFFSET ?1)";
+        let place = i64::try_from(place).unwrap_or(i64::MAX);
+        match self.connection.execute(sql, params![place, tombstone])? {
+            1 => Ok(()),
+            _ => Err(StoreError::Database(format!(
+                "the journal has no entry {place} to erase"
+            ))),
+        }
+    }
+
     fn finish(&mut self, end: &ClientEnd) -> Result<(), StoreError> {
         let transaction = self.connection.transaction()?;
         for (name, bytes) in &end.artefacts {
@@ -158,3 +178,6 @@ CREATE TABLE IF NOT EXISTS entries (number INTEGER PRIMARY KEY AUTOINCREMENT, by
 CREATE TABLE IF NOT EXISTS artefacts (number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, bytes BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS ended (one INTEGER PRIMARY KEY CHECK (one = 1), success INTEGER NOT NULL);
 ";
+
+#[cfg(test)]
+mod tests;

@@ -1,25 +1,124 @@
 //! Files that only their owner reads, and files that are whole or absent.
 
 use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Seek as _, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::NetError;
 
-/// Writes a new file that only its owner may read: under a temporary name, synced, then renamed. Whoever is
+/// Writes a new file that only its owner may read: under a temporary name, synced, then renamed. A process that is
 /// killed on the way leaves nothing under `path`.
 ///
 /// # Errors
 /// If the file exists: keys are not overwritten. If the disk refuses.
 pub fn create_private(path: &Path, bytes: &[u8]) -> Result<(), NetError> {
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.part", std::process::id()));
-    let temporary = path.with_file_name(name);
+    let temporary = temporary_for(path);
     let written = write_new(&temporary, bytes).and_then(|()| settle(&temporary, path));
     // After a rename there is nothing to remove.
     let _ = fs::remove_file(&temporary);
     written.map_err(NetError::file("create", path))
+}
+
+/// Replaces what `path` holds in one step, in a file that only its owner may read, and overwrites what it held before
+/// with zeros. When this returns, a power cut can not undo it.
+///
+/// # Errors
+/// If there is no such file, or the disk refuses. It holds the one or the other then.
+pub fn replace_private(path: &Path, bytes: &[u8]) -> Result<(), NetError> {
+    let temporary = temporary_for(path);
+    let replace = || -> io::Result<()> {
+        // It still leads to the former content when the name does not.
+        let former = OpenOptions::new().write(true).open(path)?;
+        write_new(&temporary, bytes)?;
+        fs::rename(&temporary, path)?;
+        sync_folder(path)?;
+        overwrite(former)?;
+        sweep(path)
+    };
+    let replaced = replace();
+    if replaced.is_err() {
+        let _ = erase(&temporary);
+    }
+    replaced.map_err(NetError::file("replace", path))
+}
+
+/// Overwrites a file with zeros and removes it, with what a kill left of earlier versions of it; a file that is not
+/// there is erased already.
+///
+/// A disk that writes elsewhere than where it read (flash memory, a file system that copies on write, a backup) may
+/// still have the former blocks.
+///
+/// # Errors
+/// If the disk refuses.
+pub fn erase_private(path: &Path) -> Result<(), NetError> {
+    sweep(path)
+        .and_then(|()| erase(path))
+        .map_err(NetError::file("erase", path))
+}
+
+fn erase(path: &Path) -> io::Result<()> {
+    let file = match OpenOptions::new().write(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        file => file?,
+    };
+    overwrite(file)?;
+    fs::remove_file(path)?;
+    sync_folder(path)
+}
+
+fn overwrite(mut file: fs::File) -> io::Result<()> {
+    let length = file.metadata()?.len();
+    file.rewind()?;
+    io::copy(&mut io::Read::take(io::repeat(0), length), &mut file)?;
+    file.sync_all()
+}
+
+/// What the temporary names of `path` begin and end with.
+fn temporary_marks(path: &Path) -> (String, &'static str) {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    (format!(".{name}."), ".part")
+}
+
+fn temporary_for(path: &Path) -> PathBuf {
+    let (start, end) = temporary_marks(path);
+    path.with_file_name(format!("{start}{}{end}", std::process::id()))
+}
+
+/// Erases files under temporary names of `path`, which processes that were killed left.
+fn sweep(path: &Path) -> io::Result<()> {
+    let (start, end) = temporary_marks(path);
+    for entry in fs::read_dir(folder_of(path))? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if !name.starts_with(&start) || !name.ends_with(end) {
+            continue;
+        }
+        // Right after a new file was made, it may be a second name of the file itself.
+        if is_one_file(&entry.path(), path)? {
+            fs::remove_file(entry.path())?;
+        } else {
+            erase(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn is_one_file(left: &Path, right: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+    let identity = |path: &Path| fs::metadata(path).map(|file| (file.dev(), file.ino()));
+    match (identity(left), identity(right)) {
+        (Ok(left), Ok(right)) => Ok(left == right),
+        (Err(error), _) | (_, Err(error)) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        (Err(error), _) | (_, Err(error)) => Err(error),
+    }
+}
+
+#[cfg(not(unix))]
+fn is_one_file(left: &Path, right: &Path) -> io::Result<bool> {
+    // Without a way to ask, equal content is taken for one file: it is removed and not overwritten.
+    Ok(right.exists() && fs::read(left)? == fs::read(right)?)
 }
 
 fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -107,11 +206,15 @@ fn owner_only(options: &mut OpenOptions) {
 #[cfg(not(unix))]
 fn owner_only(_: &mut OpenOptions) {}
 
+fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    folder.unwrap_or(Path::new("."))
+}
+
 /// A new name survives a power cut once its folder is synced.
 #[cfg(unix)]
 fn sync_folder(path: &Path) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| *folder != Path::new(""));
-    fs::File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+    fs::File::open(folder_of(path))?.sync_all()
 }
 
 #[cfg(not(unix))]

@@ -41,6 +41,14 @@ impl Journal for Memory {
         Ok(())
     }
 
+    fn erase(&mut self, place: u64, tombstone: &[u8]) -> Result<(), StoreError> {
+        let place = usize::try_from(place).unwrap_or(usize::MAX);
+        if let Some(entry) = self.entries.get_mut(place) {
+            tombstone.clone_into(entry);
+        }
+        Ok(())
+    }
+
     fn finish(&mut self, end: &ClientEnd) -> Result<(), StoreError> {
         self.end = Some(end.clone());
         Ok(())

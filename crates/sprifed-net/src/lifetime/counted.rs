@@ -64,6 +64,10 @@ impl Journal for CountedJournal {
         LifetimeLedger::open_patiently(&self.ledger)?.count(&self.study, self.entries)
     }
 
+    fn erase(&mut self, place: u64, tombstone: &[u8]) -> Result<(), StoreError> {
+        self.journal.erase(place, tombstone)
+    }
+
     fn finish(&mut self, end: &ClientEnd) -> Result<(), StoreError> {
         self.journal.finish(end)
     }

@@ -1,5 +1,62 @@
 use super::*;
 
+/// A folder of its own; it is gone with the value.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../target/sprifed-net")
+            .join(format!("{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        create_private_folder(&folder).expect("a folder");
+        Self(folder)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).expect("read");
+        let name = |entry: io::Result<fs::DirEntry>| {
+            let name = entry.expect("an entry").file_name();
+            name.to_string_lossy().into_owned()
+        };
+        entries.map(name).collect()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_file_that_is_replaced_or_erased_is_overwritten_first() {
+    let folder = Folder::new("erased");
+    let path = folder.0.join("party.key");
+    create_private(&path, b"the first secret").expect("written");
+    // A second name of a file shows what became of its content.
+    let name = |name: &str| folder.0.join(name);
+    fs::hard_link(&path, name("first")).expect("a second name");
+    replace_private(&path, b"the next").expect("replaced");
+    assert_eq!(fs::read(name("first")).expect("read"), [0; 16]);
+    assert_eq!(fs::read(&path).expect("read"), b"the next");
+    fs::hard_link(&path, name("next")).expect("a second name");
+    // As kills leave them: one before its name was given, one while it had two.
+    fs::write(name(".party.key.77.part"), b"half").expect("written");
+    fs::hard_link(&path, name(".party.key.78.part")).expect("a second name");
+    fs::hard_link(name(".party.key.77.part"), name("half")).expect("a second name");
+    erase_private(&path).expect("erased");
+    erase_private(&path).expect("erased already");
+    assert_eq!(fs::read(name("next")).expect("read"), [0; 8]);
+    assert_eq!(fs::read(name("half")).expect("read"), [0; 4]);
+    let mut left = folder.names();
+    left.sort();
+    assert_eq!(left, ["first", "half", "next"]);
+    replace_private(&path, b"nothing to replace").expect_err("it is gone");
+    assert!(!path.exists());
+}
+
 #[test]
 fn a_private_file_is_whole_alone_and_never_replaced() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -30,6 +30,8 @@ impl SqliteStore {
         connection.pragma_update(None, "journal_mode", "wal")?;
         connection.pragma_update(None, "synchronous", "full")?;
         schema_of(&connection, path, study, SCHEMA)?;
+        // A kill may have come between a deletion and the end of the log that still had it.
+        empty_wal(&connection)?;
         let start: i64 = connection.query_row(
             "UPDATE starts SET count = count + 1 RETURNING count",
             [],
@@ -142,14 +144,25 @@ impl Store for SqliteStore {
             )?;
         }
         transaction.commit()?;
+        if !entry.checkpoints.is_empty() {
+            empty_wal(&self.connection)?;
+        }
         Ok(())
     }
+}
+
+/// Takes what was deleted out of the write-ahead log too. While another process reads, the log stays until the next
+/// time.
+fn empty_wal(connection: &Connection) -> Result<(), StoreError> {
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    Ok(())
 }
 
 /// A locked database file that only its owner reads and whose commits survive a power cut.
 ///
 /// All of it is in the one file: what lies beside it after a crash only undoes what was not
-/// committed, so a file that is copied or restored alone forgets nothing that was sent.
+/// committed, so a file that is copied or restored alone forgets nothing that was sent. What is deleted or replaced is
+/// overwritten with zeros in the file; blocks that the file system takes back from the rollback journal are not.
 pub(crate) fn durable(path: &Path) -> Result<(Connection, StateLock), StoreError> {
     let lock = StateLock::take(path)?;
     let unusable = |reason: String| StoreError::Unusable {
@@ -161,6 +174,7 @@ pub(crate) fn durable(path: &Path) -> Result<(Connection, StateLock), StoreError
     connection
         .pragma_update(None, "journal_mode", "delete")
         .and_then(|()| connection.pragma_update(None, "synchronous", "extra"))
+        .and_then(|()| connection.pragma_update(None, "secure_delete", "on"))
         .map_err(|error| unusable(error.to_string()))?;
     Ok((connection, lock))
 }

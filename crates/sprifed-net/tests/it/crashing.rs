@@ -85,6 +85,10 @@ impl Journal for Crashing<SqliteJournal> {
         self.write(|inner| inner.append(entry))
     }
 
+    fn erase(&mut self, place: u64, tombstone: &[u8]) -> Result<(), StoreError> {
+        self.write(|inner| inner.erase(place, tombstone))
+    }
+
     fn finish(&mut self, end: &ClientEnd) -> Result<(), StoreError> {
         self.write(|inner| inner.finish(end))
     }

@@ -103,3 +103,21 @@ fn how_it_ended_is_kept_even_without_files() {
     store.commit(&entry(&files)).unwrap();
     assert_eq!(store.artefacts().unwrap(), Some(files.to_vec()));
 }
+
+#[test]
+fn what_a_checkpoint_replaces_is_gone_from_the_disk() {
+    let path = fresh("replaced");
+    let mut store = SqliteStore::open(&path, "s").unwrap();
+    let upload = b"a masked vector ".repeat(2_000);
+    commit(&mut store, 1, Event::Message(PartyId(1), &upload), vec![]).unwrap();
+    let lies_there = || {
+        ["", "-wal"].iter().any(|suffix| {
+            let content = std::fs::read(format!("{}{suffix}", path.display())).unwrap_or_default();
+            content.windows(16).any(|window| window == &upload[..16])
+        })
+    };
+    assert!(lies_there());
+    commit(&mut store, 1, Event::Closed, vec![(1, b"the sum")]).unwrap();
+    assert!(!lies_there());
+    assert_eq!(stored(&mut store), ["1: at the sum"]);
+}
