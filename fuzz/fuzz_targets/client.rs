@@ -57,6 +57,7 @@ enum Op {
     Upload {
         who: u8,
         sum: u8,
+        context: u8,
     },
     Restart {
         who: u8,
@@ -392,13 +393,16 @@ impl Coordinator {
                     self.tell(client(to), &notice);
                 }
             }
-            Op::Upload { who, sum } => {
+            Op::Upload { who, sum, context } => {
                 let (who, sum) = (client(who), usual_sum(*sum));
+                // Most clients are led along one transcript, some along another.
+                let context = [u8::from(*context > 199); 32];
                 let pair = &mut self.pairs[who as usize];
-                let taken = pair.client.upload(sum, part(who));
+                let taken = pair.client.upload(sum, &context, part(who));
                 if let Some(twin) = &mut pair.twin {
                     if taken.is_ok() {
-                        twin.upload(sum, part(who)).expect("the twin is its equal");
+                        twin.upload(sum, &context, part(who))
+                            .expect("the twin is its equal");
                     }
                     assert_eq!(pair.client, *twin, "a refused upload changes nothing");
                 }
@@ -451,7 +455,11 @@ fuzz_target!(|bytes: &[u8]| {
     }
     if start > 19 {
         for who in 0..5 {
-            coordinator.run(&Op::Upload { who, sum: 0 });
+            coordinator.run(&Op::Upload {
+                who,
+                sum: 0,
+                context: 0,
+            });
         }
     }
     for _ in 0..80 {

@@ -282,10 +282,10 @@ impl Network {
             }
             Op::Upload(id, sum) => {
                 let (id, sum) = (client(*id), u32::from(*sum) % SUMS);
-                let _may_be_refused = self.world.clients[id as usize].upload(sum, part(id, sum));
+                let _may_be_refused = self.world.clients[id as usize].upload(sum, &world::CONTEXT, part(id, sum));
             }
             Op::Open(sum) => {
-                let _may_be_refused = self.world.coordinator.open_sum(u32::from(*sum) % 3);
+                let _may_be_refused = self.world.coordinator.open_sum(u32::from(*sum) % 3, world::CONTEXT);
             }
             Op::Close => self.world.coordinator.close_phase(),
             Op::Restart(id) => {

@@ -22,12 +22,15 @@ fuzz_target!(|entries: Vec<Vec<u8>>| {
             journal.push(entry);
         }
     }
-    let mut confirmed = BTreeMap::new();
-    let contradicts = journal.iter().any(|entry| match *entry {
-        JournalEntry::Confirmed { sum, digest } => confirmed
-            .insert(sum, digest)
-            .is_some_and(|before| before != digest),
-        JournalEntry::Uploaded { .. } => false,
+    let mut known = BTreeMap::new();
+    let contradicts = journal.iter().any(|entry| {
+        let (key, value) = match *entry {
+            JournalEntry::Confirmed { sum, digest } => ((sum, true), digest),
+            JournalEntry::Uploaded { sum, context } => ((sum, false), context),
+        };
+        known
+            .insert(key, value)
+            .is_some_and(|before| before != value)
     });
     let identity = identities[0].clone();
     let client = Client::resume(

@@ -157,7 +157,7 @@ impl Client {
                 let progress = self.journal.get(sum).copied();
                 let confirmation = ready.take_survivors(&self.own, *sum, survivors, progress)?;
                 let digest = confirmation.digest;
-                self.journal.insert(*sum, Progress::Confirmed(digest));
+                self.journal.entry(*sum).or_default().confirmed = Some(digest);
                 let entry = JournalEntry::Confirmed { sum: *sum, digest };
                 self.outputs.push_back(Output::Persist(entry));
                 self.send(*sum, Body::Confirmation(confirmation));
@@ -231,13 +231,16 @@ impl Client {
     }
 
     /// Agrees on the pairwise masks of `sum` ahead of time; [`Client::upload`] does it otherwise.
-    pub fn prepare(&mut self, sum: u32) {
+    pub fn prepare(&mut self, sum: u32, context: &[u8; 32]) {
         if let Stage::Ready(ready) = &mut self.phase {
-            ready.prepare(&self.own, sum);
+            ready.prepare(&self.own, sum, context);
         }
     }
 
-    /// Masks `noised` and sends it as this client's part of `sum`.
+    /// Masks `noised` and sends it as this client's part of `sum` in `context`.
+    ///
+    /// The context stands for what the sum is about. Masks of two contexts are independent, so that
+    /// a client that was put back and asked in another one hides its second vector under other masks.
     ///
     /// Only what carries noise can be masked:
     ///
@@ -245,7 +248,7 @@ impl Client {
     /// # use sprifed_secure_sum::{Client, UploadRefused};
     /// # use sprifed_noise::{BoundedSum, Noised};
     /// fn send(client: &mut Client, part: &Noised) -> Result<(), UploadRefused> {
-    ///     client.upload(0, part)
+    ///     client.upload(0, &[7; 32], part)
     /// }
     /// ```
     ///
@@ -253,23 +256,29 @@ impl Client {
     /// # use sprifed_secure_sum::{Client, UploadRefused};
     /// # use sprifed_noise::{BoundedSum, Noised};
     /// fn send(client: &mut Client, part: &BoundedSum) -> Result<(), UploadRefused> {
-    ///     client.upload(0, part)
+    ///     client.upload(0, &[7; 32], part)
     /// }
     /// ```
     ///
     /// # Errors
     /// When the client is not ready, has uploaded before, or the vector is not one of the sum.
-    pub fn upload(&mut self, sum: u32, noised: &Noised) -> Result<(), UploadRefused> {
+    pub fn upload(
+        &mut self,
+        sum: u32,
+        context: &[u8; 32],
+        noised: &Noised,
+    ) -> Result<(), UploadRefused> {
         let Stage::Ready(ready) = &mut self.phase else {
             return Err(UploadRefused::NotReady);
         };
         if self.journal.contains_key(&sum) {
             return Err(UploadRefused::Repeated { sum });
         }
-        let upload = ready.upload(&self.own, sum, noised)?;
-        self.journal.insert(sum, Progress::Uploaded);
-        self.outputs
-            .push_back(Output::Persist(JournalEntry::Uploaded { sum }));
+        let upload = ready.upload(&self.own, sum, context, noised)?;
+        let context = *context;
+        self.journal.entry(sum).or_default().context = Some(context);
+        let entry = JournalEntry::Uploaded { sum, context };
+        self.outputs.push_back(Output::Persist(entry));
         self.send(sum, Body::Upload(upload));
         Ok(())
     }

@@ -163,11 +163,14 @@ impl Coordinator {
         taken.map_err(rejected)
     }
 
-    /// Opens a sum, for which uploads are awaited.
+    /// Opens a sum, for which uploads in `context` are awaited.
+    ///
+    /// The context stands for what the sum is about, as far as that is not known when the study
+    /// begins. Clients that were told another one are not in the sum, and no client signs for two.
     ///
     /// # Errors
     /// When there is no such sum, it was opened before, or this is not the time.
-    pub fn open_sum(&mut self, sum: u32) -> Result<(), SumRefused> {
+    pub fn open_sum(&mut self, sum: u32, context: [u8; 32]) -> Result<(), SumRefused> {
         let required = self.study.n_sums();
         let shape = self
             .study
@@ -179,7 +182,8 @@ impl Coordinator {
         match core::mem::replace(&mut self.stage, Stage::Ended) {
             Stage::Idle(setup) => {
                 self.opened.insert(sum);
-                self.stage = Stage::Uploading(setup, Uploading::open(&self.study, sum, shape));
+                self.stage =
+                    Stage::Uploading(setup, Uploading::open(&self.study, sum, context, shape));
                 Ok(())
             }
             other => {

@@ -116,12 +116,13 @@ impl core::fmt::Debug for IdentityKey {
     }
 }
 
-/// The seed of the mask that `one` and `other` share in `sum`; `None` for a key of small order.
+/// The seed of the mask that `one` and `other` share in `sum` if both mask it in `context`; `None`
+/// for a key of small order.
 pub(crate) fn pair_seed(
     secret: &StaticSecret,
     public: &[u8; 32],
     study: &StudyId,
-    sum: u32,
+    (sum, context): (u32, &[u8; 32]),
     (one, other): (ClientId, ClientId),
 ) -> Option<MaskSeed> {
     let agreed = secret.diffie_hellman(&PublicKey::from(*public));
@@ -129,14 +130,18 @@ pub(crate) fn pair_seed(
         one.min(other).0.to_le_bytes(),
         one.max(other).0.to_le_bytes(),
     );
-    let info: [&[u8]; 4] = [b"pair mask", &sum.to_le_bytes(), &low, &high];
+    let info: [&[u8]; 5] = [b"pair mask", &sum.to_le_bytes(), &low, &high, context];
     let seed = || MaskSeed::filled(|output| derive(agreed.as_bytes(), study, &info, output));
     agreed.was_contributory().then(seed)
 }
 
-/// The seed of a client's own mask, as the stream cipher takes it.
-pub(crate) fn self_mask_seed(seed: &SelfSeed, study: &StudyId, sum: u32) -> MaskSeed {
-    let info: [&[u8]; 2] = [b"own mask", &sum.to_le_bytes()];
+/// The seed of a client's own mask in `context`, as the stream cipher takes it.
+pub(crate) fn self_mask_seed(
+    seed: &SelfSeed,
+    study: &StudyId,
+    (sum, context): (u32, &[u8; 32]),
+) -> MaskSeed {
+    let info: [&[u8]; 3] = [b"own mask", &sum.to_le_bytes(), context];
     MaskSeed::filled(|output| derive(seed.expose(), study, &info, output))
 }
 
@@ -173,16 +178,18 @@ impl ChannelSecret {
         BundleKey::filled(|output| derive(self.expose(), study, &info, output))
     }
 
-    /// What `from` tells `to` so that it believes in which directory an upload was masked.
+    /// What `from` tells `to` so that it believes in which directory and context an upload was
+    /// masked.
     pub(crate) fn tag(
         &self,
         study: &StudyId,
         (from, to): (ClientId, ClientId),
-        sum: u32,
+        (sum, context): (u32, &[u8; 32]),
         directory: &[u8; 32],
     ) -> [u8; 16] {
         let (from, to) = (from.0.to_le_bytes(), to.0.to_le_bytes());
-        let info: [&[u8]; 5] = [b"tag", &from, &to, &sum.to_le_bytes(), directory];
+        let sum = sum.to_le_bytes();
+        let info: [&[u8]; 6] = [b"tag", &from, &to, &sum, context, directory];
         let (mut whole, mut tag) = (Zeroizing::new([0; 32]), [0; 16]);
         derive(self.expose(), study, &info, &mut whole);
         tag.copy_from_slice(whole.split_at(16).0);

@@ -49,7 +49,10 @@ pub struct Shares {
 /// A masked vector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Upload {
-    /// For each neighbour with which it is masked, by slot: that it was masked in this directory.
+    /// What it was masked for, besides the sum.
+    pub context: [u8; 32],
+    /// For each neighbour with which it is masked, by slot: that it was masked in this directory
+    /// and context.
     pub tags: Vec<(u8, [u8; 16])>,
     /// The entries, b bits each.
     pub packed: Vec<u8>,
@@ -58,7 +61,7 @@ pub struct Upload {
 /// That a client was told this survivor set, and will be told no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Confirmation {
-    /// The digest of sum, directory and survivors.
+    /// The digest of sum, context, directory and survivors.
     pub digest: [u8; 32],
 }
 
@@ -154,7 +157,7 @@ impl Body {
                 }
             }
             Self::Upload(upload) => {
-                writer.len(upload.tags.len());
+                writer.put(&upload.context).len(upload.tags.len());
                 for (slot, tag) in &upload.tags {
                     writer.put(&[*slot]).put(tag);
                 }
@@ -194,6 +197,7 @@ impl Body {
                 bundles: reader.list(5, |reader| Ok((reader.byte()?, reader.sized()?.to_vec())))?,
             }),
             Phase::Upload => Self::Upload(Upload {
+                context: reader.array()?,
                 tags: reader.list(17, |reader| Ok((reader.byte()?, reader.array()?)))?,
                 packed: reader.sized()?.to_vec(),
             }),

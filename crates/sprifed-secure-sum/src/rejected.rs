@@ -107,7 +107,19 @@ pub enum Reason {
         /// Confirmations required.
         required: u32,
     },
+    /// The vector was masked for another context: its masks would not cancel.
+    #[error("it is masked in context {}, but the sum is open in context {}", hex(.found), hex(.required))]
+    OtherContext {
+        /// The context of the upload.
+        found: [u8; 32],
+        /// The context of the sum.
+        required: [u8; 32],
+    },
     /// The digest that was signed is not that of the survivors.
     #[error("it confirms another survivor set")]
     OtherDigest,
+}
+
+fn hex(bytes: &[u8; 32]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -9,7 +9,7 @@ use crate::identity::{ClientId, Roster};
 use crate::parameters::{NoParameters, Parameters};
 
 /// The version of every message and of the key derivation.
-pub(crate) const VERSION: u8 = 1;
+pub(crate) const VERSION: u8 = 2;
 
 /// A study that can not be set up.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -281,16 +281,18 @@ impl Study {
         hash.finalize().into()
     }
 
-    /// What a client signs when it is told who survived `sum`.
+    /// What a client signs when it is told who survived `sum`, which it masked in `context`.
     pub(crate) fn survivors_digest(
         &self,
         sum: u32,
+        context: &[u8; 32],
         directory: &[u8; 32],
         survivors: &ClientSet,
     ) -> [u8; 32] {
         let mut hash = Sha256::new_with_prefix(b"sprifed secure sum: survivors");
         hash.update(self.id.0);
         hash.update(sum.to_le_bytes());
+        hash.update(context);
         hash.update(directory);
         hash.update(survivors.as_bytes());
         hash.finalize().into()

@@ -504,7 +504,7 @@ impl StudyCoordinator {
         if let Err(error) = charged.map(drop) {
             return self.finish(None, error.to_string());
         }
-        if let Err(error) = self.sums.open_sum(sum) {
+        if let Err(error) = self.sums.open_sum(sum, agreed.digest().0) {
             return self.finish(None, error.to_string());
         }
         let summing = Summing {

@@ -287,7 +287,7 @@ impl<'a, R: RecordSource + Send> Embedded<'a, R> {
     }
 
     fn add_up(&mut self, sum: u32, query: &SumQuery) -> Result<UnmaskedSum, EmbeddedError> {
-        self.coordinator.open_sum(sum)?;
+        self.coordinator.open_sum(sum, self.agreed.digest().0)?;
         self.upload(sum, query)?;
         let mut ended = None;
         for phase in [Phase::Confirm, Phase::Unmask, Phase::Upload] {

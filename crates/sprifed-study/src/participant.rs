@@ -41,6 +41,8 @@ pub enum JournalLine {
     Uploaded {
         /// Which sum.
         sum: u32,
+        /// The context in which the vector was masked.
+        context: Digest,
         /// The message, to be sent again as it is: the masks hide this vector only.
         message: Vec<u8>,
     },
@@ -197,7 +199,7 @@ impl<R: RecordSource> Participant<R> {
         };
         for line in journal {
             match line {
-                JournalLine::Uploaded { sum, message } => {
+                JournalLine::Uploaded { sum, message, .. } => {
                     participant.charge_again(*sum)?;
                     let message = SignedMessage::decode(message).ok();
                     participant.uploaded = message.map(|message| (*sum, message));
@@ -247,8 +249,9 @@ impl<R: RecordSource> Participant<R> {
             .spend(&planned.purpose, purchase)
             .map_err(Box::new)?;
         self.answered.extend(agreed.step_of(sum));
-        let noise = DrawnNoise::draw(permit, &mut self.key.noise(agreed.digest(), sum))
-            .map_err(Box::new)?;
+        let context = *agreed.digest();
+        let mut generator = self.key.noise(agreed.digest(), sum, &context);
+        let noise = DrawnNoise::draw(permit, &mut generator).map_err(Box::new)?;
         let blocks = query.questions.iter().zip(&planned.blocks);
         let blocks = blocks
             .map(|(question, planned)| AskedBlock { question, planned })
@@ -257,7 +260,7 @@ impl<R: RecordSource> Participant<R> {
             .starting_at(agreed.first_unit(self.client.id()));
         let total = contributor.sum(&self.records, 0..self.records.n_units())?;
         let noised = noise.release(total).map_err(Box::new)?;
-        self.client.upload(sum, &noised)?;
+        self.client.upload(sum, &context.0, &noised)?;
         self.carry_over();
         Ok(())
     }
@@ -366,18 +369,24 @@ impl<R: RecordSource> Participant<R> {
     }
 
     fn carry_over(&mut self) {
+        let mut masked_in = Digest([0; 32]);
         while let Some(output) = self.client.poll_output() {
             match output {
-                // The message follows, and is what is stored.
-                ClientOutput::Persist(JournalEntry::Uploaded { .. }) => {}
+                // The message follows, and is stored with it.
+                ClientOutput::Persist(JournalEntry::Uploaded { context, .. }) => {
+                    masked_in = Digest(context);
+                }
                 ClientOutput::Persist(JournalEntry::Confirmed { sum, digest }) => {
                     let digest = Digest(digest);
                     self.persist(JournalLine::Confirmed { sum, digest });
                 }
                 ClientOutput::Send(message) => {
                     if message.phase == Phase::Upload {
-                        let (sum, message) = (message.sum, message.encode());
-                        self.persist(JournalLine::Uploaded { sum, message });
+                        self.persist(JournalLine::Uploaded {
+                            sum: message.sum,
+                            context: masked_in,
+                            message: message.encode(),
+                        });
                     }
                     self.outputs.push_back(ParticipantOutput::Send(message));
                 }
@@ -425,7 +434,10 @@ fn charge(ledger: &mut Ledger, agreed: &Agreed, planned: &PlannedSum) -> Result<
 
 fn protocol_entry(line: &JournalLine) -> Option<JournalEntry> {
     match line {
-        JournalLine::Uploaded { sum, .. } => Some(JournalEntry::Uploaded { sum: *sum }),
+        JournalLine::Uploaded { sum, context, .. } => Some(JournalEntry::Uploaded {
+            sum: *sum,
+            context: context.0,
+        }),
         JournalLine::Confirmed { sum, digest } => Some(JournalEntry::Confirmed {
             sum: *sum,
             digest: digest.0,

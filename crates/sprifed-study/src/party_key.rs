@@ -82,9 +82,9 @@ impl PartyKey {
         ClientSeed::from_stored(*self.derive(&[b"masks", &agreement.0]))
     }
 
-    /// The noise of one sum.
-    pub(crate) fn noise(&self, agreement: &Digest, sum: u32) -> NoiseGenerator {
-        let key = self.derive(&[b"noise", &agreement.0, &sum.to_le_bytes()]);
+    /// The noise of one sum in one context.
+    pub(crate) fn noise(&self, agreement: &Digest, sum: u32, context: &Digest) -> NoiseGenerator {
+        let key = self.derive(&[b"noise", &agreement.0, &sum.to_le_bytes(), &context.0]);
         NoiseGenerator::assume_derived(*key, self.provenance)
     }
 

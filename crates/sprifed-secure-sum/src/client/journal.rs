@@ -12,6 +12,8 @@ pub enum JournalEntry {
     Uploaded {
         /// Which sum.
         sum: u32,
+        /// The context in which it masked.
+        context: [u8; 32],
     },
     /// It confirmed this survivor set.
     Confirmed {
@@ -28,7 +30,7 @@ impl JournalEntry {
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
         match self {
-            Self::Uploaded { sum } => writer.put(&[VERSION, 1]).number(*sum),
+            Self::Uploaded { sum, context } => writer.put(&[VERSION, 1]).number(*sum).put(context),
             Self::Confirmed { sum, digest } => writer.put(&[VERSION, 2]).number(*sum).put(digest),
         };
         writer.finish()
@@ -44,6 +46,7 @@ impl JournalEntry {
         let entry = match reader.byte()? {
             1 => Self::Uploaded {
                 sum: reader.number()?,
+                context: reader.array()?,
             },
             2 => Self::Confirmed {
                 sum: reader.number()?,
@@ -61,28 +64,29 @@ impl JournalEntry {
 }
 
 /// How far a client is with one sum, as far as a restart must not undo it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Progress {
-    Uploaded,
-    Confirmed([u8; 32]),
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Progress {
+    /// The context in which it uploaded.
+    pub(super) context: Option<[u8; 32]>,
+    /// The survivor set that it confirmed.
+    pub(super) confirmed: Option<[u8; 32]>,
 }
 
-/// The furthest that each sum got; `None` if two survivor sets were confirmed for one sum, as two
-/// running copies of a client would.
+/// How far each sum got; `None` if one sum was uploaded to in two contexts or two survivor sets
+/// were confirmed for it, as two running copies of a client would.
 pub(super) fn progress(journal: &[JournalEntry]) -> Option<BTreeMap<u32, Progress>> {
-    let mut progress = BTreeMap::new();
+    let mut progress = BTreeMap::<u32, Progress>::new();
     for entry in journal {
-        match *entry {
-            JournalEntry::Uploaded { sum } => {
-                progress.entry(sum).or_insert(Progress::Uploaded);
+        let (known, found) = match *entry {
+            JournalEntry::Uploaded { sum, context } => {
+                (&mut progress.entry(sum).or_default().context, context)
             }
             JournalEntry::Confirmed { sum, digest } => {
-                let confirmed = Progress::Confirmed(digest);
-                let before = progress.insert(sum, confirmed);
-                if matches!(before, Some(Progress::Confirmed(_)) if before != Some(confirmed)) {
-                    return None;
-                }
+                (&mut progress.entry(sum).or_default().confirmed, digest)
             }
+        };
+        if known.replace(found).is_some_and(|before| before != found) {
+            return None;
         }
     }
     Some(progress)

@@ -64,13 +64,22 @@ pub(super) struct Ready {
     pub(super) directory: [u8; 32],
     pub(super) trusted: Vec<Trusted>,
     pub(super) confirmed: BTreeMap<u32, Confirmed>,
-    prepared: Option<(u32, Vec<(Sign, MaskSeed)>)>,
+    prepared: Option<Prepared>,
+}
+
+/// The pairwise masks of one sum in one context.
+#[derive(PartialEq, Eq)]
+struct Prepared {
+    sum: u32,
+    context: [u8; 32],
+    masks: Vec<(Sign, MaskSeed)>,
 }
 
 /// A survivor set that this client has signed.
 #[derive(PartialEq, Eq)]
 pub(super) struct Confirmed {
     pub(super) digest: [u8; 32],
+    pub(super) context: [u8; 32],
     pub(super) survivors: ClientSet,
     pub(super) revealed: bool,
 }
@@ -90,24 +99,25 @@ impl Ready {
         }
     }
 
-    pub(super) fn prepare(&mut self, own: &Own, sum: u32) {
-        if own.study.sum(sum).is_some()
-            && self
-                .prepared
-                .as_ref()
-                .is_none_or(|(ready, _)| *ready != sum)
-        {
-            self.prepared = Some((sum, self.pair_masks(own, sum)));
+    pub(super) fn prepare(&mut self, own: &Own, sum: u32, context: &[u8; 32]) {
+        let is_it = |ready: &Prepared| ready.sum == sum && ready.context == *context;
+        if own.study.sum(sum).is_some() && !self.prepared.as_ref().is_some_and(is_it) {
+            self.prepared = Some(Prepared {
+                sum,
+                context: *context,
+                masks: self.pair_masks(own, sum, context),
+            });
         }
     }
 
     /// The masks of this sum: on the smaller client's upload they are put, off the larger's taken.
-    fn pair_masks(&self, own: &Own, sum: u32) -> Vec<(Sign, MaskSeed)> {
+    fn pair_masks(&self, own: &Own, sum: u32, context: &[u8; 32]) -> Vec<(Sign, MaskSeed)> {
+        let (pair, place) = (|peer: &Peer| (own.me, peer.id), (sum, context));
         let secret = own.seed.mask_key(own.study.id(), sum);
         let masks = self.trusted.iter().filter_map(|Trusted { peer, .. }| {
             let public = peer.mask_key(sum)?;
             // Keys of small order were refused, so that there is a mask for every neighbour.
-            let seed = pair_seed(&secret, public, own.study.id(), sum, (own.me, peer.id))?;
+            let seed = pair_seed(&secret, public, own.study.id(), place, pair(peer))?;
             Some((
                 if own.me < peer.id {
                     Sign::Plus
@@ -124,6 +134,7 @@ impl Ready {
         &mut self,
         own: &Own,
         sum: u32,
+        context: &[u8; 32],
         noised: &Noised,
     ) -> Result<Upload, UploadRefused> {
         let shape = own.study.sum(sum).ok_or(UploadRefused::NoSuchSum { sum })?;
@@ -140,30 +151,27 @@ impl Ready {
         if !values.iter().fold(true, |all, value| all & fits(value)) {
             return Err(UploadRefused::TooLarge { bits });
         }
-        self.prepare(own, sum);
-        let study = own.study.id();
+        self.prepare(own, sum, context);
+        let (study, place) = (own.study.id(), (sum, context));
         let mut masked = Residues::zero(shape);
         masked.add_values(values);
         masked.add_mask(
-            &self_mask_seed(&own.seed.self_seed(study, sum), study, sum),
+            &self_mask_seed(&own.seed.self_seed(study, sum), study, place),
             Sign::Plus,
         );
-        for (sign, seed) in self
-            .prepared
-            .take()
-            .into_iter()
-            .flat_map(|(_, masks)| masks)
-        {
+        let masks = self.prepared.take().map(|prepared| prepared.masks);
+        for (sign, seed) in masks.into_iter().flatten() {
             masked.add_mask(&seed, sign);
         }
         let tags = self.trusted.iter().map(|Trusted { peer, .. }| {
             (
                 peer.slot,
                 peer.channel
-                    .tag(study, (own.me, peer.id), sum, &self.directory),
+                    .tag(study, (own.me, peer.id), place, &self.directory),
             )
         });
         Ok(Upload {
+            context: *context,
             tags: tags.collect(),
             packed: masked.pack(),
         })
@@ -177,7 +185,8 @@ impl Ready {
         survivors: &ClientSet,
         progress: Option<Progress>,
     ) -> Result<Confirmation, Reason> {
-        let Some(progress) = progress else {
+        let progress = progress.unwrap_or_default();
+        let Some(context) = progress.context else {
             return Err(Reason::WrongSum { found: sum });
         };
         if !survivors.contains(own.me) || !survivors.is_subset(&self.sharers) {
@@ -190,10 +199,12 @@ impl Ready {
                 quorum,
             });
         }
-        let digest = own.study.survivors_digest(sum, &self.directory, survivors);
+        let digest = own
+            .study
+            .survivors_digest(sum, &context, &self.directory, survivors);
         // Safety of the guarantee: the set decides which kind of share of each neighbour is
         // revealed, so that one set for each sum means one kind for each neighbour.
-        if matches!(progress, Progress::Confirmed(before) if before != digest) {
+        if progress.confirmed.is_some_and(|before| before != digest) {
             return Err(Reason::OtherSetConfirmed);
         }
         if self.confirmed.contains_key(&sum) {
@@ -201,6 +212,7 @@ impl Ready {
         }
         let confirmed = Confirmed {
             digest,
+            context,
             survivors: survivors.clone(),
             revealed: false,
         };

@@ -17,7 +17,7 @@ use crate::signed::{Phase, are_signed, is_signed};
 /// anyway, so one of them may check the signatures for all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckedCertificate {
-    /// Names study, sum, directory and survivors.
+    /// Names study, sum, context, directory and survivors.
     digest: [u8; 32],
 }
 
@@ -60,12 +60,13 @@ impl Ready {
         if checked.digest != confirmed.digest {
             return Err(Reason::OtherDigest);
         }
+        let place = (sum, &confirmed.context);
         let mut shares = Vec::with_capacity(self.trusted.len());
         for trusted in &self.trusted {
             let survived = confirmed.survivors.contains(trusted.peer.id);
-            if survived && !self.is_tagged(own, sum, trusted, tags) {
-                // The neighbour masked in another directory, or says so: its upload may be less
-                // well hidden than it seems. Its own mask stays on for want of this share.
+            if survived && !self.is_tagged(own, place, trusted, tags) {
+                // The neighbour masked in another directory or context, or says so: its upload may
+                // be less well hidden than it seems. Its own mask stays on for want of this share.
                 continue;
             }
             let kind = if survived {
@@ -84,14 +85,14 @@ impl Ready {
     fn is_tagged(
         &self,
         own: &Own,
-        sum: u32,
+        place: (u32, &[u8; 32]),
         trusted: &Trusted,
         tags: &[(ClientId, [u8; 16])],
     ) -> bool {
         let peer = &trusted.peer;
         let expected = peer
             .channel
-            .tag(own.study.id(), (peer.id, own.me), sum, &self.directory);
+            .tag(own.study.id(), (peer.id, own.me), place, &self.directory);
         let shown = tags.iter().find(|(client, _)| *client == peer.id);
         shown.is_some_and(|(_, tag)| bool::from(tag.ct_eq(&expected)))
     }

@@ -26,7 +26,73 @@ mod world;
 
 use statistics::DEVIATE;
 use uniformity::{is_uniform, serial_correlation};
-use world::{World, noised, participation, seed};
+use world::{CONTEXT, World, noised, participation, seed};
+
+/// One client's upload in `context` from which the coordinator has taken what it can rebuild once
+/// the sum is open: the sender's own mask.
+fn opened(world: &World, client: &mut Client, context: &[u8; 32], part: &Noised) -> Residues {
+    let shape = world.study.sum(0).expect("a sum");
+    client.upload(0, context, part).expect("uploads");
+    let mut view = Residues::zero(shape);
+    while let Some(output) = client.poll_output() {
+        let Output::Send(message) = output else {
+            continue;
+        };
+        if let Ok(Body::Upload(upload)) = Body::decode(message.phase, &message.body) {
+            assert!(view.add_packed(&upload.packed));
+        }
+    }
+    let study = world.study.id();
+    let own = seed(client.id().0).self_seed(study, 0);
+    view.add_mask(&self_mask_seed(&own, study, (0, context)), Sign::Minus);
+    view
+}
+
+/// Whether the difference of two views is that of the vectors: one mask hid both.
+fn leaks(views: [&Residues; 2], parts: [&Noised; 2], shape: SumShape) -> bool {
+    let difference = |one: &[i64], other: &[i64]| -> Vec<i64> {
+        let modulus = 1i64 << shape.bits();
+        let pairs = one.iter().zip(other);
+        pairs
+            .map(|(one, other)| (one - other).rem_euclid(modulus))
+            .collect()
+    };
+    let [one, other] = views.map(Residues::to_centred);
+    let [first, second] = parts.map(Noised::values);
+    let (shown, hidden) = (difference(&one, &other), difference(first, second));
+    shown
+        .iter()
+        .zip(&hidden)
+        .any(|(shown, hidden)| shown == hidden)
+}
+
+/// A client whose folder was put back is asked again: in another context its second vector is under
+/// other masks of both kinds, also for a coordinator that rebuilt its own mask of the first.
+#[test]
+fn a_client_put_back_into_another_context_hides_its_second_vector_under_other_masks() {
+    let participation = participation(3, 3, 0);
+    let mut world = World::new(participation, 3, 40, 1);
+    world.exchange_keys(&[], &[]);
+    let shape = world.study.sum(0).expect("a sum");
+    let parts = [noised(participation, 3, 1), noised(participation, 3, 2)];
+    let twin = || {
+        let mut twin = World::new(participation, 3, 40, 1);
+        twin.exchange_keys(&[], &[]);
+        twin.clients.swap_remove(0)
+    };
+    let [one, other] = &parts;
+    let first = opened(&world, &mut twin(), &CONTEXT, one);
+    let second = opened(&world, &mut twin(), &[8; 32], other);
+    assert!(!leaks([&first, &second], [one, other], shape));
+    // In the same context one mask hides both, as a planted bug (no context in the pairwise masks)
+    // would have it in two: the check sees that.
+    let again = opened(&world, &mut twin(), &CONTEXT, other);
+    assert!(leaks([&first, &again], [one, other], shape));
+    // Nor is one own mask used in two contexts.
+    let (study, own) = (world.study.id(), seed(0).self_seed(world.study.id(), 0));
+    let masks = [[7; 32], [8; 32]].map(|context| self_mask_seed(&own, study, (0, &context)));
+    assert!(masks.first() != masks.last());
+}
 
 /// Uploads to the first sum, as residues from which the coordinator has taken the senders' own
 /// masks, which it rebuilds; and the vectors that they hide.
@@ -37,7 +103,7 @@ fn views(clients: u32, shape: SumShape) -> Vec<(Residues, Residues)> {
     let mut views = Vec::new();
     for (id, client) in (0..clients).zip(&mut world.clients) {
         let part = noised(participation, shape.coordinates(), u64::from(id));
-        client.upload(0, &part).expect("uploads");
+        client.upload(0, &CONTEXT, &part).expect("uploads");
         let mut view = Residues::zero(shape);
         while let Some(output) = client.poll_output() {
             let Output::Send(message) = output else {
@@ -49,7 +115,7 @@ fn views(clients: u32, shape: SumShape) -> Vec<(Residues, Residues)> {
             assert!(view.add_packed(&upload.packed));
         }
         let study = world.study.id();
-        let own = self_mask_seed(&seed(id).self_seed(study, 0), study, 0);
+        let own = self_mask_seed(&seed(id).self_seed(study, 0), study, (0, &CONTEXT));
         view.add_mask(&own, Sign::Minus);
         let mut hidden = Residues::zero(shape);
         hidden.add_values(part.values());
@@ -360,11 +426,14 @@ fn an_owner_that_deals_a_wrong_share_does_not_frame_its_neighbour() {
 fn neither_clients_nor_their_secrets_nor_shares_print() {
     let mut world = World::new(participation(3, 3, 0), 2, 16, 1);
     world.exchange_keys(&[], &[]);
-    world.coordinator.open_sum(0).expect("idle");
+    world.coordinator.open_sum(0, CONTEXT).expect("idle");
     for id in 0..3 {
         let part = noised(world.study.participation(), 2, id);
         let client = world.clients.get_mut(usize::try_from(id).expect("small"));
-        client.expect("a client").upload(0, &part).expect("uploads");
+        client
+            .expect("a client")
+            .upload(0, &CONTEXT, &part)
+            .expect("uploads");
     }
     for _ in 0..3 {
         world.deliver(&[]);

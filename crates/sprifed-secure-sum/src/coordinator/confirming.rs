@@ -17,6 +17,7 @@ use crate::study::Study;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Confirming {
     pub(super) sum: u32,
+    pub(super) context: [u8; 32],
     pub(super) total: Residues,
     pub(super) survivors: Arc<ClientSet>,
     pub(super) tags: BTreeMap<ClientId, Tags>,
@@ -64,7 +65,7 @@ impl Confirming {
         });
         Ok(Unmasking::open(
             study,
-            self.sum,
+            (self.sum, self.context),
             self.total,
             self.survivors,
             self.tags,

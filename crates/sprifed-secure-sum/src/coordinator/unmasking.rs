@@ -22,6 +22,7 @@ use crate::study::Study;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Unmasking {
     pub(super) sum: u32,
+    context: [u8; 32],
     total: Residues,
     pub(super) survivors: Arc<ClientSet>,
     tags: BTreeMap<ClientId, Tags>,
@@ -34,7 +35,7 @@ pub(super) struct Unmasking {
 impl Unmasking {
     pub(super) fn open(
         study: &Study,
-        sum: u32,
+        (sum, context): (u32, [u8; 32]),
         total: Residues,
         survivors: Arc<ClientSet>,
         tags: BTreeMap<ClientId, Tags>,
@@ -43,6 +44,7 @@ impl Unmasking {
         let answered = ClientSet::empty(study.roster().n_clients());
         Self {
             sum,
+            context,
             total,
             survivors,
             tags,
@@ -143,7 +145,8 @@ impl Unmasking {
                 Some(WrongShare { sender, owner })
             }));
             if survived {
-                let seed = self_mask_seed(&self_seed(&secret), study.id(), self.sum);
+                let place = (self.sum, &self.context);
+                let seed = self_mask_seed(&self_seed(&secret), study.id(), place);
                 self.total.add_mask(&seed, Sign::Minus);
             } else {
                 self.remove_pairs(
@@ -181,7 +184,7 @@ impl Unmasking {
                     secret,
                     &keys.mask,
                     study.id(),
-                    self.sum,
+                    (self.sum, &self.context),
                     (owner, *neighbour),
                 )
             });

@@ -19,6 +19,7 @@ pub(super) type Tags = Vec<(u8, [u8; 16])>;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Uploading {
     pub(super) sum: u32,
+    context: [u8; 32],
     shape: SumShape,
     total: Residues,
     uploaded: ClientSet,
@@ -26,9 +27,10 @@ pub(super) struct Uploading {
 }
 
 impl Uploading {
-    pub(super) fn open(study: &Study, sum: u32, shape: SumShape) -> Self {
+    pub(super) fn open(study: &Study, sum: u32, context: [u8; 32], shape: SumShape) -> Self {
         Self {
             sum,
+            context,
             shape,
             total: Residues::zero(shape),
             uploaded: ClientSet::empty(study.roster().n_clients()),
@@ -52,6 +54,10 @@ impl Uploading {
         }
         if self.has(from) {
             return Err(Reason::Repeated);
+        }
+        if upload.context != self.context {
+            let (found, required) = (upload.context, self.context);
+            return Err(Reason::OtherContext { found, required });
         }
         let present = study.neighbours_in(from, &setup.sharers);
         let (found, required) = (upload.tags.len(), present.len());
@@ -85,9 +91,10 @@ impl Uploading {
         let sum = self.sum;
         let survivors = sufficient(study, self.uploaded.iter())
             .map_err(|reason| SumOutcome::Abandoned { sum, reason })?;
-        let digest = study.survivors_digest(sum, &setup.directory, &survivors);
+        let digest = study.survivors_digest(sum, &self.context, &setup.directory, &survivors);
         Ok(Confirming {
             sum,
+            context: self.context,
             total: self.total,
             survivors: Arc::new(survivors),
             tags: self.tags,

@@ -6,6 +6,8 @@ use super::*;
 use crate::identity::Roster;
 use crate::study::{Study, SumShape};
 
+const CONTEXT: [u8; 32] = [7; 32];
+
 fn study() -> Study {
     let mut rng = ChaCha20Rng::seed_from_u64(4);
     let keys: Vec<_> = (0..3)
@@ -27,16 +29,17 @@ fn both_ends_agree_on_the_same_mask_and_nobody_else_does() {
     let id = study.id();
     let pair = (ClientId(0), ClientId(1));
     let public = |seed: &ClientSeed| PublicKey::from(&seed.mask_key(id, 0)).to_bytes();
-    let mine = pair_seed(&one.mask_key(id, 0), &public(&other), id, 0, pair);
+    let place = (0, &CONTEXT);
+    let mine = pair_seed(&one.mask_key(id, 0), &public(&other), id, place, pair);
     let theirs = pair_seed(
         &other.mask_key(id, 0),
         &public(&one),
         id,
-        0,
+        place,
         (pair.1, pair.0),
     );
     assert!(mine.is_some() && mine == theirs);
-    let third = pair_seed(&seed(3).mask_key(id, 0), &public(&one), id, 0, pair);
+    let third = pair_seed(&seed(3).mask_key(id, 0), &public(&one), id, place, pair);
     assert!(third != mine);
 }
 
@@ -52,7 +55,7 @@ fn masks_of_sum_1_from_the_key_of_sum_0(
     let mut masks = Vec::new();
     for public in [published_for_sum_0, published_for_sum_1] {
         for sum in 0..3 {
-            masks.extend(pair_seed(revealed, public, study, sum, pair));
+            masks.extend(pair_seed(revealed, public, study, (sum, &CONTEXT), pair));
         }
     }
     masks
@@ -65,12 +68,13 @@ fn what_is_revealed_of_one_sum_gives_no_mask_of_another() {
     let public = |sum| PublicKey::from(&survivor.mask_key(id, sum)).to_bytes();
     let pair = (ClientId(0), ClientId(1));
     let revealed = dropped.mask_key(id, 0);
-    let truth = pair_seed(&dropped.mask_key(id, 1), &public(1), id, 1, pair).expect("full order");
+    let (own, place) = (dropped.mask_key(id, 1), (1, &CONTEXT));
+    let truth = pair_seed(&own, &public(1), id, place, pair).expect("full order");
     let derived = masks_of_sum_1_from_the_key_of_sum_0(&revealed, &public(1), &public(0), id);
     assert_eq!(derived.len(), 6);
     assert!(derived.iter().all(|mask| *mask != truth));
     // The same attack succeeds where one key serves both sums, so the test could have failed.
-    let reused = pair_seed(&revealed, &public(0), id, 1, pair).expect("full order");
+    let reused = pair_seed(&revealed, &public(0), id, place, pair).expect("full order");
     assert!(derived.contains(&reused));
     // Nor are the secrets of two sums equal, or known from what the owner publishes.
     let secrets: Vec<[u8; 32]> = (0..3)
@@ -81,7 +85,7 @@ fn what_is_revealed_of_one_sum_gives_no_mask_of_another() {
                 key,
                 *own.expose(),
                 commitment(&own, id, sum, ClientId(0)),
-                *self_mask_seed(&own, id, sum).expose(),
+                *self_mask_seed(&own, id, (sum, &CONTEXT)).expose(),
             ]
         })
         .collect();
@@ -99,7 +103,7 @@ fn a_key_of_small_order_agrees_on_nothing() {
             &seed(1).mask_key(study.id(), 0),
             &[0; 32],
             study.id(),
-            0,
+            (0, &CONTEXT),
             pair
         )
         .is_none()

@@ -10,7 +10,7 @@ use sprifed_secure_sum::*;
 use crate::equivocation::{
     N, certificate, confirm, kinds, sent, tags, uploaded, uploaded_with, without,
 };
-use crate::world::{World, noised, participation, seed, study};
+use crate::world::{CONTEXT, World, noised, participation, seed, study};
 
 fn set(n_clients: u32, members: impl Iterator<Item = u32>) -> ClientSet {
     let mut set = ClientSet::empty(n_clients);
@@ -53,6 +53,16 @@ fn resumed(world: &World, id: u32, journal: &[JournalEntry]) -> Client {
         journal,
     );
     resumed.expect("on the roster")
+}
+
+/// A restarted client that was told directory and bundles again.
+pub(crate) fn returned(world: &mut World, id: u32, journal: &[JournalEntry]) -> Client {
+    let (directory, bundles) = directory_and_bundles(world, id);
+    let mut client = resumed(world, id, journal);
+    client.handle_message(&directory).expect("keys");
+    client.handle_message(&bundles).expect("shares");
+    sent(&mut client, &mut Vec::new());
+    client
 }
 
 #[test]
@@ -116,7 +126,7 @@ fn messages_of_one_sum_are_refused_in_another() {
         .iter()
         .filter_map(|bytes| SignedMessage::decode(bytes).ok())
         .collect();
-    world.coordinator.open_sum(1).expect("idle");
+    world.coordinator.open_sum(1, CONTEXT).expect("idle");
     for mut message in past
         .into_iter()
         .filter(|message| message.phase == Phase::Upload)
@@ -162,7 +172,7 @@ fn colluders_who_sign_twice_do_not_get_two_sets_confirmed() {
                 client.handle_message(&directory).expect("keys");
                 client.handle_message(&bundles).expect("shares");
                 client
-                    .upload(0, &noised(participation, 2, 1))
+                    .upload(0, &CONTEXT, &noised(participation, 2, 1))
                     .expect("uploads");
                 let notice = Notice::Survivors {
                     sum: 0,
@@ -201,7 +211,7 @@ fn a_client_that_was_told_another_directory_is_not_opened() {
         .handle_message(&narrowed(&bundles, set(N, 0..5)))
         .expect("a quorum");
     victim
-        .upload(0, &noised(world.study.participation(), 3, 0))
+        .upload(0, &CONTEXT, &noised(world.study.participation(), 3, 0))
         .expect("uploads");
     world.clients[0] = victim;
     let (uploads, confirmations) = confirm(&mut world, |_| without(&[4]));
@@ -295,18 +305,27 @@ fn a_rewound_journal_would_show_the_difference_of_two_uploads() {
     let mut rewound = resumed(&world, 0, &[]);
     rewound.handle_message(&directory).expect("keys");
     rewound.handle_message(&bundles).expect("shares");
-    rewound.upload(0, &after).expect("it has forgotten");
+    rewound
+        .upload(0, &CONTEXT, &after)
+        .expect("it has forgotten");
     let second = vector(&sent(&mut rewound, &mut Vec::new()));
     for (place, (old, new)) in before.values().iter().zip(after.values()).enumerate() {
         let shown = (second[place] - first[place]).rem_euclid(1 << 16);
         assert_eq!(shown, (new - old).rem_euclid(1 << 16));
     }
     // With its journal it refuses.
-    let mut restarted = resumed(&world, 0, &[JournalEntry::Uploaded { sum: 0 }]);
+    let mut restarted = resumed(
+        &world,
+        0,
+        &[JournalEntry::Uploaded {
+            sum: 0,
+            context: CONTEXT,
+        }],
+    );
     restarted.handle_message(&directory).expect("keys");
     restarted.handle_message(&bundles).expect("shares");
     assert_eq!(
-        restarted.upload(0, &after),
+        restarted.upload(0, &CONTEXT, &after),
         Err(UploadRefused::Repeated { sum: 0 })
     );
 }
@@ -356,7 +375,10 @@ fn two_copies_of_a_client_leave_a_journal_that_is_refused() {
     assert!(
         resume(&[
             confirmed(1),
-            JournalEntry::Uploaded { sum: 0 },
+            JournalEntry::Uploaded {
+                sum: 0,
+                context: CONTEXT
+            },
             confirmed(1)
         ])
         .is_some()
@@ -434,7 +456,7 @@ fn a_client_can_not_be_cut_off_by_naming_its_neighbours_as_gone() {
     let mut world = World::of(Arc::new(ring.expect("legal")), identities);
     world.exchange_keys(&[], &[]);
     world.clients[7]
-        .upload(0, &noised(participation, 2, 1))
+        .upload(0, &CONTEXT, &noised(participation, 2, 1))
         .expect("uploads");
     let neighbours: Vec<ClientId> = world.study.graph().neighbours(ClientId(7)).collect();
     let told = |gone: &[ClientId]| Notice::Survivors {

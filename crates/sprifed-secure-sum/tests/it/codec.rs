@@ -17,8 +17,15 @@ fn body() -> impl Strategy<Value = Body> {
     let shares =
         prop::collection::vec(bundle, 0..5).prop_map(|bundles| Body::Shares(Shares { bundles }));
     let tags = prop::collection::vec((any::<u8>(), bytes()), 0..5);
-    let upload = (tags, prop::collection::vec(any::<u8>(), 0..99))
-        .prop_map(|(tags, packed)| Body::Upload(Upload { tags, packed }));
+    let upload = (bytes(), tags, prop::collection::vec(any::<u8>(), 0..99)).prop_map(
+        |(context, tags, packed)| {
+            Body::Upload(Upload {
+                context,
+                tags,
+                packed,
+            })
+        },
+    );
     let confirmation = bytes().prop_map(|digest| Body::Confirmation(Confirmation { digest }));
     let share =
         (any::<u8>(), any::<bool>(), bytes()).prop_map(|(slot, key, share)| RevealedShare {
@@ -96,7 +103,7 @@ proptest! {
 
     #[test]
     fn what_is_decoded_has_one_encoding(mut bytes in prop::collection::vec(any::<u8>(), 0..200), kind in 0..5u8) {
-        bytes.splice(0..0, [1, kind]);
+        bytes.splice(0..0, [2, kind]);
         if let Ok(message) = SignedMessage::decode(&bytes) {
             prop_assert_eq!(message.encode(), bytes.clone());
         }
@@ -122,7 +129,7 @@ proptest! {
 #[test]
 fn a_list_that_says_it_is_long_is_refused_before_anything_is_allocated() {
     for kind in [1, 2, 4] {
-        let mut bytes = vec![1, kind];
+        let mut bytes = vec![2, kind];
         bytes.extend([0xff; 12]);
         assert!(Notice::decode(&bytes).is_err());
     }
@@ -136,7 +143,7 @@ fn a_list_that_says_it_is_long_is_refused_before_anything_is_allocated() {
         SignedMessage::decode(&[9, 1]),
         Err(DecodeError::Version {
             found: 9,
-            required: 1
+            required: 2
         })
     ));
 }

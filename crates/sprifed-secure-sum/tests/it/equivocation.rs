@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sprifed_secure_sum::*;
 
-use crate::world::{World, noised, participation, seed, study};
+use crate::world::{CONTEXT, World, noised, participation, seed, study};
 
 pub(crate) const N: u32 = 6;
 
@@ -15,6 +15,14 @@ pub(crate) fn uploaded() -> World {
 
 /// The same, with clients of these seeds.
 pub(crate) fn uploaded_with(seeds: impl Fn(u32) -> ClientSeed) -> World {
+    uploaded_in(seeds, |_| CONTEXT)
+}
+
+/// The same, each in the context that it was told.
+pub(crate) fn uploaded_in(
+    seeds: impl Fn(u32) -> ClientSeed,
+    context: impl Fn(u32) -> [u8; 32],
+) -> World {
     let participation = participation(N, 4, 0);
     let (study, identities) = study(participation, 3, 16, 2);
     let mut world = World::of_seeds(study, identities, seeds);
@@ -22,7 +30,7 @@ pub(crate) fn uploaded_with(seeds: impl Fn(u32) -> ClientSeed) -> World {
     for id in 0..N {
         let part = noised(participation, 3, u64::from(id));
         world.clients[id as usize]
-            .upload(0, &part)
+            .upload(0, &context(id), &part)
             .expect("uploads");
     }
     world
@@ -210,7 +218,7 @@ fn no_client_reveals_both_kinds_of_share_over_retries_and_restarts() {
             }
             assert!(world.clients[index].is_ready());
             let again = noised(world.study.participation(), 3, 99);
-            let refused = world.clients[index].upload(0, &again);
+            let refused = world.clients[index].upload(0, &CONTEXT, &again);
             assert_eq!(
                 refused,
                 Err(UploadRefused::Repeated { sum: 0 }),

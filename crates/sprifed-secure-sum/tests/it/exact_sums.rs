@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use sprifed_secure_sum::{ClientId, ClientOutput, Phase};
 
-use crate::world::{World, noised, participation};
+use crate::world::{CONTEXT, World, noised, participation};
 
 #[test]
 fn dropouts_at_every_stage_leave_the_exact_sum_of_the_survivors() {
@@ -22,10 +22,12 @@ fn arrival_order_does_not_matter() {
     let arrive = |order: [usize; 6]| {
         let mut world = World::new(participation, 4, 16, 1);
         world.exchange_keys(&[], &[]);
-        world.coordinator.open_sum(0).expect("idle");
+        world.coordinator.open_sum(0, CONTEXT).expect("idle");
         for id in order {
             let part = noised(participation, 4, id as u64);
-            world.clients[id].upload(0, &part).expect("uploads");
+            world.clients[id]
+                .upload(0, &CONTEXT, &part)
+                .expect("uploads");
             while let Some(output) = world.clients[id].poll_output() {
                 if let ClientOutput::Send(message) = output {
                     assert_eq!(message.phase, Phase::Upload);

@@ -2,6 +2,7 @@
 
 mod attacks;
 mod codec;
+mod contexts;
 mod equivocation;
 mod exact_sums;
 mod many_clients;

@@ -2,7 +2,7 @@
 
 use sprifed_secure_sum::*;
 
-use crate::world::{World, noised, participation};
+use crate::world::{CONTEXT, World, noised, participation};
 
 /// The good messages of every phase, from a run in which nothing goes wrong.
 fn good_messages() -> (Vec<SignedMessage>, Vec<Notice>) {
@@ -44,10 +44,10 @@ fn the_coordinator_takes_in_each_phase_what_the_table_says() {
                 assert!(refused.is_err(), "nothing is taken between sums");
                 assert_eq!(before, world.coordinator);
             }
-            world.coordinator.open_sum(0).expect("idle");
+            world.coordinator.open_sum(0, CONTEXT).expect("idle");
             for (id, client) in (0..).zip(&mut world.clients) {
                 let part = noised(world.study.participation(), 2, id * 100);
-                client.upload(0, &part).expect("uploads");
+                client.upload(0, &CONTEXT, &part).expect("uploads");
             }
         }
         for message in &messages {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use sprifed_secure_sum::*;
 
-use crate::world::{World, noised, participation, seed};
+use crate::world::{CONTEXT, World, noised, participation, seed};
 
 /// Something that goes wrong with one client's message of one phase.
 #[derive(Clone, Copy, Debug)]
@@ -63,13 +63,13 @@ pub(crate) fn run(ops: &[Op]) -> Run {
     let mut past: Vec<(ClientId, SignedMessage)> = Vec::new();
     for phase in Phase::ALL {
         if phase == Phase::Upload {
-            if run.world.coordinator.open_sum(0).is_err() {
+            if run.world.coordinator.open_sum(0, CONTEXT).is_err() {
                 return run;
             }
             for id in 0..8u32 {
                 let part = noised(participation, COORDINATES, u64::from(id));
                 // Who missed the exchange of keys can not upload.
-                let _not_ready = run.world.clients[id as usize].upload(0, &part);
+                let _not_ready = run.world.clients[id as usize].upload(0, &CONTEXT, &part);
                 run.parts.push(part.values().to_vec());
             }
         }

@@ -83,6 +83,9 @@ pub(crate) fn noised_with(
     noise.release(sum).expect("the same plan")
 }
 
+/// In which sums are made, unless a test says otherwise.
+pub(crate) const CONTEXT: [u8; 32] = [7; 32];
+
 /// Everybody.
 pub(crate) struct World {
     pub(crate) study: Arc<Study>,
@@ -221,7 +224,7 @@ impl World {
         before_unmask: &[u32],
     ) -> Vec<i64> {
         let coordinates = self.study.sum(sum).expect("a sum").coordinates();
-        self.coordinator.open_sum(sum).expect("idle");
+        self.coordinator.open_sum(sum, CONTEXT).expect("idle");
         let mut expected = vec![0; coordinates as usize];
         for id in 0..self.study.roster().n_clients() {
             if before_upload.contains(&id) || !self.clients[id as usize].is_ready() {
@@ -234,7 +237,7 @@ impl World {
                 u64::from(id) * 100 + u64::from(sum),
             );
             self.clients[id as usize]
-                .upload(sum, &part)
+                .upload(sum, &CONTEXT, &part)
                 .expect("uploads");
             for (total, value) in expected.iter_mut().zip(part.values()) {
                 *total += value;

@@ -56,6 +56,7 @@ fn a_charge_of_before_the_restart_still_counts() {
     assert_eq!(fresh.ledger().spent(), None);
     let uploaded = |sum| JournalLine::Uploaded {
         sum,
+        context: *study.digest(),
         message: Vec::new(),
     };
     let journal = [uploaded(0)];
@@ -74,6 +75,7 @@ fn a_party_that_left_answers_nothing_more_and_stays_charged() {
     let world = TestWorld::new(3, 30);
     let uploaded = JournalLine::Uploaded {
         sum: 0,
+        context: *study.digest(),
         message: Vec::new(),
     };
     let left = [uploaded.clone(), JournalLine::Left];

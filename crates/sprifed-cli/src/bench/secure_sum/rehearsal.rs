@@ -18,6 +18,9 @@ use sprifed_secure_sum::{
 
 use crate::bench::cpu_clock::{clocked, median};
 
+/// What the sum is about: nothing.
+const CONTEXT: [u8; 32] = [7; 32];
+
 pub(crate) type Outcome<T> = Result<T, Box<dyn Error>>;
 
 /// What is rehearsed.
@@ -109,7 +112,7 @@ impl Rehearsal {
             let clocks = (&mut clocks.server_setup, &mut clocks.client_setup);
             spread(&mut coordinator, &mut clients, clocks)?;
         }
-        coordinator.open_sum(0)?;
+        coordinator.open_sum(0, CONTEXT)?;
         let (expected, upload_bytes) = self.upload(&mut coordinator, &mut clients, &mut clocks)?;
         let mut sum_bytes = upload_bytes;
         for client_clock in [&mut clocks.confirm, &mut clocks.reveal] {
@@ -190,9 +193,9 @@ impl Rehearsal {
         let mut largest = 0;
         for client in clients.iter_mut().skip(self.n_dropouts as usize) {
             let noised = self.noised(u64::from(client.id().0), &mut clocks.noise)?;
-            clocked(&mut clocks.agree, || client.prepare(0));
+            clocked(&mut clocks.agree, || client.prepare(0, &CONTEXT));
             let message = clocked(&mut clocks.upload, || {
-                client.upload(0, &noised).map(|()| sent(client))
+                client.upload(0, &CONTEXT, &noised).map(|()| sent(client))
             })?;
             let message = message.ok_or("a client uploaded nothing")?;
             for (total, value) in expected.iter_mut().zip(noised.values()) {
