@@ -209,7 +209,7 @@ fn to_text(world: &World, fit: &Fit, answer: &Value) -> String {
             "feature",
             "true coefficient",
             "found",
-            "noise alone (2 std devs)",
+            "noise alone (2 std devs, about 95 %)",
         ]
         .map(str::to_owned)
         .to_vec(),

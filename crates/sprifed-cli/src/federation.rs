@@ -126,6 +126,7 @@ fn net_failure(error: impl Into<NetError>) -> Failure {
             message,
             "correct the settings and start again",
         ),
+        4 => Failure::defect("sprifed::study::defect", message, crate::defect::HELP),
         _ => Failure::environment(
             "sprifed::study::environment",
             message,
@@ -175,7 +176,7 @@ fn words_of_features(receipt: &Receipt) -> Result<String, Failure> {
         features
     } else {
         format!(
-            "features found (noise: two standard deviations of what privacy adds; sampling comes on top)\n{features}"
+            "features found (noise: two standard deviations, about 95 %, of what privacy adds; sampling comes on top)\n{features}"
         )
     })
 }

@@ -1,11 +1,13 @@
 //! `sprifed`: federated, differentially private sparse regression from the command line.
 //!
 //! Data goes to standard output, everything else to standard error. Only this file chooses the
-//! exit code: 0 done, 1 ended without a result, 2 usage or configuration, 3 environment.
+//! exit code: 0 done, 1 ended without a result, 2 usage or configuration, 3 environment; and 4 for a panic, which
+//! `defect.rs` turns into the end of the process.
 
 mod account;
 mod baseline_arguments;
 mod bench;
+mod defect;
 mod demo;
 mod entropy;
 mod experiment;
@@ -37,7 +39,7 @@ use crate::output::Output;
 ///
 /// Example: sprifed demo
 #[derive(Debug, Parser)]
-#[command(name = "sprifed", version, arg_required_else_help = true)]
+#[command(name = "sprifed", version, arg_required_else_help = true, after_help = EXIT_CODES)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -45,6 +47,15 @@ struct Arguments {
     #[arg(long, global = true)]
     json: bool,
 }
+
+/// What scripts and service managers go by.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done
+  1  ended without a result, or refused by a policy
+  2  usage or configuration
+  3  environment: a file, the network, the machine; to try again may help
+  4  a defect: the program panicked; do not start it again before the cause is known";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -107,6 +118,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    defect::end_with_the_first_panic();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return refuse_arguments(&error),

@@ -20,6 +20,8 @@ pub enum Blame {
     Usage,
     /// A file or the system: the operator.
     Environment,
+    /// The program itself: its authors.
+    Defect,
 }
 
 /// An unhappy end.
@@ -69,6 +71,17 @@ impl Failure {
         }
     }
 
+    /// The program is at fault.
+    #[must_use]
+    pub fn defect(code: &'static str, message: String, help: &str) -> Self {
+        Self {
+            blame: Blame::Defect,
+            code,
+            message,
+            help: help.to_owned(),
+        }
+    }
+
     /// Something given, called `what`, can not be used.
     #[must_use]
     pub fn unusable(what: &str, found: &dyn fmt::Display, required: &str) -> Self {
@@ -101,6 +114,7 @@ impl Failure {
             Blame::Outcome => 1,
             Blame::Usage => 2,
             Blame::Environment => 3,
+            Blame::Defect => 4,
         }
     }
 }

@@ -96,7 +96,8 @@ pub enum NetError {
 }
 
 impl NetError {
-    /// The exit code of a command that ends so: 1 the study, 2 the settings, 3 the machine it runs on.
+    /// The exit code of a command that ends so: 1 the study, 2 the settings, 3 the machine it runs on, 4 a defect of
+    /// the program.
     #[must_use]
     pub const fn exit_code(&self) -> u8 {
         match self {
@@ -110,9 +111,9 @@ impl NetError {
             | Self::Store(_)
             | Self::Listen { .. }
             | Self::Runtime(_)
-            | Self::Machine(_)
             | Self::OutOfReach { .. }
             | Self::Answer { .. } => 3,
+            Self::Machine(_) => 4,
         }
     }
 

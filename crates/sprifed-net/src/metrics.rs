@@ -32,6 +32,9 @@ pub(crate) struct Metrics {
     pub(crate) phases_closed: Counter,
     pub(crate) handshakes_failed: Counter,
     pub(crate) strangers: Counter,
+    pub(crate) page_connections: Counter,
+    pub(crate) page_connections_refused: Counter,
+    pub(crate) page_refused: Counter,
 }
 
 impl Metrics {
@@ -82,6 +85,21 @@ impl Metrics {
                 "strangers",
                 "Connections with a certificate outside the roster.",
                 &self.strangers,
+            ),
+            (
+                "page_connections",
+                "Connections to the page.",
+                &self.page_connections,
+            ),
+            (
+                "page_connections_refused",
+                "Connections to the page beyond the most at once.",
+                &self.page_connections_refused,
+            ),
+            (
+                "page_refused",
+                "Requests to the page under another name than its own.",
+                &self.page_refused,
             ),
         ];
         let mut text = String::new();

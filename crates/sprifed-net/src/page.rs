@@ -1,13 +1,18 @@
 //! The live page: what everybody may know of the study, read-only, without any asset of others.
 //!
-//! It has its own listener, without TLS and on a loopback address by default, and answers GET only. It
-//! shows [`StatusView`] and who is connected; there is nothing else that it could show.
+//! It has its own listener, without TLS and on a loopback address by default, answers GET only, and only to those
+//! who call it by its own address. It shows [`StatusView`] and who is connected; there is nothing else that it
+//! could show.
 
+mod own_address;
+
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::{HeaderName, StatusCode, header};
+use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use minijinja::value::Serde;
@@ -17,6 +22,8 @@ use serde::Serialize;
 use crate::machine::CoordinatorMachine;
 use crate::server::Shared;
 use crate::status::{PartyState, StatusView};
+
+use own_address::OwnAddress;
 
 /// What the templates are given.
 #[derive(Debug, Serialize)]
@@ -39,7 +46,7 @@ struct Party<'a> {
     is_connected: bool,
 }
 
-/// A feature's coefficient on a scale from -100 to 100, with two standard deviations of noise each way.
+/// A feature's coefficient on a scale from -100 to 100, with [`REACH`] standard deviations of noise each way.
 #[derive(Debug, Serialize)]
 struct Bar<'a> {
     name: &'a str,
@@ -51,7 +58,8 @@ struct Bar<'a> {
     high: f64,
 }
 
-pub(crate) fn router<M: CoordinatorMachine>(shared: Arc<Shared<M>>) -> Router {
+pub(crate) fn router<M: CoordinatorMachine>(shared: Arc<Shared<M>>, address: SocketAddr) -> Router {
+    let gate = (Arc::clone(&shared), OwnAddress(address));
     Router::new()
         .route("/", get(whole::<M>))
         .route("/fragment", get(fragment::<M>))
@@ -63,6 +71,25 @@ pub(crate) fn router<M: CoordinatorMachine>(shared: Arc<Shared<M>>) -> Router {
             get(|| asset("text/javascript; charset=utf-8", SCRIPT)),
         )
         .with_state(shared)
+        .layer(middleware::from_fn_with_state(gate, asked_by_name::<M>))
+}
+
+/// Refuses what was meant for another name: see [`OwnAddress`].
+async fn asked_by_name<M: CoordinatorMachine>(
+    State((shared, own)): State<(Arc<Shared<M>>, OwnAddress)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if own.is_asked(request.uri(), request.headers()) {
+        return next.run(request).await;
+    }
+    shared.metrics.page_refused.count();
+    tracing::warn!(host = ?request.headers().get(header::HOST), "the page was asked under another name");
+    let OwnAddress(address) = own;
+    let text =
+        format!("This page answers as http://{address}/ and as localhost, with that port.\n");
+    let refusal = guarded("text/plain; charset=utf-8", text);
+    (StatusCode::MISDIRECTED_REQUEST, refusal).into_response()
 }
 
 async fn whole<M: CoordinatorMachine>(State(shared): State<Arc<Shared<M>>>) -> Response {
@@ -139,18 +166,22 @@ fn view<'a>(study: &'a StatusView, connected: &[bool]) -> View<'a> {
     let scale = study
         .features
         .iter()
-        .map(|feature| feature.coefficient.abs() + 2.0 * feature.noise_std_dev)
+        .map(|feature| feature.coefficient.abs() + REACH * feature.noise_std_dev)
         .fold(f64::MIN_POSITIVE, f64::max);
     let features = study
         .features
         .iter()
         .map(|feature| {
             let at = 100.0 * feature.coefficient / scale;
-            let reach = 200.0 * feature.noise_std_dev / scale;
+            let noise = REACH * feature.noise_std_dev;
+            let reach = 100.0 * noise / scale;
             Bar {
                 name: &feature.name,
                 coefficient: format!("{:+.4}", feature.coefficient),
-                noise: format!("{:.4}", feature.noise_std_dev),
+                noise: noise
+                    .is_finite()
+                    .then(|| format!("{noise:.4}"))
+                    .unwrap_or_else(|| "unknown".to_owned()),
                 from: at.min(0.0),
                 width: at.abs(),
                 low: at - reach,
@@ -210,6 +241,9 @@ fn guarded(kind: &'static str, text: String) -> Response {
 
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
                       img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// How many standard deviations of the noise are shown each way, in numbers and as whiskers: about 95 % of it.
+const REACH: f64 = 2.0;
 
 /// More sums than this are shown as a number only.
 const MOST_SQUARES: u32 = 200;

@@ -97,6 +97,8 @@ pub struct Limits {
     pub connections_per_client: usize,
     /// How many handshakes may be under way.
     pub handshakes_at_once: usize,
+    /// How many connections all readers of the page may hold together.
+    pub page_connections: usize,
 }
 
 impl Default for Limits {
@@ -110,6 +112,7 @@ impl Default for Limits {
             absence: Duration::from_secs(600),
             connections_per_client: 8,
             handshakes_at_once: 256,
+            page_connections: 64,
         }
     }
 }
@@ -206,7 +209,7 @@ impl<M: CoordinatorMachine> Server<M> {
             if !address.ip().is_loopback() {
                 warn!(%address, "the page is open to the network, without TLS");
             }
-            let routes = page::router(Arc::clone(&shared));
+            let routes = page::router(Arc::clone(&shared), address);
             serving.spawn(page.serve(Arc::clone(&shared), routes, stopped));
         }
         let ended = tokio::select! {

@@ -144,14 +144,18 @@ impl Report<'_> {
 
 fn coefficients(model: &Model) -> String {
     let mut rows = vec![
-        ["feature", "coefficient", "noise alone (+-2 sd)"]
-            .map(str::to_owned)
-            .to_vec(),
+        [
+            "feature",
+            "coefficient",
+            "noise alone (2 std devs, about 95 %)",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
     ];
     for term in &model.features {
-        let noise = term
-            .noise_std_dev
-            .map_or("unknown".to_owned(), |noise| format!("{:.3e}", 2.0 * noise));
+        let noise = term.noise_std_dev.map_or("unknown".to_owned(), |noise| {
+            format!("\u{b1} {:.3e}", 2.0 * noise)
+        });
         rows.push(vec![
             term.name.clone(),
             format!("{:.6}", term.coefficient),

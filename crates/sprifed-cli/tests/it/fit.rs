@@ -104,7 +104,7 @@ fn the_text_leads_with_the_guarantee_and_shows_noise_beside_coefficients() {
         ", 1e-6)-DP for each record under replace-one",
         "delta was not given: 1e-6",
         "All features were chosen and the last solve stood above its noise.",
-        "noise alone (+-2 sd)",
+        "noise alone (2 std devs, about 95 %)",
         "(intercept)",
         "No score: ",
         "by zCDP alone",

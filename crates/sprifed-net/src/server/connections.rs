@@ -2,6 +2,7 @@
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::Router;
@@ -165,17 +166,27 @@ impl<M: CoordinatorMachine> Visit<M> {
             return;
         };
         debug!(client = self.shared.name(place), address = %self.address, "connected");
+        seat.is_gone.store(false, Ordering::Relaxed);
         let routes = TowerToHyperService::new(self.routes.clone());
         let service = service_fn(move |mut request: hyper::Request<Incoming>| {
             request.extensions_mut().insert(Peer { place });
             routes.call(request)
         });
-        self.converse(stream, service).await;
+        let ended = self.converse(stream, service).await;
+        // Closed from here, for want of a question, it may be computing; closed from there, it is gone.
+        let is_idle = ended.is_err_and(|error| error.is_timeout());
+        seat.is_gone.store(!is_idle, Ordering::Relaxed);
     }
 
     async fn plain(self, stream: TcpStream) {
+        let Ok(_place) = Arc::clone(&self.shared.page_places).try_acquire_owned() else {
+            self.shared.metrics.page_connections_refused.count();
+            warn!(address = %self.address, "too many connections to the page");
+            return;
+        };
+        self.shared.metrics.page_connections.count();
         let routes = TowerToHyperService::new(self.routes.clone());
-        self.converse(stream, routes).await;
+        let _ = self.converse(stream, routes).await;
     }
 
     /// Tells a stranger, once, why it is not served.
@@ -190,10 +201,10 @@ impl<M: CoordinatorMachine> Visit<M> {
                 .insert(axum::http::header::CONNECTION, close);
             async move { Ok::<_, std::convert::Infallible>(answer) }
         });
-        self.converse(stream, service).await;
+        let _ = self.converse(stream, service).await;
     }
 
-    async fn converse<S, T>(&self, stream: T, service: S)
+    async fn converse<S, T>(&self, stream: T, service: S) -> hyper::Result<()>
     where
         T: AsyncRead + AsyncWrite + Unpin,
         S: Service<
@@ -217,9 +228,10 @@ impl<M: CoordinatorMachine> Visit<M> {
                 connection.await
             }
         };
-        if let Err(error) = ended {
+        if let Err(error) = &ended {
             debug!(address = %self.address, %error, "connection ended");
         }
+        ended
     }
 }
 

@@ -32,6 +32,8 @@ pub(crate) struct Seat {
     pub(crate) is_slow: AtomicBool,
     /// It said good-bye.
     pub(crate) has_left: AtomicBool,
+    /// It closed the connection that ended last, or broke off.
+    pub(crate) is_gone: AtomicBool,
 }
 
 /// What all connections share.
@@ -47,6 +49,8 @@ pub(crate) struct Shared<M> {
     pub(crate) changed: Notify,
     pub(crate) fast_lane: Semaphore,
     pub(crate) slow_lane: Semaphore,
+    /// Connections that are left to readers of the page.
+    pub(crate) page_places: Arc<Semaphore>,
     status: Mutex<Arc<StatusView>>,
     failure: Mutex<Option<NetError>>,
     failed: Notify,
@@ -67,6 +71,7 @@ impl<M: CoordinatorMachine> Shared<M> {
             connections: Arc::new(Semaphore::new(limits.connections_per_client)),
             is_slow: AtomicBool::new(false),
             has_left: AtomicBool::new(false),
+            is_gone: AtomicBool::new(false),
         };
         Self {
             outboxes: Mutex::new(Outboxes::new(n_clients, limits.absence)),
@@ -78,6 +83,7 @@ impl<M: CoordinatorMachine> Shared<M> {
             changed: Notify::new(),
             fast_lane: Semaphore::new(limits.uploads_at_once.max(1)),
             slow_lane: Semaphore::new(1),
+            page_places: Arc::new(Semaphore::new(limits.page_connections)),
             status: Mutex::new(Arc::new(keeper.status())),
             failure: Mutex::new(None),
             failed: Notify::new(),
@@ -155,11 +161,17 @@ impl<M: CoordinatorMachine> Shared<M> {
         Arc::clone(&status)
     }
 
-    /// Who is connected, in the order of the roster.
+    /// Who is connected, in the order of the roster: whoever has a connection now, or computes and has said neither
+    /// good-bye nor broken off. Notices are kept for longer, for those who come back.
     pub(crate) fn connected(&self) -> Vec<bool> {
         let outboxes = self.outboxes.lock().unwrap_or_else(PoisonError::into_inner);
-        (0..self.seats.len())
-            .map(|place| outboxes.is_here(place))
+        let seats = self.seats.iter().enumerate();
+        seats
+            .map(|(place, seat)| {
+                let is_open =
+                    seat.connections.available_permits() < self.limits.connections_per_client;
+                outboxes.is_here(place) && (is_open || !seat.is_gone.load(Ordering::Relaxed))
+            })
             .collect()
     }
 

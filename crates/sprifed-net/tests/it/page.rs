@@ -1,16 +1,35 @@
+use std::net::SocketAddr;
+use std::time::Duration;
+
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use crate::raw::Raw;
 use crate::stage::{Stage, all_finish, open, run, until};
 
-async fn ask(address: std::net::SocketAddr, method: &str, path: &str) -> (String, String) {
+/// Says `request` and hears all that is answered; nothing, if the connection is closed at once.
+async fn hear(address: SocketAddr, request: &str) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
-    let request = format!("{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut heard = String::new();
-    stream.read_to_string(&mut heard).await.unwrap();
+    let mut heard = Vec::new();
+    if stream.write_all(request.as_bytes()).await.is_ok() {
+        let _ = stream.read_to_end(&mut heard).await;
+    }
+    String::from_utf8(heard).unwrap()
+}
+
+async fn ask(address: SocketAddr, method: &str, path: &str) -> (String, String) {
+    let request =
+        format!("{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
+    let heard = hear(address, &request).await;
     let (head, body) = heard.split_once("\r\n\r\n").unwrap();
     (head.to_owned(), body.to_owned())
+}
+
+/// Asks until the answer holds `words`.
+async fn until_said(address: SocketAddr, path: &str, words: &str) {
+    while !ask(address, "GET", path).await.1.contains(words) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -18,7 +37,7 @@ async fn the_page_shows_the_study_and_nothing_can_be_changed_there() {
     let stage = Stage::new("page", 3);
     let mut config = stage.server();
     config.page = Some("127.0.0.1:0".parse().unwrap());
-    config.patience.farewell = std::time::Duration::from_secs(1);
+    config.patience.farewell = Duration::from_secs(1);
     let server = open(config).unwrap();
     let address = server.address();
     let page = server.page_address().unwrap();
@@ -73,9 +92,164 @@ async fn the_page_shows_the_study_and_nothing_can_be_changed_there() {
         "{body}"
     );
     assert!(body.contains("<h2>Report</h2>"), "{body}");
+    // As the terminal and the page of a fit show it: two of the standard deviation 0.2.
+    assert!(body.contains("\u{b1} 0.4000"), "{body}");
+    assert!(
+        body.contains("two standard deviations (about 95 %) of the noise"),
+        "{body}"
+    );
     for method in ["POST", "PUT", "DELETE"] {
         let (head, _) = ask(page, method, "/status.json").await;
         assert!(head.starts_with("HTTP/1.1 405"), "{head}");
     }
+    server.abort();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_answers_under_its_own_address_only() {
+    let stage = Stage::new("page_names", 1);
+    let mut config = stage.server();
+    config.page = Some("127.0.0.1:0".parse().unwrap());
+    let server = open(config).unwrap();
+    let page = server.page_address().unwrap();
+    let server = run(server);
+    let port = page.port();
+    for path in [
+        "/",
+        "/status.json",
+        "/fragment",
+        "/metrics",
+        "/page.js",
+        "/no-such",
+    ] {
+        for head in [
+            format!("GET {path} HTTP/1.1\r\nhost: rebound.example:{port}\r\n"),
+            format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n"),
+            format!(
+                "GET {path} HTTP/1.1\r\nhost: localhost:{port}\r\nhost: rebound.example:{port}\r\n"
+            ),
+            format!(
+                "GET http://rebound.example:{port}{path} HTTP/1.1\r\nhost: localhost:{port}\r\n"
+            ),
+            format!(
+                "GET http://localhost:{port}{path} HTTP/1.1\r\nhost: rebound.example:{port}\r\n"
+            ),
+            format!("GET {path} HTTP/1.0\r\n"),
+        ] {
+            let heard = hear(page, &format!("{head}connection: close\r\n\r\n")).await;
+            let is_refused = ["HTTP/1.1 421", "HTTP/1.0 421", "HTTP/1.1 400"]
+                .iter()
+                .any(|status| heard.starts_with(status));
+            assert!(is_refused, "{head}{heard}");
+            assert!(!heard.contains("Adding"), "{head}{heard}");
+        }
+    }
+    for name in ["localhost", "127.0.0.1", "[::1]"] {
+        let head = format!("GET /status.json HTTP/1.1\r\nhost: {name}:{port}\r\n");
+        let heard = hear(page, &format!("{head}connection: close\r\n\r\n")).await;
+        assert!(heard.starts_with("HTTP/1.1 200"), "{name}: {heard}");
+    }
+    let (_, metrics) = ask(page, "GET", "/metrics").await;
+    assert!(
+        metrics.contains("sprifed_page_refused_total 36\n"),
+        "{metrics}"
+    );
+    server.abort();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn readers_of_the_page_are_counted_and_so_many_at_once() {
+    let stage = Stage::new("page_readers", 1);
+    let mut config = stage.server();
+    config.page = Some("127.0.0.1:0".parse().unwrap());
+    config.limits.page_connections = 2;
+    let server = open(config).unwrap();
+    let page = server.page_address().unwrap();
+    let server = run(server);
+    let request = format!("GET /metrics HTTP/1.1\r\nhost: {page}\r\nconnection: close\r\n\r\n");
+    let mut held = Vec::new();
+    for _ in 0..2 {
+        let mut stream = TcpStream::connect(page).await.unwrap();
+        // Served, so it has its place, and kept open.
+        let request = format!("GET /page.js HTTP/1.1\r\nhost: {page}\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        stream.read_exact(&mut [0; 15]).await.unwrap();
+        held.push(stream);
+    }
+    assert_eq!(hear(page, &request).await, "", "a third reader");
+    held.pop();
+    let mut heard = String::new();
+    while heard.is_empty() {
+        heard = hear(page, &request).await;
+    }
+    assert!(
+        heard.contains("sprifed_page_connections_total 3\n"),
+        "{heard}"
+    );
+    assert!(
+        !heard.contains("sprifed_page_connections_refused_total 0\n"),
+        "{heard}"
+    );
+    server.abort();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_is_connected_after_the_end_neither_who_left_nor_who_broke_off() {
+    let stage = Stage::new("page_connected", 3);
+    let mut config = stage.server();
+    config.page = Some("127.0.0.1:0".parse().unwrap());
+    config.patience.per_phase = Duration::from_secs(2);
+    let server = open(config).unwrap();
+    let (address, page) = (server.address(), server.page_address().unwrap());
+    let server = run(server);
+    // The third joins, is seen, and breaks off: it misses every sum.
+    let third = Raw::connect(
+        address,
+        &stage.issued.authority,
+        Some(&stage.issued.clients[2].0),
+    );
+    let mut third = third.await.unwrap();
+    third.say("POST /v1/return HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\nPOST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 6\r\n\r\njoined")
+        .await
+        .unwrap();
+    until_said(page, "/status.json", "\"connected\":[false,false,true]").await;
+    until(|| stage.n_stored(2) == 1).await;
+    drop(third);
+    until_said(page, "/status.json", "\"connected\":[false,false,false]").await;
+    all_finish(
+        (0..2)
+            .map(|client| stage.start_client(client, address, 0))
+            .collect(),
+    )
+    .await;
+    stage.until_written().await;
+    until_said(page, "/status.json", "\"connected\":[false,false,false]").await;
+    let (_, body) = ask(page, "GET", "/").await;
+    assert!(body.contains("0 of 3 connected"), "{body}");
+    assert!(body.contains("dropped out"), "{body}");
+    server.abort();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_computes_for_long_stays_connected() {
+    let stage = Stage::new("page_computing", 1);
+    let mut config = stage.server();
+    config.page = Some("127.0.0.1:0".parse().unwrap());
+    config.limits.head_time = Duration::from_millis(300);
+    let server = open(config).unwrap();
+    let (address, page) = (server.address(), server.page_address().unwrap());
+    let server = run(server);
+    let client = &stage.issued.clients[0].0;
+    let client = Raw::connect(address, &stage.issued.authority, Some(client));
+    let mut client = client.await.unwrap();
+    client
+        .say("POST /v1/return HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n")
+        .await
+        .unwrap();
+    // Until the coordinator closes the connection, because nothing more is asked.
+    client.hear().await.unwrap();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let (_, body) = ask(page, "GET", "/status.json").await;
+    assert!(body.contains("\"connected\":[true]"), "{body}");
     server.abort();
 }
