@@ -5,6 +5,7 @@ mod attacks;
 mod beforehand;
 mod cancelled;
 mod certificates;
+mod defect;
 mod disk;
 mod faults;
 mod leave;

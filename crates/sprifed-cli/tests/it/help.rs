@@ -62,3 +62,17 @@ fn the_version_is_that_of_the_package() {
         concat!("sprifed ", env!("CARGO_PKG_VERSION"))
     );
 }
+
+#[test]
+fn the_help_says_what_the_exit_codes_mean() {
+    let help = text("--help");
+    for words in [
+        "0  done",
+        "1  ended",
+        "2  usage",
+        "3  environment",
+        "4  a defect",
+    ] {
+        assert!(help.contains(words), "{words}: {help}");
+    }
+}

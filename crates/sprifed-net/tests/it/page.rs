@@ -26,10 +26,19 @@ async fn ask(address: SocketAddr, method: &str, path: &str) -> (String, String) 
 }
 
 /// Asks until the answer holds `words`.
+///
+/// # Panics
+/// If it does not for twenty seconds.
 async fn until_said(address: SocketAddr, path: &str, words: &str) {
-    while !ask(address, "GET", path).await.1.contains(words) {
-        tokio::time::sleep(Duration::from_millis(5)).await;
+    let mut body = String::new();
+    for _ in 0..2000 {
+        (_, body) = ask(address, "GET", path).await;
+        if body.contains(words) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
     }
+    panic!("{words} is not in {body}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
