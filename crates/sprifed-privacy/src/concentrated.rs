@@ -6,6 +6,8 @@
 //! The conversion is an infimum over Rényi orders. Any order gives a sound bound, so an error in
 //! the search for the best one can only weaken the claim.
 
+use libm::{log, log1p};
+
 use crate::quantity::{ApproxDp, Delta, Epsilon, IllegalQuantity, Rho};
 use crate::rounding::{bisect, largest_within, upward};
 
@@ -22,7 +24,7 @@ impl Rho {
     /// [CKS20, Prop. 12], minimised over the order.
     #[must_use]
     pub fn to_approx_dp(self, delta: Delta) -> ApproxDp {
-        let claimed = upward(epsilon(self.get(), delta.get().ln())).min(f64::MAX);
+        let claimed = upward(epsilon(self.get(), log(delta.get()))).min(f64::MAX);
         let epsilon = Epsilon::try_from(claimed).unwrap_or_else(|_| unreachable!("ε ≥ 0"));
         ApproxDp::new(epsilon, delta)
     }
@@ -47,7 +49,7 @@ impl Rho {
     /// # Errors
     /// When no positive double is small enough.
     pub fn largest_within(target: ApproxDp) -> Result<Self, IllegalQuantity> {
-        let goal = target.delta().get().ln();
+        let goal = log(target.delta().get());
         let exceeds = |rho: f64| epsilon(rho, goal) > target.epsilon().get();
         Self::try_from(largest_within(exceeds))
     }
@@ -62,27 +64,27 @@ impl Rho {
 /// | `rho`, `goal` | ρ, ln δ |
 pub(crate) fn epsilon(rho: f64, goal: f64) -> f64 {
     // At the best order, (α−1)² ρ + ln α = ln(1/δ): the left side increases in α.
-    let enough = |excess: f64| excess * excess * rho + excess.ln_1p() >= -goal;
+    let enough = |excess: f64| excess * excess * rho + log1p(excess) >= -goal;
     let mut high = 1.0;
     while !enough(high) && high < 1e300 {
         high *= 2.0;
     }
     let excess = bisect((0.0, high), enough).1;
     let order = 1.0 + excess;
-    let bound = order * rho - (goal + excess.ln_1p()) / excess - (1.0 / excess).ln_1p();
+    let bound = order * rho - (goal + log1p(excess)) / excess - log1p(1.0 / excess);
     bound.max(0.0)
 }
 
 /// ln δ at which ρ-zCDP gives ε.
 pub(crate) fn log_delta(rho: f64, epsilon: f64) -> f64 {
     // At the best order, (2α−1) ρ + ln(1 − 1/α) = ε: the left side increases in α.
-    let enough = |excess: f64| (2.0 * excess + 1.0) * rho - (1.0 / excess).ln_1p() >= epsilon;
+    let enough = |excess: f64| (2.0 * excess + 1.0) * rho - log1p(1.0 / excess) >= epsilon;
     let mut high = 1.0;
     while !enough(high) && high < 1e300 {
         high *= 2.0;
     }
     let excess = bisect((f64::MIN_POSITIVE, high), enough).1;
     let exponent = excess * ((1.0 + excess) * rho - epsilon);
-    let bound = exponent - excess.ln_1p() - excess * (1.0 / excess).ln_1p();
+    let bound = exponent - log1p(excess) - excess * log1p(1.0 / excess);
     bound.min(0.0)
 }

@@ -9,7 +9,8 @@
 
 use core::f64::consts::{FRAC_1_SQRT_2, LN_2, PI};
 
-use puruspe::{erfc, erfcx};
+use libm::{erfc, exp, log, log1p};
+use puruspe::erfcx as erfcx_above_zero;
 
 use crate::quantity::{ApproxDp, Delta, Epsilon, IllegalQuantity, Mu};
 use crate::rounding::{bisect, largest_within, upward};
@@ -27,7 +28,7 @@ impl Mu {
     /// [DRS19, Cor. 2.13]: δ(ε) = Φ(−ε/μ + μ/2) − e^ε Φ(−ε/μ − μ/2), decreasing in ε.
     #[must_use]
     pub fn to_approx_dp(self, delta: Delta) -> ApproxDp {
-        let exact = epsilon(self.get(), delta.get().ln());
+        let exact = epsilon(self.get(), log(delta.get()));
         let epsilon = Epsilon::try_from(upward(exact)).unwrap_or_else(|_| overflowed());
         ApproxDp::new(epsilon, delta)
     }
@@ -53,7 +54,7 @@ impl Mu {
     /// When no positive double is small enough, which takes a δ below about 1e-308.
     pub fn largest_within(target: ApproxDp) -> Result<Self, IllegalQuantity> {
         let epsilon = target.epsilon().get();
-        let goal = target.delta().get().ln();
+        let goal = log(target.delta().get());
         let exceeds = |mu: f64| log_delta(mu, epsilon) > goal;
         Self::try_from(largest_within(exceeds))
     }
@@ -90,16 +91,16 @@ pub(crate) fn log_delta(mu: f64, epsilon: f64) -> f64 {
     let upper = epsilon / mu + mu / 2.0;
     if mu <= 0.5 || (lower > 25.0 && mu <= 2.0) {
         let area = integrate_mills_defect(lower, mu);
-        return -lower * lower / 2.0 - (2.0 * PI).sqrt().ln() + area.ln();
+        return -lower * lower / 2.0 - log((2.0 * PI).sqrt()) + log(area);
     }
     if lower >= 0.0 {
         let difference = erfcx(lower * FRAC_1_SQRT_2) - erfcx(upper * FRAC_1_SQRT_2);
-        return -lower * lower / 2.0 - LN_2 + difference.ln();
+        return -lower * lower / 2.0 - LN_2 + log(difference);
     }
     // 1 − δ is the small number when μ is large: δ = 1 − (Φ(a) + φ(a) m(b)).
-    let density = (-lower * lower / 2.0).exp() / 2.0;
+    let density = exp(-lower * lower / 2.0) / 2.0;
     let missing = erfc(-lower * FRAC_1_SQRT_2) / 2.0 + density * erfcx(upper * FRAC_1_SQRT_2);
-    (-missing).ln_1p()
+    log1p(-missing)
 }
 
 /// ∫ (1 − z m(z)) dz from `start` over `length`, by 20-point Gauss-Legendre.
@@ -134,6 +135,19 @@ fn mills_defect(z: f64) -> f64 {
         return inverse * coefficients.iter().fold(0.0, |sum, c| sum * inverse + c);
     }
     1.0 - z * (PI / 2.0).sqrt() * erfcx(z * FRAC_1_SQRT_2)
+}
+
+/// e^(x²)·erfc(x), in arithmetic that is the same on every platform.
+///
+/// # Why
+/// Every party derives the schedule of a study from its budget. `puruspe` calls the platform's
+/// exponential, but only below zero, where erfcx(x) = 2e^(x²) − erfcx(−x).
+fn erfcx(x: f64) -> f64 {
+    if x >= 0.0 {
+        erfcx_above_zero(x)
+    } else {
+        2.0 * exp(x * x) - erfcx_above_zero(-x)
+    }
 }
 
 /// Positive nodes and weights of the 20-point Gauss-Legendre rule on [−1, 1].

@@ -241,10 +241,11 @@ pub fn conditional_rounding_bound(
     log_repeat_probability: f64,
 ) -> f64 {
     let root = f64::from(coordinates).sqrt();
-    let always = (scaled_clip + root).powi(2);
+    let always = (scaled_clip + root) * (scaled_clip + root);
     let deviation = (-2.0 * log_repeat_probability).sqrt();
-    let usually =
-        scaled_clip.powi(2) + f64::from(coordinates) / 4.0 + deviation * (scaled_clip + root / 2.0);
+    let usually = scaled_clip * scaled_clip
+        + f64::from(coordinates) / 4.0
+        + deviation * (scaled_clip + root / 2.0);
     always.min(usually)
 }
 

@@ -3,7 +3,6 @@
 //! For backends that never show scores. The noise on a score does not grow with the number of
 //! features: one score moves by at most b·c, where the vector of all of them moves by √p·b·c.
 
-use nalgebra::{DMatrix, DVector};
 use sprifed_noise::Provenance;
 use sprifed_privacy::{Mu, RangeBound, Rho, Rounding};
 use sprifed_query::{
@@ -16,6 +15,7 @@ use crate::fit::{Fit, FitStatus};
 use crate::least_squares::{NoisyNormalEquations, Solution};
 use crate::opening::OpeningCosts;
 use crate::setting::{Intercept, Setting};
+use crate::square_matrix::SquareMatrix;
 
 #[cfg(test)]
 mod tests;
@@ -47,7 +47,7 @@ const UPDATE_NORM: f64 = 0.8;
 /// for a choice of cost ρ has the square ln p / (4ρ) up to a constant.
 fn score_clips(setting: &Setting, choice_rho: f64) -> (f64, f64) {
     let records = f64::from(setting.n_records);
-    let noise = f64::from(setting.n_features).ln() / (4.0 * choice_rho);
+    let noise = libm::log(f64::from(setting.n_features)) / (4.0 * choice_rho);
     let quality = |(feature, residual): (f64, f64)| {
         let signal = kept_signal(feature) / feature * kept_signal(residual) / residual;
         let spread = noise + records * clipped_variance(feature) * clipped_variance(residual);
@@ -202,7 +202,7 @@ pub struct Argmax {
     /// Coefficients in units of scaled features, in the order of the support.
     coefficients: Vec<f64>,
     /// Second moments of (1?, x_S), as far as they were asked for.
-    gram: DMatrix<f64>,
+    gram: SquareMatrix,
     intercept: f64,
     feature_scale: f64,
     scale: f64,
@@ -229,7 +229,7 @@ impl Argmax {
         setting.check()?;
         let constant = usize::from(setting.intercept == Intercept::Estimated);
         let size = setting.sparsity as usize + constant;
-        let mut gram = DMatrix::zeros(size, size);
+        let mut gram = SquareMatrix::zeros(size);
         if constant == 1 {
             gram[(0, 0)] = f64::from(setting.n_records);
         }
@@ -352,8 +352,8 @@ impl Argmax {
         #[expect(clippy::cast_precision_loss, reason = "a support is small")]
         let expected = 1.0 / size as f64;
         let mut solution = NoisyNormalEquations {
-            gram: self.gram.view((0, 0), (size, size)).into_owned(),
-            cross: DVector::from_column_slice(cross.get(..size).unwrap_or(cross)),
+            gram: SquareMatrix::from_fn(size, |row, column| self.gram[(row, column)]),
+            cross: cross.get(..size).unwrap_or(cross).to_vec(),
             gram_noise: noise,
             cross_noise: noise,
         }
@@ -378,8 +378,7 @@ impl Argmax {
         #[expect(clippy::cast_precision_loss, reason = "a support is small")]
         let expected = 1.0 / self.support.len().max(1) as f64;
         let solution = moments.normal_equations().solve_expecting(expected);
-        let changes = DVector::from_column_slice(&solution.coefficients);
-        self.intercept += self.scale * moments.intercept_change(&changes);
+        self.intercept += self.scale * moments.intercept_change(&solution.coefficients);
         for (coefficient, change) in self.coefficients.iter_mut().zip(&solution.coefficients) {
             *coefficient += self.scale * change;
         }

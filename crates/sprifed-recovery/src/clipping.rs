@@ -2,7 +2,9 @@
 
 use core::f64::consts::{FRAC_1_SQRT_2, PI};
 
-use puruspe::erf;
+use libm::{erf, exp};
+
+use crate::portable::square;
 
 /// k(q) = E[z·clip(z, q)]: how much of a small shift survives clipping at q standard deviations.
 #[must_use]
@@ -14,7 +16,7 @@ pub fn kept_signal(clip: f64) -> f64 {
 #[must_use]
 pub fn clipped_variance(clip: f64) -> f64 {
     let inside = kept_signal(clip);
-    let density = (-clip * clip / 2.0).exp() / (2.0 * PI).sqrt();
+    let density = exp(-clip * clip / 2.0) / (2.0 * PI).sqrt();
     (inside - 2.0 * clip * density) / (clip * clip) + 1.0 - inside
 }
 
@@ -23,7 +25,7 @@ pub fn clipped_variance(clip: f64) -> f64 {
 #[must_use]
 pub fn best_clip(noise_variance: f64, records: f64) -> f64 {
     let variance = |clip: f64| {
-        (noise_variance + records * clipped_variance(clip)) * (clip / kept_signal(clip)).powi(2)
+        (noise_variance + records * clipped_variance(clip)) * square(clip / kept_signal(clip))
     };
     CLIPS
         .into_iter()

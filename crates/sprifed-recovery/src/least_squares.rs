@@ -1,8 +1,8 @@
 //! PRIVATE-OLS: normal equations with noise in them, repaired before they are solved.
 
-use nalgebra::{DMatrix, DVector, Dyn, SymmetricEigen};
-
 use crate::fit::FitStatus;
+use crate::portable::{larger, norm, square};
+use crate::square_matrix::{Eigen, SquareMatrix};
 
 #[cfg(test)]
 mod tests;
@@ -11,9 +11,9 @@ mod tests;
 #[derive(Clone, Debug, PartialEq)]
 pub struct NoisyNormalEquations {
     /// G: noisy second moments of the support.
-    pub gram: DMatrix<f64>,
+    pub gram: SquareMatrix,
     /// g: noisy correlations with the response or residual.
-    pub cross: DVector<f64>,
+    pub cross: Vec<f64>,
     /// The standard deviation of the noise on an entry of G.
     pub gram_noise: f64,
     /// The standard deviation of the noise on an entry of g.
@@ -45,7 +45,7 @@ impl NoisyNormalEquations {
     /// be inverted into an arbitrarily large coefficient.
     #[must_use]
     pub fn solve(&self) -> Solution {
-        self.invert(|eigenvalue, floor| 1.0 / eigenvalue.max(floor))
+        self.invert(|eigenvalue, floor| 1.0 / larger(eigenvalue, floor))
     }
 
     /// Solves for coefficients that are expected to have the variance `expected`, in the units of
@@ -57,10 +57,10 @@ impl NoisyNormalEquations {
     /// the noise is small this is 1/λ; where it is not, plain inversion would return noise.
     #[must_use]
     pub fn solve_expecting(&self, expected: f64) -> Solution {
-        let noise = self.cross_noise.powi(2) / expected;
+        let noise = square(self.cross_noise) / expected;
         self.invert(|eigenvalue, _| {
-            let positive = eigenvalue.max(0.0);
-            positive / (positive * positive + noise).max(f64::MIN_POSITIVE)
+            let positive = larger(eigenvalue, 0.0);
+            positive / larger(square(positive) + noise, f64::MIN_POSITIVE)
         })
     }
 
@@ -77,23 +77,17 @@ impl NoisyNormalEquations {
             };
         }
         let (eigen, floor) = self.eigen();
-        let condition = eigen.eigenvalues.max() / eigen.eigenvalues.min();
-        let repaired = eigen
-            .eigenvalues
-            .iter()
-            .filter(|value| **value < floor)
-            .count();
-        let inverted = eigen.eigenvalues.map(|value| inverse_of(value, floor));
-        let inverse = recompose(&eigen.eigenvectors, &inverted);
-        let coefficients = &inverse * &self.cross;
-        let spread = |row: usize| inverse.row(row).norm() * self.cross_noise;
+        let (largest, smallest) = eigen.extremes();
+        let condition = largest / smallest;
+        let repaired = eigen.values.iter().filter(|value| **value < floor);
+        let repaired = repaired.count();
+        let inverse = eigen.recompose(|value| inverse_of(value, floor));
+        let spread = |row: usize| norm(inverse.row(row)) * self.cross_noise;
         Solution {
-            coefficients: coefficients.iter().copied().collect(),
+            coefficients: inverse.times(&self.cross),
             noise_std_devs: (0..size).map(spread).collect(),
-            sampling_std_devs: inverse
-                .diagonal()
-                .iter()
-                .map(|d| d.max(0.0).sqrt())
+            sampling_std_devs: (0..size)
+                .map(|row| larger(inverse[(row, row)], 0.0).sqrt())
                 .collect(),
             condition,
             repaired,
@@ -102,9 +96,11 @@ impl NoisyNormalEquations {
 
     /// The equations for coefficients measured from −`shift` on: g + G·shift.
     #[must_use]
-    pub fn shifted(&self, shift: &DVector<f64>) -> Self {
+    pub fn shifted(&self, shift: &[f64]) -> Self {
+        let moved = self.gram.times(shift);
+        let cross = self.cross.iter().zip(&moved);
         Self {
-            cross: &self.cross + &self.gram * shift,
+            cross: cross.map(|(cross, moved)| cross + moved).collect(),
             ..self.clone()
         }
     }
@@ -112,41 +108,27 @@ impl NoisyNormalEquations {
     /// The equations of some of the features.
     #[must_use]
     pub fn restricted(&self, chosen: &[usize]) -> Self {
-        let size = chosen.len();
-        let gram = DMatrix::from_fn(size, size, |row, column| {
-            self.gram[(chosen[row], chosen[column])]
-        });
-        let cross = DVector::from_fn(size, |row, _| self.cross[chosen[row]]);
         Self {
-            gram,
-            cross,
+            gram: self.gram.restricted(chosen),
+            cross: chosen.iter().map(|index| self.cross[*index]).collect(),
             ..*self
         }
     }
 
     /// G with every eigenvalue raised to at least the noise level, and how many were raised.
     #[must_use]
-    pub fn repaired_gram(&self) -> (DMatrix<f64>, usize) {
+    pub fn repaired_gram(&self) -> (SquareMatrix, usize) {
         let (eigen, floor) = self.eigen();
-        let repaired = eigen
-            .eigenvalues
-            .iter()
-            .filter(|value| **value < floor)
-            .count();
-        let raised = eigen.eigenvalues.map(|value| value.max(floor));
-        (recompose(&eigen.eigenvectors, &raised), repaired)
+        let repaired = eigen.values.iter().filter(|value| **value < floor);
+        let repaired = repaired.count();
+        (eigen.recompose(|value| larger(value, floor)), repaired)
     }
 
-    fn eigen(&self) -> (SymmetricEigen<f64, Dyn>, f64) {
-        let symmetric = (&self.gram + self.gram.transpose()) / 2.0;
+    fn eigen(&self) -> (Eigen, f64) {
         #[expect(clippy::cast_precision_loss, reason = "a support is small")]
         let level = self.gram_noise * (self.cross.len() as f64 / 2.0).sqrt();
-        (SymmetricEigen::new(symmetric), level.max(1e-9))
+        (self.gram.symmetric_eigen(), larger(level, 1e-9))
     }
-}
-
-fn recompose(vectors: &DMatrix<f64>, values: &DVector<f64>) -> DMatrix<f64> {
-    vectors * DMatrix::from_diagonal(values) * vectors.transpose()
 }
 
 impl Solution {
@@ -171,10 +153,10 @@ impl Solution {
         if status != FitStatus::Complete {
             return status;
         }
-        let selected = (2.0 * (20.0 * f64::from(candidates)).ln()).sqrt() / OUTSTANDING;
+        let selected = (2.0 * libm::log(20.0 * f64::from(candidates))).sqrt() / OUTSTANDING;
         let both = self.noise_std_devs.iter().zip(&self.sampling_std_devs);
         let noise: Vec<f64> = both
-            .map(|(noise, sampling)| noise.hypot(selected * sampling))
+            .map(|(noise, sampling)| norm(&[*noise, selected * sampling]))
             .collect();
         let largest_ratio = largest_ratio(coefficients, &noise);
         if largest_ratio < OUTSTANDING {
@@ -205,6 +187,6 @@ const OUTSTANDING: f64 = 3.0;
 fn largest_ratio(coefficients: &[f64], noise: &[f64]) -> f64 {
     let ratios = coefficients.iter().zip(noise);
     ratios
-        .map(|(coefficient, noise)| coefficient.abs() / noise.max(f64::MIN_POSITIVE))
-        .fold(0.0, f64::max)
+        .map(|(coefficient, noise)| coefficient.abs() / larger(*noise, f64::MIN_POSITIVE))
+        .fold(0.0, |most, ratio| larger(ratio, most))
 }

@@ -4,20 +4,38 @@ mod argmax;
 mod baseline;
 mod catalogue;
 mod clipping;
+#[expect(
+    clippy::disallowed_methods,
+    reason = "reads records, in one process: no party derives a question from it"
+)]
 mod correlate;
 mod fit;
 mod least_squares;
 mod moments;
 mod opening;
 mod paper;
+#[expect(
+    clippy::disallowed_methods,
+    reason = "noise of the paper, for simulation: no party derives a question from it"
+)]
 mod paper_noise;
 mod pool;
 mod pooled;
+mod portable;
+#[expect(
+    clippy::disallowed_methods,
+    reason = "reads records without noise, to be compared with: no party derives a question from it"
+)]
 mod reference;
 mod residual_scale;
 mod schedule;
 mod setting;
+mod square_matrix;
 mod subset;
+#[expect(
+    clippy::disallowed_methods,
+    reason = "bounds of theorems, in words and tables: no party derives a question from them"
+)]
 pub mod theory;
 
 pub use argmax::{Argmax, plan_argmax};
@@ -38,4 +56,5 @@ pub use reference::{non_private_lasso, non_private_lasso_at, non_private_omp};
 pub use residual_scale::{estimate_row_scale, estimate_scale};
 pub use schedule::{Schedule, Working};
 pub use setting::{Intercept, Setting, share_of};
+pub use square_matrix::SquareMatrix;
 pub use subset::best_subset;

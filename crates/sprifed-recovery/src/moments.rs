@@ -2,11 +2,12 @@
 
 use core::f64::consts::SQRT_2;
 
-use nalgebra::{DMatrix, DVector};
 use sprifed_query::{Answer, AnswerBlock, LinearModel, Question, Scales};
 
 use crate::least_squares::NoisyNormalEquations;
+use crate::portable::dot;
 use crate::setting::{Intercept, Setting};
+use crate::square_matrix::SquareMatrix;
 
 #[cfg(test)]
 mod tests;
@@ -14,7 +15,7 @@ mod tests;
 /// Noisy sums of z·zᵀ with z = (1?, x_S, residual), each variable in its own unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moments {
-    matrix: DMatrix<f64>,
+    matrix: SquareMatrix,
     noise: f64,
     intercept: bool,
     records: f64,
@@ -75,7 +76,7 @@ impl Moments {
         records: f64,
     ) -> Self {
         let size = support + 1 + usize::from(intercept);
-        let mut matrix = DMatrix::zeros(size, size);
+        let mut matrix = SquareMatrix::zeros(size);
         let mut values = block.values.iter();
         for row in 0..size {
             for column in row..size {
@@ -96,27 +97,23 @@ impl Moments {
     /// The normal equations for the support, the intercept eliminated.
     #[must_use]
     pub fn normal_equations(&self) -> NoisyNormalEquations {
-        let size = self.matrix.nrows();
+        let size = self.matrix.size();
         let first = usize::from(self.intercept);
         let support = size - 1 - first;
-        let mut gram = self
-            .matrix
-            .view((first, first), (support, support))
-            .into_owned();
-        let mut cross: DVector<f64> = self
-            .matrix
-            .view((first, size - 1), (support, 1))
-            .column(0)
-            .into_owned();
+        let matrix = &self.matrix;
+        let mut gram =
+            SquareMatrix::from_fn(support, |row, column| matrix[(first + row, first + column)]);
+        let residuals = (first..first + support).map(|row| matrix[(row, size - 1)]);
+        let mut cross: Vec<f64> = residuals.collect();
         if self.intercept {
             let count = self.count();
-            let means = self
-                .matrix
-                .view((first, 0), (support, 1))
-                .column(0)
-                .into_owned();
-            gram -= &means * means.transpose() / count;
-            cross -= &means * (self.matrix[(0, size - 1)] / count);
+            let sums = &matrix.row(0)[1..=support];
+            for (row, left) in sums.iter().enumerate() {
+                for (column, right) in sums.iter().enumerate() {
+                    gram[(row, column)] -= left * right / count;
+                }
+                cross[row] -= left * (matrix[(0, size - 1)] / count);
+            }
         }
         NoisyNormalEquations {
             gram,
@@ -128,13 +125,12 @@ impl Moments {
 
     /// What the intercept changes by once the coefficients change by `changes`; zero without one.
     #[must_use]
-    pub fn intercept_change(&self, changes: &DVector<f64>) -> f64 {
+    pub fn intercept_change(&self, changes: &[f64]) -> f64 {
         if !self.intercept {
             return 0.0;
         }
-        let means = self.matrix.view((1, 0), (changes.len(), 1));
-        let explained = means.column(0).dot(changes);
-        (self.matrix[(0, self.matrix.nrows() - 1)] - explained) / self.count()
+        let explained = dot(&self.matrix.row(0)[1..], changes);
+        (self.matrix[(0, self.matrix.size() - 1)] - explained) / self.count()
     }
 
     /// The standard deviation of the noise on the mean of the residual, in its unit.

@@ -16,6 +16,10 @@
 //! No algorithm here has an intercept, and none is what users should run: they stand here to be
 //! compared with.
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the baselines as published, for simulation: no party derives a question from them"
+)]
 mod descent;
 mod gradient;
 mod honest;

@@ -1,5 +1,7 @@
 //! Estimates of every coefficient, pooled over rounds with inverse-variance weights.
 
+use crate::portable::larger;
+
 #[cfg(test)]
 mod tests;
 
@@ -63,7 +65,7 @@ impl Pool {
             .map_or(0.0, |candidate| candidate.ratio.abs());
         // 1.4826 times the median absolute value is the standard deviation of a normal.
         let background = if everybody {
-            (1.4826 * middle).max(1.0)
+            larger(1.4826 * middle, 1.0)
         } else {
             1.0
         };

@@ -9,13 +9,13 @@
 //! The selection needs no bound on features or response, and no quantity that depends on the
 //! unknown model, as the paper's B_C does.
 
-use nalgebra::DVector;
 use sprifed_noise::Provenance;
 use sprifed_query::{Answer, FeatureSet, LinearModel, Procedure, Question, Scales, Step, SumQuery};
 
 use crate::clipping::{best_clip, clipped_variance, kept_signal};
 use crate::fit::{Fit, FitStatus};
 use crate::pool::{Pool, Ranking, median};
+use crate::portable::{larger, smaller, square};
 use crate::schedule::{Schedule, Working};
 use crate::setting::Setting;
 use crate::subset::best_subset;
@@ -126,7 +126,7 @@ impl Pooled {
 
     fn ask_gradient(self, round: usize) -> Step<Self> {
         let planned = self.schedule.rounds[round];
-        let noise_variance = count(self.candidates.len()) / planned.cost.get().powi(2);
+        let noise_variance = count(self.candidates.len()) / square(planned.cost.get());
         let clip = best_clip(noise_variance, self.records()) * self.expected_scale;
         let gradient = Question::RowClippedGradient {
             model: self.model(),
@@ -161,7 +161,7 @@ impl Pooled {
         let size = self.candidates.len();
         // In units of scaled features the row norm is √K.
         let unit = count(size).sqrt();
-        let noise_variance = (block.noise_std_dev * unit).powi(2);
+        let noise_variance = square(block.noise_std_dev * unit);
         let inactive = size > 20 * self.setting.sparsity as usize;
         let centre = if inactive { median(&block.values) } else { 0.0 };
         let relative = clip / self.scale;
@@ -228,10 +228,8 @@ impl Pooled {
         let size = |terms: &[(u32, f64)]| terms.iter().map(|(_, value)| value * value).sum::<f64>();
         let explained = size(&terms) - size(&self.terms);
         let least = LEAST_FALL * self.scale * self.scale;
-        self.expected_scale = (self.scale * self.scale - explained)
-            .max(least)
-            .sqrt()
-            .min(self.scale);
+        let expected = larger(self.scale * self.scale - explained, least).sqrt();
+        self.expected_scale = smaller(expected, self.scale);
         self.terms = terms;
     }
 
@@ -286,8 +284,7 @@ impl Pooled {
         let changes = equations.solve().coefficients;
         let changes: Vec<f64> = changes.iter().map(|change| change * self.scale).collect();
         let records = self.records();
-        let error = self.scale
-            * (equations.cross_noise.powi(2) / (records * records) + 1.0 / records).sqrt();
+        let error = self.scale * (square(equations.cross_noise / records) + 1.0 / records).sqrt();
         let now = self.current(features);
         let updated = features.iter().zip(now.iter().zip(&changes));
         let mut terms: Vec<(u32, f64)> = updated
@@ -298,10 +295,13 @@ impl Pooled {
         terms.retain(|(_, value)| value.abs() > KEPT * error);
         // Features that are not centred move the mean of the residual, which the next gradient
         // must not take for an effect of all of them.
-        let before = DVector::from_vec(now);
         self.adopt(terms);
         if moments.mean_noise() < MOST_MEAN_NOISE {
-            let changes = (DVector::from_vec(self.current(features)) - before) / self.scale;
+            let after = self.current(features);
+            let changes = after.iter().zip(&now);
+            let changes: Vec<f64> = changes
+                .map(|(after, before)| (after - before) / self.scale)
+                .collect();
             self.intercept += self.scale * moments.intercept_change(&changes);
         }
     }
@@ -343,19 +343,22 @@ impl Pooled {
             return self.nothing();
         };
         let equations = moments.normal_equations();
-        let before = DVector::from_vec(self.current(finalists)) / self.scale;
+        let current = self.current(finalists);
+        let before: Vec<f64> = current.iter().map(|value| value / self.scale).collect();
         let response = equations.shifted(&before);
         let chosen = best_subset(&response, self.setting.sparsity as usize);
-        let dropped = DVector::from_fn(before.len(), |index, _| {
-            if chosen.contains(&index) {
-                0.0
-            } else {
-                before[index]
-            }
-        });
+        let dropped: Vec<f64> = (0..before.len())
+            .map(|index| {
+                if chosen.contains(&index) {
+                    0.0
+                } else {
+                    before[index]
+                }
+            })
+            .collect();
         let chosen_equations = equations.shifted(&dropped).restricted(&chosen);
         let solution = chosen_equations.solve_expecting(1.0 / count(chosen.len().max(1)));
-        let mut changes = -dropped;
+        let mut changes: Vec<f64> = dropped.iter().map(|value| -value).collect();
         let mut coefficients = Vec::new();
         for (index, change) in chosen.iter().zip(&solution.coefficients) {
             changes[*index] = *change;

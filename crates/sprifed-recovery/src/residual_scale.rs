@@ -3,8 +3,10 @@
 //! The histogram has one bucket for each power of two, so that one question serves every scale
 //! within a factor 2¹³ of the public bound, and a bad model can not saturate it.
 
-use puruspe::erf;
+use libm::{erf, exp2};
 use sprifed_query::SCALE_BUCKETS;
+
+use crate::portable::square;
 
 #[cfg(test)]
 mod tests;
@@ -20,13 +22,13 @@ const STEPS_PER_HALVING: u32 = 8;
 #[must_use]
 pub fn estimate_scale(counts: &[f64], records: f64, largest: f64) -> f64 {
     let tried = (0..STEPS_PER_HALVING * 14)
-        .map(|step| largest * (-f64::from(step) / f64::from(STEPS_PER_HALVING)).exp2());
+        .map(|step| largest * exp2(-f64::from(step) / f64::from(STEPS_PER_HALVING)));
     let distance = |scale: f64| -> f64 {
         let expected = bucket_probabilities(scale / largest);
         counts
             .iter()
             .zip(expected)
-            .map(|(count, p)| (count - records * p).powi(2))
+            .map(|(count, p)| square(count - records * p))
             .sum()
     };
     let best = tried.min_by(|left, right| distance(*left).total_cmp(&distance(*right)));
@@ -49,7 +51,7 @@ pub fn estimate_row_scale(counts: &[f64], largest: f64) -> f64 {
             break;
         }
     }
-    largest * (-(median + 0.5) / 2.0).exp2()
+    largest * exp2(-(median + 0.5) / 2.0)
 }
 
 /// The probability of each bucket for a centred normal of this standard deviation, in units of
@@ -61,12 +63,12 @@ fn bucket_probabilities(scale: f64) -> [f64; SCALE_BUCKETS] {
         let upper = if bucket == 0 {
             1.0
         } else {
-            below((-halvings).exp2())
+            below(exp2(-halvings))
         };
         let lower = if bucket + 1 == SCALE_BUCKETS {
             0.0
         } else {
-            below((-halvings - 1.0).exp2())
+            below(exp2(-halvings - 1.0))
         };
         upper - lower
     })

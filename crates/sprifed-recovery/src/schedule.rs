@@ -8,6 +8,7 @@ use sprifed_privacy::{Mu, Rounding};
 use sprifed_query::{Plan, PlanError, PlannedStep, PlannedSum, SCALE_BUCKETS};
 
 use crate::opening::OpeningCosts;
+use crate::portable::larger;
 use crate::setting::{Intercept, Setting, share_of};
 
 #[cfg(test)]
@@ -112,8 +113,9 @@ impl Schedule {
         } else {
             0.0
         };
-        let weights: Vec<f64> = (0..rounds)
-            .map(|round| working.decay().powf(f64::from(round)))
+        let decayed = |weight: &f64| Some(weight * working.decay());
+        let weights: Vec<f64> = core::iter::successors(Some(1.0), decayed)
+            .take(fractions.len())
             .collect();
         let weight: f64 = weights.iter().sum();
         let mut most = features;
@@ -129,7 +131,7 @@ impl Schedule {
         }
         let final_cost = share_of(total, FINAL_SHARE, 1)?;
         let told_apart = FINAL_RATE * f64::from(setting.n_records) * final_cost.get() - 1.0;
-        let final_features = (told_apart.max(0.0) as usize)
+        let final_features = (larger(told_apart, 0.0) as usize)
             .clamp(sparsity, FINAL_SLACK as usize * sparsity)
             .min(most);
         Ok(Self {

@@ -48,6 +48,11 @@ pub enum Intercept {
     Estimated,
 }
 
+/// Bounds and scales within these keep every number that a procedure derives far from the ends of
+/// double precision, whatever integers are released.
+const SMALLEST_BOUND: f64 = 1e-30;
+const LARGEST_BOUND: f64 = 1e30;
+
 impl Setting {
     /// The μ that sums may cost together.
     ///
@@ -63,7 +68,7 @@ impl Setting {
     ///
     /// # Errors
     /// When the sparsity is zero or not below the number of features, there are fewer than two
-    /// records, or a bound or scale is not a positive number.
+    /// records, or a bound or scale is not from 1e-30 to 1e30.
     pub fn check(&self) -> Result<(), PlanError> {
         let refuse = |found: String, required: &str| {
             Err(PlanError::Request {
@@ -85,17 +90,17 @@ impl Setting {
             let found = format!("{} records", self.n_records);
             return refuse(found, "at least 2 are required");
         }
-        let legal = |bound: f64| bound.is_finite() && bound > 0.0;
+        let legal = |bound: f64| (SMALLEST_BOUND..=LARGEST_BOUND).contains(&bound);
         if !legal(self.response_bound) || !legal(self.feature_bound) {
             let found = format!("bounds {} and {}", self.response_bound, self.feature_bound);
-            return refuse(found, "bounds must be finite and above zero");
+            return refuse(found, "bounds must be from 1e-30 to 1e30");
         }
         if let Some(scale) = self.feature_scale
             && !legal(scale)
         {
             return refuse(
                 format!("a feature scale of {scale}"),
-                "it must be finite and above zero",
+                "it must be from 1e-30 to 1e30",
             );
         }
         Ok(())

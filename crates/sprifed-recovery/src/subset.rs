@@ -1,8 +1,8 @@
 //! The best few of several features, from their noisy second moments alone: post-processing.
 
-use nalgebra::{DMatrix, DVector};
-
 use crate::least_squares::NoisyNormalEquations;
+use crate::portable::{dot, larger, square};
+use crate::square_matrix::{Cholesky, SquareMatrix};
 
 #[cfg(test)]
 mod tests;
@@ -27,8 +27,8 @@ pub fn best_subset(equations: &NoisyNormalEquations, size: usize) -> Vec<usize> 
 }
 
 struct Repaired {
-    gram: DMatrix<f64>,
-    cross: DVector<f64>,
+    gram: SquareMatrix,
+    cross: Vec<f64>,
 }
 
 impl Repaired {
@@ -40,30 +40,27 @@ impl Repaired {
         }
     }
 
-    fn solve(&self, chosen: &[usize]) -> DVector<f64> {
-        let gram = DMatrix::from_fn(chosen.len(), chosen.len(), |row, column| {
-            self.gram[(chosen[row], chosen[column])]
-        });
-        let cross = DVector::from_fn(chosen.len(), |row, _| self.cross[chosen[row]]);
-        gram.cholesky().map_or_else(
-            || DVector::zeros(chosen.len()),
-            |factor| factor.solve(&cross),
-        )
+    fn factor(&self, chosen: &[usize]) -> Option<Cholesky> {
+        self.gram.restricted(chosen).cholesky()
     }
 
-    fn explained(&self, chosen: &[usize], solution: &DVector<f64>) -> f64 {
-        chosen
-            .iter()
-            .zip(solution.iter())
-            .map(|(index, value)| self.cross[*index] * value)
-            .sum()
+    fn solve(&self, chosen: &[usize], factor: Option<&Cholesky>) -> Vec<f64> {
+        let cross: Vec<f64> = chosen.iter().map(|index| self.cross[*index]).collect();
+        factor.map_or_else(|| vec![0.0; chosen.len()], |factor| factor.solve(&cross))
+    }
+
+    fn explained(&self, chosen: &[usize], solution: &[f64]) -> f64 {
+        let cross: Vec<f64> = chosen.iter().map(|index| self.cross[*index]).collect();
+        dot(&cross, solution)
     }
 
     /// What is left of the correlation with each feature.
-    fn residual(&self, chosen: &[usize], solution: &DVector<f64>) -> DVector<f64> {
+    fn residual(&self, chosen: &[usize], solution: &[f64]) -> Vec<f64> {
         let mut left = self.cross.clone();
-        for (index, value) in chosen.iter().zip(solution.iter()) {
-            left -= self.gram.column(*index) * *value;
+        for (index, value) in chosen.iter().zip(solution) {
+            for (left, entry) in left.iter_mut().zip(self.gram.row(*index)) {
+                *left -= entry * value;
+            }
         }
         left
     }
@@ -71,7 +68,8 @@ impl Repaired {
     fn pursue(&self, size: usize) -> Vec<usize> {
         let mut chosen = Vec::with_capacity(size);
         while chosen.len() < size {
-            let left = self.residual(&chosen, &self.solve(&chosen));
+            let factor = self.factor(&chosen);
+            let left = self.residual(&chosen, &self.solve(&chosen, factor.as_ref()));
             let strength = |index: usize| left[index].abs() / self.gram[(index, index)].sqrt();
             let open = (0..self.cross.len()).filter(|index| !chosen.contains(index));
             let best = open.max_by(|a, b| strength(*a).total_cmp(&strength(*b)));
@@ -83,19 +81,22 @@ impl Repaired {
 
     /// The support with one feature exchanged that explains most, if it explains more.
     fn best_swap(&self, chosen: &[usize]) -> Option<Vec<usize>> {
-        let mut best = self.explained(chosen, &self.solve(chosen)) * (1.0 + 1e-9);
+        let solution = self.solve(chosen, self.factor(chosen).as_ref());
+        let mut best = self.explained(chosen, &solution) * (1.0 + 1e-9);
         let mut better = None;
         for leaving in 0..chosen.len() {
             let mut kept = chosen.to_vec();
             let left_out = kept.remove(leaving);
-            let solution = self.solve(&kept);
+            let factor = self.factor(&kept);
+            let solution = self.solve(&kept, factor.as_ref());
             let base = self.explained(&kept, &solution);
             let left = self.residual(&kept, &solution);
             for entering in 0..self.cross.len() {
                 if entering == left_out || kept.contains(&entering) {
                     continue;
                 }
-                let gain = left[entering].powi(2) / self.remaining_variance(&kept, entering);
+                let remaining = self.remaining_variance(&kept, factor.as_ref(), entering);
+                let gain = square(left[entering]) / remaining;
                 if base + gain > best {
                     best = base + gain;
                     let mut swapped = kept.clone();
@@ -108,14 +109,17 @@ impl Repaired {
     }
 
     /// The variance of a feature that the kept ones do not explain.
-    fn remaining_variance(&self, kept: &[usize], entering: usize) -> f64 {
-        let partners = DVector::from_fn(kept.len(), |row, _| self.gram[(kept[row], entering)]);
-        let gram = DMatrix::from_fn(kept.len(), kept.len(), |row, column| {
-            self.gram[(kept[row], kept[column])]
+    fn remaining_variance(
+        &self,
+        kept: &[usize],
+        factor: Option<&Cholesky>,
+        entering: usize,
+    ) -> f64 {
+        let partners: Vec<f64> = kept.iter().map(|row| self.gram[(*row, entering)]).collect();
+        let explained = factor.map_or(0.0, |factor| {
+            let forward = factor.forward(&partners);
+            dot(&forward, &forward)
         });
-        let explained = gram
-            .cholesky()
-            .map_or(0.0, |factor| partners.dot(&factor.solve(&partners)));
-        (self.gram[(entering, entering)] - explained).max(1e-9)
+        larger(self.gram[(entering, entering)] - explained, 1e-9)
     }
 }

@@ -1,6 +1,5 @@
 //! A baseline with certified noise, as a procedure.
 
-use nalgebra::DVector;
 use sprifed_noise::Provenance;
 use sprifed_query::{Answer, FeatureSet, LinearModel, Procedure, Question, Scales, Step, SumQuery};
 
@@ -191,8 +190,7 @@ impl Descent {
         };
         let expected = 1.0 / f64::from(self.setting.sparsity);
         let solution = moments.normal_equations().solve_expecting(expected);
-        let changes = DVector::from_column_slice(&solution.coefficients);
-        self.opening.intercept += scale * moments.intercept_change(&changes);
+        self.opening.intercept += scale * moments.intercept_change(&solution.coefficients);
         for ((_, coefficient), change) in terms.iter_mut().zip(&solution.coefficients) {
             *coefficient += scale * change;
         }

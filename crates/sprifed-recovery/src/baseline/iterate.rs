@@ -2,6 +2,8 @@
 
 use sprifed_query::LinearModel;
 
+use crate::portable::larger;
+
 /// The coefficients of all features, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Iterate {
@@ -23,7 +25,7 @@ impl Iterate {
     pub(crate) fn proximal_step(&mut self, gradient: Vec<f64>, step_size: f64, penalty: f64) {
         for (coefficient, slope) in self.coefficients.iter_mut().zip(&gradient) {
             let moved = *coefficient + step_size * slope;
-            *coefficient = moved.signum() * (moved.abs() - step_size * penalty).max(0.0);
+            *coefficient = moved.signum() * larger(moved.abs() - step_size * penalty, 0.0);
         }
         self.gradient = gradient;
     }

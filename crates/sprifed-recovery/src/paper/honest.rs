@@ -3,6 +3,7 @@
 use sprifed_privacy::{Algorithm, IllegalQuantity, IntegerBounds, Mu, Reading, Relation, RunShape};
 use sprifed_query::{Plan, PlanError, PlannedBlock, PlannedStep, PlannedSum};
 
+use crate::portable::larger;
 use crate::setting::{Intercept, Setting};
 
 /// The share of μ² that goes to the support rows.
@@ -164,7 +165,7 @@ fn boxed(
         clippy::cast_sign_loss,
         reason = "at least one and at most 65,536: a share has variance at least 25"
     )]
-    let finer = wanted.sqrt().ceil().max(1.0) as u32;
+    let finer = larger(wanted.sqrt().ceil(), 1.0) as u32;
     if let IntegerBounds::Box { bound, squares } = planned.block.bounds {
         let bound = bound * u64::from(finer);
         planned.block.bounds = IntegerBounds::Box { bound, squares };

@@ -1,13 +1,14 @@
 //! PRIVATE-OLS [SPRIFED, Algorithm 2]: least squares on the support, one row of sums for each
 //! feature as it is chosen.
 
-use nalgebra::{DMatrix, DVector};
 use sprifed_noise::Provenance;
 use sprifed_query::{AnswerBlock, LinearModel, Question};
 
 use super::{Limits, Solver};
 use crate::fit::{Fit, FitStatus};
 use crate::least_squares::{NoisyNormalEquations, Solution};
+use crate::portable::{larger, norm};
+use crate::square_matrix::SquareMatrix;
 
 /// The support so far, its noisy normal equations and their solution, in units of the data.
 #[derive(Clone, Debug)]
@@ -15,8 +16,8 @@ pub(super) struct PrivateOls {
     limits: Limits,
     solver: Solver,
     support: Vec<u32>,
-    gram: DMatrix<f64>,
-    cross: DVector<f64>,
+    gram: SquareMatrix,
+    cross: Vec<f64>,
     gram_noise: f64,
     cross_noise: f64,
     solution: Option<Solution>,
@@ -28,8 +29,8 @@ impl PrivateOls {
             limits,
             solver,
             support: Vec::new(),
-            gram: DMatrix::zeros(sparsity, sparsity),
-            cross: DVector::zeros(sparsity),
+            gram: SquareMatrix::zeros(sparsity),
+            cross: vec![0.0; sparsity],
             gram_noise: 0.0,
             cross_noise: 0.0,
             solution: None,
@@ -155,8 +156,8 @@ impl PrivateOls {
     fn solve(&mut self) {
         let size = self.support.len();
         let equations = NoisyNormalEquations {
-            gram: self.gram.view((0, 0), (size, size)).into_owned(),
-            cross: self.cross.rows(0, size).into_owned(),
+            gram: SquareMatrix::from_fn(size, |row, column| self.gram[(row, column)]),
+            cross: self.cross[..size].to_vec(),
             gram_noise: self.gram_noise,
             cross_noise: self.cross_noise,
         };
@@ -191,20 +192,16 @@ impl PrivateOls {
 
 /// G⁻¹g with G as it is; a G without inverse, which noise excludes, is repaired.
 fn solve_plainly(equations: &NoisyNormalEquations) -> Solution {
-    let Some(inverse) = equations.gram.clone().try_inverse() else {
+    let Some(inverse) = equations.gram.inverse() else {
         return equations.solve();
     };
-    let coefficients = &inverse * &equations.cross;
-    let noise = |row: usize| inverse.row(row).norm() * equations.cross_noise;
+    let noise = |row: usize| norm(inverse.row(row)) * equations.cross_noise;
+    let spread = |row: usize| larger(inverse[(row, row)], 0.0).sqrt();
     Solution {
-        coefficients: coefficients.iter().copied().collect(),
+        coefficients: inverse.times(&equations.cross),
         noise_std_devs: (0..equations.cross.len()).map(noise).collect(),
-        sampling_std_devs: inverse
-            .diagonal()
-            .iter()
-            .map(|d| d.max(0.0).sqrt())
-            .collect(),
-        condition: equations.gram.norm() * inverse.norm(),
+        sampling_std_devs: (0..equations.cross.len()).map(spread).collect(),
+        condition: equations.gram.length() * inverse.length(),
         repaired: 0,
     }
 }

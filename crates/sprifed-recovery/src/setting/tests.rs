@@ -92,9 +92,9 @@ fn fewer_than_two_records_are_refused() {
 }
 
 #[test]
-fn bounds_and_scales_that_are_not_positive_numbers_are_refused() {
-    for illegal in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let words = "bounds must be finite and above zero";
+fn bounds_and_scales_that_are_not_positive_numbers_of_usual_size_are_refused() {
+    for illegal in [0.0, -1.0, 1e-31, 1e31, 1e308, f64::NAN, f64::INFINITY] {
+        let words = "bounds must be from 1e-30 to 1e30";
         assert_refused(
             Setting {
                 response_bound: illegal,

@@ -5,14 +5,10 @@ use proptest::prelude::*;
 use super::*;
 
 fn equations(columns: &[Vec<f64>], response: &[f64]) -> NoisyNormalEquations {
-    let columns: Vec<DVector<f64>> = columns
-        .iter()
-        .map(|column| DVector::from_column_slice(column))
-        .collect();
-    let design = DMatrix::from_columns(&columns);
+    let gram = |row: usize, column: usize| dot(&columns[row], &columns[column]);
     NoisyNormalEquations {
-        gram: design.transpose() * &design,
-        cross: design.transpose() * DVector::from_column_slice(response),
+        gram: SquareMatrix::from_fn(columns.len(), gram),
+        cross: columns.iter().map(|column| dot(column, response)).collect(),
         gram_noise: 0.0,
         cross_noise: 0.0,
     }

@@ -1,9 +1,9 @@
 //! How far some columns of the design are from orthonormal, at least.
 
-use nalgebra::{DMatrix, DVector, SymmetricEigen};
 use sprifed_query::Records;
 
 use crate::reference::columns::{Matrix, add_multiple, dot};
+use crate::square_matrix::SquareMatrix;
 
 #[cfg(test)]
 mod tests;
@@ -115,7 +115,7 @@ struct Support {
     columns: Vec<Vec<f64>>,
     distance: f64,
     /// The direction of the largest eigenvalue.
-    leading: DVector<f64>,
+    leading: Vec<f64>,
 }
 
 impl Support {
@@ -127,15 +127,14 @@ impl Support {
             .collect();
         #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 records")]
         let records = matrix.responses.len() as f64;
-        let gram = DMatrix::from_fn(size, size, |row, column| {
+        let gram = SquareMatrix::from_fn(size, |row, column| {
             dot(&columns[row], &columns[column]) / records
         });
-        let eigen = SymmetricEigen::new(gram);
-        let (largest, smallest) = (eigen.eigenvalues.max(), eigen.eigenvalues.min());
-        let leading = eigen
-            .eigenvectors
-            .column(eigen.eigenvalues.imax())
-            .into_owned();
+        let eigen = gram.symmetric_eigen();
+        let (largest, smallest) = eigen.extremes();
+        let column = eigen.values.iter().position(|value| *value >= largest);
+        let column = column.unwrap_or(0);
+        let leading = (0..size).map(|row| eigen.vectors[(row, column)]).collect();
         let distance = (largest - 1.0).max(1.0 - smallest);
         Self {
             columns,

@@ -1,7 +1,8 @@
 //! The nearest `clippy.toml` replaces the root file, so an exception repeats every ban it does not lift.
 //!
-//! What each crate may lift is in `lifted-bans.toml`. The exception file of a crate is then the root
-//! file without the lines it lifts: `cargo xtask bans` writes it and the rule compares.
+//! What each crate may lift, and what it bans beside the root file, is in `lifted-bans.toml`. The
+//! exception file of a crate is then the root file without the lines it lifts and with the lines it
+//! adds: `cargo xtask bans` writes it and the rule compares.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,10 +23,39 @@ mod tests;
 struct Exception {
     reason: String,
     /// Paths, or `module::*` for everything below a module.
+    #[serde(default)]
     lift: Vec<String>,
+    /// What this crate alone may not use.
+    #[serde(default)]
+    ban: Vec<Ban>,
+}
+
+/// Methods and types that one crate may not use, for one reason.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ban {
+    reason: String,
+    #[serde(default)]
+    methods: Vec<String>,
+    #[serde(default)]
+    types: Vec<String>,
 }
 
 impl Exception {
+    /// The lines that follow `heading`, which opens a list of the root file.
+    fn added_below(&self, heading: &str) -> Vec<String> {
+        let of = |ban: &Ban| -> Vec<String> {
+            let paths = match heading {
+                "disallowed-methods = [" => &ban.methods,
+                "disallowed-types = [" => &ban.types,
+                _ => return Vec::new(),
+            };
+            let line = |path| format!("    {{ path = \"{path}\", reason = \"{}\" }},", ban.reason);
+            paths.iter().map(line).collect()
+        };
+        self.ban.iter().flat_map(of).collect()
+    }
+
     fn lifts(&self, ban: &str) -> bool {
         self.lift.iter().any(|lifted| covers(lifted, ban))
     }
@@ -143,6 +173,17 @@ fn check_exception(root: &str, folder: &str, exception: &Exception) -> Vec<Findi
             findings.push(Finding::in_file(LIST, problem, "delete it"));
         }
     }
+    for ban in &exception.ban {
+        let paths = ban.methods.iter().chain(&ban.types);
+        for path in paths.filter(|path| bans_in(root).any(|known| known == *path)) {
+            let problem = format!("`{folder}` bans `{path}`, which {ROOT} bans already");
+            findings.push(Finding::in_file(LIST, problem, "delete it"));
+        }
+        if ban.reason.trim().is_empty() || ban.reason.contains('"') {
+            let problem = format!("gives no plain reason for a ban of `{folder}`");
+            findings.push(Finding::in_file(LIST, problem, "say why, without quotes"));
+        }
+    }
     findings
 }
 
@@ -162,7 +203,7 @@ fn compare(path: &str, found: &str, expected: &str) -> Option<Finding> {
     (found != expected).then(|| finding.at_line(line))
 }
 
-/// The root file without the lines that `exception` lifts.
+/// The root file without the lines that `exception` lifts, and with those that it adds.
 fn exception_file(root: &str, exception: &Exception) -> String {
     let mut text = format!("# Written by `cargo xtask bans`. {}\n", exception.reason);
     for line in root
@@ -171,6 +212,10 @@ fn exception_file(root: &str, exception: &Exception) -> String {
     {
         text.push_str(line);
         text.push('\n');
+        for added in exception.added_below(line) {
+            text.push_str(&added);
+            text.push('\n');
+        }
     }
     text
 }

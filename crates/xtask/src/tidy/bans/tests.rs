@@ -78,6 +78,28 @@ fn a_declaration_needs_a_reason_and_a_ban_to_lift() {
 }
 
 #[test]
+fn a_crate_may_ban_more_than_the_root_file() {
+    let list =
+        "[a]\nreason = \"It decides.\"\n\n[[a.ban]]\nreason = \"y\"\nmethods = [\"f64::ln\"]\n";
+    let repository = Repository::sample([("crates/xtask/lifted-bans.toml", list)]);
+    let exceptions = parse(&repository).expect("the sample is well-formed");
+    let text = exception_file(ROOT, &exceptions["a"]);
+    assert!(text.contains("disallowed-methods = [\n    { path = \"f64::ln\", reason = \"y\" },\n"));
+    assert!(text.contains("std::fs::read") && text.contains("std::env::var"));
+    assert_eq!(found(list, Some(&text)), [""; 0]);
+    let without = text.replace("    { path = \"f64::ln\", reason = \"y\" },\n", "");
+    assert!(found(list, Some(&without))[0].contains("does not repeat the bans of f64::ln"));
+}
+
+#[test]
+fn a_ban_of_a_crate_needs_a_reason_and_is_not_in_the_root_file() {
+    let list = "[b]\nreason = \"x\"\n\n[[b.ban]]\nreason = \" \"\nmethods = [\"std::fs::read\"]\n";
+    let found = found(list, None);
+    assert!(found[0].contains("`b` bans `std::fs::read`, which clippy.toml bans already"));
+    assert!(found[1].contains("gives no plain reason for a ban of `b`"));
+}
+
+#[test]
 fn a_malformed_list_is_found() {
     assert!(found("[b]\n", None)[0].contains("is malformed"));
 }
