@@ -4,7 +4,7 @@
 use serde::Deserialize as _;
 use serde_json::Value;
 use sprifed_privacy::Epsilon;
-use sprifed_study::{PartyReceipt, SignedReceipt, Verified};
+use sprifed_study::{PartyReceipt, Released, SignedReceipt, Verified};
 
 use crate::failure::Failure;
 use crate::federation::study_files;
@@ -101,6 +101,29 @@ impl Document {
                 ))
             }
         }
+    }
+
+    /// Derives the model again from the released sums of a transcript file, and compares.
+    ///
+    /// # Errors
+    /// When the file is no transcript of this study, or gives another model; only a receipt of a study can tell.
+    pub fn verify_transcript(&self, transcript: &str, name: &str) -> Result<(), Failure> {
+        let refuse = |problem: &dyn core::fmt::Display| {
+            Failure::outcome(
+                "sprifed::transcript::wrong",
+                format!("`{name}` is not the transcript of this receipt: {problem}"),
+                "use the transcript.json that a party of the study has beside its receipt",
+            )
+        };
+        let receipt = match self {
+            Self::Model(_) => return Err(refuse(&"a model has none")),
+            Self::Study(receipt) => receipt,
+            Self::Party(receipt) => &receipt.study,
+        };
+        let released: Vec<Released> =
+            serde_json::from_str(transcript).map_err(|error| refuse(&error))?;
+        let verified = receipt.verify_transcript(&released);
+        verified.map_err(|problem| refuse(&problem))
     }
 
     /// Whether `model`, the content of a model file, is what the receipt says; only a receipt of a

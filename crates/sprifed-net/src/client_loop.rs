@@ -14,7 +14,7 @@ use crate::certificates::Identity;
 use crate::error::NetError;
 use crate::journal::{ClientEnd, Journal, SqliteJournal};
 use crate::machine::{ClientEffect, ClientMachine, Refused};
-use crate::private_files::write_artefacts;
+use crate::private_files::{erase_private, replace_private, write_artefacts};
 use crate::runtime::until_signal;
 
 pub use backoff::Persistence;
@@ -33,6 +33,8 @@ pub struct ClientConfig {
     pub authorities: PathBuf,
     /// The state file; created if there is none.
     pub state: PathBuf,
+    /// The file with the secret of the study, which is erased when the client's part is over.
+    pub secret: Option<PathBuf>,
     /// The folder for receipts.
     pub artefacts: PathBuf,
     /// A proxy to connect through, such as `http://proxy:3128`.
@@ -182,19 +184,27 @@ where
 
     /// Follows the notices of one session; ends with none if the coordinator has forgotten it.
     async fn follow(&mut self, machine: M) -> Result<Option<ClientEnd>, NetError> {
-        let (mut machine, _, mut effects) = computed(|| advance(machine, None)).await?;
+        let mut machine = machine;
         let mut after = 0;
         loop {
-            if let Some(end) = self.carry_out(effects).await? {
+            let polled;
+            (machine, polled) = self.carry_out(machine).await?;
+            if let Some(end) = polled {
                 return Ok(Some(end));
             }
             let Reply::Notice { number, bytes } = self.exchange.notice(after).await? else {
                 return Ok(None);
             };
             let taken;
-            (machine, taken, effects) = computed(move || advance(machine, Some(&bytes))).await?;
+            (machine, taken) = computed(move || {
+                let taken = machine.receive(&bytes);
+                (machine, taken)
+            })
+            .await?;
             if let Err(refused) = taken {
                 if refused.is_final {
+                    // It may have something to say before it goes.
+                    self.carry_out(machine).await?;
                     self.exchange.leave().await;
                     return Err(NetError::RefusedByClient(refused));
                 }
@@ -204,45 +214,50 @@ where
         }
     }
 
-    /// In order: what is persisted is on the disk before anything after it is sent.
-    async fn carry_out(
-        &mut self,
-        effects: Vec<ClientEffect>,
-    ) -> Result<Option<ClientEnd>, NetError> {
-        for effect in effects {
+    /// One effect after the other, each before the machine is asked for the next: what is persisted is on the disk
+    /// before anything that depends on it is computed or sent.
+    async fn carry_out(&mut self, mut machine: M) -> Result<(M, Option<ClientEnd>), NetError> {
+        loop {
+            let effect;
+            (machine, effect) = computed(move || {
+                let effect = machine.poll();
+                (machine, effect)
+            })
+            .await?;
             match effect {
-                ClientEffect::Persist(entry) => self.journal.append(&entry)?,
-                ClientEffect::Send(message) => {
+                None => return Ok((machine, None)),
+                Some(ClientEffect::Persist(entry)) => self.journal.append(&entry)?,
+                Some(ClientEffect::Erase { place, tombstone }) => {
+                    self.journal.erase(place, &tombstone)?;
+                }
+                Some(ClientEffect::ReplaceSecret(bytes)) => {
+                    if let Some(secret) = &self.config.secret {
+                        replace_private(secret, &bytes)?;
+                    }
+                }
+                Some(ClientEffect::Send(message)) => {
                     if let Sent::Refused(reason) = self.exchange.message(message).await? {
                         warn!(reason, "the study refused a message");
                     }
                 }
-                ClientEffect::Finished { artefacts, success } => {
-                    return Ok(Some(ClientEnd { artefacts, success }));
+                Some(ClientEffect::Finished { artefacts, success }) => {
+                    return Ok((machine, Some(ClientEnd { artefacts, success })));
                 }
             }
         }
-        Ok(None)
     }
 
     fn deliver(&self, end: &ClientEnd) -> Result<ClientEnded, NetError> {
         let files = write_artefacts(&self.config.artefacts, &end.artefacts)?;
+        if let Some(secret) = &self.config.secret {
+            erase_private(secret)?;
+        }
         info!(success = end.success, files = files.len(), "part over");
         Ok(ClientEnded::Finished {
             success: end.success,
             files,
         })
     }
-}
-
-/// A notice, if there is one, and all that the machine wants then.
-fn advance<M: ClientMachine>(
-    mut machine: M,
-    notice: Option<&[u8]>,
-) -> (M, Result<(), Refused>, Vec<ClientEffect>) {
-    let taken = notice.map_or(Ok(()), |notice| machine.receive(notice));
-    let effects = std::iter::from_fn(|| machine.poll()).collect();
-    (machine, taken, effects)
 }
 
 /// Computes on a thread that may block.

@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use zeroize::Zeroizing;
+
 use crate::status::StatusView;
 
 /// A client's place in the roster, known from its certificate.
@@ -137,15 +139,27 @@ pub trait ClientMachine: Send + 'static {
     /// the refusal is [final](Refused::is_final): the process ends then, and started again it goes on.
     fn receive(&mut self, notice: &[u8]) -> Result<(), Refused>;
 
-    /// The next effect, in order, until there is none.
+    /// The next effect, until there is none. May compute for seconds.
+    ///
+    /// The shell carries out each effect before it polls the next: a machine reads records in here, and only
+    /// after the charge for them was handed out to be persisted.
     fn poll(&mut self) -> Option<ClientEffect>;
 }
 
 /// What a client's study wants done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientEffect {
-    /// Bytes that are on the disk before any later [`Send`](Self::Send) leaves.
+    /// Bytes that are on the disk before the machine is polled again.
     Persist(Vec<u8>),
+    /// Other bytes in the place of what was persisted before: what it said is not needed any more.
+    Erase {
+        /// Which of all persisted entries, counted from zero.
+        place: u64,
+        /// What stands there from now on.
+        tombstone: Vec<u8>,
+    },
+    /// The secret of the study from now on; what it was before is overwritten.
+    ReplaceSecret(Zeroizing<Vec<u8>>),
     /// A message to the coordinator, repeated until it was accepted or refused.
     Send(Vec<u8>),
     /// The client's part is over.

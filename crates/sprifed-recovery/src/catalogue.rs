@@ -121,6 +121,22 @@ impl CertifiedProcedure {
         Self::DpGcd,
     ];
 
+    /// Which questions follow from which answers: grows with every change of that.
+    ///
+    /// Parties of a study derive the questions themselves, so all must have the same version.
+    #[must_use]
+    pub const fn version(self) -> u32 {
+        match self {
+            Self::Grad
+            | Self::Sieve
+            | Self::Argmax
+            | Self::HonestOmp
+            | Self::HonestGrad
+            | Self::DpSgd
+            | Self::DpGcd => 1,
+        }
+    }
+
     /// The public plan for `setting`.
     ///
     /// # Errors

@@ -22,7 +22,7 @@ use crate::plain_text::check_texts;
 pub(crate) mod tests;
 
 /// The format of the document; another one is refused.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// The most sums that a study can set up.
 const MOST_SUMS: u64 = 4096;
@@ -53,6 +53,8 @@ pub struct Agreement {
     pub coordinator: Digest,
     /// How features are looked for.
     pub procedure: CertifiedProcedure,
+    /// Which version of it: every party derives the questions itself, so all must have the same.
+    pub procedure_version: u32,
     /// What it is planned for.
     pub setting: Setting,
     /// Every question with its noise.
@@ -82,6 +84,19 @@ pub enum IllegalAgreement {
     Format {
         /// The format found.
         found: u32,
+    },
+    /// Another version of the procedure.
+    #[error(
+        "the study derives its questions by version {found} of {procedure}, but this program has version {required}; \
+         all parties must run the same version of the program"
+    )]
+    ProcedureVersion {
+        /// The procedure.
+        procedure: CertifiedProcedure,
+        /// The version of the study.
+        found: u32,
+        /// The version of this program.
+        required: u32,
     },
     /// The noise is not the parties' own.
     #[error("the plan's noise comes from {found}, but shares of the parties are required")]
@@ -163,6 +178,15 @@ impl Agreed {
         if agreement.format != FORMAT {
             return Err(IllegalAgreement::Format {
                 found: agreement.format,
+            });
+        }
+        let (procedure, found) = (agreement.procedure, agreement.procedure_version);
+        let required = procedure.version();
+        if found != required {
+            return Err(IllegalAgreement::ProcedureVersion {
+                procedure,
+                found,
+                required,
             });
         }
         check_texts(&agreement)?;
@@ -349,6 +373,7 @@ impl Agreement {
             nonce: key.nonce(),
             coordinator: Digest(key.identity().public()),
             procedure,
+            procedure_version: procedure.version(),
             setting,
             plan,
             parties: units.into_par_iter().enumerate().map(party).collect(),

@@ -1,5 +1,5 @@
-//! The coordinator of a study: it asks what the procedure asks, collects, and is trusted with
-//! nothing but the order of things.
+//! The coordinator of a study: it opens one sum after the other, tells every party what was released,
+//! and is trusted with nothing but the order of things. What is asked follows from the released sums.
 //!
 //! ```text
 //! Keys ─▶ Shares ─▶ for each step: Uploads ─▶ Confirmations ─▶ Unmasking ─▶ next step, or again
@@ -12,18 +12,17 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use sprifed_noise::PrivateSum;
 use sprifed_privacy::Ledger;
-use sprifed_query::{Answer, Procedure, Step, SumQuery};
-use sprifed_recovery::{Fit, Ready, SummingProcedure};
 use sprifed_secure_sum::{
     ClientId, Coordinator as Sums, CoordinatorOutput, IdentityKey, Phase, Reason, SumOutcome,
 };
 
 use crate::agreement::Agreed;
 use crate::checkpoint::{Checkpoint, SumEnding};
+use crate::derivation::{CannotDerive, Derivation};
 use crate::receipt::{Outcome, Receipt, SignedReceipt, SumRecord, realised_noise};
-use crate::wire::{Order, Report, Unreadable};
+use crate::transcript::{Released, Transcript};
+use crate::wire::{Order, Report, Unreadable, is_declined_by};
 
 mod cancel;
 #[cfg(test)]
@@ -69,12 +68,9 @@ pub enum CoordinatorError {
         /// The key agreed on.
         required: crate::Digest,
     },
-    /// The procedure has no plan for this setting.
+    /// The questions can not be derived.
     #[error(transparent)]
-    Plan(#[from] sprifed_query::PlanError),
-    /// The procedure needs choices, which sums do not make.
-    #[error("{0} needs choices, which secure sums do not make")]
-    NeedsChoices(sprifed_recovery::CertifiedProcedure),
+    CannotDerive(#[from] CannotDerive),
     /// Bytes that are no checkpoint of this study.
     #[error("checkpoint {epoch} can not be used: {reason}")]
     Checkpoint {
@@ -113,6 +109,7 @@ pub struct StudyCoordinator {
     identity: IdentityKey,
     software: String,
     sums: Sums,
+    derivation: Derivation,
     stage: Stage,
     ledger: Ledger,
     history: Vec<SumRecord>,
@@ -122,23 +119,22 @@ pub struct StudyCoordinator {
 }
 
 enum Stage {
-    Setup {
-        phase: Phase,
-        procedure: Box<SummingProcedure>,
-    },
-    Summing(Box<Summing>),
+    Setup(Phase),
+    Summing(Summing),
     Receipts(Box<SignedReceipt>),
     Ended(Box<SignedReceipt>),
     /// Only inside a transition.
     Moving,
 }
 
+#[derive(Clone, Copy)]
 struct Summing {
     phase: Phase,
     sum: u32,
+    step: usize,
     attempt: u32,
-    query: SumQuery,
-    waiting: SummingProcedure,
+    /// The question, by the digest of its discrete part.
+    question: crate::Digest,
 }
 
 impl StudyCoordinator {
@@ -156,17 +152,13 @@ impl StudyCoordinator {
         if found != required {
             return Err(CoordinatorError::OtherIdentity { found, required });
         }
-        let Ready::Sums(procedure) = agreement.procedure.begin(&agreement.setting)? else {
-            return Err(CoordinatorError::NeedsChoices(agreement.procedure));
-        };
+        let derivation = Derivation::begin(Arc::clone(&agreed))?;
         let plan = &agreement.plan;
         Ok(Self {
             ledger: Ledger::open(agreed.ceiling(), plan.relation, plan.unit),
             sums: Sums::open(Arc::clone(agreed.study())),
-            stage: Stage::Setup {
-                phase: Phase::Keys,
-                procedure: Box::new(procedure),
-            },
+            derivation,
+            stage: Stage::Setup(Phase::Keys),
             software: software.to_owned(),
             agreed,
             identity,
@@ -199,7 +191,10 @@ impl StudyCoordinator {
                     ..refuse(rejected.reason.to_string())
                 })
             }
-            Report::Declined { reason } => {
+            Report::Declined { reason, signature } => {
+                if !is_declined_by(&self.agreed, from, &reason, &signature) {
+                    return Err(refuse("a reason that its party has not signed".to_owned()));
+                }
                 if self.has_declined(from) || !self.is_invited(from) {
                     return Err(refuse(
                         "it has declined before, or is not invited".to_owned(),
@@ -223,11 +218,16 @@ impl StudyCoordinator {
     pub fn returned(&mut self, party: ClientId) {
         self.sums.handle_return(party);
         self.carry_over();
+        let released = self.transcript().released().iter();
+        let orders: Vec<Order> = released.cloned().map(Order::Released).collect();
+        for order in orders {
+            self.send([party], order.encode());
+        }
         match &self.stage {
             Stage::Summing(summing)
                 if summing.phase == Phase::Upload && self.sums.waits_for().contains(party) =>
             {
-                let order = summing.to_order();
+                let order = self.to_order(summing);
                 self.send([party], order);
             }
             Stage::Receipts(receipt) | Stage::Ended(receipt) => {
@@ -248,7 +248,7 @@ impl StudyCoordinator {
                 everybody.filter(|id| !signed.contains(&id.0)).collect()
             }
             Stage::Ended(_) | Stage::Moving => Vec::new(),
-            Stage::Setup { .. } | Stage::Summing(_) => self.sums.waits_for().iter().collect(),
+            Stage::Setup(_) | Stage::Summing(_) => self.sums.waits_for().iter().collect(),
         };
         let present = missing.into_iter().filter(|id| !self.has_declined(*id));
         present.collect()
@@ -263,21 +263,15 @@ impl StudyCoordinator {
                 self.effects.push_back(effect);
                 self.stage = Stage::Ended(receipt);
             }
-            Stage::Setup {
-                phase: Phase::Keys,
-                procedure,
-            } => {
-                self.stage = Stage::Setup {
-                    phase: Phase::Shares,
-                    procedure,
-                };
+            Stage::Setup(Phase::Keys) => {
+                self.stage = Stage::Setup(Phase::Shares);
                 self.sums.close_phase();
                 self.carry_over();
             }
-            Stage::Setup { procedure, .. } => {
+            Stage::Setup(_) => {
                 self.sums.close_phase();
                 if !self.carry_over() {
-                    self.next(procedure.start());
+                    self.next();
                 }
             }
             Stage::Summing(mut summing) => {
@@ -326,13 +320,11 @@ impl StudyCoordinator {
     #[must_use]
     pub fn phase(&self) -> StudyPhase {
         match &self.stage {
-            Stage::Setup {
-                phase: Phase::Keys, ..
-            } => StudyPhase::Keys,
-            Stage::Setup { .. } => StudyPhase::Shares,
+            Stage::Setup(Phase::Keys) => StudyPhase::Keys,
+            Stage::Setup(_) => StudyPhase::Shares,
             Stage::Summing(summing) => StudyPhase::Sum {
                 sum: summing.sum,
-                step: summing.query.step,
+                step: summing.step,
                 phase: summing.phase,
             },
             Stage::Receipts(_) => StudyPhase::Receipts,
@@ -345,7 +337,7 @@ impl StudyCoordinator {
     pub fn epoch(&self) -> u32 {
         let ended = u32::try_from(self.history.len()).unwrap_or(u32::MAX);
         match &self.stage {
-            Stage::Setup { .. } => 0,
+            Stage::Setup(_) => 0,
             _ => ended.saturating_add(1),
         }
     }
@@ -366,6 +358,12 @@ impl StudyCoordinator {
     #[must_use]
     pub const fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// The sums that were released.
+    #[must_use]
+    pub const fn transcript(&self) -> &Transcript {
+        self.derivation.transcript()
     }
 
     /// The sums that have ended.
@@ -408,7 +406,7 @@ impl StudyCoordinator {
                 }
                 CoordinatorOutput::StudyAbandoned(reason) => {
                     ended = true;
-                    self.finish(None, format!("the exchange of keys failed: {reason}"));
+                    self.finish(format!("the exchange of keys failed: {reason}"));
                 }
                 CoordinatorOutput::SumEnded(outcome) => {
                     ended = true;
@@ -432,30 +430,34 @@ impl StudyCoordinator {
         let Stage::Summing(summing) = core::mem::replace(&mut self.stage, Stage::Moving) else {
             return;
         };
-        let Summing {
-            sum,
-            attempt,
-            query,
-            waiting,
-            ..
-        } = *summing;
         match ending {
-            SumEnding::Unmasked { survivors, values } => {
-                let count = u32::try_from(survivors.len()).unwrap_or(u32::MAX);
-                let noise = realised_noise(&self.agreed, sum, count).unwrap_or_default();
-                self.record(sum, Outcome::Unmasked { survivors, noise });
-                match self.decode(query.step, values, count) {
-                    Some(answer) => self.next(waiting.resume(answer)),
-                    None => self.finish(None, "a sum had another length than planned".to_owned()),
-                }
-            }
+            SumEnding::Unmasked { survivors, values } => self.release(Released {
+                sum: summing.sum,
+                survivors,
+                values,
+            }),
             SumEnding::Abandoned { reason } => {
-                let words = format!("sum {sum}: {reason}");
-                self.record(sum, Outcome::Abandoned { reason });
-                self.ask(query, waiting, attempt + 1, &words);
+                let words = format!("sum {}: {reason}", summing.sum);
+                self.record(summing.sum, Outcome::Abandoned { reason });
+                self.ask(summing.attempt + 1, &words);
             }
-            SumEnding::Cancelled => self.end_cancelled(Some(sum)),
+            SumEnding::Cancelled => self.end_cancelled(Some(summing.sum)),
         }
+    }
+
+    /// Tells every invited party what was released, and goes on with what follows from it.
+    fn release(&mut self, released: Released) {
+        let (sum, survivors) = (released.sum, released.survivors.clone());
+        let count = u32::try_from(survivors.len()).unwrap_or(u32::MAX);
+        let noise = realised_noise(&self.agreed, sum, count).unwrap_or_default();
+        self.record(sum, Outcome::Unmasked { survivors, noise });
+        let order = Order::Released(released.clone()).encode();
+        if let Err(error) = self.derivation.take(released) {
+            return self.finish(error.to_string());
+        }
+        let everybody: Vec<ClientId> = self.agreed.study().roster().clients().collect();
+        self.send(everybody, order);
+        self.next();
     }
 
     fn record(&mut self, sum: u32, outcome: Outcome) {
@@ -472,62 +474,60 @@ impl StudyCoordinator {
         });
     }
 
-    fn decode(&self, step: usize, values: Vec<i64>, survivors: u32) -> Option<Answer> {
-        let planned = self.agreed.step(step)?;
-        let (participation, plan) = (self.agreed.participation(), planned.to_sum_plan());
-        let provenance = self.agreed.agreement().noise;
-        let sum =
-            PrivateSum::assume_unmasked_from(survivors, participation, plan, values, provenance)?;
-        Some(Answer::decode(&sum, planned, survivors))
-    }
-
-    fn next(&mut self, step: Step<SummingProcedure>) {
-        match step {
-            Step::Ask(query, waiting) => self.ask(query, waiting, 0, "not planned"),
-            Step::Done(fit) => self.finish(Some(fit), "complete".to_owned()),
+    fn next(&mut self) {
+        if let Some(problem) = self.derivation.problem() {
+            return self.finish(problem.to_string());
         }
+        if self.derivation.fit().is_some() {
+            return self.finish("complete".to_owned());
+        }
+        self.ask(0, "not planned");
     }
 
-    /// Opens a sum for `query`, or ends the study if there is none left for it.
-    fn ask(&mut self, query: SumQuery, waiting: SummingProcedure, attempt: u32, before: &str) {
+    /// Opens a sum for the next question, or ends the study if there is none left for it.
+    fn ask(&mut self, attempt: u32, before: &str) {
         let agreed = Arc::clone(&self.agreed);
-        let sum = agreed.sum_number(query.step, attempt);
-        let planned = agreed.step(query.step);
+        let query = self.derivation.query();
+        let (Some(step), Some(question)) = (query.map(|q| q.step), self.derivation.question())
+        else {
+            return self.finish("there is no question".to_owned());
+        };
+        let sum = agreed.sum_number(step, attempt);
+        let planned = agreed.step(step);
         let (Some(sum), Some(planned)) = (sum, planned) else {
-            let step = query.step;
             let ending = format!("step {step} has no answer and no attempt left ({before})");
-            return self.finish(None, ending);
+            return self.finish(ending);
         };
         let charged = self
             .ledger
             .spend(&planned.purpose, agreed.purchase(planned));
         if let Err(error) = charged.map(drop) {
-            return self.finish(None, error.to_string());
+            return self.finish(error.to_string());
         }
-        if let Err(error) = self.sums.open_sum(sum, agreed.digest().0) {
-            return self.finish(None, error.to_string());
+        let transcript = self.transcript().head();
+        if let Err(error) = self.sums.open_sum(sum, transcript.0) {
+            return self.finish(error.to_string());
         }
         let summing = Summing {
             phase: Phase::Upload,
             sum,
+            step,
             attempt,
-            query,
-            waiting,
+            question,
         };
-        let order = summing.to_order();
+        let order = self.to_order(&summing);
         let parties: Vec<ClientId> = self.sums.waits_for().iter().collect();
         self.send(parties, order);
-        self.stage = Stage::Summing(Box::new(summing));
+        self.stage = Stage::Summing(summing);
     }
 
-    fn finish(&mut self, fit: Option<Fit>, ending: String) {
-        let history = self.history.clone();
+    fn finish(&mut self, ending: String) {
         let receipt = Receipt::new(
             &self.software,
             &self.agreed,
-            history,
+            self.history.clone(),
             &self.ledger,
-            fit,
+            &self.derivation,
             ending,
         );
         let receipt = receipt.sign(&self.identity);
@@ -535,6 +535,15 @@ impl StudyCoordinator {
         let everybody: Vec<ClientId> = self.agreed.study().roster().clients().collect();
         self.send(everybody, order);
         self.stage = Stage::Receipts(Box::new(receipt));
+    }
+
+    fn to_order(&self, summing: &Summing) -> Vec<u8> {
+        let order = Order::Ask {
+            sum: summing.sum,
+            transcript: self.transcript().head(),
+            question: summing.question,
+        };
+        order.encode()
     }
 
     /// Bytes that were queued last for somebody else are not held a second time.
@@ -546,13 +555,6 @@ impl StudyCoordinator {
         let sends = parties.into_iter();
         self.effects
             .extend(sends.map(|id| CoordinatorEffect::Send(id, Arc::clone(&bytes))));
-    }
-}
-
-impl Summing {
-    fn to_order(&self) -> Vec<u8> {
-        let (sum, query) = (self.sum, self.query.clone());
-        Order::Ask { sum, query }.encode()
     }
 }
 

@@ -18,6 +18,7 @@ use sprifed_secure_sum::{
 use crate::agreement::Agreed;
 use crate::participant::{Declined, Participant, ParticipantOutput};
 use crate::party_key::PartyKey;
+use crate::transcript::{Released, Transcript};
 
 #[cfg(test)]
 mod tests;
@@ -84,8 +85,8 @@ pub struct Embedded<'a, R> {
     ledger: Ledger,
     attendance: Box<Attendance<'a>>,
     provenance: Provenance,
-    next_step: usize,
-    survivors: Vec<u32>,
+    /// What was released. The parties share the derivation of questions, which is the caller's.
+    transcript: Transcript,
 }
 
 impl<'a, S: RecordSource> Embedded<'a, Part<'a, S>> {
@@ -141,9 +142,8 @@ impl<'a, R: RecordSource + Send> Embedded<'a, R> {
             provenance: key.provenance(),
             ledger,
             attendance,
+            transcript: Transcript::begin(agreed.digest()),
             agreed,
-            next_step: 0,
-            survivors: Vec::new(),
         };
         let everyone: Vec<ClientId> = study.parties.iter().map(Participant::id).collect();
         study.collect(Phase::Keys, 0, &everyone)?;
@@ -171,10 +171,18 @@ impl<'a, R: RecordSource + Send> Embedded<'a, R> {
         &self.parties
     }
 
-    /// How many parties each finished sum is over.
+    /// How many parties each released sum is over.
     #[must_use]
-    pub fn survivors(&self) -> &[u32] {
-        &self.survivors
+    pub fn survivors(&self) -> Vec<u32> {
+        let released = self.transcript.released().iter();
+        let counts = released.map(|sum| u32::try_from(sum.survivors.len()).unwrap_or(u32::MAX));
+        counts.collect()
+    }
+
+    /// The sums that were released.
+    #[must_use]
+    pub const fn transcript(&self) -> &Transcript {
+        &self.transcript
     }
 
     /// Closes the phase before `phase`, and lets everybody who is told something answer.
@@ -249,7 +257,7 @@ impl<'a, R: RecordSource + Send> Embedded<'a, R> {
                 continue;
             };
             let present = (self.attendance)(phase, sum, *id);
-            while let Some(message) = next_message(party) {
+            while let Some(message) = next_message(party).map_err(declined(*id))? {
                 if present {
                     let taken = self.coordinator.handle_message(*id, &message);
                     taken.map_err(EmbeddedError::Refused)?;
@@ -260,6 +268,7 @@ impl<'a, R: RecordSource + Send> Embedded<'a, R> {
     }
 
     fn upload(&mut self, sum: u32, query: &SumQuery) -> Result<(), EmbeddedError> {
+        let (transcript, query) = (self.transcript.head(), Arc::new(query.clone()));
         let expected = self.coordinator.waits_for();
         let mut start = 0;
         while start < self.parties.len() {
@@ -268,7 +277,13 @@ impl<'a, R: RecordSource + Send> Embedded<'a, R> {
             let attendance = &self.attendance;
             part.par_iter_mut()
                 .filter(|party| is_there(&expected, attendance.as_ref(), sum, party.id()))
-                .try_for_each(|party| party.answer(sum, query).map_err(declined(party.id())))?;
+                .try_for_each(|party| {
+                    let asked = party.ask(sum, transcript, &query);
+                    asked.map_err(declined(party.id()))?;
+                    // The charge is kept in memory, as is everything else here.
+                    party.answer_charged();
+                    Ok::<(), EmbeddedError>(())
+                })?;
             let told: Vec<ClientId> = part.iter().map(Participant::id).collect();
             self.collect(Phase::Upload, sum, &told)?;
             start = end;
@@ -280,14 +295,14 @@ impl<'a, R: RecordSource + Send> Embedded<'a, R> {
         match outcome {
             SumOutcome::Unmasked(sum) => Ok(sum),
             SumOutcome::Abandoned { reason, .. } => Err(EmbeddedError::Abandoned {
-                step: self.next_step,
+                step: self.transcript.released().len(),
                 reason,
             }),
         }
     }
 
     fn add_up(&mut self, sum: u32, query: &SumQuery) -> Result<UnmaskedSum, EmbeddedError> {
-        self.coordinator.open_sum(sum, self.agreed.digest().0)?;
+        self.coordinator.open_sum(sum, self.transcript.head().0)?;
         self.upload(sum, query)?;
         let mut ended = None;
         for phase in [Phase::Confirm, Phase::Unmask, Phase::Upload] {
@@ -308,12 +323,13 @@ impl<R: RecordSource + Send> SumBackend for Embedded<'_, R> {
     type Error = EmbeddedError;
 
     fn answer(&mut self, query: &SumQuery) -> Result<Answer, EmbeddedError> {
+        let next_step = self.transcript.released().len();
         let not_planned = EmbeddedError::NotPlanned {
             found: query.step,
-            required: self.next_step,
+            required: next_step,
         };
         let agreed = Arc::clone(&self.agreed);
-        let next = Some(self.next_step).filter(|next| *next == query.step);
+        let next = Some(next_step).filter(|next| *next == query.step);
         let (Some(planned), Some(sum)) = (
             next.and_then(|step| agreed.step(step)),
             next.and_then(|step| agreed.sum_number(step, 0)),
@@ -327,15 +343,21 @@ impl<R: RecordSource + Send> SumBackend for Embedded<'_, R> {
                 .map_err(Box::new)?,
         );
         let ended = self.add_up(sum, query)?;
-        self.next_step += 1;
-        self.survivors.push(ended.survivors().len());
+        self.transcript.push(Released {
+            sum,
+            survivors: ended.survivors().iter().map(|id| id.0).collect(),
+            values: ended.values().to_vec(),
+        });
+        for party in &mut self.parties {
+            party.forget(next_step);
+        }
         self.decode(ended, planned)
     }
 }
 
 impl<R> core::fmt::Debug for Embedded<'_, R> {
     fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let (parties, step) = (self.parties.len(), self.next_step);
+        let (parties, step) = (self.parties.len(), self.transcript.released().len());
         write!(formatter, "Embedded({parties} parties, step {step})")
     }
 }
@@ -352,10 +374,15 @@ fn declined(party: ClientId) -> impl Fn(Declined) -> EmbeddedError {
 }
 
 /// What a party sends next. What it persists is lost with the process, as is everything else.
-fn next_message<R: RecordSource>(party: &mut Participant<R>) -> Option<SignedMessage> {
+fn next_message<R: RecordSource>(
+    party: &mut Participant<R>,
+) -> Result<Option<SignedMessage>, Declined> {
     loop {
-        if let ParticipantOutput::Send(message) = party.poll_output()? {
-            return Some(message);
+        match party.poll_output() {
+            None => return Ok(None),
+            Some(ParticipantOutput::Persist(_)) => {}
+            Some(ParticipantOutput::Send(message)) => return Ok(Some(message)),
+            Some(ParticipantOutput::Declined(declined)) => return Err(declined),
         }
     }
 }

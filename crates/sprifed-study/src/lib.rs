@@ -4,6 +4,7 @@
 mod agreement;
 mod checkpoint;
 mod coordinator;
+mod derivation;
 mod embedded;
 mod hexadecimal;
 mod participant;
@@ -14,20 +15,23 @@ mod policy;
 mod receipt;
 #[cfg(test)]
 mod test_world;
+mod transcript;
 mod wire;
 
 pub use agreement::{Agreed, Agreement, FORMAT, IllegalAgreement, Party, split_evenly};
 pub use coordinator::{
     CoordinatorEffect, CoordinatorError, MessageRefused, StudyCoordinator, StudyPhase,
 };
+pub use derivation::{CannotDerive, Derivation, NotNext};
 pub use embedded::{Attendance, Embedded, EmbeddedError, everybody};
 pub use hexadecimal::{Digest, NotHexadecimal, Signature};
 pub use participant::{Declined, JournalLine, Participant, ParticipantOutput, charged_by};
-pub use party::{OrderRefused, PartyEffect, StudyParty};
+pub use party::{CannotJoin, OrderRefused, PartyEffect, StudyParty};
 pub use party_key::PartyKey;
 pub use policy::{Forbidden, Policy, SpentBefore};
 pub use receipt::{
     Guarantee, Outcome, PartyReceipt, PartyStatement, Problem, Receipt, SignedReceipt, SumRecord,
     Verified,
 };
+pub use transcript::{Released, Transcript};
 pub use wire::{Order, Report, Unreadable};

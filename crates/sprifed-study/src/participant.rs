@@ -1,15 +1,16 @@
 //! One party's side of a study: it charges its own ledger, answers what was agreed on, and nothing
 //! else.
 //!
-//! Outputs come in order and must be carried out in order: what is persisted is on disk before
-//! the message that depends on it leaves. After a restart the same journal makes the same party.
+//! Outputs come one by one, and each must be carried out before the next is polled: a charge is on
+//! the disk before the first record is read for it, an upload before it leaves. After a restart the
+//! same journal makes the same party.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sprifed_noise::{DrawnNoise, NoiseParameterError, OutOfBounds, Provenance, ReleaseError};
-use sprifed_privacy::{Ledger, LedgerError};
+use sprifed_privacy::{Ledger, LedgerError, Permit, SumPurchase};
 use sprifed_query::{AskedBlock, Contributor, PlannedSum, RecordSource, SumQuery};
 use sprifed_secure_sum::{
     CheckedCertificate, Client, ClientId, ClientOutput, IdentityKey, JournalEntry, Notice, Phase,
@@ -24,25 +25,31 @@ use crate::party_key::PartyKey;
 mod tests;
 
 /// What a party wants done, in order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum ParticipantOutput {
-    /// Store this before the outputs that follow are carried out.
+    /// Store this before the next output is polled.
     Persist(JournalLine),
     /// Send this to the coordinator.
     Send(SignedMessage),
+    /// A sum that was charged can not be answered.
+    Declined(Declined),
 }
 
 /// What a party must still know after a restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum JournalLine {
-    /// Its ledger was charged for this sum and it masked a vector for it: one line, so that neither
-    /// is ever stored without the other.
+    /// Its ledger was charged for this sum. No record was read for it before.
+    Charged {
+        /// Which sum.
+        sum: u32,
+        /// The transcript before it.
+        transcript: Digest,
+    },
+    /// It masked a vector for this sum, which it was charged for.
     Uploaded {
         /// Which sum.
         sum: u32,
-        /// The context in which the vector was masked.
-        context: Digest,
         /// The message, to be sent again as it is: the masks hide this vector only.
         message: Vec<u8>,
     },
@@ -109,6 +116,18 @@ pub enum Declined {
         /// What was agreed on.
         required: String,
     },
+    /// The coordinator shows another transcript than the one in which the sum was charged.
+    #[error(
+        "sum {sum} was charged after the transcript {required}, but the coordinator shows {found}"
+    )]
+    OtherTranscript {
+        /// Which sum.
+        sum: u32,
+        /// The transcript shown.
+        found: Digest,
+        /// The transcript of the charge.
+        required: Digest,
+    },
     /// A sum that comes before one that was answered already.
     #[error("sum {sum} was asked after sum {last}; sums are answered in order, each once")]
     OutOfOrder {
@@ -142,11 +161,23 @@ pub struct Participant<R> {
     client: Client,
     ledger: Ledger,
     records: R,
-    /// Steps and attempts that it was charged for.
-    answered: BTreeSet<(usize, u32)>,
+    /// Steps and attempts that it was charged for, and the transcript before each.
+    charged: BTreeMap<(usize, u32), Digest>,
+    /// The last charge, until its records are read.
+    unread: Option<Unread>,
     /// The last upload of before a restart, which may have been lost on its way.
     uploaded: Option<(u32, SignedMessage)>,
     outputs: VecDeque<ParticipantOutput>,
+}
+
+/// A sum that is charged and not answered yet.
+#[derive(Debug)]
+struct Unread {
+    sum: u32,
+    transcript: Digest,
+    permit: Permit<SumPurchase>,
+    /// What is asked; nothing after a restart, until it is asked again.
+    query: Option<Arc<SumQuery>>,
 }
 
 impl<R: RecordSource> Participant<R> {
@@ -182,7 +213,7 @@ impl<R: RecordSource> Participant<R> {
             return Err(Declined::OtherFeatures { found, required });
         }
         let masks = key.masks(agreed.digest());
-        let protocol: Vec<JournalEntry> = journal.iter().filter_map(protocol_entry).collect();
+        let protocol = protocol_entries(journal);
         let study = Arc::clone(agreed.study());
         let client =
             Client::resume(study, me, identity, masks, &protocol).ok_or_else(not_invited)?;
@@ -193,14 +224,18 @@ impl<R: RecordSource> Participant<R> {
             client,
             ledger,
             records,
-            answered: BTreeSet::new(),
+            charged: BTreeMap::new(),
+            unread: None,
             uploaded: None,
             outputs: VecDeque::new(),
         };
         for line in journal {
             match line {
-                JournalLine::Uploaded { sum, message, .. } => {
-                    participant.charge_again(*sum)?;
+                JournalLine::Charged { sum, transcript } => {
+                    participant.charge_again(*sum, *transcript)?;
+                }
+                JournalLine::Uploaded { sum, message } => {
+                    participant.unread = None;
                     let message = SignedMessage::decode(message).ok();
                     participant.uploaded = message.map(|message| (*sum, message));
                 }
@@ -211,48 +246,112 @@ impl<R: RecordSource> Participant<R> {
         Ok(participant)
     }
 
-    /// A charge of before the restart; its permit is spent already.
-    fn charge_again(&mut self, sum: u32) -> Result<(), Declined> {
+    /// A charge of before the restart: a second one is not needed to answer as it would have been then.
+    fn charge_again(&mut self, sum: u32, transcript: Digest) -> Result<(), Declined> {
         let agreed = Arc::clone(&self.agreed);
-        let planned = agreed.step_of(sum).and_then(|(step, _)| agreed.step(step));
-        let planned = planned.ok_or_else(|| self.not_planned(sum, "a sum of the journal"))?;
-        charge(&mut self.ledger, &agreed, planned)?;
-        self.answered.extend(agreed.step_of(sum));
+        let (place, planned) = charged_sum(&agreed, sum)?;
+        let permit = charge(&mut self.ledger, &agreed, planned)?;
+        self.charged.insert(place, transcript);
+        self.unread = Some(Unread {
+            sum,
+            transcript,
+            permit,
+            query: None,
+        });
         Ok(())
     }
 
-    /// Answers `query` as this party's part of `sum`.
+    /// Asks for this party's part of `sum`, in which `query` follows the `transcript`.
     ///
     /// # Guarantee
-    /// The ledger is charged before a record is read, and both it and the upload are persisted
-    /// before the upload leaves. A sum is answered once, whatever the coordinator says; asked again,
-    /// the party sends what it sent before.
+    /// The charge comes out to be persisted before a record is read; records are read when the next output is
+    /// polled. A sum is charged and answered once, whatever the coordinator says. Asked again after the
+    /// same transcript, the party sends what it sent before.
     ///
     /// # Errors
-    /// When it was not agreed on, comes out of order, or the ledger refuses.
-    pub fn answer(&mut self, sum: u32, query: &SumQuery) -> Result<(), Declined> {
-        if let Some((uploaded, message)) = &self.uploaded
-            && *uploaded == sum
-        {
+    /// When it was not agreed on, comes out of order or after another transcript, or the ledger refuses.
+    pub fn ask(
+        &mut self,
+        sum: u32,
+        transcript: Digest,
+        query: &Arc<SumQuery>,
+    ) -> Result<(), Declined> {
+        let agreed = Arc::clone(&self.agreed);
+        if !self.client.is_ready() {
+            return Err(UploadRefused::NotReady.into());
+        }
+        let place = agreed.step_of(sum);
+        if let Some(required) = place.and_then(|place| self.charged.get(&place)).copied() {
+            return self.ask_again(sum, transcript, required, query);
+        }
+        let planned = self.planned(&agreed, sum, query)?;
+        let permit = charge(&mut self.ledger, &agreed, planned)?;
+        self.charged.extend(place.map(|place| (place, transcript)));
+        self.persist(JournalLine::Charged { sum, transcript });
+        self.unread = Some(Unread {
+            sum,
+            transcript,
+            permit,
+            query: Some(Arc::clone(query)),
+        });
+        Ok(())
+    }
+
+    /// A sum that was charged before: it is answered once, with the bytes that it would have had then.
+    fn ask_again(
+        &mut self,
+        sum: u32,
+        found: Digest,
+        required: Digest,
+        query: &Arc<SumQuery>,
+    ) -> Result<(), Declined> {
+        if found != required {
+            return Err(Declined::OtherTranscript {
+                sum,
+                found,
+                required,
+            });
+        }
+        let uploaded = self.uploaded.as_ref();
+        if let Some((_, message)) = uploaded.filter(|(uploaded, _)| *uploaded == sum) {
             let message = message.clone();
             self.outputs.push_back(ParticipantOutput::Send(message));
             return Ok(());
         }
-        let agreed = Arc::clone(&self.agreed);
-        let planned = self.planned(&agreed, sum, query)?;
-        if !self.client.is_ready() {
-            return Err(UploadRefused::NotReady.into());
+        match &mut self.unread {
+            Some(unread) if unread.sum == sum => {
+                unread.query = Some(Arc::clone(query));
+                Ok(())
+            }
+            _ => Err(Declined::OutOfOrder { sum, last: sum }),
         }
-        let purchase = agreed.purchase(planned);
-        let permit = self
-            .ledger
-            .spend(&planned.purpose, purchase)
-            .map_err(Box::new)?;
-        self.answered.extend(agreed.step_of(sum));
-        let context = *agreed.digest();
-        let mut generator = self.key.noise(agreed.digest(), sum, &context);
+    }
+
+    /// Reads the records for a sum whose charge was persisted, and masks the answer.
+    pub(crate) fn answer_charged(&mut self) {
+        let asked = self.unread.take_if(|unread| unread.query.is_some());
+        let Some(asked) = asked else {
+            return;
+        };
+        if let Err(declined) = self.answer(asked) {
+            let declined = ParticipantOutput::Declined(declined);
+            self.outputs.push_back(declined);
+        }
+    }
+
+    fn answer(&mut self, asked: Unread) -> Result<(), Declined> {
+        let Unread {
+            sum,
+            transcript,
+            permit,
+            query,
+        } = asked;
+        let agreed = Arc::clone(&self.agreed);
+        let (_, planned) = charged_sum(&agreed, sum)?;
+        let questions = query.as_ref().map_or(&[][..], |query| &query.questions);
+        let mut generator = self.key.noise(agreed.digest(), sum, &transcript);
         let noise = DrawnNoise::draw(permit, &mut generator).map_err(Box::new)?;
-        let blocks = query.questions.iter().zip(&planned.blocks);
+        let blocks = questions.iter().zip(&planned.blocks);
         let blocks = blocks
             .map(|(question, planned)| AskedBlock { question, planned })
             .collect();
@@ -260,9 +359,16 @@ impl<R: RecordSource> Participant<R> {
             .starting_at(agreed.first_unit(self.client.id()));
         let total = contributor.sum(&self.records, 0..self.records.n_units())?;
         let noised = noise.release(total).map_err(Box::new)?;
-        self.client.upload(sum, &context.0, &noised)?;
+        self.client.upload(sum, &transcript.0, &noised)?;
         self.carry_over();
         Ok(())
+    }
+
+    /// A sum of this step was released: what hid this party's part of it is not needed any more.
+    pub(crate) fn forget(&mut self, step: usize) {
+        let of_step = |sum: u32| self.agreed.step_of(sum).is_some_and(|(of, _)| of == step);
+        self.unread.take_if(|unread| of_step(unread.sum));
+        self.uploaded.take_if(|(sum, _)| of_step(*sum));
     }
 
     /// Takes a notice about the sums.
@@ -297,8 +403,15 @@ impl<R: RecordSource> Participant<R> {
         Ok(())
     }
 
-    /// The next thing to do; drain it after every call.
+    /// The next thing to do; poll until there is nothing.
+    ///
+    /// # Caller must
+    /// carry out each output before it polls the next: records are read in here, and only after the
+    /// charge for them was handed out.
     pub fn poll_output(&mut self) -> Option<ParticipantOutput> {
+        if self.outputs.is_empty() {
+            self.answer_charged();
+        }
         self.outputs.pop_front()
     }
 
@@ -316,10 +429,24 @@ impl<R: RecordSource> Participant<R> {
 
     /// The first sum that it was charged for and that is not among `stated`.
     pub(crate) fn unstated(&self, stated: &BTreeSet<u32>) -> Option<u32> {
-        let numbers = self.answered.iter();
+        let numbers = self.charged.keys();
         let mut numbers =
             numbers.filter_map(|(step, attempt)| self.agreed.sum_number(*step, *attempt));
         numbers.find(|sum| !stated.contains(sum))
+    }
+
+    /// The transcripts in which sums of `step` were charged.
+    pub(crate) fn charged_in(&self, step: usize) -> impl Iterator<Item = (u32, Digest)> {
+        let of_step = self.charged.range((step, 0)..=(step, u32::MAX));
+        of_step.filter_map(|((step, attempt), transcript)| {
+            Some((self.agreed.sum_number(*step, *attempt)?, *transcript))
+        })
+    }
+
+    /// The sum that was charged before a restart and not answered.
+    #[must_use]
+    pub fn unanswered(&self) -> Option<u32> {
+        self.unread.as_ref().map(|unread| unread.sum)
     }
 
     /// What was agreed on.
@@ -347,7 +474,7 @@ impl<R: RecordSource> Participant<R> {
             .filter(|planned| planned.admits(&query.questions) && query.step == step)
             .filter(|_| query.questions.iter().all(|q| q.fits(n_features)));
         let planned = planned.ok_or_else(|| self.not_planned(sum, &found()))?;
-        let before = self.answered.last().copied();
+        let before = self.charged.keys().next_back().copied();
         if let Some(before) = before.filter(|before| *before >= (step, attempt)) {
             let last = agreed.sum_number(before.0, before.1).unwrap_or(sum);
             return Err(Declined::OutOfOrder { sum, last });
@@ -369,24 +496,18 @@ impl<R: RecordSource> Participant<R> {
     }
 
     fn carry_over(&mut self) {
-        let mut masked_in = Digest([0; 32]);
         while let Some(output) = self.client.poll_output() {
             match output {
-                // The message follows, and is stored with it.
-                ClientOutput::Persist(JournalEntry::Uploaded { context, .. }) => {
-                    masked_in = Digest(context);
-                }
+                // The message follows, and is what is stored.
+                ClientOutput::Persist(JournalEntry::Uploaded { .. }) => {}
                 ClientOutput::Persist(JournalEntry::Confirmed { sum, digest }) => {
                     let digest = Digest(digest);
                     self.persist(JournalLine::Confirmed { sum, digest });
                 }
                 ClientOutput::Send(message) => {
                     if message.phase == Phase::Upload {
-                        self.persist(JournalLine::Uploaded {
-                            sum: message.sum,
-                            context: masked_in,
-                            message: message.encode(),
-                        });
+                        let (sum, message) = (message.sum, message.encode());
+                        self.persist(JournalLine::Uploaded { sum, message });
                     }
                     self.outputs.push_back(ParticipantOutput::Send(message));
                 }
@@ -406,18 +527,23 @@ impl<R: RecordSource> Participant<R> {
 pub fn charged_by(agreed: &Agreed, journal: &[JournalLine]) -> Result<Ledger, Declined> {
     let mut ledger = new_ledger(agreed);
     for line in journal {
-        let JournalLine::Uploaded { sum, .. } = line else {
-            continue;
-        };
-        let planned = agreed.step_of(*sum).and_then(|(step, _)| agreed.step(step));
-        let planned = planned.ok_or_else(|| Declined::NotPlanned {
-            sum: *sum,
-            found: "a sum of the journal".to_owned(),
-            required: format!("{} sums", agreed.study().n_sums()),
-        })?;
-        charge(&mut ledger, agreed, planned)?;
+        if let JournalLine::Charged { sum, .. } = line {
+            let (_, planned) = charged_sum(agreed, *sum)?;
+            drop(charge(&mut ledger, agreed, planned)?);
+        }
     }
     Ok(ledger)
+}
+
+/// The step and attempt of a sum that a journal says was charged, and its plan.
+fn charged_sum(agreed: &Agreed, sum: u32) -> Result<((usize, u32), &PlannedSum), Declined> {
+    let place = agreed.step_of(sum);
+    let found = place.and_then(|place| Some((place, agreed.step(place.0)?)));
+    found.ok_or_else(|| Declined::NotPlanned {
+        sum,
+        found: "a sum of the journal".to_owned(),
+        required: format!("{} sums", agreed.study().n_sums()),
+    })
 }
 
 fn new_ledger(agreed: &Agreed) -> Ledger {
@@ -425,23 +551,34 @@ fn new_ledger(agreed: &Agreed) -> Ledger {
     Ledger::open(agreed.ceiling(), plan.relation, plan.unit)
 }
 
-/// Charges again what was charged before; the permit is spent already.
-fn charge(ledger: &mut Ledger, agreed: &Agreed, planned: &PlannedSum) -> Result<(), Declined> {
+fn charge(
+    ledger: &mut Ledger,
+    agreed: &Agreed,
+    planned: &PlannedSum,
+) -> Result<Permit<SumPurchase>, Declined> {
     let spent = ledger.spend(&planned.purpose, agreed.purchase(planned));
-    drop(spent.map_err(Box::new)?);
-    Ok(())
+    Ok(spent.map_err(Box::new)?)
 }
 
-fn protocol_entry(line: &JournalLine) -> Option<JournalEntry> {
-    match line {
-        JournalLine::Uploaded { sum, context, .. } => Some(JournalEntry::Uploaded {
-            sum: *sum,
-            context: context.0,
-        }),
-        JournalLine::Confirmed { sum, digest } => Some(JournalEntry::Confirmed {
-            sum: *sum,
-            digest: digest.0,
-        }),
-        JournalLine::Ended { .. } | JournalLine::Left => None,
+/// What the masking protocol must still know. The context of an upload is the transcript of its charge.
+fn protocol_entries(journal: &[JournalLine]) -> Vec<JournalEntry> {
+    let mut contexts = BTreeMap::new();
+    let mut entries = Vec::new();
+    for line in journal {
+        match line {
+            JournalLine::Charged { sum, transcript } => {
+                contexts.insert(*sum, transcript.0);
+            }
+            JournalLine::Uploaded { sum, .. } => {
+                let context = contexts.get(sum).copied().unwrap_or_default();
+                entries.push(JournalEntry::Uploaded { sum: *sum, context });
+            }
+            JournalLine::Confirmed { sum, digest } => entries.push(JournalEntry::Confirmed {
+                sum: *sum,
+                digest: digest.0,
+            }),
+            JournalLine::Ended { .. } | JournalLine::Left => {}
+        }
     }
+    entries
 }

@@ -1,4 +1,7 @@
 //! A party as the network sees it: orders in, reports out, and its own ledger in between.
+//!
+//! It derives every question itself from the sums that were released, so an order can only say which
+//! sum comes next. It computes the model itself, too, and signs no receipt with another one.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,17 +11,29 @@ use sprifed_query::RecordSource;
 use sprifed_secure_sum::{ClientId, IdentityKey, Rejected};
 
 use crate::agreement::Agreed;
+use crate::derivation::{CannotDerive, Derivation, NotNext};
 use crate::hexadecimal::Digest;
 use crate::participant::{Declined, JournalLine, Participant, ParticipantOutput};
 use crate::party_key::PartyKey;
-use crate::receipt::{PartyReceipt, Problem, SignedReceipt, covers};
+use crate::receipt::{PartyReceipt, Problem, SignedReceipt, covers, same_fit};
+use crate::transcript::{Released, Transcript};
 use crate::wire::{Order, Report, Unreadable};
+
+#[cfg(test)]
+mod tests;
 
 /// What a party wants done, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PartyEffect {
-    /// Store this before the effects that follow are carried out.
+    /// Store this before the next effect is polled.
     Persist(JournalLine),
+    /// A step was released: the secrets of its sums and its stored uploads are not needed any more.
+    Forget {
+        /// Which step of the plan.
+        step: usize,
+        /// Places of the journal, counted from zero, and the lines that they hold from now on.
+        lines: Vec<(u64, JournalLine)>,
+    },
     /// Send these bytes to the coordinator.
     Send(Vec<u8>),
     /// The study is over for this party.
@@ -35,9 +50,50 @@ pub enum OrderRefused {
     /// A notice that the protocol refuses.
     #[error("{0}")]
     Protocol(Rejected),
-    /// A question that was not agreed on or can not be answered.
+    /// A sum that was not agreed on or can not be answered.
     #[error(transparent)]
     Declined(#[from] Declined),
+    /// A released sum that can not be the next one.
+    #[error(transparent)]
+    NotNext(#[from] NotNext),
+    /// A sum that was released before, with other numbers.
+    #[error(
+        "sum {sum} was released before with other numbers; the coordinator shows two transcripts"
+    )]
+    OtherNumbers {
+        /// Which sum.
+        sum: u32,
+    },
+    /// The coordinator asks after other sums than those it has shown to this party.
+    #[error(
+        "sum {sum} was asked after the transcript {found}, but the sums shown to this party have the digest {required}"
+    )]
+    OtherTranscript {
+        /// Which sum.
+        sum: u32,
+        /// What the coordinator says.
+        found: Digest,
+        /// What this party computed.
+        required: Digest,
+    },
+    /// The coordinator and this party derive different questions from the same sums.
+    #[error(
+        "for sum {sum} the coordinator derives the question {found} and this party {required} from the same sums; \
+         nothing was charged. All parties must run the same version of the program"
+    )]
+    OtherQuestion {
+        /// Which sum.
+        sum: u32,
+        /// The coordinator's.
+        found: Digest,
+        /// This party's, or that there is none.
+        required: String,
+    },
+    /// The receipt has another model than the released sums give.
+    #[error(
+        "the receipt has another model than the released sums give; this party does not sign it"
+    )]
+    OtherModel,
     /// A receipt that is not to be believed.
     #[error("the receipt is wrong: {0}")]
     Receipt(Box<Problem>),
@@ -70,7 +126,13 @@ impl OrderRefused {
     pub const fn is_final(&self) -> bool {
         matches!(
             self,
-            Self::Receipt(_) | Self::OtherReceipt { .. } | Self::AskedAfterEnd { .. }
+            Self::Receipt(_)
+                | Self::OtherReceipt { .. }
+                | Self::OtherModel
+                | Self::AskedAfterEnd { .. }
+                | Self::OtherQuestion { .. }
+                | Self::OtherNumbers { .. }
+                | Self::Declined(Declined::OtherTranscript { .. })
         )
     }
 }
@@ -79,6 +141,11 @@ impl OrderRefused {
 #[derive(Debug)]
 pub struct StudyParty<R> {
     participant: Participant<R>,
+    derivation: Derivation,
+    /// Which places of its journal hold the upload to which sum.
+    uploads: Vec<(u64, u32)>,
+    /// How many lines its journal has.
+    n_lines: u64,
     identity: IdentityKey,
     software: String,
     /// The receipt that it has signed.
@@ -102,8 +169,9 @@ impl<R: RecordSource> StudyParty<R> {
         records: R,
         journal: &[JournalLine],
         software: &str,
-    ) -> Result<Self, Declined> {
+    ) -> Result<Self, CannotJoin> {
         let own = identity.clone();
+        let derivation = Derivation::begin(Arc::clone(&agreed))?;
         let signed = journal.iter().find_map(|line| match line {
             JournalLine::Ended { receipt } => Some(*receipt),
             _ => None,
@@ -111,12 +179,28 @@ impl<R: RecordSource> StudyParty<R> {
         let mut party = Self {
             signed,
             participant: Participant::join(agreed, me, own, key, records, journal)?,
+            derivation,
+            uploads: Vec::new(),
+            n_lines: 0,
             identity,
             software: software.to_owned(),
             effects: VecDeque::new(),
         };
-        party.carry_over();
+        journal.iter().for_each(|line| party.count(line));
+        party.check_charges(0, party.derivation.transcript().head())?;
         Ok(party)
+    }
+
+    /// The sum that was charged before a restart and not answered: the process ended in between. It counts as spent.
+    #[must_use]
+    pub fn unanswered(&self) -> Option<u32> {
+        self.participant.unanswered()
+    }
+
+    /// The sums that were released so far.
+    #[must_use]
+    pub const fn transcript(&self) -> &Transcript {
+        self.derivation.transcript()
     }
 
     /// Takes the bytes of the coordinator.
@@ -134,26 +218,112 @@ impl<R: RecordSource> StudyParty<R> {
                 let taken = self.participant.handle_notice(&notice);
                 taken.map_err(OrderRefused::Protocol)?;
             }
-            Order::Ask { sum, query } => {
-                if let Err(declined) = self.participant.answer(sum, &query) {
-                    self.carry_over();
-                    if is_final(&declined) {
-                        let reason = declined.to_string();
-                        let report = Report::Declined { reason }.encode();
-                        self.effects.push_back(PartyEffect::Send(report));
+            Order::Released(released) => self.take_released(released)?,
+            Order::Ask {
+                sum,
+                transcript,
+                question,
+            } => {
+                if let Err(refused) = self.ask(sum, transcript, question) {
+                    if is_reported(&refused) {
+                        self.decline(&refused.to_string());
                     }
-                    return Err(declined.into());
+                    return Err(refused);
                 }
             }
             Order::Ended { receipt } => self.end(&receipt)?,
         }
-        self.carry_over();
         Ok(())
     }
 
-    /// The next thing to do; drain it after every call.
+    /// The next thing to do; poll until there is nothing.
+    ///
+    /// # Caller must
+    /// carry out each effect before it polls the next: records are read in here, and only after the
+    /// charge for them was handed out.
     pub fn poll(&mut self) -> Option<PartyEffect> {
+        if self.effects.is_empty() {
+            self.carry_over();
+        }
         self.effects.pop_front()
+    }
+
+    /// Takes the next sum of the transcript; one that is known already changes nothing.
+    fn take_released(&mut self, released: Released) -> Result<(), OrderRefused> {
+        let known = self.transcript().released().iter();
+        if let Some(known) = known.into_iter().find(|known| known.sum == released.sum) {
+            let sum = released.sum;
+            return if *known == released {
+                Ok(())
+            } else {
+                Err(OrderRefused::OtherNumbers { sum })
+            };
+        }
+        self.derivation.check(&released)?;
+        let step = self.transcript().released().len();
+        self.check_charges(step + 1, self.transcript().head_after(&released))?;
+        self.derivation.take(released)?;
+        self.participant.forget(step);
+        let agreed = self.participant.agreed();
+        let is_of_step = |sum: u32| agreed.step_of(sum).is_some_and(|(of, _)| of == step);
+        let uploads = self.uploads.iter().filter(|(_, sum)| is_of_step(*sum));
+        let erased = uploads.map(|(place, sum)| {
+            let (sum, message) = (*sum, Vec::new());
+            (*place, JournalLine::Uploaded { sum, message })
+        });
+        let lines = erased.collect();
+        self.effects.push_back(PartyEffect::Forget { step, lines });
+        Ok(())
+    }
+
+    /// What was charged for sums of `step` must have been charged after this very transcript.
+    fn check_charges(&self, step: usize, found: Digest) -> Result<(), Declined> {
+        let mut charged = self.participant.charged_in(step);
+        match charged.find(|(_, required)| *required != found) {
+            None => Ok(()),
+            Some((sum, required)) => Err(Declined::OtherTranscript {
+                sum,
+                found,
+                required,
+            }),
+        }
+    }
+
+    fn ask(&mut self, sum: u32, transcript: Digest, question: Digest) -> Result<(), OrderRefused> {
+        let required = self.transcript().head();
+        if transcript != required {
+            return Err(OrderRefused::OtherTranscript {
+                sum,
+                found: transcript,
+                required,
+            });
+        }
+        let (own, query) = (self.derivation.question(), self.derivation.query());
+        let (Some(query), true) = (query, own == Some(question)) else {
+            let problem = self.derivation.problem().map(ToString::to_string);
+            let none = problem.unwrap_or_else(|| "none".to_owned());
+            return Err(OrderRefused::OtherQuestion {
+                sum,
+                found: question,
+                required: own.map_or(none, |own| own.to_string()),
+            });
+        };
+        let query = Arc::new(query.clone());
+        Ok(self.participant.ask(sum, transcript, &query)?)
+    }
+
+    fn decline(&mut self, reason: &str) {
+        let (agreed, me) = (self.participant.agreed(), self.participant.id());
+        let report = Report::declined(&self.identity, agreed, me, reason).encode();
+        self.effects.push_back(PartyEffect::Send(report));
+    }
+
+    /// Remembers where the uploads are in the journal.
+    fn count(&mut self, line: &JournalLine) {
+        if let JournalLine::Uploaded { sum, .. } = line {
+            self.uploads.push((self.n_lines, *sum));
+        }
+        self.n_lines += 1;
     }
 
     /// What this party was charged.
@@ -188,6 +358,18 @@ impl<R: RecordSource> StudyParty<R> {
                 required: format!("{required}, which this party has signed,"),
             });
         }
+        let (found, required) = (receipt.receipt.transcript, self.transcript().head());
+        if found != required {
+            return Err(OrderRefused::OtherReceipt {
+                found: format!("transcript {found}"),
+                required: format!("{required}, as this party was shown,"),
+            });
+        }
+        if let Some(stated) = &receipt.receipt.fit
+            && !same_fit(Some(stated), self.derivation.fit())
+        {
+            return Err(OrderRefused::OtherModel);
+        }
         let charged = self.ledger().spent().map(|spent| spent.epsilon());
         let stated = receipt.receipt.ledger.spent;
         if charged > stated {
@@ -215,8 +397,7 @@ impl<R: RecordSource> StudyParty<R> {
         if self.signed.is_none() {
             let signed = receipt.receipt.digest();
             self.signed = Some(signed);
-            let line = JournalLine::Ended { receipt: signed };
-            self.effects.push_back(PartyEffect::Persist(line));
+            self.persist(JournalLine::Ended { receipt: signed });
         }
         let identity = &self.identity;
         let signature = receipt.countersign(identity);
@@ -228,19 +409,44 @@ impl<R: RecordSource> StudyParty<R> {
         Ok(())
     }
 
+    fn persist(&mut self, line: JournalLine) {
+        self.count(&line);
+        self.effects.push_back(PartyEffect::Persist(line));
+    }
+
+    /// Passes on the next output of the participant, one at a time: the one after it may read records.
     fn carry_over(&mut self) {
-        while let Some(output) = self.participant.poll_output() {
-            self.effects.push_back(match output {
-                ParticipantOutput::Persist(line) => PartyEffect::Persist(line),
-                ParticipantOutput::Send(message) => {
-                    PartyEffect::Send(Report::Message(message).encode())
-                }
-            });
+        match self.participant.poll_output() {
+            None => {}
+            Some(ParticipantOutput::Persist(line)) => self.persist(line),
+            Some(ParticipantOutput::Send(message)) => {
+                let report = Report::Message(message).encode();
+                self.effects.push_back(PartyEffect::Send(report));
+            }
+            Some(ParticipantOutput::Declined(declined)) => self.decline(&declined.to_string()),
         }
     }
 }
 
-/// Whether a party that declines so is out of the study, or only of this sum.
-const fn is_final(declined: &Declined) -> bool {
-    !matches!(declined, Declined::OutOfOrder { .. } | Declined::Upload(_))
+/// Why a party can not join, or not join again.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CannotJoin {
+    /// It is not invited, its records are not what was agreed on, or its journal is of another study.
+    #[error(transparent)]
+    Declined(#[from] Declined),
+    /// It can not derive the questions of the study.
+    #[error(transparent)]
+    CannotDerive(#[from] CannotDerive),
+}
+
+/// Whether the coordinator is told that this party is out of the study.
+const fn is_reported(refused: &OrderRefused) -> bool {
+    match refused {
+        OrderRefused::Declined(declined) => {
+            !matches!(declined, Declined::OutOfOrder { .. } | Declined::Upload(_))
+        }
+        OrderRefused::OtherQuestion { .. } => true,
+        _ => false,
+    }
 }

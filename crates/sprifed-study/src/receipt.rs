@@ -11,6 +11,7 @@ use sprifed_recovery::Fit;
 use sprifed_secure_sum::{ClientId, IdentityKey, is_signed_statement};
 
 use crate::agreement::{Agreed, Agreement};
+use crate::derivation::Derivation;
 use crate::hexadecimal::{Digest, Signature};
 
 mod verify;
@@ -92,6 +93,8 @@ pub struct Receipt {
     pub ledger: LedgerRecord,
     /// What that promises.
     pub guarantee: Guarantee,
+    /// The digest of the agreement and all released sums.
+    pub transcript: Digest,
     /// The model in bounded units, if there is one.
     pub fit: Option<Fit>,
     /// How the study ended, in words.
@@ -146,7 +149,7 @@ impl Receipt {
         agreed: &Agreed,
         sums: Vec<SumRecord>,
         ledger: &Ledger,
-        fit: Option<Fit>,
+        derivation: &Derivation,
         ending: String,
     ) -> Self {
         let agreement = agreed.agreement().clone();
@@ -157,7 +160,8 @@ impl Receipt {
             agreement,
             sums,
             ledger: ledger.record(),
-            fit,
+            transcript: derivation.transcript().head(),
+            fit: derivation.fit().cloned(),
             ending,
         }
     }
@@ -322,6 +326,11 @@ pub(crate) fn realised_noise(agreed: &Agreed, sum: u32, survivors: u32) -> Optio
         variance.sqrt() / planned.steps
     });
     Some(noise.collect())
+}
+
+/// Whether two models are the same to the last bit of every number.
+pub(crate) fn same_fit(one: Option<&Fit>, other: Option<&Fit>) -> bool {
+    digest_of(&one) == digest_of(&other)
 }
 
 /// The digest of a document by its values, however its text is laid out.

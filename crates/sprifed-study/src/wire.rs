@@ -1,26 +1,36 @@
 //! What travels between a coordinator and a party: a version, a kind, and a body whose lengths are
 //! checked before anything is allocated.
 
-use sprifed_query::SumQuery;
-use sprifed_secure_sum::{DecodeError, Notice, SignedMessage};
+use sha2::{Digest as _, Sha256};
+use sprifed_secure_sum::{
+    ClientId, DecodeError, IdentityKey, Notice, SignedMessage, is_signed_statement,
+};
+
+use crate::agreement::Agreed;
+use crate::hexadecimal::{Digest, Signature};
+use crate::transcript::Released;
 
 #[cfg(test)]
 mod tests;
 
 /// The version of every message.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
-/// What a coordinator says to a party.
-#[derive(Clone, Debug, PartialEq)]
+/// What a coordinator says to a party. It never says what to ask: that follows from the released sums.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Order {
     /// About the secure sums.
     Notice(Notice),
-    /// A question, to be answered in this sum.
+    /// A sum was released: the next one of the transcript.
+    Released(Released),
+    /// The next question is to be answered in this sum.
     Ask {
         /// Which sum.
         sum: u32,
-        /// The question.
-        query: SumQuery,
+        /// The transcript as the coordinator knows it.
+        transcript: Digest,
+        /// The discrete part of the question as the coordinator derived it.
+        question: Digest,
     },
     /// The study is over; this is its receipt, signed by the coordinator.
     Ended {
@@ -38,6 +48,8 @@ pub enum Report {
     Declined {
         /// In words.
         reason: String,
+        /// Its signature for them.
+        signature: Signature,
     },
     /// It agrees with the receipt.
     Countersigned {
@@ -88,12 +100,16 @@ impl Order {
     pub fn encode(&self) -> Vec<u8> {
         match self {
             Self::Notice(notice) => framed(1, &notice.encode()),
-            Self::Ask { sum, query } => {
-                // Numbers and lists: there is nothing that could not be written.
-                let query = postcard::to_allocvec(query).unwrap_or_default();
-                framed(2, &[&sum.to_le_bytes()[..], &query].concat())
+            Self::Ask {
+                sum,
+                transcript,
+                question,
+            } => {
+                let body = [&sum.to_le_bytes()[..], &transcript.0, &question.0].concat();
+                framed(2, &body)
             }
             Self::Ended { receipt } => framed(3, receipt),
+            Self::Released(released) => framed(4, &released.encode()),
         }
     }
 
@@ -105,16 +121,21 @@ impl Order {
         match opened(bytes)? {
             (1, body) => Ok(Self::Notice(Notice::decode(body)?)),
             (2, body) => {
-                let short = || Unreadable::Body("the question has no number".to_owned());
-                let (sum, query) = body.split_first_chunk().ok_or_else(short)?;
-                let (query, rest) = postcard::take_from_bytes(query)
-                    .map_err(|error| Unreadable::Body(error.to_string()))?;
-                if !rest.is_empty() {
-                    let found = rest.len();
-                    return Err(DecodeError::Trailing { found }.into());
-                }
-                let sum = u32::from_le_bytes(*sum);
-                Ok(Self::Ask { sum, query })
+                let found = body.len();
+                let other = || Unreadable::Body(format!("an ask has 68 bytes, not {found}"));
+                let body: &[u8; 68] = body.try_into().map_err(|_| other())?;
+                let (sum, digests) = body.split_first_chunk().ok_or_else(other)?;
+                let (transcript, question) = digests.split_first_chunk().ok_or_else(other)?;
+                let question = question.try_into().map_err(|_| other())?;
+                Ok(Self::Ask {
+                    sum: u32::from_le_bytes(*sum),
+                    transcript: Digest(*transcript),
+                    question: Digest(question),
+                })
+            }
+            (4, body) => {
+                let damaged = || Unreadable::Body("it is no released sum".to_owned());
+                Ok(Self::Released(Released::decode(body).ok_or_else(damaged)?))
             }
             (3, body) => Ok(Self::Ended {
                 receipt: body.to_vec(),
@@ -125,12 +146,30 @@ impl Order {
 }
 
 impl Report {
+    /// That `party` takes no part in the study, and why.
+    #[must_use]
+    pub fn declined(
+        identity: &IdentityKey,
+        agreed: &Agreed,
+        party: ClientId,
+        reason: &str,
+    ) -> Self {
+        let reason: String = reason.chars().take(LONGEST_REASON).collect();
+        let digest = declined_digest(agreed, party, &reason);
+        Self::Declined {
+            signature: Signature(identity.sign_statement(DECLINED, &digest)),
+            reason,
+        }
+    }
+
     /// The bytes on the wire.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         match self {
             Self::Message(message) => framed(1, &message.encode()),
-            Self::Declined { reason } => framed(2, reason.as_bytes()),
+            Self::Declined { reason, signature } => {
+                framed(2, &[&signature.0[..], reason.as_bytes()].concat())
+            }
             Self::Countersigned { signature } => framed(3, signature),
         }
     }
@@ -143,9 +182,18 @@ impl Report {
         match opened(bytes)? {
             (1, body) => Ok(Self::Message(SignedMessage::decode(body)?)),
             (2, body) => {
-                let text = String::from_utf8_lossy(body);
-                let reason = text.chars().take(LONGEST_REASON).collect();
-                Ok(Self::Declined { reason })
+                let unsigned = || Unreadable::Body("a reason has no signature".to_owned());
+                let (signature, reason) = body.split_first_chunk().ok_or_else(unsigned)?;
+                let reason = core::str::from_utf8(reason)
+                    .map_err(|error| Unreadable::Body(error.to_string()))?;
+                if reason.chars().count() > LONGEST_REASON {
+                    let words = format!("a reason has more than {LONGEST_REASON} characters");
+                    return Err(Unreadable::Body(words));
+                }
+                Ok(Self::Declined {
+                    reason: reason.to_owned(),
+                    signature: Signature(*signature),
+                })
             }
             (3, body) => {
                 let signature = body.try_into().map_err(|_| {
@@ -157,6 +205,31 @@ impl Report {
             (found, _) => Err(Unreadable::Kind { found }),
         }
     }
+}
+
+/// Whether `party` itself said in this study that it declines for this reason.
+pub(crate) fn is_declined_by(
+    agreed: &Agreed,
+    party: ClientId,
+    reason: &str,
+    signature: &Signature,
+) -> bool {
+    let parties = &agreed.agreement().parties;
+    parties.get(party.0 as usize).is_some_and(|invited| {
+        let digest = declined_digest(agreed, party, reason);
+        is_signed_statement(&invited.identity.0, DECLINED, &digest, &signature.0)
+    })
+}
+
+/// What a party's signature for its reason is about.
+const DECLINED: &str = "declined";
+
+fn declined_digest(agreed: &Agreed, party: ClientId, reason: &str) -> [u8; 32] {
+    let hash = Sha256::new_with_prefix(b"sprifed: declined")
+        .chain_update(agreed.digest().0)
+        .chain_update(party.0.to_le_bytes())
+        .chain_update(reason);
+    hash.finalize().into()
 }
 
 fn framed(kind: u8, body: &[u8]) -> Vec<u8> {

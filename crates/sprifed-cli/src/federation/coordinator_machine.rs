@@ -12,6 +12,8 @@ use sprifed_study::{CoordinatorEffect, Outcome, SignedReceipt, StudyCoordinator,
 
 use sprifed_fit::{named_terms, study_files};
 
+use super::party_machine::TRANSCRIPT;
+
 /// See the module.
 #[derive(Debug)]
 pub(super) struct StudyMachine {
@@ -107,9 +109,11 @@ impl CoordinatorMachine for StudyMachine {
         Some(match self.study.poll()? {
             CoordinatorEffect::Send(to, bytes) => Effect::Send(PartyId(to.0), bytes.to_vec()),
             CoordinatorEffect::Checkpoint { epoch, bytes } => Effect::Checkpoint { epoch, bytes },
-            CoordinatorEffect::Ended(receipt) => Effect::Finished {
-                artefacts: study_files(&receipt),
-            },
+            CoordinatorEffect::Ended(receipt) => {
+                let mut artefacts = study_files(&receipt);
+                artefacts.push((TRANSCRIPT.to_owned(), self.study.transcript().to_json()));
+                Effect::Finished { artefacts }
+            }
         })
     }
 

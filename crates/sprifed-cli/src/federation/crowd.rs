@@ -68,6 +68,7 @@ pub(crate) fn run_crowd(folder: &Path) -> Result<usize, Failure> {
             identity: invited.identity(),
             authorities: invited.authority(),
             state: invited.0.join("state.sqlite"),
+            secret: None,
             artefacts: invited.0.clone(),
             proxy: None,
             persistence: Persistence {
@@ -93,7 +94,7 @@ pub(crate) fn run_crowd(folder: &Path) -> Result<usize, Failure> {
                 &journal,
                 &software(),
             )
-            .map(PartyMachine)
+            .map(PartyMachine::new)
             .map_err(|declined| Refused::because(declined.to_string()))
         };
         let journal = Box::new(Memory::default());

@@ -112,7 +112,7 @@ impl Join {
         // First the journal, then the key, then the ledger: whoever has a later one without an
         // earlier one has lost it.
         let journal = SqliteJournal::open(&config.state, &study).explained()?;
-        let key = self.party_key(&agreed, me, &state.join("party.key"), is_known)?;
+        let key = self.party_key(&agreed, me, &state.join(KEY), is_known)?;
         lifetime.reserve(&LifetimeLine::of(&agreed)).explained()?;
         // Other studies of this party need it too; nobody else joins this one while its journal is open.
         drop(lifetime);
@@ -138,7 +138,7 @@ impl Join {
             let (agreed, identity) = (Arc::clone(&member), identity.clone());
             let (key, records) = (key.clone(), records.clone());
             StudyParty::join(agreed, me, identity, key, records, &journal, &software())
-                .map(PartyMachine)
+                .map(PartyMachine::new)
                 .map_err(|declined| Refused::because(declined.to_string()))
         };
         let taking_part =
@@ -217,6 +217,7 @@ impl Join {
             identity: folder.identity(),
             authorities: folder.authority(),
             state: state.join("state.sqlite"),
+            secret: Some(state.join(KEY)),
             artefacts: state.to_owned(),
             proxy: self.proxy.clone(),
             persistence: Persistence {
@@ -418,6 +419,9 @@ fn state_lost(path: &Path) -> Failure {
         "restore all of its folder as it was last, or make another study; what was charged stays charged",
     )
 }
+
+/// The file with the secret of this party in a study.
+const KEY: &str = "party.key";
 
 /// Where this identity is in the roster.
 fn place_of(agreed: &Agreed, identity: &IdentityKey) -> Result<ClientId, Failure> {

@@ -1,40 +1,77 @@
 //! A party of a study in the shape that the network shell wants.
 
+use std::collections::VecDeque;
+
 use sprifed_fit::{PartyRecords, study_files};
 use sprifed_net::{ClientEffect, ClientMachine, Refused};
-use sprifed_study::{JournalLine, PartyEffect, PartyReceipt, StudyParty};
+use sprifed_study::{JournalLine, PartyEffect, PartyReceipt, StudyParty, Transcript};
+use tracing::warn;
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct PartyMachine(pub(super) StudyParty<PartyRecords>);
+pub(super) struct PartyMachine {
+    party: StudyParty<PartyRecords>,
+    /// What is left of an effect that is several for the shell.
+    rest: VecDeque<ClientEffect>,
+}
+
+impl PartyMachine {
+    pub(super) fn new(party: StudyParty<PartyRecords>) -> Self {
+        if let Some(sum) = party.unanswered() {
+            warn!(
+                sum,
+                "this sum was charged before, but the process ended before it was answered; it counts as spent"
+            );
+        }
+        Self {
+            party,
+            rest: VecDeque::new(),
+        }
+    }
+}
 
 impl ClientMachine for PartyMachine {
     fn receive(&mut self, notice: &[u8]) -> Result<(), Refused> {
-        self.0.receive(notice).map_err(|refused| Refused {
+        self.party.receive(notice).map_err(|refused| Refused {
             is_final: refused.is_final(),
             reason: refused.to_string(),
         })
     }
 
     fn poll(&mut self) -> Option<ClientEffect> {
-        Some(match self.0.poll()? {
-            PartyEffect::Persist(line) => ClientEffect::Persist(to_bytes(&line)),
-            PartyEffect::Send(bytes) => ClientEffect::Send(bytes),
-            PartyEffect::Ended(receipt) => ClientEffect::Finished {
+        if let Some(effect) = self.rest.pop_front() {
+            return Some(effect);
+        }
+        match self.party.poll()? {
+            PartyEffect::Persist(line) => Some(ClientEffect::Persist(to_bytes(&line))),
+            PartyEffect::Send(bytes) => Some(ClientEffect::Send(bytes)),
+            PartyEffect::Forget { lines, .. } => {
+                let erased = lines.into_iter().map(|(place, line)| ClientEffect::Erase {
+                    place,
+                    tombstone: to_bytes(&line),
+                });
+                self.rest.extend(erased);
+                self.poll()
+            }
+            PartyEffect::Ended(receipt) => Some(ClientEffect::Finished {
                 success: receipt.study.receipt.fit.is_some(),
-                artefacts: files_of(&receipt),
-            },
-        })
+                artefacts: files_of(&receipt, self.party.transcript()),
+            }),
+        }
     }
 }
 
-/// The party's own receipt, and the model of the study in the units of its table.
-fn files_of(receipt: &PartyReceipt) -> Vec<(String, Vec<u8>)> {
+/// The party's own receipt, the released sums, and the model of the study in the units of its table.
+fn files_of(receipt: &PartyReceipt, transcript: &Transcript) -> Vec<(String, Vec<u8>)> {
     let mut files = vec![("receipt.json".to_owned(), receipt.to_json())];
     let others = study_files(&receipt.study).into_iter();
     files.extend(others.filter(|(name, _)| name != "receipt.json"));
+    files.push((TRANSCRIPT.to_owned(), transcript.to_json()));
     files
 }
+
+/// The file with the released sums.
+pub(super) const TRANSCRIPT: &str = "transcript.json";
 
 /// A line as it is stored.
 pub(super) fn to_bytes(line: &JournalLine) -> Vec<u8> {

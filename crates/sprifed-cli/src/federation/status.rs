@@ -12,6 +12,7 @@ use sprifed_study::Agreed;
 use super::coordinate::{CANCELLED, STATE, open_machine, read_study, refuse_lost_state};
 use super::coordinator_machine::OVER;
 use super::identity::make_folder;
+use super::party_machine::TRANSCRIPT;
 use super::{party_status, read, unusable};
 use crate::failure::{Explained as _, Failure};
 use crate::files::create_private;
@@ -180,7 +181,16 @@ fn published(path: &Path, agreed: &Agreed) -> Result<Vec<(String, Vec<u8>)>, Fai
     document.verify(&name)?;
     match document {
         Document::Study(receipt) if receipt.receipt.agreement_digest == *agreed.digest() => {
-            Ok(study_files(&receipt))
+            let mut files = study_files(&receipt);
+            let transcript = path.with_file_name(TRANSCRIPT);
+            if transcript.exists() {
+                let bytes = read(&transcript)?;
+                let text = String::from_utf8_lossy(&bytes).into_owned();
+                let document = Document::Study(receipt);
+                document.verify_transcript(&text, &transcript.display().to_string())?;
+                files.push((TRANSCRIPT.to_owned(), bytes));
+            }
+            Ok(files)
         }
         _ => Err(unusable(
             path,

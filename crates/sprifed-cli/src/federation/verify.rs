@@ -20,6 +20,9 @@ pub(crate) struct Verify {
     /// Refuse this model file if it is not the one that the receipt was signed for.
     #[arg(long, value_name = "model.json")]
     model: Option<PathBuf>,
+    /// Derive the model again from these released sums, and refuse the receipt if its model is another.
+    #[arg(long, value_name = "transcript.json")]
+    transcript: Option<PathBuf>,
     /// Refuse the receipt of another coordinator than the one with this key.
     #[arg(long, value_name = "KEY", value_parser = parse_digest)]
     coordinator: Option<Digest>,
@@ -51,12 +54,18 @@ impl Verify {
     }
 
     fn say_model(&self, guarantee: &Guarantee, output: &Output) -> Result<(), Failure> {
-        if self.coordinator.is_some() || self.agreement.is_some() || self.model.is_some() {
+        let of_study = [
+            self.coordinator.is_some(),
+            self.agreement.is_some(),
+            self.model.is_some(),
+            self.transcript.is_some(),
+        ];
+        if of_study.contains(&true) {
             return Err(Failure::usage(
                 "sprifed::verify::no-study",
                 format!(
-                    "`{}` is a model, which nobody has signed; --coordinator, --agreement and --model are for receipts \
-                     of studies",
+                    "`{}` is a model, which has no signature; --coordinator, --agreement, --model and --transcript are \
+                     for receipts of studies",
                     self.receipt.display()
                 ),
                 "give the receipt of the study, or leave them out",
@@ -86,11 +95,16 @@ impl Verify {
         )?;
         self.compare("the agreement's digest", verified.agreement, self.agreement)?;
         self.compare_model(document)?;
+        if let Some(path) = &self.transcript {
+            let text = String::from_utf8_lossy(&read(path)?).into_owned();
+            document.verify_transcript(&text, &path.display().to_string())?;
+        }
         // What a party signed for itself needs nobody else's signature.
         let is_believed = charged.is_some() || verified.is_confirmed();
         let answer = json!({
             "coordinator": verified.coordinator, "agreement": verified.agreement,
             "verified": is_believed, "confirmed": verified.is_confirmed(), "quorum": verified.quorum,
+            "model_derived_again": self.transcript.is_some(),
             "speaks_for": charged.as_ref().map(|(name, _)| name), "guarantee": verified.guarantee, "signed_by": verified.signed_by,
             "not_signed_by": verified.not_signed_by, "charged_to_party": charged,
         });
@@ -99,6 +113,9 @@ impl Verify {
             let mut words = words(verified, charged.as_ref());
             if let Some(model) = &self.model {
                 words += &format!("\n`{}` is the model of this receipt", model.display());
+            }
+            if self.transcript.is_some() {
+                words += "\nthe model was derived again from the released sums and is the same to the last bit";
             }
             if is_compared {
                 return words + "\nthe coordinator and the agreement are those that you named";

@@ -108,6 +108,7 @@ impl Draft {
             nonce,
             coordinator,
             procedure: self.procedure,
+            procedure_version: self.procedure.version(),
             plan: self.procedure.plan(&setting)?,
             setting,
             parties: self.parties.iter().map(party).collect(),

@@ -77,6 +77,7 @@ impl Stage {
             coordinator: format!("https://{coordinator}"),
             identity: self.issued.clients[client as usize].0.clone(),
             authorities: self.issued.authority.clone(),
+            secret: None,
             state: self.folder.join(format!("client-{client}.sqlite")),
             artefacts: self.folder.join(format!("client-{client}")),
             proxy: None,

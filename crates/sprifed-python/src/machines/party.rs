@@ -113,7 +113,9 @@ impl PartyMachine {
         // It stays open until the study is in it, so that no other study is checked in between.
         let mut ledger = self.ledger(&secret)?;
         match self.allowed(&ledger, &agreed, me)? {
-            Err(reason) => answer.reports.push(Report::Declined { reason }.encode()),
+            Err(reason) => answer
+                .reports
+                .push(declined(&identity, &agreed, me, &reason)),
             Ok(is_known) => {
                 // Not before: strangers must not fill the disk.
                 create_private_folder(&folder)?;
@@ -212,6 +214,10 @@ impl PartyMachine {
     }
 }
 
+fn declined(identity: &IdentityKey, agreed: &Agreed, me: ClientId, reason: &str) -> Vec<u8> {
+    Report::declined(identity, agreed, me, reason).encode()
+}
+
 fn check_address(errand: &Errand, agreed: &Agreed, node: u64, me: ClientId) -> Result<(), Failure> {
     if errand.study != *agreed.digest() || errand.node != node {
         let words = "the errand is for another study or node than it reached";
@@ -243,8 +249,8 @@ impl Visit<'_> {
     ) -> Result<Option<Box<PartyReceipt>>, Failure> {
         let Some(mut state) = self.seal.open()? else {
             // With new masks, old confirmations would count for a second vector of the same sum.
-            let reason = "it has joined this study before, but its sealed state is gone".to_owned();
-            answer.reports.push(Report::Declined { reason }.encode());
+            let reason = "it has joined this study before, but its sealed state is gone";
+            answer.reports.push(self.declined(reason));
             return Ok(None);
         };
         if state.number < answered {
@@ -264,7 +270,7 @@ impl Visit<'_> {
         let (mut party, told) = match self.rebuild(errand, &state)? {
             Ok(rebuilt) => rebuilt,
             Err(reason) => {
-                answer.reports.push(Report::Declined { reason }.encode());
+                answer.reports.push(self.declined(&reason));
                 return Ok(None);
             }
         };
@@ -280,7 +286,12 @@ impl Visit<'_> {
             }
             while let Some(effect) = party.poll() {
                 match effect {
-                    PartyEffect::Persist(line) => state.persist(line),
+                    // The charge is sealed before the records are read for it.
+                    PartyEffect::Persist(line) => {
+                        state.persist(line);
+                        self.seal.close(&state)?;
+                    }
+                    PartyEffect::Forget { lines, .. } => state.erase(lines),
                     PartyEffect::Send(report) => answer.reports.push(report),
                     PartyEffect::Ended(ended) => receipt = Some(ended),
                 }
@@ -288,6 +299,10 @@ impl Visit<'_> {
         }
         self.seal.close(&state)?;
         Ok(receipt)
+    }
+
+    fn declined(&self, reason: &str) -> Vec<u8> {
+        declined(self.identity, self.agreed, self.me, reason)
     }
 
     /// A first state, unless there is one; on the disk before anything leaves.

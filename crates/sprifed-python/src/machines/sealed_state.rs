@@ -40,7 +40,10 @@ impl PartyState {
     /// Remembers a notice that was accepted, if a rebuilt machine needs it.
     pub(super) fn remember(&mut self, order: &[u8]) {
         match Order::decode(order) {
-            Ok(Order::Notice(Notice::Directory { .. } | Notice::Bundles { .. })) => {}
+            Ok(
+                Order::Notice(Notice::Directory { .. } | Notice::Bundles { .. })
+                | Order::Released(_),
+            ) => {}
             // Sums are made one after the other: the survivors of earlier ones are history.
             Ok(Order::Notice(Notice::Survivors { .. })) => {
                 self.notices.retain(|known| !is_survivors(known));
@@ -50,16 +53,23 @@ impl PartyState {
         self.notices.push(order.to_vec());
     }
 
-    /// Adds a line; of earlier uploads only that they were made is still needed.
+    /// Adds a line.
     pub(super) fn persist(&mut self, line: JournalLine) {
-        if matches!(line, JournalLine::Uploaded { .. }) {
-            for earlier in &mut self.journal {
-                if let JournalLine::Uploaded { message, .. } = earlier {
-                    *message = Vec::new();
-                }
-            }
-        }
         self.journal.push(line);
+    }
+
+    /// Erases uploads that were released: a line of `erased` takes the place of the upload to the same sum.
+    pub(super) fn erase(&mut self, erased: Vec<(u64, JournalLine)>) {
+        for (_, line) in erased {
+            let is_same = |known: &&mut JournalLine| match (&**known, &line) {
+                (JournalLine::Uploaded { sum: known, .. }, JournalLine::Uploaded { sum, .. }) => {
+                    known == sum
+                }
+                _ => false,
+            };
+            let places = self.journal.iter_mut().filter(is_same);
+            places.for_each(|known| *known = line.clone());
+        }
     }
 }
 

@@ -64,6 +64,7 @@ pub(crate) fn agreement(test: TestStudy) -> Agreement {
         nonce: Digest([7; 32]),
         coordinator: Digest(PartyKey::simulated(6, 0).identity().public()),
         procedure: test.procedure,
+        procedure_version: test.procedure.version(),
         plan: test.procedure.plan(&setting).expect("a plan"),
         setting,
         parties: (0..test.parties).map(party).collect(),

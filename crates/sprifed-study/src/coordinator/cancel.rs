@@ -64,6 +64,6 @@ impl StudyCoordinator {
         }
         // Nobody is told anything more about sums.
         self.sums = Sums::open(Arc::clone(self.agreed.study()));
-        self.finish(None, CANCELLED.to_owned());
+        self.finish(CANCELLED.to_owned());
     }
 }

@@ -30,12 +30,19 @@ pub(crate) struct Line<'a> {
     journals: Vec<Vec<JournalLine>>,
     orders: VecDeque<(ClientId, Vec<u8>)>,
     reports: VecDeque<(ClientId, Vec<u8>)>,
+    /// Every order that was handed over.
+    pub(crate) told: Vec<(ClientId, Vec<u8>)>,
+    /// What a lying coordinator says instead.
+    pub(crate) lie: Option<Lie>,
     refused: Vec<MessageRefused>,
-    receipts: BTreeMap<u32, PartyReceipt>,
+    pub(crate) receipts: BTreeMap<u32, PartyReceipt>,
     ended: Option<SignedReceipt>,
 }
 
-const SOFTWARE: &str = "sprifed test";
+/// Other bytes for a party.
+pub(crate) type Lie = Box<dyn FnMut(ClientId, Vec<u8>) -> Vec<u8>>;
+
+pub(crate) const SOFTWARE: &str = "sprifed test";
 
 fn open_coordinator(study: &Arc<Agreed>) -> StudyCoordinator {
     let identity = PartyKey::simulated(6, 0).identity();
@@ -54,6 +61,8 @@ impl<'a> Line<'a> {
             journals: vec![Vec::new(); n_parties],
             orders: VecDeque::new(),
             reports: VecDeque::new(),
+            told: Vec::new(),
+            lie: None,
             refused: Vec::new(),
             receipts: BTreeMap::new(),
             ended: None,
@@ -82,6 +91,12 @@ impl<'a> Line<'a> {
         while let Some(effect) = party.poll() {
             match effect {
                 PartyEffect::Persist(line) => self.journals[id.0 as usize].push(line),
+                PartyEffect::Forget { lines, .. } => {
+                    for (place, line) in lines {
+                        let place = usize::try_from(place).expect("small");
+                        self.journals[id.0 as usize][place] = line;
+                    }
+                }
                 PartyEffect::Send(bytes) => self.reports.push_back((id, bytes)),
                 PartyEffect::Ended(receipt) => drop(self.receipts.insert(id.0, *receipt)),
             }
@@ -116,7 +131,11 @@ impl<'a> Line<'a> {
                     Err(refused) => self.refused.push(refused),
                 }
                 self.drain_coordinator();
-            } else if let Some((to, bytes)) = self.orders.pop_front() {
+            } else if let Some((to, mut bytes)) = self.orders.pop_front() {
+                if let Some(lie) = &mut self.lie {
+                    bytes = lie(to, bytes);
+                }
+                self.told.push((to, bytes.clone()));
                 if let Some(party) = self.parties[to.0 as usize].as_mut() {
                     let _refused: Result<(), OrderRefused> = party.receive(&bytes);
                     self.drain_party(to);
@@ -173,7 +192,7 @@ impl<'a> Line<'a> {
     }
 
     /// Runs to the end; `disturb` is called before each phase is closed.
-    fn run(&mut self, mut disturb: impl FnMut(&mut Self, u64)) {
+    pub(crate) fn run(&mut self, mut disturb: impl FnMut(&mut Self, u64)) {
         for phase in 0..200 {
             self.deliver();
             if self.ended.is_some() {
@@ -186,7 +205,7 @@ impl<'a> Line<'a> {
         panic!("the study does not end: {:?}", self.coordinator);
     }
 
-    fn receipt(&self) -> &SignedReceipt {
+    pub(crate) fn receipt(&self) -> &SignedReceipt {
         self.ended.as_ref().expect("a receipt")
     }
 }
@@ -319,7 +338,7 @@ fn a_party_that_leaves_for_good_is_a_dropout_and_its_ledger_counts_what_it_gave(
     assert_eq!(counts.last(), Some(&4), "{counts:?}");
     let verified = line.receipt().verify().expect("a good receipt");
     assert_eq!(verified.not_signed_by, ["party 4"]);
-    let charged = |line: &&JournalLine| matches!(line, JournalLine::Uploaded { .. });
+    let charged = |line: &&JournalLine| matches!(line, JournalLine::Charged { .. });
     let gave = counts.iter().filter(|count| **count == 5).count();
     assert!(line.journals[4].iter().filter(charged).count() >= gave);
 }
@@ -419,8 +438,17 @@ fn a_party_that_declines_is_not_waited_for() {
     let study = agreed(small());
     let world = TestWorld::new(200, 30);
     let mut line = Line::new(&study, &world);
-    let reason = "no".to_owned();
-    let bytes = Report::Declined { reason }.encode();
+    let identity = PartyKey::simulated(5, 0).of_member(1).identity();
+    let bytes = Report::declined(&identity, &study, ClientId(1), "no").encode();
+    let forged = Report::declined(
+        &PartyKey::simulated(5, 0).of_member(2).identity(),
+        &study,
+        ClientId(1),
+        "no",
+    );
+    let forged = line.coordinator.receive(ClientId(1), &forged.encode());
+    assert!(forged.is_err(), "signed by another key");
+    assert!(line.coordinator.waits_for().contains(&ClientId(1)));
     assert_eq!(line.coordinator.receive(ClientId(1), &bytes), Ok(()));
     assert!(line.coordinator.receive(ClientId(1), &bytes).is_err());
     assert!(line.coordinator.receive(ClientId(9), &bytes).is_err());
@@ -434,7 +462,7 @@ fn rubbish_is_refused_names_its_sender_and_changes_nothing() {
     let world = TestWorld::new(200, 30);
     let mut line = Line::new(&study, &world);
     let waits = line.coordinator.waits_for();
-    for bytes in [&[][..], &[1], &[9, 1], &[1, 9], &[1, 1, 4], &[1, 3, 0, 0]] {
+    for bytes in [&[][..], &[2], &[9, 1], &[2, 9], &[2, 1, 4], &[2, 3, 0, 0]] {
         let refused = line
             .coordinator
             .receive(ClientId(2), bytes)
@@ -480,7 +508,13 @@ fn no_party_signs_a_receipt_that_keeps_one_of_its_sums_silent() {
         survivors: vec![1, 2, 3, 4],
         noise: realised_noise(&study, sums[1].sum, 4).expect("a sum"),
     };
-    let receipt = Receipt::new(SOFTWARE, &study, stated, &ledger, None, "over".to_owned());
+    let released = line.coordinator.transcript().released()[..n_stated].to_vec();
+    let mut derivation = Derivation::begin(Arc::clone(&study)).expect("a procedure");
+    for sum in &released {
+        derivation.take(sum.clone()).expect("the next one");
+    }
+    let ending = "over".to_owned();
+    let receipt = Receipt::new(SOFTWARE, &study, stated, &ledger, &derivation, ending);
     let order = Order::Ended {
         receipt: receipt
             .sign(&PartyKey::simulated(6, 0).identity())
@@ -488,13 +522,17 @@ fn no_party_signs_a_receipt_that_keeps_one_of_its_sums_silent() {
     };
     // So its total is not above the one that is stated.
     line.journals[0].retain(|line| match line {
-        JournalLine::Uploaded { sum, .. } | JournalLine::Confirmed { sum, .. } => {
-            *sum != sums[1].sum
-        }
+        JournalLine::Charged { sum, .. }
+        | JournalLine::Uploaded { sum, .. }
+        | JournalLine::Confirmed { sum, .. } => *sum != sums[1].sum,
         JournalLine::Ended { .. } | JournalLine::Left => false,
     });
     line.start(ClientId(0));
     let party = line.parties[0].as_mut().expect("present");
+    for sum in released {
+        let order = Order::Released(sum).encode();
+        party.receive(&order).expect("the next one");
+    }
     let charged = party.ledger().spent().map(|spent| spent.epsilon());
     assert!(charged <= ledger.spent().map(|spent| spent.epsilon()));
     let refused = party
@@ -530,16 +568,24 @@ fn a_party_has_nothing_to_wait_for_after_a_wrong_receipt_or_a_question_after_the
     let mut line = Line::new(&study, &world);
     line.run(|_, _| ());
     let ended = ended_order(line.receipt());
-    let query = SumQuery {
-        step: 0,
-        questions: Vec::new(),
-    };
-    let question = Order::Ask { sum: 0, query }.encode();
+    let released = line.coordinator.transcript().released().iter();
+    let released: Vec<Vec<u8>> = released
+        .map(|sum| Order::Released(sum.clone()).encode())
+        .collect();
+    let question = Order::Ask {
+        sum: 0,
+        transcript: line.coordinator.transcript().head(),
+        question: crate::Digest([0; 32]),
+    }
+    .encode();
     let whole = line.journals[0].clone();
     let mut receive = |journal: Vec<JournalLine>, order: &[u8]| {
         line.journals[0] = journal;
         line.start(ClientId(0));
         let party = line.parties[0].as_mut().expect("present");
+        for sum in &released {
+            party.receive(sum).expect("the next one");
+        }
         party.receive(order)
     };
     assert_eq!(receive(whole.clone(), &ended), Ok(()));

@@ -43,8 +43,9 @@ fn noise_of(study: &Agreed, party: ClientId, sum: u32) -> Vec<i64> {
         .spend("again", study.purchase(planned))
         .expect("a permit");
     let key = PartyKey::simulated(5, 0).of_member(party.0);
-    let noise = DrawnNoise::draw(permit, &mut key.noise(study.digest(), sum, study.digest()))
-        .expect("noise");
+    let transcript = Transcript::begin(study.digest()).head();
+    let noise =
+        DrawnNoise::draw(permit, &mut key.noise(study.digest(), sum, &transcript)).expect("noise");
     let nothing = sprifed_noise::BoundedSum::zero(planned.to_sum_plan());
     noise
         .release(nothing)

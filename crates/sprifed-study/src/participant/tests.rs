@@ -54,15 +54,14 @@ fn a_charge_of_before_the_restart_still_counts() {
     let world = TestWorld::new(3, 30);
     let fresh = join(&study, &world, &[]).expect("invited");
     assert_eq!(fresh.ledger().spent(), None);
-    let uploaded = |sum| JournalLine::Uploaded {
+    let charged = |sum| JournalLine::Charged {
         sum,
-        context: *study.digest(),
-        message: Vec::new(),
+        transcript: *study.digest(),
     };
-    let journal = [uploaded(0)];
+    let journal = [charged(0)];
     let again = join(&study, &world, &journal).expect("invited");
     assert!(again.ledger().spent().is_some());
-    let unknown = join(&study, &world, &[uploaded(999)]);
+    let unknown = join(&study, &world, &[charged(999)]);
     assert!(matches!(
         unknown,
         Err(Declined::NotPlanned { sum: 999, .. })
@@ -73,18 +72,17 @@ fn a_charge_of_before_the_restart_still_counts() {
 fn a_party_that_left_answers_nothing_more_and_stays_charged() {
     let study = agreed(TestStudy::default());
     let world = TestWorld::new(3, 30);
-    let uploaded = JournalLine::Uploaded {
+    let line = JournalLine::Charged {
         sum: 0,
-        context: *study.digest(),
-        message: Vec::new(),
+        transcript: *study.digest(),
     };
-    let left = [uploaded.clone(), JournalLine::Left];
+    let left = [line.clone(), JournalLine::Left];
     assert!(matches!(
         join(&study, &world, &left),
         Err(Declined::HasLeft)
     ));
     let charged = charged_by(&study, &left).expect("of this study").spent();
-    let before = charged_by(&study, &[uploaded]).expect("of this study");
+    let before = charged_by(&study, &[line]).expect("of this study");
     assert!(charged.is_some() && charged == before.spent());
     let nothing = charged_by(&study, &[JournalLine::Left]).expect("of this study");
     assert_eq!(nothing.spent(), None);

@@ -1,16 +1,19 @@
 //! A stranger's view of a receipt: everything is computed again from what was agreed on.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use sprifed_privacy::{Decision, Ledger};
 use sprifed_secure_sum::is_signed_statement;
 
 use super::{
     Guarantee, Outcome, PartyReceipt, RECEIPT, Receipt, STATEMENT, SignedReceipt, covers,
-    digest_of, line_of, realised_noise,
+    digest_of, line_of, realised_noise, same_fit,
 };
 use crate::agreement::Agreed;
+use crate::derivation::Derivation;
 use crate::hexadecimal::Digest;
+use crate::transcript::{Released, Transcript};
 
 /// Why a receipt is not to be believed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -120,6 +123,56 @@ impl SignedReceipt {
         })
     }
 
+    /// Derives the model again from the sums that the study released.
+    ///
+    /// # Guarantee
+    /// If this succeeds, these are the sums that the signers of the receipt saw, and the receipt's model
+    /// is what the agreed procedure makes of them.
+    ///
+    /// # Errors
+    /// With the first problem found.
+    pub fn verify_transcript(&self, released: &[Released]) -> Result<(), Problem> {
+        let receipt = &self.receipt;
+        let agreed = Agreed::new(receipt.agreement.clone())
+            .map_err(|error| problem("the agreement", error, "a legal one"))?;
+        let derivation = Derivation::begin(Arc::new(agreed));
+        let mut derivation =
+            derivation.map_err(|error| problem("the procedure", error, "one that can begin"))?;
+        let unmasked = receipt
+            .sums
+            .iter()
+            .filter_map(|record| match &record.outcome {
+                Outcome::Unmasked { survivors, .. } => Some((record.sum, survivors)),
+                Outcome::Abandoned { .. } => None,
+            });
+        let stated: Vec<_> = unmasked.collect();
+        let shown: Vec<_> = released
+            .iter()
+            .map(|sum| (sum.sum, &sum.survivors))
+            .collect();
+        if stated != shown {
+            let words = |sums: &[(u32, &Vec<u32>)]| format!("{sums:?}");
+            return Err(problem(
+                "the sums of the transcript",
+                words(&shown),
+                words(&stated),
+            ));
+        }
+        for sum in released {
+            let taken = derivation.take(sum.clone());
+            taken.map_err(|error| problem("the transcript", error, "sums in order"))?;
+        }
+        let (found, required) = (derivation.transcript().head(), receipt.transcript);
+        if found != required {
+            return Err(problem("the digest of the transcript", found, required));
+        }
+        if !same_fit(receipt.fit.as_ref(), derivation.fit()) {
+            let required = "the one that the released sums give";
+            return Err(problem("the model", "another", required));
+        }
+        Ok(())
+    }
+
     fn signers(&self) -> Result<BTreeSet<u32>, Problem> {
         let mut signers = BTreeSet::new();
         for (party, signature) in &self.parties {
@@ -195,6 +248,16 @@ fn check_sums(receipt: &Receipt, agreed: &Agreed) -> Result<(), Problem> {
                 check_survivors(&what, survivors, noise, agreed, record.sum)?;
                 next = (next.0 + 1, 0);
             }
+        }
+    }
+    if receipt
+        .sums
+        .iter()
+        .all(|sum| matches!(sum.outcome, Outcome::Abandoned { .. }))
+    {
+        let required = Transcript::begin(agreed.digest()).head();
+        if receipt.transcript != required {
+            return Err(problem("the transcript", receipt.transcript, required));
         }
     }
     let complete = next == (agreed.n_steps(), 0);

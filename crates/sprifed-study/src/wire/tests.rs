@@ -1,66 +1,82 @@
 use proptest::prelude::*;
-use sprifed_query::{FeatureSet, LinearModel, Question};
 
 use super::*;
+use crate::agreement::tests::{TestStudy, agreed};
+use crate::party_key::PartyKey;
 
-fn order() -> Order {
-    let question = Question::RowClippedGradient {
-        model: LinearModel {
-            intercept: 0.5,
-            terms: vec![(3, 1.25)],
+fn orders() -> [Order; 3] {
+    [
+        Order::Ask {
+            sum: 7,
+            transcript: Digest([1; 32]),
+            question: Digest([2; 32]),
         },
-        features: FeatureSet::only(&[1, 2, 3, 9]),
-        row_norm: 2.0,
-        residual_limit: 1.0,
-    };
-    Order::Ask {
-        sum: 7,
-        query: SumQuery {
-            step: 2,
-            questions: vec![question],
+        Order::Released(Released {
+            sum: 3,
+            survivors: vec![0, 2, 4],
+            values: vec![-1, 0, i64::MAX, i64::MIN],
+        }),
+        Order::Ended {
+            receipt: b"{}".to_vec(),
         },
-    }
+    ]
+}
+
+fn declined() -> Report {
+    let identity = PartyKey::simulated(5, 0).of_member(1).identity();
+    Report::declined(
+        &identity,
+        &agreed(TestStudy::default()),
+        ClientId(1),
+        "not today",
+    )
 }
 
 #[test]
 fn messages_are_read_back() {
-    let ended = Order::Ended {
-        receipt: b"{}".to_vec(),
-    };
-    for order in [order(), ended] {
+    for order in orders() {
         assert_eq!(Order::decode(&order.encode()), Ok(order));
     }
-    let reason = "no".to_owned();
-    for report in [
-        Report::Declined { reason },
-        Report::Countersigned { signature: [3; 64] },
-    ] {
+    for report in [declined(), Report::Countersigned { signature: [3; 64] }] {
         assert_eq!(Report::decode(&report.encode()), Ok(report));
     }
 }
 
 #[test]
-fn features_that_overlap_or_descend_are_refused() {
-    let runs: Vec<core::ops::Range<u32>> = vec![5..7, 2..3];
-    let honest = postcard::to_allocvec(&FeatureSet::only(&[2, 5, 6])).expect("bytes");
-    let wrong = postcard::to_allocvec(&runs).expect("bytes");
-    assert!(postcard::from_bytes::<FeatureSet>(&honest).is_ok());
-    assert!(postcard::from_bytes::<FeatureSet>(&wrong).is_err());
+fn a_message_cut_anywhere_or_with_more_is_refused() {
+    for order in &orders()[..2] {
+        let bytes = order.encode();
+        for end in 0..bytes.len() {
+            assert!(Order::decode(&bytes[..end]).is_err(), "cut at {end}");
+        }
+        let longer = [&bytes[..], &[0]].concat();
+        assert!(Order::decode(&longer).is_err());
+    }
 }
 
 #[test]
-fn a_message_cut_anywhere_or_with_more_is_refused() {
-    let bytes = order().encode();
-    for end in 0..bytes.len() {
-        assert!(Order::decode(&bytes[..end]).is_err(), "cut at {end}");
-    }
-    let longer = [&bytes[..], &[0]].concat();
-    assert!(Order::decode(&longer).is_err());
+fn a_reason_counts_only_with_the_signature_of_its_party_in_this_study() {
+    let study = agreed(TestStudy::default());
+    let Report::Declined { reason, signature } = declined() else {
+        panic!("another report");
+    };
+    let is_said = |study: &Agreed, party: u32, reason: &str| {
+        is_declined_by(study, ClientId(party), reason, &signature)
+    };
+    assert!(is_said(&study, 1, &reason));
+    assert!(!is_said(&study, 0, &reason), "another party");
+    assert!(!is_said(&study, 9, &reason), "no party");
+    assert!(!is_said(&study, 1, "another reason"));
+    let other = agreed(TestStudy {
+        features: 31,
+        ..TestStudy::default()
+    });
+    assert!(!is_said(&other, 1, &reason), "another study");
 }
 
 proptest! {
     #[test]
-    fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), kind in 0u8..5) {
+    fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), kind in 0u8..6) {
         let framed = [&[VERSION, kind], &bytes[..]].concat();
         let _ = Order::decode(&framed);
         let _ = Report::decode(&framed);

@@ -1,0 +1,100 @@
+//! The sums that a study has released, as a hash chain.
+//!
+//! Everything that a study computes follows from the agreement and these integers, so one digest stands for
+//! how far a study is and what it will ask next. Parties sign it with every set of survivors, and their
+//! masks and noise depend on it. It is made of integers only: floating point never enters it.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::hexadecimal::Digest;
+
+#[cfg(test)]
+mod tests;
+
+/// One sum that was released.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Released {
+    /// Its number.
+    pub sum: u32,
+    /// Whose vectors and noise are in it, by place in the roster, ascending.
+    pub survivors: Vec<u32>,
+    /// The noisy sums.
+    pub values: Vec<i64>,
+}
+
+/// All sums that were released, in order, and the digest that stands for them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transcript {
+    head: Digest,
+    released: Vec<Released>,
+}
+
+impl Transcript {
+    /// Before the first sum of the study with this agreement.
+    #[must_use]
+    pub fn begin(agreement: &Digest) -> Self {
+        let hash = Sha256::new_with_prefix(b"sprifed: transcript begins").chain_update(agreement.0);
+        Self {
+            head: Digest(hash.finalize().into()),
+            released: Vec::new(),
+        }
+    }
+
+    /// The digest of the agreement and all released sums.
+    #[must_use]
+    pub const fn head(&self) -> Digest {
+        self.head
+    }
+
+    /// The released sums, in order.
+    #[must_use]
+    pub fn released(&self) -> &[Released] {
+        &self.released
+    }
+
+    /// The digest that follows if `released` comes next.
+    #[must_use]
+    pub fn head_after(&self, released: &Released) -> Digest {
+        let mut hash = Sha256::new_with_prefix(b"sprifed: transcript goes on");
+        hash.update(self.head.0);
+        hash.update(released.sum.to_le_bytes());
+        hash.update((released.survivors.len() as u64).to_le_bytes());
+        for survivor in &released.survivors {
+            hash.update(survivor.to_le_bytes());
+        }
+        hash.update((released.values.len() as u64).to_le_bytes());
+        for value in &released.values {
+            hash.update(value.to_le_bytes());
+        }
+        Digest(hash.finalize().into())
+    }
+
+    /// Adds the next sum.
+    pub(crate) fn push(&mut self, released: Released) {
+        self.head = self.head_after(&released);
+        self.released.push(released);
+    }
+
+    /// The transcript as a file.
+    #[must_use]
+    pub fn to_json(&self) -> Vec<u8> {
+        // Integers and lists: there is nothing that JSON could not hold.
+        serde_json::to_vec(&self.released).unwrap_or_default()
+    }
+}
+
+impl Released {
+    /// The bytes on the wire.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        // Integers and lists: there is nothing that could not be written.
+        postcard::to_allocvec(self).unwrap_or_default()
+    }
+
+    /// The sum with these bytes; `None` if there is none, or bytes follow it.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let (released, rest) = postcard::take_from_bytes(bytes).ok()?;
+        rest.is_empty().then_some(released)
+    }
+}
