@@ -10,6 +10,7 @@ use clap::Args;
 use serde_json::json;
 use sprifed_data::LoadCounts;
 use sprifed_fit::{Invitation, PartyRecords};
+use sprifed_net::Journal as _;
 use sprifed_net::{
     ClientConfig, ClientEnded, ClientLoop, Cost, CountedJournal, LifetimeLedger, LifetimeLine,
     LogLevel, Persistence, Refused, SqliteJournal, certificate_name, start_logs,
@@ -111,8 +112,14 @@ impl Join {
         }
         // First the journal, then the key, then the ledger: whoever has a later one without an
         // earlier one has lost it.
-        let journal = SqliteJournal::open(&config.state, &study).explained()?;
-        let key = self.party_key(&agreed, me, &state.join(KEY), is_known)?;
+        let mut journal = SqliteJournal::open(&config.state, &study).explained()?;
+        // The key of a study that is over was erased, and is not needed to deliver the receipt again.
+        let is_over = journal.end().explained()?.is_some();
+        let key = if is_over {
+            None
+        } else {
+            Some(self.party_key(&agreed, me, &state.join(KEY), is_known)?)
+        };
         lifetime.reserve(&LifetimeLine::of(&agreed)).explained()?;
         // Other studies of this party need it too; nobody else joins this one while its journal is open.
         drop(lifetime);
@@ -136,7 +143,8 @@ impl Join {
         let factory = move |entries: Vec<Vec<u8>>| {
             let journal = read_journal(&entries)?;
             let (agreed, identity) = (Arc::clone(&member), identity.clone());
-            let (key, records) = (key.clone(), records.clone());
+            let over = || Refused::for_good("the study is over for this party");
+            let (key, records) = (key.clone().ok_or_else(over)?, records.clone());
             StudyParty::join(agreed, me, identity, key, records, &journal, &software())
                 .map(PartyMachine::new)
                 .map_err(|declined| Refused::because(declined.to_string()))

@@ -141,7 +141,8 @@ fn only_a_study_of_a_party_that_is_not_over_can_be_left() {
 
 #[test]
 fn a_party_that_does_not_believe_the_receipt_ends_and_keeps_what_it_was_charged() {
-    let stage = finished("disbelief", small(false));
+    // With repeatable noise, so that the key of the study can still be made after its end.
+    let stage = finished("disbelief", small(true));
     let study = study_of(&stage, 0);
     let (before, _) = status(stage.party(0));
     // A journal from before the second sum, as an old copy that was put back.
@@ -174,4 +175,26 @@ fn a_party_that_does_not_believe_the_receipt_ends_and_keeps_what_it_was_charged(
     coordinator.kill();
     let (after, _) = status(stage.party(0));
     assert_eq!(after["totals"], before["totals"]);
+}
+
+#[test]
+fn a_study_that_is_over_has_no_key_left_and_its_receipt_is_delivered_again() {
+    let stage = finished("over", small(false));
+    let study = study_of(&stage, 0);
+    assert!(!study.join("party.key").exists());
+    let receipt = fs::read(study.join("receipt.json")).unwrap();
+    fs::remove_file(study.join("receipt.json")).unwrap();
+    succeed(&mut stage.join(0));
+    assert_eq!(fs::read(study.join("receipt.json")).unwrap(), receipt);
+    // A journal from before the end is of no use without the key.
+    let journal = rusqlite::Connection::open(study.join("state.sqlite")).unwrap();
+    journal
+        .execute_batch("DELETE FROM ended; DELETE FROM artefacts")
+        .unwrap();
+    drop(journal);
+    let said = refused(&mut stage.join(0), 1);
+    assert!(
+        said.contains("party.key") && said.contains("is gone"),
+        "{said}"
+    );
 }
