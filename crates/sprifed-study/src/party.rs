@@ -132,6 +132,7 @@ impl OrderRefused {
                 | Self::AskedAfterEnd { .. }
                 | Self::OtherQuestion { .. }
                 | Self::OtherNumbers { .. }
+                | Self::OtherTranscript { .. }
                 | Self::Declined(Declined::OtherTranscript { .. })
         )
     }
@@ -290,6 +291,13 @@ impl<R: RecordSource> StudyParty<R> {
     }
 
     fn ask(&mut self, sum: u32, transcript: Digest, question: Digest) -> Result<(), OrderRefused> {
+        let step = self.participant.agreed().step_of(sum).map(|(step, _)| step);
+        let next = self.transcript().released().len();
+        if let Some(last) = step.filter(|step| *step < next).and(next.checked_sub(1)) {
+            // An old order, repeated: what was released is not asked again.
+            let last = u32::try_from(last).unwrap_or(u32::MAX);
+            return Err(Declined::OutOfOrder { sum, last }.into());
+        }
         let required = self.transcript().head();
         if transcript != required {
             return Err(OrderRefused::OtherTranscript {
@@ -446,7 +454,7 @@ const fn is_reported(refused: &OrderRefused) -> bool {
         OrderRefused::Declined(declined) => {
             !matches!(declined, Declined::OutOfOrder { .. } | Declined::Upload(_))
         }
-        OrderRefused::OtherQuestion { .. } => true,
+        OrderRefused::OtherQuestion { .. } | OrderRefused::OtherTranscript { .. } => true,
         _ => false,
     }
 }
