@@ -61,6 +61,7 @@ pub(crate) fn agreement(test: TestStudy) -> Agreement {
     Agreement {
         format: FORMAT,
         title: "a test".to_owned(),
+        purpose: "testing".to_owned(),
         nonce: Digest([7; 32]),
         coordinator: Digest(PartyKey::simulated(6, 0).identity().public()),
         procedure: test.procedure,
@@ -145,8 +146,9 @@ fn a_delta_that_the_protocol_uses_up_is_refused_with_the_least() {
 #[test]
 fn text_that_could_deceive_a_reader_is_refused_wherever_it_stands() {
     type Change = fn(&mut Agreement, String);
-    let places: [(&str, Change); 5] = [
+    let places: [(&str, Change); 6] = [
         ("the title", |a, text| a.title = text),
+        ("the purpose", |a, text| a.purpose = text),
         ("a party's name", |a, text| a.parties[1].name = text),
         ("the plan's procedure", |a, text| a.plan.procedure = text),
         ("a text of the data", |a, text| {
@@ -179,8 +181,9 @@ fn text_that_could_deceive_a_reader_is_refused_wherever_it_stands() {
             );
         }
     }
-    let long: [(&str, Change); 2] = [
+    let long: [(&str, Change); 3] = [
         ("the title", |a, text| a.title = text),
+        ("the purpose", |a, text| a.purpose = text),
         ("a party's name", |a, text| a.parties[1].name = text),
     ];
     for (place, change) in long {
