@@ -26,6 +26,11 @@ enum Op {
         to: u8,
         members: u8,
     },
+    Ciphertexts {
+        to: u8,
+        members: u8,
+        swapped: bool,
+    },
     Bundles {
         to: u8,
         sharers: u8,
@@ -81,6 +86,7 @@ struct Coordinator {
     watched: u32,
     pairs: Vec<Pair>,
     keys: BTreeMap<u32, Arc<SignedMessage>>,
+    ciphertexts: BTreeMap<(ClientId, ClientId), Arc<Ciphertext>>,
     bundles: BTreeMap<(ClientId, ClientId), Arc<Vec<u8>>>,
     tags: BTreeMap<(u32, ClientId, ClientId), [u8; 16]>,
     /// By sum and digest.
@@ -129,6 +135,7 @@ impl Coordinator {
             watched,
             pairs: Vec::new(),
             keys: BTreeMap::new(),
+            ciphertexts: BTreeMap::new(),
             bundles: BTreeMap::new(),
             tags: BTreeMap::new(),
             signatures: BTreeMap::new(),
@@ -200,12 +207,23 @@ impl Coordinator {
                     "the same keys again"
                 );
             }
-            Body::Shares(shares) => {
-                for (slot, bundle) in shares.bundles {
+            Body::Ciphertexts(sent) => {
+                for (slot, ciphertext) in sent.ciphertexts {
                     let route = (from, neighbour(slot));
-                    let before = self.bundles.insert(route, Arc::new(bundle.clone()));
+                    let before = self.ciphertexts.insert(route, ciphertext.clone());
                     assert!(
-                        before.is_none_or(|before| *before == bundle),
+                        before.is_none_or(|before| before == ciphertext),
+                        "the same ciphertexts again"
+                    );
+                }
+            }
+            Body::Shares(shares) => {
+                for bundle in shares.bundles {
+                    let route = (from, neighbour(bundle.slot));
+                    let sealed = Arc::new(bundle.sealed);
+                    let before = self.bundles.insert(route, Arc::clone(&sealed));
+                    assert!(
+                        before.is_none_or(|before| before == sealed),
                         "the same shares again"
                     );
                 }
@@ -300,6 +318,19 @@ impl Coordinator {
         Notice::Directory { keys }
     }
 
+    fn ciphertexts(&self, to: u32, members: u8, swapped: bool) -> Notice {
+        let to = ClientId(to);
+        let neighbours = self.study.graph().neighbours(to);
+        let members = neighbours.filter(|id| members >> id.0 & 1 == 1);
+        let sent = |id: ClientId| {
+            let route = if swapped { (to, id) } else { (id, to) };
+            (id, self.ciphertexts.get(&route).cloned())
+        };
+        Notice::Ciphertexts {
+            neighbours: members.map(sent).collect(),
+        }
+    }
+
     fn bundles(&self, to: u32, sharers: u8, swapped: bool) -> Notice {
         let to = ClientId(to);
         let senders = self
@@ -345,6 +376,14 @@ impl Coordinator {
             Op::Directory { to, members } => {
                 let to = client(to);
                 self.tell(to, &self.directory(to, *members));
+            }
+            Op::Ciphertexts {
+                to,
+                members,
+                swapped,
+            } => {
+                let to = client(to);
+                self.tell(to, &self.ciphertexts(to, usual(*members), *swapped));
             }
             Op::Bundles {
                 to,
@@ -413,6 +452,7 @@ impl Coordinator {
                 let who = client(who);
                 self.restart(who);
                 self.tell(who, &self.directory(who, u8::MAX));
+                self.tell(who, &self.ciphertexts(who, 0b11111, false));
                 self.tell(who, &self.bundles(who, 0b11111, false));
             }
         }
@@ -443,6 +483,13 @@ fuzz_target!(|bytes: &[u8]| {
             coordinator.run(&Op::Directory {
                 to,
                 members: u8::MAX,
+            });
+        }
+        for to in 0..5 {
+            coordinator.run(&Op::Ciphertexts {
+                to,
+                members: 5,
+                swapped: false,
             });
         }
         for to in 0..5 {

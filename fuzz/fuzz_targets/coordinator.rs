@@ -97,7 +97,7 @@ impl Honest {
                     );
                 }
             }
-            Body::Keys(_) | Body::Shares(_) => {}
+            Body::Keys(_) | Body::Ciphertexts(_) | Body::Shares(_) => {}
         }
     }
 }
@@ -164,6 +164,7 @@ impl Network {
     fn hand_over(&mut self, from: ClientId, message: &SignedMessage, is_lie: bool) {
         let before = self.world.coordinator.clone();
         match self.world.coordinator.handle_message(from, message) {
+            // Altered wraps are found out when they are needed: there is no sum then.
             Ok(()) if is_lie && matches!(message.phase, Phase::Keys | Phase::Upload) => {
                 self.liars.push(from);
             }
@@ -192,7 +193,7 @@ impl Network {
         } = message.clone();
         match change {
             Change::Sum(other) => sum = u32::from(*other),
-            Change::Phase(other) => phase = Phase::ALL[usize::from(*other) % 5],
+            Change::Phase(other) => phase = Phase::ALL[usize::from(*other) % 6],
             Change::Cut(len) => body.truncate(body.len().saturating_sub(usize::from(*len))),
             Change::Flip(bit) => {
                 let at = usize::from(*bit) % (8 * body.len().max(1));

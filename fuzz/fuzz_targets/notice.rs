@@ -10,7 +10,9 @@ fuzz_target!(|bytes: &[u8]| {
         let set = match &notice {
             Notice::Bundles { sharers, .. } => sharers,
             Notice::Survivors { survivors, .. } => survivors.as_ref(),
-            Notice::Directory { .. } | Notice::Certificate { .. } => return,
+            Notice::Directory { .. }
+            | Notice::Ciphertexts { .. }
+            | Notice::Certificate { .. } => return,
         };
         assert!(set.is_subset(set));
         assert!(set.len() <= set.n_clients());

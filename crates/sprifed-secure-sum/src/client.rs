@@ -1,18 +1,19 @@
 //! A client: a state machine that is told notices and asked for uploads.
 //!
 //! ```text
-//! Joining ──Directory──▶ Sharing ──Bundles──▶ Ready
-//!    │Keys                  │Shares             │ for each sum:
-//!    ▼                      ▼                   │   upload() ─▶ Upload
-//!                                               │   Survivors ─▶ Confirm   (one set for each sum, ever)
-//!                                               │   Certificate ─▶ Unmask
+//! Joining ──Directory──▶ Agreeing ──Ciphertexts──▶ Sharing ──Bundles──▶ Ready
+//!    │Keys                  │Ciphertexts             │Shares             │ for each sum:
+//!    ▼                      ▼                        ▼                   │   upload() ─▶ Upload
+//!                                                                        │   Survivors ─▶ Confirm   (one set for each sum, ever)
+//!                                                                        │   Certificate ─▶ Unmask
 //! ```
 //!
-//! | phase | Directory | Bundles | Survivors | Certificate |
-//! |---|---|---|---|---|
-//! | Joining | to Sharing | refused | refused | refused |
-//! | Sharing | refused | to Ready | refused | refused |
-//! | Ready | refused | refused | confirms | reveals |
+//! | phase | Directory | Ciphertexts | Bundles | Survivors | Certificate |
+//! |---|---|---|---|---|---|
+//! | Joining | to Agreeing | refused | refused | refused | refused |
+//! | Agreeing | refused | to Sharing | refused | refused | refused |
+//! | Sharing | refused | refused | to Ready | refused | refused |
+//! | Ready | refused | refused | refused | confirms | reveals |
 //!
 //! A client answers each sum once. What it must remember over a restart comes out as
 //! [`Output::Persist`] before the message that depends on it: that it uploaded (a second upload
@@ -25,13 +26,15 @@ use std::sync::Arc;
 use sprifed_noise::Noised;
 
 use crate::identity::ClientId;
-use crate::keys::{ClientSeed, IdentityKey};
+use crate::keys::{ClientSecrets, IdentityKey};
 use crate::message::Body;
 use crate::notice::Notice;
 use crate::rejected::{Reason, Rejected, Sender};
 use crate::signed::{Phase, SignedMessage};
 use crate::study::Study;
 
+mod agreeing;
+mod bundle;
 mod joining;
 mod journal;
 mod ready;
@@ -40,6 +43,7 @@ mod sharing;
 #[cfg(test)]
 mod tests;
 
+use agreeing::Agreeing;
 use joining::Joining;
 use journal::{Progress, progress};
 use ready::Ready;
@@ -71,11 +75,12 @@ struct Own {
     study: Arc<Study>,
     me: ClientId,
     identity: IdentityKey,
-    seed: ClientSeed,
+    secrets: ClientSecrets,
 }
 
 enum Stage {
     Joining(Joining),
+    Agreeing(Agreeing),
     Sharing(Sharing),
     Ready(Box<Ready>),
 }
@@ -85,17 +90,17 @@ impl Client {
     /// identity.
     ///
     /// # Caller must
-    /// draw `seed` afresh for every study and store it, with the identifier of the study, before
-    /// sending anything, and never join a study of the same identifier with another seed: its
+    /// draw `secrets` afresh for every study and store them, with the identifier of the study,
+    /// before sending anything, and never join a study of the same identifier with others: its
     /// signatures of the first time would count in the second.
     #[must_use]
     pub fn join(
         study: Arc<Study>,
         me: ClientId,
         identity: IdentityKey,
-        seed: ClientSeed,
+        secrets: impl Into<ClientSecrets>,
     ) -> Option<Self> {
-        Self::resume(study, me, identity, seed, &[])
+        Self::resume(study, me, identity, secrets, &[])
     }
 
     /// Joins again after a restart, with everything that was persisted; `None` also if the journal
@@ -108,7 +113,7 @@ impl Client {
         study: Arc<Study>,
         me: ClientId,
         identity: IdentityKey,
-        seed: ClientSeed,
+        secrets: impl Into<ClientSecrets>,
         journal: &[JournalEntry],
     ) -> Option<Self> {
         let known = study.roster().key(me)?.to_bytes() == identity.public();
@@ -117,9 +122,9 @@ impl Client {
             study,
             me,
             identity,
-            seed,
+            secrets: secrets.into(),
         };
-        let (joining, keys) = Joining::open(&own);
+        let (joining, keys) = Joining::open(&own)?;
         let mut client = Self {
             own,
             phase: Stage::Joining(joining),
@@ -145,7 +150,12 @@ impl Client {
         let unexpected = |found| Err(Reason::WrongPhase { found });
         match (&mut self.phase, notice) {
             (Stage::Joining(joining), Notice::Directory { keys }) => {
-                let (sharing, shares) = joining.take_directory(&self.own, keys)?;
+                let (agreeing, ciphertexts) = joining.take_directory(&self.own, keys)?;
+                self.phase = Stage::Agreeing(agreeing);
+                self.send(0, Body::Ciphertexts(ciphertexts));
+            }
+            (Stage::Agreeing(agreeing), Notice::Ciphertexts { neighbours }) => {
+                let (sharing, shares) = agreeing.take_ciphertexts(&self.own, neighbours)?;
                 self.phase = Stage::Sharing(sharing);
                 self.send(0, Body::Shares(shares));
             }
@@ -175,6 +185,7 @@ impl Client {
                 self.send(*sum, Body::Unmask(unmask));
             }
             (_, Notice::Directory { .. }) => return unexpected(Phase::Keys),
+            (_, Notice::Ciphertexts { .. }) => return unexpected(Phase::Agree),
             (_, Notice::Bundles { .. }) => return unexpected(Phase::Shares),
             (_, Notice::Survivors { .. }) => return unexpected(Phase::Confirm),
             (_, Notice::Certificate { .. }) => return unexpected(Phase::Unmask),
@@ -318,13 +329,14 @@ impl PartialEq for Client {
     fn eq(&self, other: &Self) -> bool {
         let same_phase = match (&self.phase, &other.phase) {
             (Stage::Joining(left), Stage::Joining(right)) => left == right,
+            (Stage::Agreeing(left), Stage::Agreeing(right)) => left == right,
             (Stage::Sharing(left), Stage::Sharing(right)) => left == right,
             (Stage::Ready(left), Stage::Ready(right)) => left == right,
             _ => false,
         };
         same_phase
             && self.own.me == other.own.me
-            && self.own.seed == other.own.seed
+            && self.own.secrets == other.own.secrets
             && self.journal == other.journal
             && self.outputs == other.outputs
     }
@@ -335,6 +347,7 @@ impl core::fmt::Debug for Client {
     fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let phase = match self.phase {
             Stage::Joining(_) => "joining",
+            Stage::Agreeing(_) => "agreeing",
             Stage::Sharing(_) => "sharing",
             Stage::Ready(_) => "ready",
         };

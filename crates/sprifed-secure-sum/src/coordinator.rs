@@ -1,19 +1,21 @@
 //! The coordinator: a state machine that collects, tells and unmasks, and is trusted with nothing.
 //!
 //! ```text
-//! Joining ─close─▶ Sharing ─close─▶ Idle ─open_sum─▶ Uploading ─close─▶ Confirming ─close─▶ Unmasking ─close─▶ Idle
-//!                                    ▲                    │ quorum lost        │ unconfirmed                    │
-//!                                    └────────────────────┴────────────────────┴───────────────────── outcome ──┘
+//! Joining ─close─▶ Agreeing ─close─▶ Sharing ─close─▶ Idle
+//! Idle ─open_sum─▶ Uploading ─close─▶ Confirming ─close─▶ Unmasking ─close─▶ Idle
+//!   ▲                  │ quorum lost        │ unconfirmed                    │
+//!   └──────────────────┴────────────────────┴───────────────────── outcome ──┘
 //! ```
 //!
-//! | phase | Keys | Shares | Upload | Confirm | Unmask |
-//! |---|---|---|---|---|---|
-//! | Joining | kept | refused | refused | refused | refused |
-//! | Sharing | refused | kept | refused | refused | refused |
-//! | Idle | refused | refused | refused | refused | refused |
-//! | Uploading | refused | refused | added | refused | refused |
-//! | Confirming | refused | refused | refused | kept | refused |
-//! | Unmasking | refused | refused | refused | refused | kept |
+//! | phase | Keys | Ciphertexts | Shares | Upload | Confirm | Unmask |
+//! |---|---|---|---|---|---|---|
+//! | Joining | kept | refused | refused | refused | refused | refused |
+//! | Agreeing | refused | kept | refused | refused | refused | refused |
+//! | Sharing | refused | refused | kept | refused | refused | refused |
+//! | Idle | refused | refused | refused | refused | refused | refused |
+//! | Uploading | refused | refused | refused | added | refused | refused |
+//! | Confirming | refused | refused | refused | refused | kept | refused |
+//! | Unmasking | refused | refused | refused | refused | refused | kept |
 //!
 //! The caller owns the clock: a phase ends when it calls [`Coordinator::close_phase`], because
 //! everybody has answered ([`Coordinator::waits_for`] is empty) or because time is up. Whoever has
@@ -38,7 +40,7 @@ mod unmasking;
 mod uploading;
 
 use confirming::Confirming;
-use setup::{Joining, Setup, Sharing};
+use setup::{Agreeing, Joining, Setup, Sharing};
 use unmasking::Unmasking;
 use uploading::Uploading;
 
@@ -88,6 +90,7 @@ pub struct Coordinator {
 #[derive(Clone, Debug, PartialEq)]
 enum Stage {
     Joining(Joining),
+    Agreeing(Agreeing),
     Sharing(Sharing),
     Idle(Setup),
     Uploading(Setup, Uploading),
@@ -100,6 +103,7 @@ enum Stage {
 #[derive(Clone, Debug, PartialEq)]
 enum Pending {
     Directory(ClientId),
+    Ciphertexts(ClientId),
     Bundles(ClientId),
     Survivors(ClientId),
     Certificate(ClientId),
@@ -146,6 +150,9 @@ impl Coordinator {
         let study = &self.study;
         let taken = match (&mut self.stage, body) {
             (Stage::Joining(joining), Body::Keys(keys)) => joining.take(study, message, keys),
+            (Stage::Agreeing(agreeing), Body::Ciphertexts(sent)) => {
+                agreeing.take(study, from, sent)
+            }
             (Stage::Sharing(sharing), Body::Shares(shares)) => sharing.take(study, from, shares),
             (Stage::Uploading(setup, uploading), Body::Upload(upload)) => {
                 uploading.take(study, setup, from, &upload)
@@ -210,8 +217,15 @@ impl Coordinator {
     pub fn close_phase(&mut self) {
         match core::mem::replace(&mut self.stage, Stage::Ended) {
             Stage::Joining(joining) => match joining.close(&self.study) {
+                Ok(agreeing) => {
+                    self.tell(agreeing.members(), Pending::Directory);
+                    self.stage = Stage::Agreeing(agreeing);
+                }
+                Err(reason) => self.pending.push_back(Pending::StudyAbandoned(reason)),
+            },
+            Stage::Agreeing(agreeing) => match agreeing.close(&self.study) {
                 Ok(sharing) => {
-                    self.tell(sharing.members(), Pending::Directory);
+                    self.tell(sharing.agreed(), Pending::Ciphertexts);
                     self.stage = Stage::Sharing(sharing);
                 }
                 Err(reason) => self.pending.push_back(Pending::StudyAbandoned(reason)),
@@ -261,11 +275,16 @@ impl Coordinator {
             .is_some_and(|setup| setup.sharers.contains(client))
         {
             self.pending.push_back(Pending::Directory(client));
+            self.pending.push_back(Pending::Ciphertexts(client));
             self.pending.push_back(Pending::Bundles(client));
         }
         match &self.stage {
-            Stage::Sharing(sharing) if sharing.members().any(|member| member == client) => {
+            Stage::Agreeing(agreeing) if agreeing.members().any(|member| member == client) => {
                 self.pending.push_back(Pending::Directory(client));
+            }
+            Stage::Sharing(sharing) if sharing.agreed().any(|member| member == client) => {
+                self.pending.push_back(Pending::Directory(client));
+                self.pending.push_back(Pending::Ciphertexts(client));
             }
             Stage::Confirming(_, confirming) if confirming.survivors.contains(client) => {
                 self.pending.push_back(Pending::Survivors(client));
@@ -285,6 +304,10 @@ impl Coordinator {
                 Pending::SumEnded(outcome) => Some(Output::SumEnded(outcome)),
                 Pending::StudyAbandoned(reason) => Some(Output::StudyAbandoned(reason)),
                 Pending::Directory(to) => self.directory(to).map(|notice| Output::Send(to, notice)),
+                Pending::Ciphertexts(to) => {
+                    let notice = self.ciphertexts(to);
+                    notice.map(|notice| Output::Send(to, notice))
+                }
                 Pending::Bundles(to) => {
                     let notice = self.setup().map(|setup| setup.bundles_for(&self.study, to));
                     notice.map(|notice| Output::Send(to, notice))
@@ -306,10 +329,20 @@ impl Coordinator {
 
     fn directory(&self, to: ClientId) -> Option<Notice> {
         match &self.stage {
+            Stage::Agreeing(agreeing) => Some(agreeing.directory_for(&self.study, to)),
             Stage::Sharing(sharing) => Some(sharing.directory_for(&self.study, to)),
             _ => self
                 .setup()
                 .map(|setup| setup.directory_for(&self.study, to)),
+        }
+    }
+
+    fn ciphertexts(&self, to: ClientId) -> Option<Notice> {
+        match &self.stage {
+            Stage::Sharing(sharing) => Some(sharing.ciphertexts_for(&self.study, to)),
+            _ => self
+                .setup()
+                .map(|setup| setup.ciphertexts_for(&self.study, to)),
         }
     }
 
@@ -331,7 +364,7 @@ impl Coordinator {
             | Stage::Uploading(setup, _)
             | Stage::Confirming(setup, _)
             | Stage::Unmasking(setup, _) => Some(setup),
-            Stage::Joining(_) | Stage::Sharing(_) | Stage::Ended => None,
+            Stage::Joining(_) | Stage::Agreeing(_) | Stage::Sharing(_) | Stage::Ended => None,
         }
     }
 
@@ -342,8 +375,11 @@ impl Coordinator {
         let mut missing = ClientSet::empty(self.study.roster().n_clients());
         match &self.stage {
             Stage::Joining(joining) => missing.extend(everybody.filter(|id| !joining.has(*id))),
+            Stage::Agreeing(agreeing) => {
+                missing.extend(agreeing.members().filter(|id| !agreeing.has(*id)));
+            }
             Stage::Sharing(sharing) => {
-                missing.extend(sharing.members().filter(|id| !sharing.has(*id)));
+                missing.extend(sharing.agreed().filter(|id| !sharing.has(*id)));
             }
             Stage::Uploading(setup, uploading) => {
                 missing.extend(setup.sharers.iter().filter(|id| !uploading.has(*id)));
@@ -371,6 +407,7 @@ impl Stage {
         matches!(
             (self, message.phase),
             (Self::Joining(_), Phase::Keys)
+                | (Self::Agreeing(_), Phase::Agree)
                 | (Self::Sharing(_), Phase::Shares)
                 | (Self::Uploading(..), Phase::Upload)
                 | (Self::Confirming(..), Phase::Confirm)
@@ -383,7 +420,11 @@ impl Stage {
             Self::Uploading(_, uploading) => uploading.sum,
             Self::Confirming(_, confirming) => confirming.sum,
             Self::Unmasking(_, unmasking) => unmasking.sum,
-            Self::Joining(_) | Self::Sharing(_) | Self::Idle(_) | Self::Ended => 0,
+            Self::Joining(_)
+            | Self::Agreeing(_)
+            | Self::Sharing(_)
+            | Self::Idle(_)
+            | Self::Ended => 0,
         }
     }
 }

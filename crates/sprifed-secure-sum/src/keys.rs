@@ -1,25 +1,41 @@
 //! Where keys are drawn and derived: the only file of this crate that touches a random source.
 //!
-//! A client draws 256 bits once for a study. Everything else it keeps secret is derived from them
-//! with HKDF-SHA-256 under a label that names the study, the purpose and the sum; outputs under
-//! different labels are independent as long as HKDF is a pseudorandom function. So a restarted
-//! client has the keys it had, and what is revealed of one sum says nothing of another.
+//! Everything that a client keeps secret is derived with HKDF-SHA-256 from seeds of 256 bits, under
+//! a label that names the study, the purpose and the sum; outputs under different labels are
+//! independent as long as HKDF is a pseudorandom function. So a restarted client has the keys it
+//! had, and what is revealed of one sum says nothing of another.
+//!
+//! | seed | gives | needed until |
+//! |---|---|---|
+//! | root | the channel key and the ML-KEM key: what others encrypt to | the end of the study |
+//! | set-up | the key with which bundles are sealed | the shares are published |
+//! | of a group of sums | mask secret, own-mask seed and dealing of its sums | a sum of the group is open |
+//!
+//! What is not needed any more can be erased. The root does not open the bundles that its owner
+//! sealed: a thief of root and messages has one share of each neighbour's secrets, and none of the
+//! owner's.
 
 use ed25519_dalek::{Signer, SigningKey};
 use hkdf::Hkdf;
 use rand_core::CryptoRng;
-use sha2::Sha256;
+use sha2::{Digest as _, Sha256};
 use x25519_dalek::{PublicKey, StaticSecret};
 use zeroize::Zeroizing;
 
 use crate::identity::ClientId;
+use crate::kem::{Coins, KEY_BYTES, KemKey, KemSeed};
 use crate::mask::MaskSeed;
 use crate::secret::secret;
 use crate::study::StudyId;
 
 secret! {
-    /// What all of a client's secrets of one study are derived from.
+    /// What a client's secrets are derived from: all of one study, or a part of them.
     pub struct ClientSeed([u8; 32])
+}
+
+secret! {
+    /// What a client deals of its pairwise masks in one sum: who knows it knows them.
+    pub(crate) struct MaskSecret([u8; 32])
 }
 
 secret! {
@@ -28,18 +44,8 @@ secret! {
 }
 
 secret! {
-    /// The seed of the polynomials by which a client shares its secrets.
+    /// The seed of the polynomials by which a client shares its secrets of one sum.
     pub(crate) struct DealingSeed([u8; 32])
-}
-
-secret! {
-    /// What two clients share for the whole study.
-    pub(crate) struct ChannelSecret([u8; 32])
-}
-
-secret! {
-    /// The key of one encrypted bundle.
-    pub(crate) struct BundleKey([u8; 32])
 }
 
 impl ClientSeed {
@@ -60,22 +66,112 @@ impl ClientSeed {
     pub const fn to_stored(&self) -> [u8; 32] {
         *self.expose()
     }
+}
 
-    pub(crate) fn mask_key(&self, study: &StudyId, sum: u32) -> StaticSecret {
-        static_secret(self, study, &[b"mask key", &sum.to_le_bytes()])
+/// A client's secrets of one study, as far as they were not erased.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ClientSecrets {
+    root: ClientSeed,
+    setup: Option<ClientSeed>,
+    groups: Vec<Option<ClientSeed>>,
+}
+
+impl From<ClientSeed> for ClientSecrets {
+    /// All secrets from one seed: nothing can be erased before the study is over.
+    fn from(seed: ClientSeed) -> Self {
+        Self::new(seed.clone(), Some(seed.clone()), vec![Some(seed)])
+    }
+}
+
+impl core::fmt::Debug for ClientSecrets {
+    /// How much is left, not what.
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let left = self.groups.iter().flatten().count();
+        write!(formatter, "ClientSecrets({left} of {})", self.groups.len())
+    }
+}
+
+impl ClientSecrets {
+    /// Secrets of which some may have been erased.
+    ///
+    /// The sums of the study belong to the groups in turn: with g groups, sum k to group k mod g.
+    #[must_use]
+    pub const fn new(
+        root: ClientSeed,
+        setup: Option<ClientSeed>,
+        groups: Vec<Option<ClientSeed>>,
+    ) -> Self {
+        Self {
+            root,
+            setup,
+            groups,
+        }
     }
 
-    pub(crate) fn self_seed(&self, study: &StudyId, sum: u32) -> SelfSeed {
-        let info: [&[u8]; 2] = [b"self mask", &sum.to_le_bytes()];
-        SelfSeed::filled(|output| derive(self.expose(), study, &info, output))
+    fn group(&self, sum: u32) -> Option<&ClientSeed> {
+        let place = (sum as usize).checked_rem(self.groups.len())?;
+        self.groups.get(place)?.as_ref()
+    }
+
+    /// What is dealt of the pairwise masks of `sum`; `None` if it was erased.
+    pub(crate) fn mask_secret(&self, study: &StudyId, sum: u32) -> Option<MaskSecret> {
+        let (seed, info): (_, [&[u8]; 2]) = (self.group(sum)?, [b"mask", &sum.to_le_bytes()]);
+        let secret = |output: &mut [u8; 32]| derive(seed.expose(), study, &info, output);
+        Some(MaskSecret::filled(secret))
+    }
+
+    /// What the own mask of `sum` is expanded from; `None` if it was erased.
+    pub(crate) fn self_seed(&self, study: &StudyId, sum: u32) -> Option<SelfSeed> {
+        let (seed, info): (_, [&[u8]; 2]) = (self.group(sum)?, [b"self mask", &sum.to_le_bytes()]);
+        let secret = |output: &mut [u8; 32]| derive(seed.expose(), study, &info, output);
+        Some(SelfSeed::filled(secret))
+    }
+
+    /// By which the two are dealt; `None` if it was erased.
+    ///
+    /// With it and one share of a secret the secret is known, so it belongs to the sum.
+    pub(crate) fn dealing_seed(&self, study: &StudyId, sum: u32) -> Option<DealingSeed> {
+        let (seed, info): (_, [&[u8]; 2]) = (self.group(sum)?, [b"dealing", &sum.to_le_bytes()]);
+        let secret = |output: &mut [u8; 32]| derive(seed.expose(), study, &info, output);
+        Some(DealingSeed::filled(secret))
     }
 
     pub(crate) fn channel_key(&self, study: &StudyId) -> StaticSecret {
-        static_secret(self, study, &[b"channel key"])
+        static_secret(self.root.expose(), study, &[b"channel key"])
     }
 
-    pub(crate) fn dealing_seed(&self, study: &StudyId) -> DealingSeed {
-        DealingSeed::filled(|output| derive(self.expose(), study, &[b"dealing"], output))
+    pub(crate) fn kem_key(&self, study: &StudyId) -> KemKey {
+        let seed = |output: &mut [u8; 64]| {
+            derive_more(self.root.expose(), study, &[b"kem key"], output);
+        };
+        KemKey::new(&KemSeed::filled(seed))
+    }
+
+    /// What is encapsulated to the holder of `public`, who says that it is `to`.
+    pub(crate) fn coins(&self, study: &StudyId, to: ClientId, public: &[u8; KEY_BYTES]) -> Coins {
+        let key: [u8; 32] = Sha256::digest(public).into();
+        let info: [&[u8]; 3] = [b"kem coins", &to.0.to_le_bytes(), &key];
+        Coins::filled(|output| derive(self.root.expose(), study, &info, output))
+    }
+
+    /// With which bundles are sealed; `None` if it was erased.
+    pub(crate) fn sealing_key(&self, study: &StudyId) -> Option<StaticSecret> {
+        let seed = self.setup.as_ref()?;
+        Some(static_secret(seed.expose(), study, &[b"sealing key"]))
+    }
+}
+
+impl MaskSecret {
+    /// The half of X25519 that pairwise masks are agreed on with.
+    ///
+    /// A quantum computer finds it from the public half, but not the secret it comes from.
+    pub(crate) fn key(&self, study: &StudyId) -> StaticSecret {
+        static_secret(self.expose(), study, &[b"mask key"])
+    }
+
+    /// The public half.
+    pub(crate) fn public(&self, study: &StudyId) -> [u8; 32] {
+        PublicKey::from(&self.key(study)).to_bytes()
     }
 }
 
@@ -116,25 +212,6 @@ impl core::fmt::Debug for IdentityKey {
     }
 }
 
-/// The seed of the mask that `one` and `other` share in `sum` if both mask it in `context`; `None`
-/// for a key of small order.
-pub(crate) fn pair_seed(
-    secret: &StaticSecret,
-    public: &[u8; 32],
-    study: &StudyId,
-    (sum, context): (u32, &[u8; 32]),
-    (one, other): (ClientId, ClientId),
-) -> Option<MaskSeed> {
-    let agreed = secret.diffie_hellman(&PublicKey::from(*public));
-    let (low, high) = (
-        one.min(other).0.to_le_bytes(),
-        one.max(other).0.to_le_bytes(),
-    );
-    let info: [&[u8]; 5] = [b"pair mask", &sum.to_le_bytes(), &low, &high, context];
-    let seed = || MaskSeed::filled(|output| derive(agreed.as_bytes(), study, &info, output));
-    agreed.was_contributory().then(seed)
-}
-
 /// The seed of a client's own mask in `context`, as the stream cipher takes it.
 pub(crate) fn self_mask_seed(
     seed: &SelfSeed,
@@ -153,61 +230,21 @@ pub(crate) fn commitment(seed: &SelfSeed, study: &StudyId, sum: u32, owner: Clie
     commitment
 }
 
-/// What two clients agree on by their channel keys; `None` for a key of small order.
-pub(crate) fn channel_secret(
-    secret: &StaticSecret,
-    public: &[u8; 32],
-    study: &StudyId,
-    (one, other): (ClientId, ClientId),
-) -> Option<ChannelSecret> {
-    let agreed = secret.diffie_hellman(&PublicKey::from(*public));
-    let (low, high) = (
-        one.min(other).0.to_le_bytes(),
-        one.max(other).0.to_le_bytes(),
-    );
-    let info: [&[u8]; 3] = [b"channel", &low, &high];
-    let channel =
-        || ChannelSecret::filled(|output| derive(agreed.as_bytes(), study, &info, output));
-    agreed.was_contributory().then(channel)
-}
-
-impl ChannelSecret {
-    /// The key of the one bundle that `from` sends to `to`.
-    pub(crate) fn bundle_key(&self, study: &StudyId, from: ClientId, to: ClientId) -> BundleKey {
-        let info: [&[u8]; 3] = [b"bundle", &from.0.to_le_bytes(), &to.0.to_le_bytes()];
-        BundleKey::filled(|output| derive(self.expose(), study, &info, output))
-    }
-
-    /// What `from` tells `to` so that it believes in which directory and context an upload was
-    /// masked.
-    pub(crate) fn tag(
-        &self,
-        study: &StudyId,
-        (from, to): (ClientId, ClientId),
-        (sum, context): (u32, &[u8; 32]),
-        directory: &[u8; 32],
-    ) -> [u8; 16] {
-        let (from, to) = (from.0.to_le_bytes(), to.0.to_le_bytes());
-        let sum = sum.to_le_bytes();
-        let info: [&[u8]; 6] = [b"tag", &from, &to, &sum, context, directory];
-        let (mut whole, mut tag) = (Zeroizing::new([0; 32]), [0; 16]);
-        derive(self.expose(), study, &info, &mut whole);
-        tag.copy_from_slice(whole.split_at(16).0);
-        tag
-    }
-}
-
-fn static_secret(seed: &ClientSeed, study: &StudyId, info: &[&[u8]]) -> StaticSecret {
+fn static_secret(seed: &[u8; 32], study: &StudyId, info: &[&[u8]]) -> StaticSecret {
     let mut bytes = Zeroizing::new([0; 32]);
-    derive(seed.expose(), study, info, &mut bytes);
+    derive(seed, study, info, &mut bytes);
     StaticSecret::from(*bytes)
 }
 
 /// Writes 32 bytes of HKDF-SHA-256 where they stay; the state of the hash is zeroed on drop.
-fn derive(secret: &[u8; 32], study: &StudyId, info: &[&[u8]], output: &mut [u8; 32]) {
+pub(crate) fn derive(secret: &[u8], study: &StudyId, info: &[&[u8]], output: &mut [u8; 32]) {
+    derive_more(secret, study, info, output);
+}
+
+fn derive_more(secret: &[u8], study: &StudyId, info: &[&[u8]], output: &mut [u8]) {
     let expanded =
         Hkdf::<Sha256>::new(Some(study.as_bytes()), secret).expand_multi_info(info, output);
-    debug_assert!(expanded.is_ok(), "32 bytes are not too many for HKDF");
+    debug_assert!(expanded.is_ok(), "64 bytes are not too many for HKDF");
 }
 
 #[cfg(test)]

@@ -11,12 +11,14 @@ mod coordinator;
 mod graph;
 mod hypergeometric;
 mod identity;
+mod kem;
 mod keys;
 mod mask;
 mod message;
 mod notice;
 mod outcome;
 mod packing;
+mod pair;
 mod parameters;
 mod rejected;
 mod secret;
@@ -32,10 +34,11 @@ pub use codec::DecodeError;
 pub use coordinator::{Coordinator, Output as CoordinatorOutput, SumRefused};
 pub use graph::Graph;
 pub use identity::{ClientId, Roster, RosterError};
-pub use keys::{ClientSeed, IdentityKey};
+pub use keys::{ClientSecrets, ClientSeed, IdentityKey};
 pub use mask::{MaskSeed, Residues, Sign};
 pub use message::{
-    Body, Confirmation, Keys, RevealedShare, ShareKind, Shares, SumKeys, Unmask, Upload,
+    Body, Bundle, Ciphertext, Ciphertexts, Confirmation, Keys, RevealedShare, ShareKind, Shares,
+    SumKeys, Unmask, Upload, Wrap,
 };
 pub use notice::{Certificate, Notice};
 pub use outcome::{Abandoned, SumOutcome, UnmaskedSum, WrongShare};

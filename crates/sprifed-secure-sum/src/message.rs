@@ -1,8 +1,12 @@
 //! What clients say: the bodies of their signed messages.
 
+use std::sync::Arc;
+
 use subtle::ConstantTimeEq;
 
 use crate::codec::{DecodeError, Reader, Writer};
+use crate::kem::{CIPHERTEXT_BYTES, KEY_BYTES, is_key};
+use crate::rejected::Reason;
 use crate::signed::Phase;
 use crate::small_order::has_small_order;
 
@@ -11,6 +15,8 @@ use crate::small_order::has_small_order;
 pub enum Body {
     /// See [`Keys`].
     Keys(Keys),
+    /// See [`Ciphertexts`].
+    Ciphertexts(Ciphertexts),
     /// See [`Shares`].
     Shares(Shares),
     /// See [`Upload`].
@@ -24,8 +30,12 @@ pub enum Body {
 /// A client's public keys for the whole study.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keys {
-    /// The key by which neighbours encrypt to it.
+    /// The X25519 key by which neighbours encrypt to it.
     pub channel: [u8; 32],
+    /// The X25519 key with which it encrypts to them.
+    pub sealing: [u8; 32],
+    /// The ML-KEM-768 key by which smaller neighbours encapsulate to it.
+    pub kem: Box<[u8; KEY_BYTES]>,
     /// What it publishes for each sum.
     pub sums: Vec<SumKeys>,
 }
@@ -39,11 +49,55 @@ pub struct SumKeys {
     pub commitment: [u8; 32],
 }
 
-/// Encrypted shares of a client's secrets, by slot of the neighbour they are for.
+/// What a client encapsulated to its larger neighbours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ciphertexts {
+    /// Slots, ascending, and ciphertexts.
+    pub ciphertexts: Vec<(u8, Arc<Ciphertext>)>,
+}
+
+/// What a client encapsulated to one neighbour.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ciphertext {
+    /// Of ML-KEM-768.
+    pub bytes: [u8; CIPHERTEXT_BYTES],
+    /// Of the sender, for the neighbour.
+    pub signature: [u8; 64],
+}
+
+/// What a client entrusts to its neighbours, and what it publishes about each of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shares {
-    /// Slots, ascending, and ciphertexts.
-    pub bundles: Vec<(u8, Vec<u8>)>,
+    /// By slot of the neighbour, ascending.
+    pub bundles: Vec<Bundle>,
+}
+
+/// What a client entrusts to one neighbour.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bundle {
+    /// The neighbour's slot.
+    pub slot: u8,
+    /// Shares of the client's secrets of every sum, encrypted to the neighbour.
+    pub sealed: Vec<u8>,
+    /// For each sum, what the pair has for it.
+    pub wraps: Vec<Wrap>,
+}
+
+/// The pair secret of one sum, for a coordinator that rebuilds the owner's mask secret.
+///
+/// A client that publishes a wrong one spoils the sums that it drops out of: they are abandoned, as
+/// the secret is then not the one that the neighbour committed to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wrap {
+    /// The secret under a pad that the owner's mask secret gives.
+    pub hidden: [u8; 32],
+    /// By this the secret is recognised.
+    pub commitment: [u8; 8],
+}
+
+impl Wrap {
+    /// Bytes on the wire.
+    pub(crate) const BYTES: usize = 40;
 }
 
 /// A masked vector.
@@ -77,7 +131,7 @@ pub struct Unmask {
 pub enum ShareKind {
     /// The seed of the owner's own mask: the owner survived.
     SelfSeed,
-    /// The key of the owner's pairwise masks: the owner dropped out.
+    /// The secret of the owner's pairwise masks: the owner dropped out.
     MaskKey,
 }
 
@@ -113,15 +167,29 @@ impl core::fmt::Debug for RevealedShare {
 }
 
 impl Keys {
-    /// Whether one of the keys agrees on nothing with anybody.
-    pub(crate) fn are_weak(&self) -> bool {
+    /// What is wrong with one of the keys: it agrees on nothing with anybody, or is none.
+    pub(crate) fn flaw(&self) -> Option<Reason> {
         let masks = self.sums.iter().map(|sum| &sum.mask);
-        masks.chain([&self.channel]).any(has_small_order)
+        let mut keys = masks.chain([&self.channel, &self.sealing]);
+        if keys.any(has_small_order) {
+            return Some(Reason::WeakKey);
+        }
+        (!is_key(&self.kem)).then_some(Reason::NotAKemKey)
+    }
+
+    /// The channel key in an encoded list of keys.
+    pub(crate) fn channel_in(body: &[u8]) -> Option<&[u8; 32]> {
+        body.get(..32)?.try_into().ok()
+    }
+
+    /// The sealing key in an encoded list of keys.
+    pub(crate) fn sealing_in(body: &[u8]) -> Option<&[u8; 32]> {
+        body.get(32..64)?.try_into().ok()
     }
 
     /// The mask key of `sum` in an encoded list of keys.
     pub(crate) fn mask_in(body: &[u8], sum: u32) -> Option<&[u8; 32]> {
-        let start = 36 + 64 * sum as usize;
+        let start = 68 + KEY_BYTES + 64 * sum as usize;
         body.get(start..start + 32)?.try_into().ok()
     }
 }
@@ -132,6 +200,7 @@ impl Body {
     pub const fn phase(&self) -> Phase {
         match self {
             Self::Keys(_) => Phase::Keys,
+            Self::Ciphertexts(_) => Phase::Agree,
             Self::Shares(_) => Phase::Shares,
             Self::Upload(_) => Phase::Upload,
             Self::Confirmation(_) => Phase::Confirm,
@@ -145,15 +214,27 @@ impl Body {
         let mut writer = Writer::default();
         match self {
             Self::Keys(keys) => {
-                writer.put(&keys.channel).len(keys.sums.len());
+                writer.put(&keys.channel).put(&keys.sealing);
+                writer.put(&*keys.kem).len(keys.sums.len());
                 for sum in &keys.sums {
                     writer.put(&sum.mask).put(&sum.commitment);
                 }
             }
+            Self::Ciphertexts(sent) => {
+                writer.len(sent.ciphertexts.len());
+                for (slot, ciphertext) in &sent.ciphertexts {
+                    writer.put(&[*slot]);
+                    ciphertext.write(&mut writer);
+                }
+            }
             Self::Shares(shares) => {
                 writer.len(shares.bundles.len());
-                for (slot, bundle) in &shares.bundles {
-                    writer.put(&[*slot]).sized(bundle);
+                for bundle in &shares.bundles {
+                    writer.put(&[bundle.slot]).sized(&bundle.sealed);
+                    writer.len(bundle.wraps.len());
+                    for wrap in &bundle.wraps {
+                        writer.put(&wrap.hidden).put(&wrap.commitment);
+                    }
                 }
             }
             Self::Upload(upload) => {
@@ -186,6 +267,8 @@ impl Body {
         let body = match phase {
             Phase::Keys => Self::Keys(Keys {
                 channel: reader.array()?,
+                sealing: reader.array()?,
+                kem: Box::new(reader.array()?),
                 sums: reader.list(64, |reader| {
                     Ok(SumKeys {
                         mask: reader.array()?,
@@ -193,8 +276,13 @@ impl Body {
                     })
                 })?,
             }),
+            Phase::Agree => Self::Ciphertexts(Ciphertexts {
+                ciphertexts: reader.list(1 + Ciphertext::BYTES, |reader| {
+                    Ok((reader.byte()?, Arc::new(Ciphertext::read(reader)?)))
+                })?,
+            }),
             Phase::Shares => Self::Shares(Shares {
-                bundles: reader.list(5, |reader| Ok((reader.byte()?, reader.sized()?.to_vec())))?,
+                bundles: reader.list(9, read_bundle)?,
             }),
             Phase::Upload => Self::Upload(Upload {
                 context: reader.array()?,
@@ -211,6 +299,35 @@ impl Body {
         reader.end()?;
         Ok(body)
     }
+}
+
+impl Ciphertext {
+    /// Bytes on the wire.
+    pub(crate) const BYTES: usize = CIPHERTEXT_BYTES + 64;
+
+    pub(crate) fn write(&self, writer: &mut Writer) {
+        writer.put(&self.bytes).put(&self.signature);
+    }
+
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            bytes: reader.array()?,
+            signature: reader.array()?,
+        })
+    }
+}
+
+fn read_bundle(reader: &mut Reader<'_>) -> Result<Bundle, DecodeError> {
+    Ok(Bundle {
+        slot: reader.byte()?,
+        sealed: reader.sized()?.to_vec(),
+        wraps: reader.list(Wrap::BYTES, |reader| {
+            Ok(Wrap {
+                hidden: reader.array()?,
+                commitment: reader.array()?,
+            })
+        })?,
+    })
 }
 
 fn read_share(reader: &mut Reader<'_>) -> Result<RevealedShare, DecodeError> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::client_set::ClientSet;
 use crate::codec::{DecodeError, Reader, Writer};
 use crate::identity::ClientId;
+use crate::message::Ciphertext;
 use crate::signed::SignedMessage;
 use crate::study::VERSION;
 
@@ -15,6 +16,11 @@ pub enum Notice {
     Directory {
         /// In the order of the neighbours' slots.
         keys: Vec<Arc<SignedMessage>>,
+    },
+    /// Which neighbours have agreed, and what the smaller of them encapsulated.
+    Ciphertexts {
+        /// In the order of the neighbours' slots; nothing from those that are larger.
+        neighbours: Vec<(ClientId, Option<Arc<Ciphertext>>)>,
     },
     /// Who takes part from now on, and the bundles that neighbours sent.
     Bundles {
@@ -61,14 +67,24 @@ impl Notice {
                     writer.put(&message.encode());
                 }
             }
+            Self::Ciphertexts { neighbours } => {
+                writer.put(&[2]).len(neighbours.len());
+                for (client, ciphertext) in neighbours {
+                    writer.number(client.0);
+                    writer.put(&[u8::from(ciphertext.is_some())]);
+                    if let Some(ciphertext) = ciphertext {
+                        ciphertext.write(&mut writer);
+                    }
+                }
+            }
             Self::Bundles { sharers, bundles } => {
-                writer.put(&[2]).clients(sharers).len(bundles.len());
+                writer.put(&[3]).clients(sharers).len(bundles.len());
                 for (client, bundle) in bundles {
                     writer.number(client.0).sized(bundle);
                 }
             }
             Self::Survivors { sum, survivors } => {
-                writer.put(&[3]).number(*sum).clients(survivors);
+                writer.put(&[4]).number(*sum).clients(survivors);
             }
             Self::Certificate {
                 sum,
@@ -76,7 +92,7 @@ impl Notice {
                 tags,
             } => {
                 writer
-                    .put(&[4])
+                    .put(&[5])
                     .number(*sum)
                     .len(certificate.signatures.len());
                 for (client, signature) in &certificate.signatures {
@@ -102,7 +118,22 @@ impl Notice {
             1 => Self::Directory {
                 keys: reader.list(78, |reader| SignedMessage::read(reader).map(Arc::new))?,
             },
-            2 => Self::Bundles {
+            2 => Self::Ciphertexts {
+                neighbours: reader.list(5, |reader| {
+                    let client = ClientId(reader.number()?);
+                    let ciphertext = match reader.byte()? {
+                        0 => None,
+                        1 => Some(Arc::new(Ciphertext::read(reader)?)),
+                        _ => {
+                            return Err(DecodeError::Unknown {
+                                what: "a ciphertext",
+                            });
+                        }
+                    };
+                    Ok((client, ciphertext))
+                })?,
+            },
+            3 => Self::Bundles {
                 sharers: reader.clients()?,
                 bundles: reader.list(8, |reader| {
                     Ok((
@@ -111,11 +142,11 @@ impl Notice {
                     ))
                 })?,
             },
-            3 => Self::Survivors {
+            4 => Self::Survivors {
                 sum: reader.number()?,
                 survivors: Arc::new(reader.clients()?),
             },
-            4 => Self::Certificate {
+            5 => Self::Certificate {
                 sum: reader.number()?,
                 certificate: Arc::new(Certificate {
                     signatures: reader.list(68, |reader| {

@@ -50,6 +50,15 @@ pub enum Abandoned {
         /// Clients required.
         required: u32,
     },
+    /// What a client that dropped out published of its mask with a neighbour is not what the
+    /// neighbour published: one of the two lied, and the mask stays on.
+    #[error("{owner} dropped out, and what it published for its mask with {neighbour} is wrong")]
+    WrongWrap {
+        /// Who dropped out.
+        owner: ClientId,
+        /// With whom it masked.
+        neighbour: ClientId,
+    },
     /// Too few good shares of one client's secret came back.
     #[error("{found} shares of a secret of {owner} came back, {required} good ones are required")]
     SharesMissing {

@@ -85,6 +85,20 @@ pub enum Reason {
     /// A public key of small order.
     #[error("it contains a public key of small order")]
     WeakKey,
+    /// What is needed for the answer was erased.
+    #[error("the secrets that an answer needs were erased")]
+    Erased,
+    /// Bytes that are no ML-KEM-768 key.
+    #[error("it contains a public key that is none of ML-KEM-768: a coefficient is not below 3329")]
+    NotAKemKey,
+    /// A ciphertext that the sender did not make for this neighbour.
+    #[error("a ciphertext for {to} does not have the signature of {from}")]
+    UnsignedCiphertext {
+        /// Who should have made it.
+        from: ClientId,
+        /// For whom.
+        to: ClientId,
+    },
     /// Too few clients, or too unevenly spread, to hide anybody.
     #[error("{found} clients are said to be present, which hides nobody; the quorum is {quorum}")]
     TooFewPresent {

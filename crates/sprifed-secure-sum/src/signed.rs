@@ -5,7 +5,9 @@ use sha2::{Digest, Sha256};
 
 use crate::codec::{DecodeError, Reader, Writer};
 use crate::identity::ClientId;
+use crate::kem::CIPHERTEXT_BYTES;
 use crate::keys::IdentityKey;
+use crate::message::Ciphertext;
 use crate::rejected::{Reason, Rejected, Sender};
 use crate::study::{Study, StudyId, VERSION};
 
@@ -15,20 +17,23 @@ use crate::study::{Study, StudyId, VERSION};
 pub enum Phase {
     /// Public keys for the whole study.
     Keys = 1,
+    /// Ciphertexts by which pairs agree, for the whole study.
+    Agree = 2,
     /// Encrypted shares for the whole study.
-    Shares = 2,
+    Shares = 3,
     /// A masked vector.
-    Upload = 3,
+    Upload = 4,
     /// A signature for the survivor set.
-    Confirm = 4,
+    Confirm = 5,
     /// The shares that open the sum.
-    Unmask = 5,
+    Unmask = 6,
 }
 
 impl Phase {
     /// All of them, in order.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Keys,
+        Self::Agree,
         Self::Shares,
         Self::Upload,
         Self::Confirm,
@@ -155,6 +160,45 @@ impl core::fmt::Debug for SignedMessage {
             .field("body_len", &self.body.len())
             .finish_non_exhaustive()
     }
+}
+
+/// Signs a ciphertext of `from` for `to`, which is passed on without the message that it came in.
+///
+/// Without this, a coordinator could agree on ML-KEM secrets with both ends of a pair, and open by
+/// a quantum computer of later days what is masked today.
+pub(crate) fn sign_ciphertext(
+    identity: &IdentityKey,
+    study: &StudyId,
+    route: (ClientId, ClientId),
+    ciphertext: &[u8; CIPHERTEXT_BYTES],
+) -> [u8; 64] {
+    identity.sign(&ciphertext_digest(study, route, ciphertext))
+}
+
+/// Whether `from` made this ciphertext for `to`.
+pub(crate) fn is_signed_ciphertext(
+    study: &Study,
+    route: (ClientId, ClientId),
+    ciphertext: &Ciphertext,
+) -> bool {
+    let digest = ciphertext_digest(study.id(), route, &ciphertext.bytes);
+    let signature = Signature::from_bytes(&ciphertext.signature);
+    let key = study.roster().key(route.0);
+    key.is_some_and(|key| key.verify_strict(&digest, &signature).is_ok())
+}
+
+fn ciphertext_digest(
+    study: &StudyId,
+    (from, to): (ClientId, ClientId),
+    ciphertext: &[u8; CIPHERTEXT_BYTES],
+) -> [u8; 32] {
+    let mut hash = Sha256::new_with_prefix(b"sprifed secure sum: ciphertext");
+    hash.update([VERSION]);
+    hash.update(study.as_bytes());
+    hash.update(from.0.to_le_bytes());
+    hash.update(to.0.to_le_bytes());
+    hash.update(ciphertext);
+    hash.finalize().into()
 }
 
 /// Whether `signature` is that of `sender` for this body.

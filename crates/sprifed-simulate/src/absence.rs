@@ -43,7 +43,7 @@ impl Absence {
             match phase {
                 Phase::Upload => draw >= self.0 / 2.0,
                 Phase::Confirm | Phase::Unmask => draw >= self.0,
-                Phase::Keys | Phase::Shares => true,
+                Phase::Keys | Phase::Agree | Phase::Shares => true,
             }
         })
     }

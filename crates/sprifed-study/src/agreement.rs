@@ -282,9 +282,11 @@ impl Agreed {
             .filter_map(|sum| self.study.sum(sum))
             .map(SumShape::packed_len);
         let neighbours = self.study.parameters().neighbours() as usize;
-        let secrets = 64 * self.study.n_sums() as usize + 64;
-        // Keys and shares go with the sums, tags with the neighbours, and an envelope around all.
-        upload.max().unwrap_or(0) + neighbours * (secrets + 32) + secrets + 1024
+        let sums = self.study.n_sums() as usize;
+        // Of shares, for each neighbour: two secrets and a wrap of each sum. Of keys: two of each
+        // sum, and one of ML-KEM. For each neighbour a ciphertext, or a tag. An envelope around all.
+        let (bundle, keys, ciphertext) = (104 * sums + 64, 64 * sums + 1280, 1184);
+        upload.max().unwrap_or(0) + neighbours * (bundle + ciphertext) + keys + 1024
     }
 
     /// How many steps the plan has.

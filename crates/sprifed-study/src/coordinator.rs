@@ -263,8 +263,11 @@ impl StudyCoordinator {
                 self.effects.push_back(effect);
                 self.stage = Stage::Ended(receipt);
             }
-            Stage::Setup(Phase::Keys) => {
-                self.stage = Stage::Setup(Phase::Shares);
+            Stage::Setup(phase @ (Phase::Keys | Phase::Agree)) => {
+                self.stage = Stage::Setup(match phase {
+                    Phase::Keys => Phase::Agree,
+                    _ => Phase::Shares,
+                });
                 self.sums.close_phase();
                 self.carry_over();
             }

@@ -147,8 +147,9 @@ impl<'a, R: RecordSource + Send> Embedded<'a, R> {
         };
         let everyone: Vec<ClientId> = study.parties.iter().map(Participant::id).collect();
         study.collect(Phase::Keys, 0, &everyone)?;
-        for _directory_then_bundles in 0..2 {
-            study.pass_on(Phase::Shares, 0)?;
+        // The directory, what was encapsulated, and the bundles.
+        for phase in [Phase::Agree, Phase::Shares, Phase::Shares] {
+            study.pass_on(phase, 0)?;
         }
         Ok(study)
     }

@@ -286,6 +286,7 @@ fn keep(journal: &mut Option<Journal>, input: &Input) -> Result<(), Failure> {
 pub(super) const fn phase_name(phase: Phase) -> &'static str {
     match phase {
         Phase::Keys => "keys",
+        Phase::Agree => "agree",
         Phase::Shares => "shares",
         Phase::Upload => "upload",
         Phase::Confirm => "confirm",

@@ -80,7 +80,7 @@ fn run(
 }
 
 fn is_set_up(phase: Phase) -> bool {
-    matches!(phase, Phase::Keys | Phase::Shares)
+    matches!(phase, Phase::Keys | Phase::Agree | Phase::Shares)
 }
 
 /// The order of the phases of a sum; an unknown one is never reached.

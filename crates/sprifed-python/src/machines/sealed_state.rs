@@ -41,7 +41,9 @@ impl PartyState {
     pub(super) fn remember(&mut self, order: &[u8]) {
         match Order::decode(order) {
             Ok(
-                Order::Notice(Notice::Directory { .. } | Notice::Bundles { .. })
+                Order::Notice(
+                    Notice::Directory { .. } | Notice::Ciphertexts { .. } | Notice::Bundles { .. },
+                )
                 | Order::Released(_),
             ) => {}
             // Sums are made one after the other: the survivors of earlier ones are history.

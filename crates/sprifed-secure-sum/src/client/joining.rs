@@ -2,49 +2,50 @@
 
 use std::sync::Arc;
 
-use chacha20poly1305::aead::{Aead, KeyInit, Payload};
-use chacha20poly1305::{ChaCha20Poly1305, Key, Nonce};
 use x25519_dalek::PublicKey;
-use zeroize::Zeroizing;
 
 use crate::client::Own;
-use crate::client::sharing::{Peer, Sharing};
+use crate::client::agreeing::{Agreeing, Candidate};
 use crate::identity::ClientId;
-use crate::keys::{BundleKey, channel_secret, commitment};
-use crate::message::{Body, Keys, Shares, SumKeys};
+use crate::kem;
+use crate::keys::commitment;
+use crate::message::{Body, Ciphertext, Ciphertexts, Keys, SumKeys};
+use crate::pair::{ChannelSecret, Transcript, agree};
 use crate::rejected::Reason;
-use crate::secret_sharing::deal;
-use crate::signed::{Phase, SignedMessage};
-use crate::study::StudyId;
+use crate::signed::{Phase, SignedMessage, sign_ciphertext};
 
 #[derive(PartialEq, Eq)]
 pub(super) struct Joining;
 
 impl Joining {
-    pub(super) fn open(own: &Own) -> (Self, Keys) {
-        let study = own.study.id();
-        let sums = (0..own.study.n_sums()).map(|sum| SumKeys {
-            mask: PublicKey::from(&own.seed.mask_key(study, sum)).to_bytes(),
-            commitment: commitment(&own.seed.self_seed(study, sum), study, sum, own.me),
+    /// The keys to publish; `None` if secrets that they come from were erased.
+    pub(super) fn open(own: &Own) -> Option<(Self, Keys)> {
+        let (study, secrets) = (own.study.id(), &own.secrets);
+        let sums = (0..own.study.n_sums()).map(|sum| {
+            let own_seed = secrets.self_seed(study, sum)?;
+            Some(SumKeys {
+                mask: secrets.mask_secret(study, sum)?.public(study),
+                commitment: commitment(&own_seed, study, sum, own.me),
+            })
         });
-        let channel = PublicKey::from(&own.seed.channel_key(study)).to_bytes();
-        (
-            Self,
-            Keys {
-                channel,
-                sums: sums.collect(),
-            },
-        )
+        let keys = Keys {
+            channel: PublicKey::from(&secrets.channel_key(study)).to_bytes(),
+            sealing: PublicKey::from(&secrets.sealing_key(study)?).to_bytes(),
+            kem: secrets.kem_key(study).public(),
+            sums: sums.collect::<Option<_>>()?,
+        };
+        Some((Self, keys))
     }
 
-    /// Checks the neighbours' keys and shares this client's secrets among them.
+    /// Checks the neighbours' keys and encapsulates to those with larger numbers.
     #[expect(clippy::unused_self, reason = "the phase is what allows it")]
     pub(super) fn take_directory(
         &self,
         own: &Own,
         directory: &[Arc<SignedMessage>],
-    ) -> Result<(Sharing, Shares), Reason> {
-        let mut peers: Vec<Peer> = Vec::with_capacity(directory.len());
+    ) -> Result<(Agreeing, Ciphertexts), Reason> {
+        let mut candidates: Vec<Candidate> = Vec::with_capacity(directory.len());
+        let mut ciphertexts = Vec::new();
         for message in directory {
             let id = message.sender;
             let slot = own
@@ -52,27 +53,46 @@ impl Joining {
                 .graph()
                 .slot(own.me, id)
                 .ok_or(Reason::NotANeighbour)?;
-            if peers.last().is_some_and(|before| before.slot >= slot) {
+            if candidates.last().is_some_and(|before| before.slot >= slot) {
                 return Err(Reason::NotANeighbour);
             }
-            peers.push(check(own, message, slot)?);
+            let keys = check(own, message)?;
+            let own_channel = own.secrets.channel_key(own.study.id());
+            let agreed = agree(&own_channel, &keys.channel).ok_or(Reason::WeakKey)?;
+            let mut candidate = Candidate {
+                id,
+                slot,
+                agreed,
+                channel: None,
+                keys: Arc::clone(message),
+            };
+            if own.me < id {
+                let (channel, ciphertext) = encapsulate(own, &candidate, &keys)?;
+                candidate.channel = Some(channel);
+                ciphertexts.push((slot, Arc::new(ciphertext)));
+            }
+            candidates.push(candidate);
         }
-        let (found, required) = (peers.len(), own.study.parameters().threshold());
-        if found < required as usize {
-            let required = required as usize;
-            return Err(Reason::WrongLength {
-                what: "the directory",
-                found,
-                required,
-            });
-        }
-        let shares = share(own, &peers)?;
-        Ok((Sharing { peers }, shares))
+        enough(own, "the directory", candidates.len())?;
+        Ok((Agreeing { candidates }, Ciphertexts { ciphertexts }))
     }
 }
 
-fn check(own: &Own, message: &Arc<SignedMessage>, slot: u8) -> Result<Peer, Reason> {
-    let id = message.sender;
+/// Whether so many neighbours can rebuild a secret.
+pub(super) fn enough(own: &Own, what: &'static str, found: usize) -> Result<(), Reason> {
+    let required = own.study.parameters().threshold() as usize;
+    if found < required {
+        return Err(Reason::WrongLength {
+            what,
+            found,
+            required,
+        });
+    }
+    Ok(())
+}
+
+fn check(own: &Own, message: &Arc<SignedMessage>) -> Result<Keys, Reason> {
+    let id: ClientId = message.sender;
     message
         .verify(&own.study, id)
         .map_err(|rejected| rejected.reason)?;
@@ -95,89 +115,25 @@ fn check(own: &Own, message: &Arc<SignedMessage>, slot: u8) -> Result<Peer, Reas
         });
     }
     // An honest coordinator has refused such keys, so it is the one to blame.
-    if keys.are_weak() {
-        return Err(Reason::WeakKey);
-    }
+    keys.flaw().map_or(Ok(keys), Err)
+}
+
+fn encapsulate(
+    own: &Own,
+    to: &Candidate,
+    keys: &Keys,
+) -> Result<(ChannelSecret, Ciphertext), Reason> {
     let study = own.study.id();
-    let channel = channel_secret(
-        &own.seed.channel_key(study),
-        &keys.channel,
-        study,
-        (own.me, id),
-    );
-    let channel = channel.ok_or(Reason::WeakKey)?;
-    Ok(Peer::new(id, slot, channel, Arc::clone(message)))
-}
-
-/// Every sum's mask key and self-mask seed in one string, shared among all slots and encrypted to
-/// those that are present.
-fn share(own: &Own, peers: &[Peer]) -> Result<Shares, Reason> {
-    let (study, parameters) = (own.study.id(), own.study.parameters());
-    let mut secrets = Zeroizing::new(Vec::with_capacity(64 * own.study.n_sums() as usize));
-    for sum in 0..own.study.n_sums() {
-        secrets.extend_from_slice(own.seed.mask_key(study, sum).as_bytes());
-        secrets.extend_from_slice(own.seed.self_seed(study, sum).expose());
-    }
-    let dealt = deal(
-        &secrets,
-        parameters.threshold(),
-        parameters.neighbours(),
-        &own.seed.dealing_seed(study),
-    );
-    let mut bundles = Vec::with_capacity(peers.len());
-    for peer in peers {
-        let plain = dealt
-            .get(usize::from(peer.slot))
-            .ok_or(Reason::NotANeighbour)?;
-        let key = peer.channel.bundle_key(study, own.me, peer.id);
-        bundles.push((peer.slot, encrypt(&key, study, (own.me, peer.id), plain)));
-    }
-    Ok(Shares { bundles })
-}
-
-/// Each key encrypts one text, which is a function of the client's seed: the nonce can be fixed.
-pub(super) fn encrypt(
-    key: &BundleKey,
-    study: &StudyId,
-    route: (ClientId, ClientId),
-    plain: &[u8],
-) -> Vec<u8> {
-    let cipher = ChaCha20Poly1305::new(<&Key>::from(key.expose()));
-    let aad = associated(study, route);
-    let sealed = cipher.encrypt(
-        &Nonce::default(),
-        Payload {
-            msg: plain,
-            aad: &aad,
-        },
-    );
-    debug_assert!(sealed.is_ok(), "a bundle is not too long for the cipher");
-    sealed.unwrap_or_default()
-}
-
-pub(super) fn decrypt(
-    key: &BundleKey,
-    study: &StudyId,
-    route: (ClientId, ClientId),
-    sealed: &[u8],
-) -> Option<Zeroizing<Vec<u8>>> {
-    let cipher = ChaCha20Poly1305::new(<&Key>::from(key.expose()));
-    let aad = associated(study, route);
-    let opened = cipher.decrypt(
-        &Nonce::default(),
-        Payload {
-            msg: sealed,
-            aad: &aad,
-        },
-    );
-    opened.ok().map(Zeroizing::new)
-}
-
-fn associated(study: &StudyId, (from, to): (ClientId, ClientId)) -> Vec<u8> {
-    [
-        study.as_bytes().as_slice(),
-        &from.0.to_le_bytes(),
-        &to.0.to_le_bytes(),
-    ]
-    .concat()
+    let coins = own.secrets.coins(study, to.id, &keys.kem);
+    let (bytes, secret) = kem::encapsulate(&keys.kem, &coins).ok_or(Reason::NotAKemKey)?;
+    let own_channel = PublicKey::from(&own.secrets.channel_key(study)).to_bytes();
+    let transcript = Transcript {
+        smaller: (own.me, &own_channel),
+        larger: (to.id, &keys.channel),
+        kem: &keys.kem,
+        ciphertext: &bytes,
+    };
+    let channel = ChannelSecret::new(&to.agreed, &secret, study, &transcript);
+    let signature = sign_ciphertext(&own.identity, study, (own.me, to.id), &bytes);
+    Ok((channel, Ciphertext { bytes, signature }))
 }

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use crate::client::sharing::Peer;
 use crate::client::{Own, Progress};
 use crate::client_set::ClientSet;
-use crate::keys::{pair_seed, self_mask_seed};
+use crate::keys::self_mask_seed;
 use crate::mask::{MaskSeed, Residues, Sign};
 use crate::message::{Confirmation, Upload};
+use crate::pair::{BundleKey, pair_seed};
 use crate::rejected::Reason;
 
 /// An upload that was not made.
@@ -43,6 +44,12 @@ pub enum UploadRefused {
     /// The noise is not a share of this study.
     #[error("the noise was not drawn as a share of this study's participation")]
     OtherNoise,
+    /// The masks of this sum were erased.
+    #[error("the secrets of sum {sum} were erased; it was made before")]
+    Erased {
+        /// Which sum.
+        sum: u32,
+    },
     /// An integer does not fit the modulus.
     #[error("an integer does not fit {bits} bits; plan more")]
     TooLarge {
@@ -55,6 +62,7 @@ pub enum UploadRefused {
 #[derive(PartialEq, Eq)]
 pub(super) struct Trusted {
     pub(super) peer: Peer,
+    pub(super) key: BundleKey,
     pub(super) sealed: Arc<Vec<u8>>,
 }
 
@@ -99,25 +107,34 @@ impl Ready {
         }
     }
 
+    /// Has the masks of `sum` ready, unless there is no such sum or its secrets were erased.
     pub(super) fn prepare(&mut self, own: &Own, sum: u32, context: &[u8; 32]) {
         let is_it = |ready: &Prepared| ready.sum == sum && ready.context == *context;
         if own.study.sum(sum).is_some() && !self.prepared.as_ref().is_some_and(is_it) {
-            self.prepared = Some(Prepared {
+            let masks = self.pair_masks(own, sum, context);
+            self.prepared = masks.map(|masks| Prepared {
                 sum,
                 context: *context,
-                masks: self.pair_masks(own, sum, context),
+                masks,
             });
         }
     }
 
     /// The masks of this sum: on the smaller client's upload they are put, off the larger's taken.
-    fn pair_masks(&self, own: &Own, sum: u32, context: &[u8; 32]) -> Vec<(Sign, MaskSeed)> {
-        let (pair, place) = (|peer: &Peer| (own.me, peer.id), (sum, context));
-        let secret = own.seed.mask_key(own.study.id(), sum);
+    fn pair_masks(&self, own: &Own, sum: u32, context: &[u8; 32]) -> Option<Vec<(Sign, MaskSeed)>> {
+        let study = own.study.id();
+        let secret = own.secrets.mask_secret(study, sum)?.key(study);
         let masks = self.trusted.iter().filter_map(|Trusted { peer, .. }| {
             let public = peer.mask_key(sum)?;
             // Keys of small order were refused, so that there is a mask for every neighbour.
-            let seed = pair_seed(&secret, public, own.study.id(), place, pair(peer))?;
+            let pair_secret = peer.channel.pair_secret(study, sum);
+            let seed = pair_seed(
+                (&secret, public),
+                &pair_secret,
+                study,
+                (sum, context),
+                (own.me, peer.id),
+            )?;
             Some((
                 if own.me < peer.id {
                     Sign::Plus
@@ -127,7 +144,7 @@ impl Ready {
                 seed,
             ))
         });
-        masks.collect()
+        Some(masks.collect())
     }
 
     pub(super) fn upload(
@@ -151,16 +168,15 @@ impl Ready {
         if !values.iter().fold(true, |all, value| all & fits(value)) {
             return Err(UploadRefused::TooLarge { bits });
         }
-        self.prepare(own, sum, context);
         let (study, place) = (own.study.id(), (sum, context));
+        let own_seed = own.secrets.self_seed(study, sum);
+        let own_seed = own_seed.ok_or(UploadRefused::Erased { sum })?;
+        self.prepare(own, sum, context);
+        let prepared = self.prepared.take().ok_or(UploadRefused::Erased { sum })?;
         let mut masked = Residues::zero(shape);
         masked.add_values(values);
-        masked.add_mask(
-            &self_mask_seed(&own.seed.self_seed(study, sum), study, place),
-            Sign::Plus,
-        );
-        let masks = self.prepared.take().map(|prepared| prepared.masks);
-        for (sign, seed) in masks.into_iter().flatten() {
+        masked.add_mask(&self_mask_seed(&own_seed, study, place), Sign::Plus);
+        for (sign, seed) in prepared.masks {
             masked.add_mask(&seed, sign);
         }
         let tags = self.trusted.iter().map(|Trusted { peer, .. }| {

@@ -3,7 +3,7 @@
 use subtle::ConstantTimeEq;
 
 use crate::client::Own;
-use crate::client::joining::decrypt;
+use crate::client::bundle::decrypt;
 use crate::client::ready::{Ready, Trusted};
 use crate::identity::ClientId;
 use crate::message::{Body, Confirmation, RevealedShare, ShareKind, Unmask};
@@ -125,8 +125,7 @@ fn check(own: &Own, sum: u32, digest: &[u8; 32], certificate: &Certificate) -> R
 /// A bundle that does not open is its sender's fault and costs the sender a share, nobody else.
 fn revealed(own: &Own, trusted: &Trusted, sum: u32, kind: ShareKind) -> Option<RevealedShare> {
     let (study, peer) = (own.study.id(), &trusted.peer);
-    let key = peer.channel.bundle_key(study, peer.id, own.me);
-    let opened = decrypt(&key, study, (peer.id, own.me), &trusted.sealed)?;
+    let opened = decrypt(&trusted.key, study, (peer.id, own.me), &trusted.sealed)?;
     let start = 64 * sum as usize + if kind == ShareKind::MaskKey { 0 } else { 32 };
     let share = opened.get(start..start + 32)?.try_into().ok()?;
     Some(RevealedShare {

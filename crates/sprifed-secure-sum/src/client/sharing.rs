@@ -6,8 +6,8 @@ use crate::client::Own;
 use crate::client::ready::{Ready, Trusted};
 use crate::client_set::ClientSet;
 use crate::identity::ClientId;
-use crate::keys::ChannelSecret;
 use crate::message::Keys;
+use crate::pair::{ChannelSecret, agree};
 use crate::rejected::Reason;
 use crate::signed::SignedMessage;
 
@@ -36,6 +36,11 @@ impl Peer {
             channel,
             keys,
         }
+    }
+
+    /// The key by which others encrypt to it.
+    pub(super) fn channel_key(&self) -> Option<&[u8; 32]> {
+        Keys::channel_in(&self.keys.body)
     }
 
     /// The key by which it agrees on the masks of `sum`.
@@ -77,14 +82,20 @@ impl Sharing {
                 required,
             });
         }
+        let study = own.study.id();
+        let own_channel = own.secrets.channel_key(study);
         let mut trusted = Vec::with_capacity(bundles.len());
         for (id, (sender, sealed)) in present.into_iter().zip(bundles) {
             let peer = self.peers.iter().find(|peer| peer.id == id);
             let peer = peer
                 .filter(|peer| peer.id == *sender)
                 .ok_or(Reason::NotANeighbour)?;
+            let sealing = Keys::sealing_in(&peer.keys.body).ok_or(Reason::WeakKey)?;
+            let sealed_by = agree(&own_channel, sealing).ok_or(Reason::WeakKey)?;
+            let key = peer.channel.bundle_key(&sealed_by, study, (id, own.me));
             trusted.push(Trusted {
                 peer: peer.clone(),
+                key,
                 sealed: Arc::clone(sealed),
             });
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use crate::keys::self_mask_seed;
+use crate::keys::{ClientSecrets, self_mask_seed};
 use crate::mask::{MaskSeed, Residues, Sign, Stream};
 use crate::message::ShareKind;
 use crate::secret_sharing::{Polynomial, Share};
@@ -28,6 +28,10 @@ use statistics::DEVIATE;
 use uniformity::{is_uniform, serial_correlation};
 use world::{CONTEXT, World, noised, participation, seed};
 
+fn secret(client: u32) -> ClientSecrets {
+    seed(client).into()
+}
+
 /// One client's upload in `context` from which the coordinator has taken what it can rebuild once
 /// the sum is open: the sender's own mask.
 fn opened(world: &World, client: &mut Client, context: &[u8; 32], part: &Noised) -> Residues {
@@ -43,7 +47,7 @@ fn opened(world: &World, client: &mut Client, context: &[u8; 32], part: &Noised)
         }
     }
     let study = world.study.id();
-    let own = seed(client.id().0).self_seed(study, 0);
+    let own = secret(client.id().0).self_seed(study, 0).expect("kept");
     view.add_mask(&self_mask_seed(&own, study, (0, context)), Sign::Minus);
     view
 }
@@ -89,7 +93,8 @@ fn a_client_put_back_into_another_context_hides_its_second_vector_under_other_ma
     let again = opened(&world, &mut twin(), &CONTEXT, other);
     assert!(leaks([&first, &again], [one, other], shape));
     // Nor is one own mask used in two contexts.
-    let (study, own) = (world.study.id(), seed(0).self_seed(world.study.id(), 0));
+    let study = world.study.id();
+    let own = secret(0).self_seed(study, 0).expect("kept");
     let masks = [[7; 32], [8; 32]].map(|context| self_mask_seed(&own, study, (0, &context)));
     assert!(masks.first() != masks.last());
 }
@@ -115,7 +120,11 @@ fn views(clients: u32, shape: SumShape) -> Vec<(Residues, Residues)> {
             assert!(view.add_packed(&upload.packed));
         }
         let study = world.study.id();
-        let own = self_mask_seed(&seed(id).self_seed(study, 0), study, (0, &CONTEXT));
+        let own = self_mask_seed(
+            &secret(id).self_seed(study, 0).expect("kept"),
+            study,
+            (0, &CONTEXT),
+        );
         view.add_mask(&own, Sign::Minus);
         let mut hidden = Residues::zero(shape);
         hidden.add_values(part.values());
@@ -318,8 +327,10 @@ fn a_sum_opens_one_secret_of_each_client_and_none_of_another_sum() {
     for owner in 0..6 {
         let secrets: Vec<(u32, bool, Share)> = (0..4)
             .flat_map(|sum| {
-                let key = Share::from_bytes(seed(owner).mask_key(study, sum).to_bytes());
-                let own = Share::from_bytes(*seed(owner).self_seed(study, sum).expose());
+                let key = secret(owner).mask_secret(study, sum).expect("kept");
+                let own = secret(owner).self_seed(study, sum).expect("kept");
+                let key = Share::from_bytes(*key.expose());
+                let own = Share::from_bytes(*own.expose());
                 [(sum, true, key), (sum, false, own)]
             })
             .collect();
@@ -364,15 +375,20 @@ fn badly_dealt(
         .find(|peer| peer.id == victim)
         .expect("a neighbour");
     let (study, route) = (world.study.id(), (owner.id(), victim));
-    let key = peer.channel.bundle_key(study, owner.id(), victim);
+    let sealing = owner.own.secrets.sealing_key(study).expect("kept");
+    let sealed_by = crate::pair::agree(&sealing, peer.channel_key().expect("a key"));
+    let key = peer
+        .channel
+        .bundle_key(&sealed_by.expect("full order"), study, route);
     let Ok(Body::Shares(mut shares)) = Body::decode(Phase::Shares, &honest.body) else {
         panic!("not shares")
     };
-    for (slot, bundle) in &mut shares.bundles {
-        if *slot == peer.slot {
-            let mut plain = joining::decrypt(&key, study, route, bundle).expect("its own bundle");
+    for bundle in &mut shares.bundles {
+        if bundle.slot == peer.slot {
+            let sealed = &bundle.sealed;
+            let mut plain = bundle::decrypt(&key, study, route, sealed).expect("its own bundle");
             plain.iter_mut().for_each(|byte| *byte ^= 0x55);
-            *bundle = joining::encrypt(&key, study, route, &plain);
+            bundle.sealed = bundle::encrypt(&key, study, route, &plain);
         }
     }
     let body = Body::Shares(shares).encode();
@@ -390,11 +406,13 @@ fn badly_dealt(
 fn an_owner_that_deals_a_wrong_share_does_not_frame_its_neighbour() {
     let (owner, victim) = (ClientId(2), ClientId(5));
     let mut world = World::new(participation(6, 4, 1), 3, 16, 1);
-    world.deliver(&[]);
-    world.coordinator.close_phase();
+    for _ in 0..2 {
+        world.deliver(&[]);
+        world.coordinator.close_phase();
+    }
     while let Some(crate::CoordinatorOutput::Send(to, notice)) = world.coordinator.poll_output() {
         let client = world.clients.get_mut(to.0 as usize).expect("a client");
-        client.handle_message(&notice).expect("a directory");
+        client.handle_message(&notice).expect("ciphertexts");
     }
     let dealer = world.clients.get_mut(owner.0 as usize).expect("a client");
     let Some(Output::Send(honest)) = dealer.poll_output() else {
@@ -440,8 +458,14 @@ fn neither_clients_nor_their_secrets_nor_shares_print() {
         let printed = format!("{:?} {:?}", world.coordinator, world.clients);
         for secret in [
             seed(0).to_stored(),
-            seed(1).mask_key(world.study.id(), 0).to_bytes(),
-            *seed(2).self_seed(world.study.id(), 0).expose(),
+            *secret(1)
+                .mask_secret(world.study.id(), 0)
+                .expect("kept")
+                .expose(),
+            *secret(2)
+                .self_seed(world.study.id(), 0)
+                .expect("kept")
+                .expose(),
         ] {
             let start = format!("{:?}", &secret.split_at(8).0);
             assert!(!printed.contains(start.trim_matches(['[', ']'])));

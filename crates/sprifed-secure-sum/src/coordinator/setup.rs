@@ -1,15 +1,15 @@
-//! The exchange of keys, once for a study: keys, then shares.
+//! The exchange of keys, once for a study: keys, ciphertexts, then shares.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::client_set::ClientSet;
 use crate::identity::ClientId;
-use crate::message::{Keys, Shares, SumKeys, ascend};
+use crate::message::{Bundle, Ciphertext, Ciphertexts, Keys, Shares, SumKeys, Wrap, ascend};
 use crate::notice::Notice;
 use crate::outcome::Abandoned;
 use crate::rejected::Reason;
-use crate::signed::SignedMessage;
+use crate::signed::{SignedMessage, is_signed_ciphertext};
 use crate::study::Study;
 
 /// A client that has published keys.
@@ -25,20 +25,40 @@ pub(super) struct Joining {
     members: BTreeMap<ClientId, Member>,
 }
 
+/// Ciphertexts arrive.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Agreeing {
+    members: BTreeMap<ClientId, Member>,
+    ciphertexts: BTreeMap<ClientId, Encapsulated>,
+}
+
+/// The ciphertexts of one sender, by slot.
+type Encapsulated = Vec<(u8, Arc<Ciphertext>)>;
+
 /// Shares arrive.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Sharing {
     members: BTreeMap<ClientId, Member>,
+    ciphertexts: BTreeMap<ClientId, Encapsulated>,
     bundles: BTreeMap<ClientId, Bundles>,
 }
 
 /// The bundles of one sender, by slot.
-type Bundles = Vec<(u8, Arc<Vec<u8>>)>;
+type Bundles = Vec<Kept>;
+
+/// What one client entrusted to another, and published about the pair.
+#[derive(Clone, Debug, PartialEq)]
+struct Kept {
+    slot: u8,
+    sealed: Arc<Vec<u8>>,
+    wraps: Vec<Wrap>,
+}
 
 /// Everything that sums need of the exchange of keys.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Setup {
     members: BTreeMap<ClientId, Member>,
+    ciphertexts: BTreeMap<ClientId, Encapsulated>,
     bundles: BTreeMap<ClientId, Bundles>,
     pub(super) sharers: ClientSet,
     pub(super) directory: [u8; 32],
@@ -66,26 +86,26 @@ impl Joining {
                 required,
             });
         }
-        if keys.are_weak() {
-            return Err(Reason::WeakKey);
+        if let Some(flaw) = keys.flaw() {
+            return Err(flaw);
         }
         let signed = Arc::new(message.clone());
         self.members.insert(message.sender, Member { signed, keys });
         Ok(())
     }
 
-    pub(super) fn close(self, study: &Study) -> Result<Sharing, Abandoned> {
+    pub(super) fn close(self, study: &Study) -> Result<Agreeing, Abandoned> {
         sufficient(study, self.members.keys().copied())?;
-        Ok(Sharing {
+        Ok(Agreeing {
             members: self.members,
-            bundles: BTreeMap::new(),
+            ciphertexts: BTreeMap::new(),
         })
     }
 }
 
-impl Sharing {
+impl Agreeing {
     pub(super) fn has(&self, client: ClientId) -> bool {
-        self.bundles.contains_key(&client)
+        self.ciphertexts.contains_key(&client)
     }
 
     pub(super) fn members(&self) -> impl Iterator<Item = ClientId> + '_ {
@@ -100,9 +120,72 @@ impl Sharing {
         &mut self,
         study: &Study,
         from: ClientId,
-        shares: Shares,
+        sent: Ciphertexts,
     ) -> Result<(), Reason> {
         if !self.members.contains_key(&from) {
+            return Err(Reason::NotPresent);
+        }
+        if self.has(from) {
+            return Err(Reason::Repeated);
+        }
+        let neighbours = study.graph().neighbours(from);
+        let larger: Vec<ClientId> = neighbours
+            .filter(|id| *id > from && self.members.contains_key(id))
+            .collect();
+        let (found, required) = (sent.ciphertexts.len(), larger.len());
+        if found != required {
+            return Err(Reason::WrongLength {
+                what: "the list of ciphertexts",
+                found,
+                required,
+            });
+        }
+        for (to, (slot, ciphertext)) in larger.into_iter().zip(&sent.ciphertexts) {
+            if study.graph().slot(from, to) != Some(*slot) {
+                return Err(Reason::NotANeighbour);
+            }
+            if !is_signed_ciphertext(study, (from, to), ciphertext) {
+                return Err(Reason::UnsignedCiphertext { from, to });
+            }
+        }
+        self.ciphertexts.insert(from, sent.ciphertexts);
+        Ok(())
+    }
+
+    pub(super) fn close(self, study: &Study) -> Result<Sharing, Abandoned> {
+        sufficient(study, self.ciphertexts.keys().copied())?;
+        Ok(Sharing {
+            members: self.members,
+            ciphertexts: self.ciphertexts,
+            bundles: BTreeMap::new(),
+        })
+    }
+}
+
+impl Sharing {
+    pub(super) fn has(&self, client: ClientId) -> bool {
+        self.bundles.contains_key(&client)
+    }
+
+    pub(super) fn agreed(&self) -> impl Iterator<Item = ClientId> + '_ {
+        self.ciphertexts.keys().copied()
+    }
+
+    pub(super) fn directory_for(&self, study: &Study, to: ClientId) -> Notice {
+        directory(&self.members, study, to)
+    }
+
+    pub(super) fn ciphertexts_for(&self, study: &Study, to: ClientId) -> Notice {
+        ciphertexts(&self.ciphertexts, study, to)
+    }
+
+    pub(super) fn take(
+        &mut self,
+        study: &Study,
+        from: ClientId,
+        shares: Shares,
+    ) -> Result<(), Reason> {
+        if !self.ciphertexts.contains_key(&from) {
             return Err(Reason::NotPresent);
         }
         if self.has(from) {
@@ -111,7 +194,7 @@ impl Sharing {
         let present = study
             .graph()
             .neighbours(from)
-            .filter(|id| self.members.contains_key(id));
+            .filter(|id| self.ciphertexts.contains_key(id));
         let (found, required) = (shares.bundles.len(), present.count());
         if found != required {
             return Err(Reason::WrongLength {
@@ -122,27 +205,28 @@ impl Sharing {
         }
         let is_member = |slot: &u8| {
             let neighbour = study.graph().neighbour(from, u32::from(*slot));
-            neighbour.is_some_and(|neighbour| self.members.contains_key(&neighbour))
+            neighbour.is_some_and(|neighbour| self.ciphertexts.contains_key(&neighbour))
         };
-        let slots = || shares.bundles.iter().map(|(slot, _)| *slot);
+        let slots = || shares.bundles.iter().map(|bundle| bundle.slot);
         if !ascend(slots()) || !slots().all(|slot| is_member(&slot)) {
             return Err(Reason::NotANeighbour);
         }
-        let required = 64 * study.n_sums() as usize + 16;
-        for (_, bundle) in &shares.bundles {
-            if bundle.len() != required {
-                let found = bundle.len();
-                return Err(Reason::WrongLength {
-                    what: "a bundle",
-                    found,
-                    required,
-                });
-            }
+        let n_sums = study.n_sums() as usize;
+        for bundle in &shares.bundles {
+            has_length("a bundle", bundle.sealed.len(), 64 * n_sums + 16)?;
+            has_length("a list of wraps", bundle.wraps.len(), n_sums)?;
         }
-        let bundles = shares
-            .bundles
-            .into_iter()
-            .map(|(slot, bundle)| (slot, Arc::new(bundle)));
+        let bundles = shares.bundles.into_iter().map(
+            |Bundle {
+                 slot,
+                 sealed,
+                 wraps,
+             }| Kept {
+                slot,
+                sealed: Arc::new(sealed),
+                wraps,
+            },
+        );
         self.bundles.insert(from, bundles.collect());
         Ok(())
     }
@@ -152,6 +236,7 @@ impl Sharing {
         let directory = study.directory_digest(&sharers);
         Ok(Setup {
             members: self.members,
+            ciphertexts: self.ciphertexts,
             bundles: self.bundles,
             sharers,
             directory,
@@ -169,17 +254,32 @@ impl Setup {
         directory(&self.members, study, to)
     }
 
+    pub(super) fn ciphertexts_for(&self, study: &Study, to: ClientId) -> Notice {
+        ciphertexts(&self.ciphertexts, study, to)
+    }
+
+    fn kept(&self, study: &Study, from: ClientId, to: ClientId) -> Option<&Kept> {
+        let slot = study.graph().slot(from, to)?;
+        let bundles = self.bundles.get(&from)?;
+        let place = bundles.binary_search_by_key(&slot, |kept| kept.slot).ok()?;
+        bundles.get(place)
+    }
+
+    /// What `from` published for its mask with `with` in `sum`.
+    pub(super) fn wrap(
+        &self,
+        study: &Study,
+        (from, with): (ClientId, ClientId),
+        sum: u32,
+    ) -> Option<&Wrap> {
+        self.kept(study, from, with)?.wraps.get(sum as usize)
+    }
+
     pub(super) fn bundles_for(&self, study: &Study, to: ClientId) -> Notice {
         let senders = study.neighbours_in(to, &self.sharers);
         let bundles = senders.into_iter().filter_map(|sender| {
-            let slot = study.graph().slot(sender, to)?;
-            let bundles = self.bundles.get(&sender)?;
-            let place = bundles
-                .binary_search_by_key(&slot, |(slot, _)| *slot)
-                .ok()?;
-            bundles
-                .get(place)
-                .map(|(_, bundle)| (sender, Arc::clone(bundle)))
+            let kept = self.kept(study, sender, to)?;
+            Some((sender, Arc::clone(&kept.sealed)))
         });
         Notice::Bundles {
             sharers: self.sharers.clone(),
@@ -195,6 +295,35 @@ fn directory(members: &BTreeMap<ClientId, Member>, study: &Study, to: ClientId) 
     Notice::Directory {
         keys: keys.collect(),
     }
+}
+
+/// Which neighbours of `to` have agreed, and what those encapsulated that are smaller.
+fn ciphertexts(
+    ciphertexts: &BTreeMap<ClientId, Encapsulated>,
+    study: &Study,
+    to: ClientId,
+) -> Notice {
+    let neighbours = study.graph().neighbours(to).filter_map(|id| {
+        let sent = ciphertexts.get(&id)?;
+        let slot = study.graph().slot(id, to)?;
+        let place = sent.binary_search_by_key(&slot, |(slot, _)| *slot).ok();
+        let ciphertext = place.and_then(|place| sent.get(place));
+        Some((id, ciphertext.map(|(_, ciphertext)| Arc::clone(ciphertext))))
+    });
+    Notice::Ciphertexts {
+        neighbours: neighbours.collect(),
+    }
+}
+
+const fn has_length(what: &'static str, found: usize, required: usize) -> Result<(), Reason> {
+    if found == required {
+        return Ok(());
+    }
+    Err(Reason::WrongLength {
+        what,
+        found,
+        required,
+    })
 }
 
 /// The set of `clients`, if a sum over them can hide anybody.

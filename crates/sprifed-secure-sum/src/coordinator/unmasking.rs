@@ -3,18 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use x25519_dalek::{PublicKey, StaticSecret};
-
 use crate::client_set::ClientSet;
 use crate::coordinator::recovery::{Recovered, recover};
 use crate::coordinator::setup::Setup;
 use crate::coordinator::uploading::Tags;
 use crate::identity::ClientId;
-use crate::keys::{SelfSeed, commitment, pair_seed, self_mask_seed};
+use crate::keys::{MaskSecret, SelfSeed, commitment, self_mask_seed};
 use crate::mask::{Residues, Sign};
 use crate::message::{ShareKind, Unmask, ascend};
 use crate::notice::{Certificate, Notice};
 use crate::outcome::{Abandoned, SumOutcome, UnmaskedSum, WrongShare, culprits};
+use crate::pair::{PairSecret, pair_seed};
 use crate::rejected::Reason;
 use crate::secret_sharing::Share;
 use crate::study::Study;
@@ -149,13 +148,8 @@ impl Unmasking {
                 let seed = self_mask_seed(&self_seed(&secret), study.id(), place);
                 self.total.add_mask(&seed, Sign::Minus);
             } else {
-                self.remove_pairs(
-                    study,
-                    setup,
-                    owner,
-                    &StaticSecret::from(*secret.expose()),
-                    &neighbours,
-                );
+                let secret = mask_secret(&secret);
+                self.remove_pairs(study, setup, owner, &secret, &neighbours)?;
             }
         }
         Ok(SumOutcome::Unmasked(UnmaskedSum {
@@ -169,35 +163,52 @@ impl Unmasking {
     }
 
     /// Takes off the survivors what they put on for a client that has dropped out.
+    ///
+    /// What the dropout published of a pair is compared with what the survivor committed to: a sum
+    /// is exact or there is none. Which of the two lied can not be told.
     fn remove_pairs(
         &mut self,
         study: &Study,
         setup: &Setup,
         owner: ClientId,
-        secret: &StaticSecret,
+        secret: &MaskSecret,
         neighbours: &[ClientId],
-    ) {
-        for neighbour in neighbours {
-            let keys = setup.keys(*neighbour, self.sum);
+    ) -> Result<(), Abandoned> {
+        let key = secret.key(study.id());
+        for neighbour in neighbours.iter().copied() {
+            let wrong = Abandoned::WrongWrap { owner, neighbour };
+            let wraps = (
+                setup.wrap(study, (owner, neighbour), self.sum),
+                setup.wrap(study, (neighbour, owner), self.sum),
+            );
+            let (Some(own), Some(other)) = wraps else {
+                return Err(wrong);
+            };
+            let pair = PairSecret::unwrapped(own, secret, study.id(), neighbour);
+            let keys = setup.keys(neighbour, self.sum);
+            let keys = keys.filter(|_| pair.commitment(study.id(), self.sum) == other.commitment);
             let seed = keys.and_then(|keys| {
                 pair_seed(
-                    secret,
-                    &keys.mask,
+                    (&key, &keys.mask),
+                    &pair,
                     study.id(),
                     (self.sum, &self.context),
-                    (owner, *neighbour),
+                    (owner, neighbour),
                 )
             });
-            if let Some(seed) = seed {
-                let put_on = if *neighbour < owner {
-                    Sign::Plus
-                } else {
-                    Sign::Minus
-                };
-                self.total.add_mask(&seed, put_on.reversed());
-            }
+            let put_on = if neighbour < owner {
+                Sign::Plus
+            } else {
+                Sign::Minus
+            };
+            self.total.add_mask(&seed.ok_or(wrong)?, put_on.reversed());
         }
+        Ok(())
     }
+}
+
+fn mask_secret(secret: &Share) -> MaskSecret {
+    MaskSecret::filled(|bytes| bytes.copy_from_slice(secret.expose()))
 }
 
 fn self_seed(secret: &Share) -> SelfSeed {
@@ -217,7 +228,7 @@ fn fits(
         if survived {
             commitment(&self_seed(secret), study.id(), sum, owner) == keys.commitment
         } else {
-            PublicKey::from(&StaticSecret::from(*secret.expose())).to_bytes() == keys.mask
+            mask_secret(secret).public(study.id()) == keys.mask
         }
     })
 }

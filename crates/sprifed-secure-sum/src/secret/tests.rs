@@ -1,7 +1,9 @@
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use crate::keys::{BundleKey, ChannelSecret, ClientSeed, DealingSeed, SelfSeed};
+use crate::kem::{Coins, Encapsulated, KemSeed};
+use crate::keys::{ClientSeed, DealingSeed, MaskSecret, SelfSeed};
 use crate::mask::MaskSeed;
+use crate::pair::{Agreed, BundleKey, ChannelSecret, PairSecret};
 use crate::secret_sharing::Share;
 
 const fn is_zeroed_on_drop<T: ZeroizeOnDrop>() {}
@@ -14,6 +16,13 @@ fn every_holder_of_a_secret_is_zeroed_on_drop() {
     is_zeroed_on_drop::<DealingSeed>();
     is_zeroed_on_drop::<ChannelSecret>();
     is_zeroed_on_drop::<BundleKey>();
+    is_zeroed_on_drop::<MaskSecret>();
+    is_zeroed_on_drop::<PairSecret>();
+    is_zeroed_on_drop::<Agreed>();
+    is_zeroed_on_drop::<KemSeed>();
+    is_zeroed_on_drop::<Coins>();
+    is_zeroed_on_drop::<Encapsulated>();
+    is_zeroed_on_drop::<ml_kem::DecapsulationKey<ml_kem::MlKem768>>();
     is_zeroed_on_drop::<MaskSeed>();
     is_zeroed_on_drop::<Share>();
     is_zeroed_on_drop::<aes::Aes256>();

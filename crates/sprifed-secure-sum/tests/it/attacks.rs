@@ -18,8 +18,23 @@ fn set(n_clients: u32, members: impl Iterator<Item = u32>) -> ClientSet {
     set
 }
 
-/// The last notice of each kind that client `to` was told in an honest exchange of keys.
-fn directory_and_bundles(world: &mut World, to: u32) -> (Notice, Notice) {
+/// What a client is told before the bundles.
+struct KeyNotices {
+    directory: Notice,
+    ciphertexts: Notice,
+}
+
+impl KeyNotices {
+    fn tell(&self, client: &mut Client) {
+        client.handle_message(&self.directory).expect("keys");
+        client
+            .handle_message(&self.ciphertexts)
+            .expect("ciphertexts");
+    }
+}
+
+/// The notices that client `to` was told in an honest exchange of keys.
+fn directory_and_bundles(world: &mut World, to: u32) -> (KeyNotices, Notice) {
     world.coordinator.handle_return(ClientId(to));
     let mut told = Vec::new();
     while let Some(output) = world.coordinator.poll_output() {
@@ -28,7 +43,15 @@ fn directory_and_bundles(world: &mut World, to: u32) -> (Notice, Notice) {
         }
     }
     let bundles = told.pop().expect("bundles");
-    (told.pop().expect("a directory"), bundles)
+    let ciphertexts = told.pop().expect("ciphertexts");
+    let directory = told.pop().expect("a directory");
+    (
+        KeyNotices {
+            directory,
+            ciphertexts,
+        },
+        bundles,
+    )
 }
 
 /// The same notice as if only `sharers` had sent shares.
@@ -57,9 +80,9 @@ fn resumed(world: &World, id: u32, journal: &[JournalEntry]) -> Client {
 
 /// A restarted client that was told directory and bundles again.
 pub(crate) fn returned(world: &mut World, id: u32, journal: &[JournalEntry]) -> Client {
-    let (directory, bundles) = directory_and_bundles(world, id);
+    let (keys, bundles) = directory_and_bundles(world, id);
     let mut client = resumed(world, id, journal);
-    client.handle_message(&directory).expect("keys");
+    keys.tell(&mut client);
     client.handle_message(&bundles).expect("shares");
     sent(&mut client, &mut Vec::new());
     client
@@ -92,7 +115,7 @@ fn messages_of_another_study_are_refused_by_both_roles() {
     ];
     let mut world = World::of(Arc::clone(&ours), identities.clone());
     world.exchange_keys(&[], &[]);
-    let (directory, _) = directory_and_bundles(&mut world, 0);
+    let (keys_told, _) = directory_and_bundles(&mut world, 0);
     for other in others {
         assert_ne!(other.id(), ours.id());
         let mut coordinator = Coordinator::open(Arc::clone(&other));
@@ -108,7 +131,9 @@ fn messages_of_another_study_are_refused_by_both_roles() {
             );
         }
         let client = Client::join(other, ClientId(0), identities[0].clone(), seed(0));
-        let refused = client.expect("on the roster").handle_message(&directory);
+        let refused = client
+            .expect("on the roster")
+            .handle_message(&keys_told.directory);
         assert_eq!(
             refused.expect_err("another study").reason,
             Reason::BadSignature
@@ -168,8 +193,8 @@ fn colluders_who_sign_twice_do_not_get_two_sets_confirmed() {
             for story in told {
                 // A colluder forgets what it has signed.
                 let mut client = resumed(&world, id, &[]);
-                let (directory, bundles) = directory_and_bundles(&mut world, id);
-                client.handle_message(&directory).expect("keys");
+                let (keys, bundles) = directory_and_bundles(&mut world, id);
+                keys.tell(&mut client);
                 client.handle_message(&bundles).expect("shares");
                 client
                     .upload(0, &CONTEXT, &noised(participation, 2, 1))
@@ -203,10 +228,10 @@ fn colluders_who_sign_twice_do_not_get_two_sets_confirmed() {
 #[test]
 fn a_client_that_was_told_another_directory_is_not_opened() {
     let mut world = uploaded();
-    let (directory, bundles) = directory_and_bundles(&mut world, 0);
+    let (keys, bundles) = directory_and_bundles(&mut world, 0);
     // Client 0 is told that client 5 takes no part, before it uploads.
     let mut victim = resumed(&world, 0, &[]);
-    victim.handle_message(&directory).expect("keys");
+    keys.tell(&mut victim);
     victim
         .handle_message(&narrowed(&bundles, set(N, 0..5)))
         .expect("a quorum");
@@ -251,7 +276,7 @@ fn a_client_that_was_told_another_directory_is_not_opened() {
 #[test]
 fn a_client_that_restarts_into_another_directory_signs_nothing_that_others_sign() {
     let mut world = uploaded();
-    let (directory, bundles) = directory_and_bundles(&mut world, 0);
+    let (keys, bundles) = directory_and_bundles(&mut world, 0);
     let (uploads, _) = {
         let mut journal = Vec::new();
         let uploads = sent(&mut world.clients[0], &mut journal);
@@ -260,7 +285,7 @@ fn a_client_that_restarts_into_another_directory_signs_nothing_that_others_sign(
     };
     assert!(uploads.iter().any(|message| message.phase == Phase::Upload));
     let mut victim = resumed(&world, 0, &world.journals[0]);
-    victim.handle_message(&directory).expect("keys");
+    keys.tell(&mut victim);
     victim
         .handle_message(&narrowed(&bundles, set(N, 0..5)))
         .expect("a quorum");
@@ -289,7 +314,7 @@ fn a_client_that_restarts_into_another_directory_signs_nothing_that_others_sign(
 #[test]
 fn a_rewound_journal_would_show_the_difference_of_two_uploads() {
     let mut world = uploaded();
-    let (directory, bundles) = directory_and_bundles(&mut world, 0);
+    let (keys, bundles) = directory_and_bundles(&mut world, 0);
     let vector = |messages: &[SignedMessage]| {
         let mut residues = Residues::zero(SumShape::new(3, 16).expect("legal"));
         for message in messages {
@@ -303,7 +328,7 @@ fn a_rewound_journal_would_show_the_difference_of_two_uploads() {
     let participation = world.study.participation();
     let (before, after) = (noised(participation, 3, 0), noised(participation, 3, 50));
     let mut rewound = resumed(&world, 0, &[]);
-    rewound.handle_message(&directory).expect("keys");
+    keys.tell(&mut rewound);
     rewound.handle_message(&bundles).expect("shares");
     rewound
         .upload(0, &CONTEXT, &after)
@@ -322,7 +347,7 @@ fn a_rewound_journal_would_show_the_difference_of_two_uploads() {
             context: CONTEXT,
         }],
     );
-    restarted.handle_message(&directory).expect("keys");
+    keys.tell(&mut restarted);
     restarted.handle_message(&bundles).expect("shares");
     assert_eq!(
         restarted.upload(0, &CONTEXT, &after),
@@ -395,7 +420,7 @@ fn weak_keys() -> [[u8; 32]; 3] {
 }
 
 #[test]
-fn a_key_of_small_order_is_refused_and_its_sender_named() {
+fn a_key_of_small_order_or_none_is_refused_and_its_sender_named() {
     let mut world = World::new(participation(4, 3, 1), 2, 16, 2);
     let Some(ClientOutput::Send(good)) = world.clients[2].poll_output() else {
         panic!("no keys")
@@ -404,10 +429,20 @@ fn a_key_of_small_order_is_refused_and_its_sender_named() {
         panic!("no keys")
     };
     for weak in weak_keys() {
-        let (mut channel, mut mask) = (keys.clone(), keys.clone());
+        let (mut channel, mut sealing) = (keys.clone(), keys.clone());
+        let (mut mask, mut kem) = (keys.clone(), keys.clone());
         channel.channel = weak;
+        sealing.sealing = weak;
         mask.sums[1].mask = weak;
-        for poisoned in [channel, mask] {
+        // The first coefficient is the modulus.
+        kem.kem[0] = 0x01;
+        kem.kem[1] = (kem.kem[1] & 0xf0) | 0x0d;
+        for poisoned in [channel, sealing, mask, kem] {
+            let reason = if poisoned.kem == keys.kem {
+                Reason::WeakKey
+            } else {
+                Reason::NotAKemKey
+            };
             let body = Body::Keys(poisoned).encode();
             let (identity, id) = (&world.identities[2], world.study.id());
             let message = SignedMessage::sign(identity, id, Phase::Keys, 0, ClientId(2), body);
@@ -415,7 +450,7 @@ fn a_key_of_small_order_is_refused_and_its_sender_named() {
             let refused = world.coordinator.handle_message(ClientId(2), &message);
             let expected = Rejected {
                 sender: Sender::Client(ClientId(2)),
-                reason: Reason::WeakKey,
+                reason: reason.clone(),
             };
             assert_eq!(refused, Err(expected));
             assert_eq!(before, world.coordinator);
@@ -431,7 +466,7 @@ fn a_key_of_small_order_is_refused_and_its_sender_named() {
             let refused = client.handle_message(&Notice::Directory {
                 keys: others.to_vec(),
             });
-            assert_eq!(refused.expect_err("a weak key").reason, Reason::WeakKey);
+            assert_eq!(refused.expect_err("a bad key").reason, reason);
         }
     }
     // The same client with its own keys is welcome, and the sum is exact.

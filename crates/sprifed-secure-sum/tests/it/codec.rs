@@ -9,11 +9,38 @@ fn bytes<const N: usize>() -> impl Strategy<Value = [u8; N]> {
     any::<[u8; 8]>().prop_map(|key| core::array::from_fn(|at| key[at % 8] ^ key[at / 8 % 8]))
 }
 
+fn ciphertext() -> impl Strategy<Value = Arc<Ciphertext>> {
+    (bytes(), bytes()).prop_map(|(bytes, signature)| Arc::new(Ciphertext { bytes, signature }))
+}
+
 fn body() -> impl Strategy<Value = Body> {
     let sum_keys = (bytes(), bytes()).prop_map(|(mask, commitment)| SumKeys { mask, commitment });
-    let keys = (bytes(), prop::collection::vec(sum_keys, 0..5))
-        .prop_map(|(channel, sums)| Body::Keys(Keys { channel, sums }));
-    let bundle = (any::<u8>(), prop::collection::vec(any::<u8>(), 0..90));
+    let keys = (
+        bytes(),
+        bytes(),
+        bytes(),
+        prop::collection::vec(sum_keys, 0..5),
+    )
+        .prop_map(|(channel, sealing, kem, sums)| {
+            Body::Keys(Keys {
+                channel,
+                sealing,
+                kem: Box::new(kem),
+                sums,
+            })
+        });
+    let sent = prop::collection::vec((any::<u8>(), ciphertext()), 0..4)
+        .prop_map(|ciphertexts| Body::Ciphertexts(Ciphertexts { ciphertexts }));
+    let wrap = (bytes(), bytes()).prop_map(|(hidden, commitment)| Wrap { hidden, commitment });
+    let (sealed, wraps) = (
+        prop::collection::vec(any::<u8>(), 0..90),
+        prop::collection::vec(wrap, 0..3),
+    );
+    let bundle = (any::<u8>(), sealed, wraps).prop_map(|(slot, sealed, wraps)| Bundle {
+        slot,
+        sealed,
+        wraps,
+    });
     let shares =
         prop::collection::vec(bundle, 0..5).prop_map(|bundles| Body::Shares(Shares { bundles }));
     let tags = prop::collection::vec((any::<u8>(), bytes()), 0..5);
@@ -39,7 +66,7 @@ fn body() -> impl Strategy<Value = Body> {
         });
     let unmask =
         prop::collection::vec(share, 0..5).prop_map(|shares| Body::Unmask(Unmask { shares }));
-    prop_oneof![keys, shares, upload, confirmation, unmask]
+    prop_oneof![keys, sent, shares, upload, confirmation, unmask]
 }
 
 fn message() -> impl Strategy<Value = SignedMessage> {
@@ -74,11 +101,14 @@ fn notice() -> impl Strategy<Value = Notice> {
         prop::collection::vec(any::<u8>(), 0..50).prop_map(Arc::new),
     );
     let bundles = (clients(), prop::collection::vec(bundle, 0..4));
+    let neighbour = (id(), prop::option::of(ciphertext()));
+    let agreed = prop::collection::vec(neighbour, 0..4);
     let survivors = (any::<u32>(), clients().prop_map(Arc::new));
     let signatures = prop::collection::vec((id(), bytes()), 0..4);
     let tags = prop::collection::vec((id(), bytes()), 0..4);
     prop_oneof![
         keys.prop_map(|keys| Notice::Directory { keys }),
+        agreed.prop_map(|neighbours| Notice::Ciphertexts { neighbours }),
         bundles.prop_map(|(sharers, bundles)| Notice::Bundles { sharers, bundles }),
         survivors.prop_map(|(sum, survivors)| Notice::Survivors { sum, survivors }),
         (any::<u32>(), signatures, tags).prop_map(|(sum, signatures, tags)| {
@@ -102,7 +132,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_decoded_has_one_encoding(mut bytes in prop::collection::vec(any::<u8>(), 0..200), kind in 0..5u8) {
+    fn what_is_decoded_has_one_encoding(mut bytes in prop::collection::vec(any::<u8>(), 0..200), kind in 0..7u8) {
         bytes.splice(0..0, [2, kind]);
         if let Ok(message) = SignedMessage::decode(&bytes) {
             prop_assert_eq!(message.encode(), bytes.clone());
@@ -128,15 +158,24 @@ proptest! {
 
 #[test]
 fn a_list_that_says_it_is_long_is_refused_before_anything_is_allocated() {
-    for kind in [1, 2, 4] {
+    for kind in [1, 2, 3, 5] {
         let mut bytes = vec![2, kind];
         bytes.extend([0xff; 12]);
         assert!(Notice::decode(&bytes).is_err());
     }
-    let mut bytes = vec![0; 32];
-    bytes.extend(u32::MAX.to_le_bytes());
+    for (phase, before) in [
+        (Phase::Keys, 64 + 1184),
+        (Phase::Agree, 0),
+        (Phase::Shares, 0),
+    ] {
+        let mut bytes = vec![0; before];
+        bytes.extend(u32::MAX.to_le_bytes());
+        assert_eq!(Body::decode(phase, &bytes), Err(DecodeError::Truncated));
+    }
+    // A bundle with a list of wraps that it does not have.
+    let bytes = [&[1, 0, 0, 0, 0][..], &[0; 4], &[0xff; 4]].concat();
     assert_eq!(
-        Body::decode(Phase::Keys, &bytes),
+        Body::decode(Phase::Shares, &bytes),
         Err(DecodeError::Truncated)
     );
     assert!(matches!(

@@ -8,11 +8,11 @@ use crate::world::{CONTEXT, World, noised, participation};
 #[test]
 fn dropouts_at_every_stage_leave_the_exact_sum_of_the_survivors() {
     let mut world = World::new(participation(20, 12, 2), 5, 16, 3);
-    world.exchange_keys(&[3], &[7, 8]);
-    let expected = world.sum(0, &[3, 7, 8, 11], &[0], &[19]);
+    world.exchange_keys_of(&[3], &[12], &[7, 8]);
+    let expected = world.sum(0, &[3, 7, 8, 11, 12], &[0], &[19]);
     assert_eq!(world.last_values(), expected);
     // Whoever was away comes back in the next sum, except those without keys.
-    let expected = world.sum(1, &[3, 7, 8], &[], &[]);
+    let expected = world.sum(1, &[3, 7, 8, 12], &[], &[]);
     assert_eq!(world.last_values(), expected);
 }
 
@@ -64,7 +64,7 @@ proptest! {
     fn every_survivor_set_above_the_quorum_gives_the_exact_sum(
         clients in 4..14u32,
         bits in 9..60u32,
-        fates in prop::collection::vec(0..30u8, 14),
+        fates in prop::collection::vec(0..36u8, 14),
     ) {
         let colluders = clients / 6;
         let quorum = ((clients + colluders) / 2 + 1).max(colluders + 2);
@@ -72,12 +72,13 @@ proptest! {
         let of = |fate: u8| -> Vec<u32> {
             (0..clients).filter(|id| fates[*id as usize] == fate).collect()
         };
-        let (keys, shares, upload, confirm, unmask) = (of(0), of(1), of(2), of(3), of(4));
-        let stayed = (0..clients).filter(|id| fates[*id as usize] > 4).count();
+        let (keys, ciphertexts, shares) = (of(0), of(5), of(1));
+        let (upload, confirm, unmask) = (of(2), of(3), of(4));
+        let stayed = (0..clients).filter(|id| fates[*id as usize] > 5).count();
         // Even those who leave last count here, so that every phase has its quorum.
         prop_assume!(stayed >= quorum as usize);
-        world.exchange_keys(&keys, &shares);
-        let gone = [keys, shares, upload].concat();
+        world.exchange_keys_of(&keys, &ciphertexts, &shares);
+        let gone = [keys, ciphertexts, shares, upload].concat();
         let expected = world.sum(0, &gone, &confirm, &unmask);
         prop_assert_eq!(world.last_values(), expected);
     }

@@ -7,6 +7,7 @@ mod equivocation;
 mod exact_sums;
 mod many_clients;
 mod noise;
+mod pairs;
 mod phases;
 mod simulator;
 mod statistics;

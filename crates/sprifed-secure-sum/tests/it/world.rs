@@ -208,11 +208,23 @@ impl World {
     }
 
     pub(crate) fn exchange_keys(&mut self, before_keys: &[u32], before_shares: &[u32]) {
-        self.deliver(before_keys);
-        self.coordinator.close_phase();
-        self.deliver(&[before_keys, before_shares].concat());
-        self.coordinator.close_phase();
-        self.deliver(&[before_keys, before_shares].concat());
+        self.exchange_keys_of(before_keys, &[], before_shares);
+    }
+
+    /// Exchanges keys; some leave before each of the three messages.
+    pub(crate) fn exchange_keys_of(
+        &mut self,
+        before_keys: &[u32],
+        before_ciphertexts: &[u32],
+        before_shares: &[u32],
+    ) {
+        let mut away = Vec::new();
+        for leaving in [before_keys, before_ciphertexts, before_shares] {
+            away.extend_from_slice(leaving);
+            self.deliver(&away);
+            self.coordinator.close_phase();
+        }
+        self.deliver(&away);
     }
 
     /// Runs one sum; returns what the survivors sent, added up.

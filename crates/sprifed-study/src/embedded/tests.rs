@@ -123,7 +123,7 @@ fn who_drops_out_is_not_in_the_sum_and_comes_back_later() {
     let absent = |phase: Phase, sum: u32, id: ClientId| match (phase, id.0) {
         (Phase::Upload, 3 | 4) => sum != 0,
         (Phase::Confirm, 5) | (Phase::Unmask, 6) => sum != 0,
-        (Phase::Keys, 7) | (Phase::Shares, 8) => false,
+        (Phase::Keys, 7) | (Phase::Agree | Phase::Shares, 8) => false,
         _ => true,
     };
     let mut embedded = open(&study, &world, Box::new(absent));

@@ -106,7 +106,7 @@ impl Rehearsal {
         let mut clocks = Clocks::default();
         let (mut coordinator, mut clients) = self.open(&mut clocks)?;
         let mut setup_bytes = 0;
-        for _ in 0..2 {
+        for _ in 0..3 {
             setup_bytes += collect(&mut coordinator, &mut clients, &mut clocks.server_setup)?;
             clocked(&mut clocks.server_setup, || coordinator.close_phase());
             let clocks = (&mut clocks.server_setup, &mut clocks.client_setup);
