@@ -310,12 +310,14 @@ impl Join {
                     if is_known {
                         return Err(state_lost(path));
                     }
-                    create_private(path, &format!("{}\n", Digest(fresh_bits()?)))?;
+                    let key = PartyKey::assume_fresh_entropy(fresh_bits()?);
+                    if let Some(stored) = key.split(agreed.n_steps()).to_stored() {
+                        create_private(path, &stored)?;
+                    }
                 }
                 let text = String::from_utf8_lossy(&read(path)?).into_owned();
-                let bits = Digest::try_from(text.trim().to_owned())
-                    .map_err(|error| unusable(path, &error, "the key of this study"))?;
-                Ok(PartyKey::assume_fresh_entropy(bits.0))
+                PartyKey::from_stored(&text, agreed.n_steps())
+                    .map_err(|error| unusable(path, &error, "the key of this study"))
             }
             (Provenance::Simulated, None) => Err(Failure::usage(
                 "sprifed::study::rehearsal",

@@ -26,8 +26,8 @@ const NONCE: usize = 24;
 /// See the module.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct PartyState {
-    /// Where masks and noise come from; drawn once.
-    pub(super) secret: [u8; 32],
+    /// Where masks and noise come from, as a party key is stored; drawn once.
+    pub(super) secret: String,
     /// The number of the last errand.
     pub(super) number: u64,
     /// Notices that a machine must be told again when it is rebuilt.

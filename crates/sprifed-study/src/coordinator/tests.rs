@@ -525,7 +525,7 @@ fn no_party_signs_a_receipt_that_keeps_one_of_its_sums_silent() {
         JournalLine::Charged { sum, .. }
         | JournalLine::Uploaded { sum, .. }
         | JournalLine::Confirmed { sum, .. } => *sum != sums[1].sum,
-        JournalLine::Ended { .. } | JournalLine::Left => false,
+        JournalLine::Published { .. } | JournalLine::Ended { .. } | JournalLine::Left => false,
     });
     line.start(ClientId(0));
     let party = line.parties[0].as_mut().expect("present");
