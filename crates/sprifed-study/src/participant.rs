@@ -89,6 +89,9 @@ pub enum Declined {
         /// Which place of the roster.
         party: ClientId,
     },
+    /// Its journal contradicts itself, or lacks what was sent although secrets were erased since.
+    #[error("the journal of this study was lost, put back or written by two copies of this party")]
+    OtherJournal,
     /// It left the study before.
     #[error("this party has left the study and answers nothing more in it")]
     HasLeft,
@@ -225,8 +228,11 @@ impl<R: RecordSource> Participant<R> {
         let masks = key.masks(&agreed);
         let protocol = protocol_entries(journal);
         let study = Arc::clone(agreed.study());
-        let client =
-            Client::resume(study, me, identity, masks, &protocol).ok_or_else(not_invited)?;
+        if agreed.place_of(&Digest(identity.public())) != Some(me) {
+            return Err(not_invited());
+        }
+        let client = Client::resume(study, me, identity, masks, &protocol);
+        let client = client.ok_or(Declined::OtherJournal)?;
         let ledger = new_ledger(&agreed);
         let mut participant = Self {
             agreed,

@@ -345,6 +345,12 @@ impl<R: RecordSource> StudyParty<R> {
         self.participant.key().to_stored()
     }
 
+    /// What is left of its key.
+    #[cfg(test)]
+    pub(crate) const fn key(&self) -> &PartyKey {
+        self.participant.key()
+    }
+
     /// What this party was charged.
     #[must_use]
     pub const fn ledger(&self) -> &Ledger {

@@ -292,7 +292,12 @@ impl Visit<'_> {
                         state.persist(line);
                         self.seal.close(&state)?;
                     }
-                    PartyEffect::Forget { lines, .. } => state.erase(lines),
+                    PartyEffect::Forget { lines, .. } => {
+                        state.erase(lines);
+                        if let Some(stored) = party.stored_key() {
+                            state.replace_secret(&stored);
+                        }
+                    }
                     PartyEffect::Send(report) => answer.reports.push(report),
                     PartyEffect::Ended(ended) => receipt = Some(ended),
                 }

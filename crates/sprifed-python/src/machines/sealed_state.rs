@@ -75,6 +75,14 @@ impl PartyState {
     }
 }
 
+impl PartyState {
+    /// The key without what was erased, in the place of the one with it.
+    pub(super) fn replace_secret(&mut self, stored: &str) {
+        self.secret.zeroize();
+        self.secret.push_str(stored);
+    }
+}
+
 impl Drop for PartyState {
     fn drop(&mut self) {
         self.secret.zeroize();
