@@ -16,11 +16,12 @@
 //! | Ready | refused | refused | refused | confirms | reveals |
 //!
 //! A client answers each sum once. What it must remember over a restart comes out as
-//! [`Output::Persist`] before the message that depends on it: that it uploaded (a second upload
-//! under the same masks would show the difference of the two) and which survivor set it confirmed
+//! [`Output::Persist`] before the message that depends on it: what it said in the exchange of keys
+//! (the secrets that it comes from are erased one by one), that it uploaded (a second upload under
+//! the same masks would show the difference of the two) and which survivor set it confirmed
 //! (another one would make it reveal the other kind of share).
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use sprifed_noise::Noised;
@@ -44,8 +45,9 @@ mod sharing;
 mod tests;
 
 use agreeing::Agreeing;
+use bundle::share;
 use joining::Joining;
-use journal::{Progress, progress};
+use journal::{Journal, Progress};
 use ready::Ready;
 use sharing::Sharing;
 
@@ -66,7 +68,7 @@ pub enum Output {
 pub struct Client {
     own: Own,
     phase: Stage,
-    journal: BTreeMap<u32, Progress>,
+    journal: Journal,
     outputs: VecDeque<Output>,
 }
 
@@ -76,6 +78,13 @@ struct Own {
     me: ClientId,
     identity: IdentityKey,
     secrets: ClientSecrets,
+}
+
+impl Own {
+    fn sign(&self, sum: u32, body: &Body) -> SignedMessage {
+        let (study, bytes) = (self.study.id(), body.encode());
+        SignedMessage::sign(&self.identity, study, body.phase(), sum, self.me, bytes)
+    }
 }
 
 enum Stage {
@@ -104,7 +113,7 @@ impl Client {
     }
 
     /// Joins again after a restart, with everything that was persisted; `None` also if the journal
-    /// contradicts itself.
+    /// contradicts itself, or if keys were not published and secrets that they come from are gone.
     ///
     /// # Trust
     /// The journal is complete: nothing was lost, rewound or written by another running copy.
@@ -117,21 +126,28 @@ impl Client {
         journal: &[JournalEntry],
     ) -> Option<Self> {
         let known = study.roster().key(me)?.to_bytes() == identity.public();
-        let journal = progress(journal)?;
+        let journal = Journal::read(journal, me)?;
         let own = Own {
             study,
             me,
             identity,
             secrets: secrets.into(),
         };
-        let (joining, keys) = Joining::open(&own)?;
         let mut client = Self {
             own,
-            phase: Stage::Joining(joining),
+            phase: Stage::Joining(Joining),
             journal,
             outputs: VecDeque::new(),
         };
-        client.send(0, Body::Keys(keys));
+        // Keys answer nothing.
+        let told = [0; 32];
+        match client.journal.answer(Phase::Keys, &told).ok()? {
+            Some(before) => client.outputs.push_back(Output::Send(before)),
+            None => {
+                let keys = Joining::keys(&client.own)?;
+                client.publish(told, &Body::Keys(keys));
+            }
+        }
         known.then_some(client)
     }
 
@@ -150,27 +166,42 @@ impl Client {
         let unexpected = |found| Err(Reason::WrongPhase { found });
         match (&mut self.phase, notice) {
             (Stage::Joining(joining), Notice::Directory { keys }) => {
+                let told = notice.digest();
+                let before = self.journal.answer(Phase::Agree, &told)?;
                 let (agreeing, ciphertexts) = joining.take_directory(&self.own, keys)?;
                 self.phase = Stage::Agreeing(agreeing);
-                self.send(0, Body::Ciphertexts(ciphertexts));
+                match before {
+                    Some(before) => self.outputs.push_back(Output::Send(before)),
+                    None => self.publish(told, &Body::Ciphertexts(ciphertexts)),
+                }
             }
             (Stage::Agreeing(agreeing), Notice::Ciphertexts { neighbours }) => {
-                let (sharing, shares) = agreeing.take_ciphertexts(&self.own, neighbours)?;
-                self.phase = Stage::Sharing(sharing);
-                self.send(0, Body::Shares(shares));
+                let told = notice.digest();
+                let before = self.journal.answer(Phase::Shares, &told)?;
+                let sharing = agreeing.take_ciphertexts(&self.own, neighbours)?;
+                if let Some(before) = before {
+                    self.phase = Stage::Sharing(sharing);
+                    self.outputs.push_back(Output::Send(before));
+                } else {
+                    let shares = share(&self.own, &sharing.peers)?;
+                    self.phase = Stage::Sharing(sharing);
+                    self.publish(told, &Body::Shares(shares));
+                }
+                // The shares are stored before they leave, so that they are never made again.
+                self.own.secrets.forget_setup();
             }
             (Stage::Sharing(sharing), Notice::Bundles { sharers, bundles }) => {
                 let ready = sharing.take_bundles(&self.own, sharers, bundles)?;
                 self.phase = Stage::Ready(Box::new(ready));
             }
             (Stage::Ready(ready), Notice::Survivors { sum, survivors }) => {
-                let progress = self.journal.get(sum).copied();
+                let progress = self.journal.sums.get(sum).copied();
                 let confirmation = ready.take_survivors(&self.own, *sum, survivors, progress)?;
                 let digest = confirmation.digest;
-                self.journal.entry(*sum).or_default().confirmed = Some(digest);
+                self.journal.sums.entry(*sum).or_default().confirmed = Some(digest);
                 let entry = JournalEntry::Confirmed { sum: *sum, digest };
                 self.outputs.push_back(Output::Persist(entry));
-                self.send(*sum, Body::Confirmation(confirmation));
+                self.send(*sum, &Body::Confirmation(confirmation));
             }
             (
                 Stage::Ready(ready),
@@ -182,7 +213,7 @@ impl Client {
             ) => {
                 let checked = ready.check_certificate(&self.own, *sum, certificate)?;
                 let unmask = ready.take_certificate(&self.own, *sum, &checked, tags)?;
-                self.send(*sum, Body::Unmask(unmask));
+                self.send(*sum, &Body::Unmask(unmask));
             }
             (_, Notice::Directory { .. }) => return unexpected(Phase::Keys),
             (_, Notice::Ciphertexts { .. }) => return unexpected(Phase::Agree),
@@ -237,7 +268,7 @@ impl Client {
             sender: Sender::Coordinator,
             reason,
         })?;
-        self.send(sum, Body::Unmask(unmask));
+        self.send(sum, &Body::Unmask(unmask));
         Ok(())
     }
 
@@ -282,16 +313,28 @@ impl Client {
         let Stage::Ready(ready) = &mut self.phase else {
             return Err(UploadRefused::NotReady);
         };
-        if self.journal.contains_key(&sum) {
+        if self.journal.sums.contains_key(&sum) {
             return Err(UploadRefused::Repeated { sum });
         }
         let upload = ready.upload(&self.own, sum, context, noised)?;
         let context = *context;
-        self.journal.entry(sum).or_default().context = Some(context);
+        self.journal.sums.entry(sum).or_default().context = Some(context);
         let entry = JournalEntry::Uploaded { sum, context };
         self.outputs.push_back(Output::Persist(entry));
-        self.send(sum, Body::Upload(upload));
+        self.send(sum, &Body::Upload(upload));
         Ok(())
+    }
+
+    /// Erases the secrets of the group of `sum`, one of whose sums is open: masks, own-mask seed and
+    /// the dealing of its sums are gone, and no sum of the group can be uploaded to any more.
+    ///
+    /// What neighbours entrusted to this client stays as it came, encrypted: one share of each
+    /// secret, which opens nothing.
+    pub fn forget(&mut self, sum: u32) {
+        self.own.secrets.forget_group(sum);
+        if let Stage::Ready(ready) = &mut self.phase {
+            ready.forget();
+        }
     }
 
     /// The next thing to do; drain it after every call.
@@ -311,15 +354,18 @@ impl Client {
         matches!(self.phase, Stage::Ready(_))
     }
 
-    fn send(&mut self, sum: u32, body: Body) {
-        let Own {
-            study,
-            me,
-            identity,
-            ..
-        } = &self.own;
-        let bytes = body.encode();
-        let message = SignedMessage::sign(identity, study.id(), body.phase(), sum, *me, bytes);
+    /// Stores and sends a message of the exchange of keys.
+    fn publish(&mut self, told: [u8; 32], body: &Body) {
+        let signed = self.own.sign(0, body);
+        let message = signed.encode();
+        self.journal.publish(told, signed.clone());
+        let entry = JournalEntry::Published { told, message };
+        self.outputs.push_back(Output::Persist(entry));
+        self.outputs.push_back(Output::Send(signed));
+    }
+
+    fn send(&mut self, sum: u32, body: &Body) {
+        let message = self.own.sign(sum, body);
         self.outputs.push_back(Output::Send(message));
     }
 }

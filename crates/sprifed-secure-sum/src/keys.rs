@@ -108,6 +108,19 @@ impl ClientSecrets {
         }
     }
 
+    /// Erases what is needed until the shares are published.
+    pub(crate) fn forget_setup(&mut self) {
+        self.setup = None;
+    }
+
+    /// Erases what belongs to the group of `sum`.
+    pub(crate) fn forget_group(&mut self, sum: u32) {
+        let place = (sum as usize).checked_rem(self.groups.len());
+        if let Some(group) = place.and_then(|place| self.groups.get_mut(place)) {
+            *group = None;
+        }
+    }
+
     fn group(&self, sum: u32) -> Option<&ClientSeed> {
         let place = (sum as usize).checked_rem(self.groups.len())?;
         self.groups.get(place)?.as_ref()

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use sha2::{Digest as _, Sha256};
+
 use crate::client_set::ClientSet;
 use crate::codec::{DecodeError, Reader, Writer};
 use crate::identity::ClientId;
@@ -105,6 +107,30 @@ impl Notice {
             }
         }
         writer.finish()
+    }
+
+    /// What stands for a notice of the exchange of keys: the signed words that it passes on.
+    pub(crate) fn digest(&self) -> [u8; 32] {
+        let mut hash = Sha256::new_with_prefix(b"sprifed secure sum: notice");
+        hash.update([VERSION]);
+        match self {
+            Self::Directory { keys } => {
+                for message in keys {
+                    hash.update(message.sender.0.to_le_bytes());
+                    hash.update(message.signature);
+                }
+            }
+            Self::Ciphertexts { neighbours } => {
+                for (client, ciphertext) in neighbours {
+                    hash.update(client.0.to_le_bytes());
+                    hash.update(ciphertext.as_ref().map_or([0; 64], |sent| sent.signature));
+                }
+            }
+            Self::Bundles { .. } | Self::Survivors { .. } | Self::Certificate { .. } => {
+                hash.update(self.encode());
+            }
+        }
+        hash.finalize().into()
     }
 
     /// The notice with these bytes.

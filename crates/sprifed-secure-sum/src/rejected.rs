@@ -85,6 +85,9 @@ pub enum Reason {
     /// A public key of small order.
     #[error("it contains a public key of small order")]
     WeakKey,
+    /// Another notice of this kind was answered: there is one exchange of keys in a study.
+    #[error("another notice of this kind was answered before, and the answer was stored")]
+    OtherNotice,
     /// What is needed for the answer was erased.
     #[error("the secrets that an answer needs were erased")]
     Erased,

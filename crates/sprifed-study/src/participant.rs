@@ -21,8 +21,11 @@ use crate::agreement::Agreed;
 use crate::hexadecimal::Digest;
 use crate::party_key::PartyKey;
 
+mod protocol_entries;
 #[cfg(test)]
 mod tests;
+
+use protocol_entries::protocol_entries;
 
 /// What a party wants done, in order.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,6 +56,13 @@ pub enum JournalLine {
         /// The message, to be sent again as it is: the masks hide this vector only.
         message: Vec<u8>,
     },
+    /// It sent this message of the exchange of keys, and will send no other.
+    Published {
+        /// What stands for the notice that it answers.
+        told: Digest,
+        /// The message, to be sent again as it is: what it comes from may be erased.
+        message: Vec<u8>,
+    },
     /// It confirmed this survivor set.
     Confirmed {
         /// Which sum.
@@ -79,6 +89,9 @@ pub enum Declined {
         /// Which place of the roster.
         party: ClientId,
     },
+    /// Its journal contradicts itself, or lacks what was sent although secrets were erased since.
+    #[error("the journal of this study was lost, put back or written by two copies of this party")]
+    OtherJournal,
     /// It left the study before.
     #[error("this party has left the study and answers nothing more in it")]
     HasLeft,
@@ -212,11 +225,14 @@ impl<R: RecordSource> Participant<R> {
         if found != required as usize {
             return Err(Declined::OtherFeatures { found, required });
         }
-        let masks = key.masks(agreed.digest());
+        let masks = key.masks(&agreed);
         let protocol = protocol_entries(journal);
         let study = Arc::clone(agreed.study());
-        let client =
-            Client::resume(study, me, identity, masks, &protocol).ok_or_else(not_invited)?;
+        if agreed.place_of(&Digest(identity.public())) != Some(me) {
+            return Err(not_invited());
+        }
+        let client = Client::resume(study, me, identity, masks, &protocol);
+        let client = client.ok_or(Declined::OtherJournal)?;
         let ledger = new_ledger(&agreed);
         let mut participant = Self {
             agreed,
@@ -239,7 +255,10 @@ impl<R: RecordSource> Participant<R> {
                     let message = SignedMessage::decode(message).ok();
                     participant.uploaded = message.map(|message| (*sum, message));
                 }
-                JournalLine::Confirmed { .. } | JournalLine::Ended { .. } | JournalLine::Left => {}
+                JournalLine::Published { .. }
+                | JournalLine::Confirmed { .. }
+                | JournalLine::Ended { .. }
+                | JournalLine::Left => {}
             }
         }
         participant.carry_over();
@@ -349,7 +368,8 @@ impl<R: RecordSource> Participant<R> {
         let agreed = Arc::clone(&self.agreed);
         let (_, planned) = charged_sum(&agreed, sum)?;
         let questions = query.as_ref().map_or(&[][..], |query| &query.questions);
-        let mut generator = self.key.noise(agreed.digest(), sum, &transcript);
+        let generator = self.key.noise(&agreed, sum, &transcript);
+        let mut generator = generator.ok_or(UploadRefused::Erased { sum })?;
         let noise = DrawnNoise::draw(permit, &mut generator).map_err(Box::new)?;
         let blocks = questions.iter().zip(&planned.blocks);
         let blocks = blocks
@@ -369,6 +389,15 @@ impl<R: RecordSource> Participant<R> {
         let of_step = |sum: u32| self.agreed.step_of(sum).is_some_and(|(of, _)| of == step);
         self.unread.take_if(|unread| of_step(unread.sum));
         self.uploaded.take_if(|(sum, _)| of_step(*sum));
+        self.key.forget_step(step);
+        if let Some(sum) = self.agreed.sum_number(step, 0) {
+            self.client.forget(sum);
+        }
+    }
+
+    /// What is left of its key.
+    pub(crate) const fn key(&self) -> &PartyKey {
+        &self.key
     }
 
     /// Takes a notice about the sums.
@@ -500,11 +529,19 @@ impl<R: RecordSource> Participant<R> {
             match output {
                 // The message follows, and is what is stored.
                 ClientOutput::Persist(JournalEntry::Uploaded { .. }) => {}
+                ClientOutput::Persist(JournalEntry::Published { told, message }) => {
+                    let told = Digest(told);
+                    self.persist(JournalLine::Published { told, message });
+                }
                 ClientOutput::Persist(JournalEntry::Confirmed { sum, digest }) => {
                     let digest = Digest(digest);
                     self.persist(JournalLine::Confirmed { sum, digest });
                 }
                 ClientOutput::Send(message) => {
+                    if message.phase == Phase::Shares {
+                        // They were stored just before: what sealed them is not needed any more.
+                        self.key.forget_setup();
+                    }
                     if message.phase == Phase::Upload {
                         let (sum, message) = (message.sum, message.encode());
                         self.persist(JournalLine::Uploaded { sum, message });
@@ -558,27 +595,4 @@ fn charge(
 ) -> Result<Permit<SumPurchase>, Declined> {
     let spent = ledger.spend(&planned.purpose, agreed.purchase(planned));
     Ok(spent.map_err(Box::new)?)
-}
-
-/// What the masking protocol must still know. The context of an upload is the transcript of its charge.
-fn protocol_entries(journal: &[JournalLine]) -> Vec<JournalEntry> {
-    let mut contexts = BTreeMap::new();
-    let mut entries = Vec::new();
-    for line in journal {
-        match line {
-            JournalLine::Charged { sum, transcript } => {
-                contexts.insert(*sum, transcript.0);
-            }
-            JournalLine::Uploaded { sum, .. } => {
-                let context = contexts.get(sum).copied().unwrap_or_default();
-                entries.push(JournalEntry::Uploaded { sum: *sum, context });
-            }
-            JournalLine::Confirmed { sum, digest } => entries.push(JournalEntry::Confirmed {
-                sum: *sum,
-                digest: digest.0,
-            }),
-            JournalLine::Ended { .. } | JournalLine::Left => {}
-        }
-    }
-    entries
 }

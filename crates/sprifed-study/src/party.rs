@@ -9,6 +9,7 @@ use std::sync::Arc;
 use sprifed_privacy::Ledger;
 use sprifed_query::RecordSource;
 use sprifed_secure_sum::{ClientId, IdentityKey, Rejected};
+use zeroize::Zeroizing;
 
 use crate::agreement::Agreed;
 use crate::derivation::{CannotDerive, Derivation, NotNext};
@@ -332,6 +333,22 @@ impl<R: RecordSource> StudyParty<R> {
             self.uploads.push((self.n_lines, *sum));
         }
         self.n_lines += 1;
+    }
+
+    /// The key of this party as it is to be stored from now on, without what was erased; `None` for
+    /// a key that is not stored.
+    ///
+    /// # Caller must
+    /// have carried out every effect before: what is erased here may be needed until then.
+    #[must_use]
+    pub fn stored_key(&self) -> Option<Zeroizing<String>> {
+        self.participant.key().to_stored()
+    }
+
+    /// What is left of its key.
+    #[cfg(test)]
+    pub(crate) const fn key(&self) -> &PartyKey {
+        self.participant.key()
     }
 
     /// What this party was charged.

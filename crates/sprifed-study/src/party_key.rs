@@ -3,20 +3,45 @@
 //! A party draws 256 bits once. Its masks and its noise for each sum are functions of them, so a
 //! party that was restarted makes what it made before: nothing is drawn twice for one sum, and no
 //! second vector is ever hidden by the same masks.
+//!
+//! A party of a study over a network keeps a *split* key: a root, a secret of the exchange of keys
+//! and one secret for each step of the plan, with the 256 bits themselves forgotten. What is not
+//! needed any more is erased, and nothing that is left gives it back.
 
 use hkdf::Hkdf;
 use sha2::{Digest as _, Sha256};
 use sprifed_noise::{NoiseGenerator, Provenance};
-use sprifed_secure_sum::{ClientSeed, IdentityKey};
+use sprifed_secure_sum::{ClientSecrets, ClientSeed, IdentityKey};
 use zeroize::Zeroizing;
 
+use crate::agreement::Agreed;
 use crate::hexadecimal::Digest;
+
+mod stored;
+#[cfg(test)]
+mod tests;
+
+pub use stored::StoredKeyError;
+
+type Secret = Zeroizing<[u8; 32]>;
 
 /// A party's secret of one study. Never printed.
 #[derive(Clone)]
 pub struct PartyKey {
-    bytes: Zeroizing<[u8; 32]>,
+    secrets: Secrets,
     provenance: Provenance,
+}
+
+#[derive(Clone)]
+enum Secrets {
+    /// Everything comes from these bits, and nothing can be erased.
+    Whole(Secret),
+    /// See the module.
+    Split {
+        root: Secret,
+        setup: Option<Secret>,
+        steps: Vec<Option<Secret>>,
+    },
 }
 
 impl PartyKey {
@@ -24,11 +49,12 @@ impl PartyKey {
     ///
     /// # Trust
     /// The caller vouches that they are fresh from the operating system's generator, were stored
-    /// before anything was sent, and are used for one study only.
+    /// before anything was sent (as [`PartyKey::to_stored`] has them), and are used for one study
+    /// only.
     #[must_use]
     pub fn assume_fresh_entropy(bytes: [u8; 32]) -> Self {
         Self {
-            bytes: Zeroizing::new(bytes),
+            secrets: Secrets::Whole(Zeroizing::new(bytes)),
             provenance: Provenance::Cryptographic,
         }
     }
@@ -40,7 +66,7 @@ impl PartyKey {
             .chain_update(seed.to_le_bytes())
             .chain_update(party.to_le_bytes());
         Self {
-            bytes: Zeroizing::new(hash.finalize().into()),
+            secrets: Secrets::Whole(Zeroizing::new(hash.finalize().into())),
             provenance: Provenance::Simulated,
         }
     }
@@ -48,9 +74,46 @@ impl PartyKey {
     /// One of many keys of parties that live in one process and trust each other with their memory.
     #[must_use]
     pub fn of_member(&self, party: u32) -> Self {
+        let bits = derive(&self.root(), &[b"member", &party.to_le_bytes()]);
         Self {
-            bytes: self.derive(&[b"member", &party.to_le_bytes()]),
+            secrets: Secrets::Whole(bits),
             provenance: self.provenance,
+        }
+    }
+
+    /// The same key as a root and one secret for each step of a plan of `n_steps`; the bits that
+    /// they come from are forgotten. A key that is split already stays as it is.
+    #[must_use]
+    pub fn split(self, n_steps: usize) -> Self {
+        if matches!(self.secrets, Secrets::Split { .. }) {
+            return self;
+        }
+        let steps = (0..n_steps).map(|step| self.step(step));
+        Self {
+            secrets: Secrets::Split {
+                root: self.root(),
+                setup: self.setup(),
+                steps: steps.collect(),
+            },
+            provenance: self.provenance,
+        }
+    }
+
+    /// Erases the secret of a step, of which a sum was released: its masks and its noise are gone.
+    /// A key that is not split is left as it is.
+    pub fn forget_step(&mut self, step: usize) {
+        if let Secrets::Split { steps, .. } = &mut self.secrets
+            && let Some(secret) = steps.get_mut(step)
+        {
+            *secret = None;
+        }
+    }
+
+    /// Erases what is needed until this party's shares are published. Without it, bundles that this
+    /// party sealed can not be opened by it. A key that is not split is left as it is.
+    pub fn forget_setup(&mut self) {
+        if let Secrets::Split { setup, .. } = &mut self.secrets {
+            *setup = None;
         }
     }
 
@@ -69,32 +132,75 @@ impl PartyKey {
     /// The same as bits to be stored; they are as secret as the key.
     #[must_use]
     pub fn identity_bits(&self) -> [u8; 32] {
-        *self.derive(&[b"identity"])
+        *derive(&self.root(), &[b"identity"])
     }
 
     /// Public bits that no other key has.
     pub(crate) fn nonce(&self) -> Digest {
-        Digest(*self.derive(&[b"nonce"]))
+        Digest(*derive(&self.root(), &[b"nonce"]))
     }
 
-    /// What masks are derived from.
-    pub(crate) fn masks(&self, agreement: &Digest) -> ClientSeed {
-        ClientSeed::from_stored(*self.derive(&[b"masks", &agreement.0]))
+    /// What masks are derived from, as far as it was not erased: all sums of a step are one group.
+    pub(crate) fn masks(&self, agreed: &Agreed) -> ClientSecrets {
+        let seed = |secret: Secret| {
+            let label: [&[u8]; 2] = [b"masks", &agreed.digest().0];
+            ClientSeed::from_stored(*derive(&secret, &label))
+        };
+        let steps = (0..agreed.n_steps()).map(|step| self.step(step).map(seed));
+        ClientSecrets::new(seed(self.root()), self.setup().map(seed), steps.collect())
     }
 
-    /// The noise of one sum in one context.
-    pub(crate) fn noise(&self, agreement: &Digest, sum: u32, context: &Digest) -> NoiseGenerator {
-        let key = self.derive(&[b"noise", &agreement.0, &sum.to_le_bytes(), &context.0]);
-        NoiseGenerator::assume_derived(*key, self.provenance)
+    /// The noise of one sum in one context; `None` if there is no such sum or the secret of its step
+    /// was erased.
+    pub(crate) fn noise(
+        &self,
+        agreed: &Agreed,
+        sum: u32,
+        context: &Digest,
+    ) -> Option<NoiseGenerator> {
+        let key = self.noise_key(agreed, sum, context)?;
+        Some(NoiseGenerator::assume_derived(*key, self.provenance))
     }
 
-    fn derive(&self, label: &[&[u8]]) -> Zeroizing<[u8; 32]> {
-        let mut derived = Zeroizing::new([0; 32]);
-        let hkdf = Hkdf::<Sha256>::new(Some(b"sprifed: party"), &*self.bytes);
-        let expanded = hkdf.expand_multi_info(label, &mut *derived);
-        debug_assert!(expanded.is_ok(), "32 bytes can always be expanded");
-        derived
+    fn noise_key(&self, agreed: &Agreed, sum: u32, context: &Digest) -> Option<Secret> {
+        let (step, _) = agreed.step_of(sum)?;
+        let (agreement, number) = (&agreed.digest().0, sum.to_le_bytes());
+        let label: [&[u8]; 4] = [b"noise", agreement, &number, &context.0];
+        let secret = self.step(step)?;
+        Some(derive(&secret, &label))
     }
+
+    fn root(&self) -> Secret {
+        match &self.secrets {
+            Secrets::Whole(bits) => derive(bits, &[b"root"]),
+            Secrets::Split { root, .. } => root.clone(),
+        }
+    }
+
+    fn setup(&self) -> Option<Secret> {
+        match &self.secrets {
+            Secrets::Whole(bits) => Some(derive(bits, &[b"set-up"])),
+            Secrets::Split { setup, .. } => setup.clone(),
+        }
+    }
+
+    fn step(&self, step: usize) -> Option<Secret> {
+        match &self.secrets {
+            Secrets::Whole(bits) => {
+                let number = u64::try_from(step).ok()?.to_le_bytes();
+                Some(derive(bits, &[b"step", &number]))
+            }
+            Secrets::Split { steps, .. } => steps.get(step)?.clone(),
+        }
+    }
+}
+
+fn derive(secret: &[u8; 32], label: &[&[u8]]) -> Secret {
+    let mut derived = Zeroizing::new([0; 32]);
+    let hkdf = Hkdf::<Sha256>::new(Some(b"sprifed: party"), secret);
+    let expanded = hkdf.expand_multi_info(label, &mut *derived);
+    debug_assert!(expanded.is_ok(), "32 bytes can always be expanded");
+    derived
 }
 
 impl core::fmt::Debug for PartyKey {

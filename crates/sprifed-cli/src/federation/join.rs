@@ -21,6 +21,7 @@ use sprifed_privacy::{shown_cost, shown_delta};
 use sprifed_query::RecordSource as _;
 use sprifed_secure_sum::{ClientId, IdentityKey};
 use sprifed_study::{Agreed, Digest, PartyKey, PartyReceipt, StudyParty};
+use zeroize::Zeroizing;
 
 use super::address::host_of;
 use super::identity::{TLS_KEY, make_folder, read_identity, read_public_party};
@@ -161,11 +162,20 @@ impl Join {
             LogLevel::Info
         });
         let member = Arc::clone(&agreed);
+        // A key that is stored is read anew for every start: the file alone knows what was erased.
+        let stored = state.join(KEY);
+        let simulated = key.filter(|key| key.provenance() == Provenance::Simulated);
         let factory = move |entries: Vec<Vec<u8>>| {
             let journal = read_journal(&entries)?;
             let (agreed, identity) = (Arc::clone(&member), identity.clone());
             let over = || Refused::for_good("the study is over for this party");
-            let (key, records) = (key.clone().ok_or_else(over)?, records.clone());
+            let key = match &simulated {
+                Some(key) => key.clone(),
+                None if is_over => return Err(over()),
+                None => stored_key(&stored, &agreed)
+                    .map_err(|failure| Refused::because(failure.to_string()))?,
+            };
+            let records = records.clone();
             StudyParty::join(agreed, me, identity, key, records, &journal, &software())
                 .map(PartyMachine::new)
                 .map_err(|declined| Refused::because(declined.to_string()))
@@ -359,12 +369,12 @@ impl Join {
                     if is_known {
                         return Err(state_lost(path));
                     }
-                    create_private(path, &format!("{}\n", Digest(fresh_bits()?)))?;
+                    let key = PartyKey::assume_fresh_entropy(fresh_bits()?);
+                    if let Some(stored) = key.split(agreed.n_steps()).to_stored() {
+                        create_private(path, &stored)?;
+                    }
                 }
-                let text = String::from_utf8_lossy(&read(path)?).into_owned();
-                let bits = Digest::try_from(text.trim().to_owned())
-                    .map_err(|error| unusable(path, &error, "the key of this study"))?;
-                Ok(PartyKey::assume_fresh_entropy(bits.0))
+                stored_key(path, agreed)
             }
             (Provenance::Simulated, None) => Err(Failure::usage(
                 "sprifed::study::rehearsal",
@@ -463,6 +473,15 @@ fn state_lost(path: &Path) -> Failure {
 
 /// The file with the secret of this party in a study.
 const KEY: &str = "party.key";
+
+/// The key of this study as it is on the disk.
+fn stored_key(path: &Path, agreed: &Agreed) -> Result<PartyKey, Failure> {
+    let bytes = Zeroizing::new(read(path)?);
+    let unreadable =
+        |error: &dyn core::fmt::Display| unusable(path, error, "the key of this study");
+    let text = core::str::from_utf8(&bytes).map_err(|error| unreadable(&error))?;
+    PartyKey::from_stored(text, agreed.n_steps()).map_err(|error| unreadable(&error))
+}
 
 /// Where this identity is in the roster.
 fn place_of(agreed: &Agreed, identity: &IdentityKey) -> Result<ClientId, Failure> {

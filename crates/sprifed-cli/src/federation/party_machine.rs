@@ -6,6 +6,7 @@ use sprifed_fit::{PartyRecords, study_files};
 use sprifed_net::{ClientEffect, ClientMachine, Refused};
 use sprifed_study::{JournalLine, PartyEffect, PartyReceipt, StudyParty, Transcript};
 use tracing::warn;
+use zeroize::Zeroizing;
 
 /// See the module.
 #[derive(Debug)]
@@ -51,6 +52,10 @@ impl ClientMachine for PartyMachine {
                     tombstone: to_bytes(&line),
                 });
                 self.rest.extend(erased);
+                // Everything before this was carried out: what was erased is not needed any more.
+                let stored = self.party.stored_key();
+                let secret = stored.map(|text| Zeroizing::new(text.as_bytes().to_vec()));
+                self.rest.extend(secret.map(ClientEffect::ReplaceSecret));
                 self.poll()
             }
             PartyEffect::Ended(receipt) => Some(ClientEffect::Finished {

@@ -15,7 +15,8 @@ use sprifed_net::{Cost, LifetimeLedger, LifetimeLine, create_private_folder, fol
 use sprifed_noise::Provenance;
 use sprifed_secure_sum::{ClientId, IdentityKey};
 use sprifed_study::{
-    Agreed, Agreement, Digest, Order, PartyEffect, PartyKey, PartyReceipt, Report, StudyParty,
+    Agreed, Agreement, Digest, JournalLine, Order, PartyEffect, PartyKey, PartyReceipt, Report,
+    StudyParty,
 };
 use zeroize::Zeroizing;
 
@@ -267,7 +268,7 @@ impl Visit<'_> {
             return Err(Failure::Refused(words));
         }
         state.number = errand.number;
-        let (mut party, told) = match self.rebuild(errand, &state)? {
+        let (mut party, told) = match self.rebuild(errand, &mut state)? {
             Ok(rebuilt) => rebuilt,
             Err(reason) => {
                 answer.reports.push(self.declined(&reason));
@@ -291,7 +292,12 @@ impl Visit<'_> {
                         state.persist(line);
                         self.seal.close(&state)?;
                     }
-                    PartyEffect::Forget { lines, .. } => state.erase(lines),
+                    PartyEffect::Forget { lines, .. } => {
+                        state.erase(lines);
+                        if let Some(stored) = party.stored_key() {
+                            state.replace_secret(&stored);
+                        }
+                    }
                     PartyEffect::Send(report) => answer.reports.push(report),
                     PartyEffect::Ended(ended) => receipt = Some(ended),
                 }
@@ -311,7 +317,10 @@ impl Visit<'_> {
             return Ok(());
         }
         let mut state = PartyState::default();
-        state.secret = fresh_bits()?;
+        let key = PartyKey::assume_fresh_entropy(fresh_bits()?).split(self.agreed.n_steps());
+        if let Some(stored) = key.to_stored() {
+            state.secret.clone_from(&stored);
+        }
         self.seal.close(&state)
     }
 
@@ -324,7 +333,7 @@ impl Visit<'_> {
     fn rebuild(
         &self,
         errand: &Errand,
-        state: &PartyState,
+        state: &mut PartyState,
     ) -> Result<Result<(StudyParty<PartyRecords>, Vec<Vec<Vec<u8>>>), String>, Failure> {
         let key = match self.key(state) {
             Ok(key) => key,
@@ -350,7 +359,8 @@ impl Visit<'_> {
             Ok(party) => party,
             Err(declined) => return Ok(Err(declined.to_string())),
         };
-        let mut told = vec![sends(&mut party)];
+        let mut lines = Vec::new();
+        let mut told = vec![sends(&mut party, &mut lines)];
         let notices = if party.is_over() {
             &[]
         } else {
@@ -360,15 +370,19 @@ impl Visit<'_> {
             party.receive(notice).map_err(|refused| {
                 Failure::Refused(format!("the sealed state contradicts itself: {refused}"))
             })?;
-            told.push(sends(&mut party));
+            told.push(sends(&mut party, &mut lines));
         }
+        lines.into_iter().for_each(|line| state.persist(line));
         Ok(Ok((party, told)))
     }
 
     fn key(&self, state: &PartyState) -> Result<PartyKey, String> {
         let noise = self.agreed.agreement().noise;
         match (noise, self.machine.simulate_noise) {
-            (Provenance::Cryptographic, None) => Ok(PartyKey::assume_fresh_entropy(state.secret)),
+            (Provenance::Cryptographic, None) => {
+                let key = PartyKey::from_stored(&state.secret, self.agreed.n_steps());
+                key.map_err(|error| error.to_string())
+            }
             (Provenance::Simulated, Some(seed)) => {
                 Ok(PartyKey::simulated(seed, 0).of_member(self.me.0))
             }
@@ -398,11 +412,13 @@ fn repeat(errand: &Errand, state: &PartyState, told: Vec<Vec<Vec<u8>>>, answer: 
 }
 
 /// What a machine that is rebuilt sends; what it persists was persisted before.
-fn sends(party: &mut StudyParty<PartyRecords>) -> Vec<Vec<u8>> {
+fn sends(party: &mut StudyParty<PartyRecords>, lines: &mut Vec<JournalLine>) -> Vec<Vec<u8>> {
     let mut reports = Vec::new();
     while let Some(effect) = party.poll() {
-        if let PartyEffect::Send(report) = effect {
-            reports.push(report);
+        match effect {
+            PartyEffect::Persist(line) => lines.push(line),
+            PartyEffect::Send(report) => reports.push(report),
+            PartyEffect::Forget { .. } | PartyEffect::Ended(_) => {}
         }
     }
     reports

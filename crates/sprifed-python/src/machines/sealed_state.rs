@@ -26,8 +26,8 @@ const NONCE: usize = 24;
 /// See the module.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct PartyState {
-    /// Where masks and noise come from; drawn once.
-    pub(super) secret: [u8; 32],
+    /// Where masks and noise come from, as a party key is stored; drawn once.
+    pub(super) secret: String,
     /// The number of the last errand.
     pub(super) number: u64,
     /// Notices that a machine must be told again when it is rebuilt.
@@ -72,6 +72,14 @@ impl PartyState {
             let places = self.journal.iter_mut().filter(is_same);
             places.for_each(|known| *known = line.clone());
         }
+    }
+}
+
+impl PartyState {
+    /// The key without what was erased, in the place of the one with it.
+    pub(super) fn replace_secret(&mut self, stored: &str) {
+        self.secret.zeroize();
+        self.secret.push_str(stored);
     }
 }
 

@@ -5,12 +5,11 @@ use std::sync::Arc;
 use x25519_dalek::PublicKey;
 
 use crate::client::Own;
-use crate::client::bundle::share;
 use crate::client::joining::enough;
 use crate::client::sharing::{Peer, Sharing};
 use crate::identity::ClientId;
 use crate::kem::{KEY_BYTES, KemKey};
-use crate::message::{Ciphertext, Keys, Shares};
+use crate::message::{Ciphertext, Keys};
 use crate::pair::{Agreed, ChannelSecret, Transcript};
 use crate::rejected::Reason;
 use crate::signed::{SignedMessage, is_signed_ciphertext};
@@ -39,12 +38,12 @@ struct Opening {
 }
 
 impl Agreeing {
-    /// Opens what smaller neighbours sent, and shares this client's secrets among all.
+    /// Opens what smaller neighbours sent.
     pub(super) fn take_ciphertexts(
         &self,
         own: &Own,
         neighbours: &[(ClientId, Option<Arc<Ciphertext>>)],
-    ) -> Result<(Sharing, Shares), Reason> {
+    ) -> Result<Sharing, Reason> {
         let study = own.study.id();
         let key = own.secrets.kem_key(study);
         let opening = Opening {
@@ -71,8 +70,7 @@ impl Agreeing {
             peers.push(Peer::new(*id, slot, channel, keys));
         }
         enough(own, "the list of ciphertexts", peers.len())?;
-        let shares = share(own, &peers)?;
-        Ok((Sharing { peers }, shares))
+        Ok(Sharing { peers })
     }
 }
 

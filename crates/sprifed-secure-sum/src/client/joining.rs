@@ -19,7 +19,7 @@ pub(super) struct Joining;
 
 impl Joining {
     /// The keys to publish; `None` if secrets that they come from were erased.
-    pub(super) fn open(own: &Own) -> Option<(Self, Keys)> {
+    pub(super) fn keys(own: &Own) -> Option<Keys> {
         let (study, secrets) = (own.study.id(), &own.secrets);
         let sums = (0..own.study.n_sums()).map(|sum| {
             let own_seed = secrets.self_seed(study, sum)?;
@@ -28,13 +28,12 @@ impl Joining {
                 commitment: commitment(&own_seed, study, sum, own.me),
             })
         });
-        let keys = Keys {
+        Some(Keys {
             channel: PublicKey::from(&secrets.channel_key(study)).to_bytes(),
             sealing: PublicKey::from(&secrets.sealing_key(study)?).to_bytes(),
             kem: secrets.kem_key(study).public(),
             sums: sums.collect::<Option<_>>()?,
-        };
-        Some((Self, keys))
+        })
     }
 
     /// Checks the neighbours' keys and encapsulates to those with larger numbers.

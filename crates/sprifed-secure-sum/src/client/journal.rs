@@ -1,13 +1,24 @@
 //! What a client must not forget, and its bytes in the client's store.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use crate::codec::{DecodeError, Reader, Writer};
+use crate::identity::ClientId;
+use crate::rejected::Reason;
+use crate::signed::{Phase, SignedMessage};
 use crate::study::VERSION;
 
 /// What a client must still know after a restart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JournalEntry {
+    /// It sent this message of the exchange of keys, and will send no other.
+    Published {
+        /// What stands for the notice that it answers.
+        told: [u8; 32],
+        /// The message, to be sent again as it is: what it comes from may be erased.
+        message: Vec<u8>,
+    },
     /// It uploaded to this sum.
     Uploaded {
         /// Which sum.
@@ -30,6 +41,7 @@ impl JournalEntry {
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
         match self {
+            Self::Published { told, message } => writer.put(&[VERSION, 3]).put(told).sized(message),
             Self::Uploaded { sum, context } => writer.put(&[VERSION, 1]).number(*sum).put(context),
             Self::Confirmed { sum, digest } => writer.put(&[VERSION, 2]).number(*sum).put(digest),
         };
@@ -52,6 +64,10 @@ impl JournalEntry {
                 sum: reader.number()?,
                 digest: reader.array()?,
             },
+            3 => Self::Published {
+                told: reader.array()?,
+                message: reader.sized()?.to_vec(),
+            },
             _ => {
                 return Err(DecodeError::Unknown {
                     what: "a journal entry",
@@ -72,22 +88,75 @@ pub(super) struct Progress {
     pub(super) confirmed: Option<[u8; 32]>,
 }
 
-/// How far each sum got; `None` if one sum was uploaded to in two contexts or two survivor sets
-/// were confirmed for it, as two running copies of a client would.
-pub(super) fn progress(journal: &[JournalEntry]) -> Option<BTreeMap<u32, Progress>> {
-    let mut progress = BTreeMap::<u32, Progress>::new();
-    for entry in journal {
-        let (known, found) = match *entry {
-            JournalEntry::Uploaded { sum, context } => {
-                (&mut progress.entry(sum).or_default().context, context)
+/// A message of the exchange of keys, and the notice that it answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Published {
+    told: [u8; 32],
+    message: SignedMessage,
+}
+
+/// Everything that a restart must not undo.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Journal {
+    pub(super) sums: BTreeMap<u32, Progress>,
+    published: BTreeMap<Phase, Published>,
+}
+
+impl Journal {
+    /// The journal of `me`; `None` if it contradicts itself, as that of two running copies of a
+    /// client would: one sum uploaded to in two contexts, two survivor sets confirmed for it, two
+    /// messages of one phase of the exchange of keys.
+    pub(super) fn read(entries: &[JournalEntry], me: ClientId) -> Option<Self> {
+        let mut journal = Self::default();
+        for entry in entries {
+            let agrees = match entry {
+                JournalEntry::Published { told, message } => {
+                    let message = SignedMessage::decode(message).ok()?;
+                    let is_setup = message.phase <= Phase::Shares && message.sender == me;
+                    is_setup && journal.publish(*told, message)
+                }
+                JournalEntry::Uploaded { sum, context } => {
+                    let known = &mut journal.sums.entry(*sum).or_default().context;
+                    known
+                        .replace(*context)
+                        .is_none_or(|before| before == *context)
+                }
+                JournalEntry::Confirmed { sum, digest } => {
+                    let known = &mut journal.sums.entry(*sum).or_default().confirmed;
+                    known
+                        .replace(*digest)
+                        .is_none_or(|before| before == *digest)
+                }
+            };
+            if !agrees {
+                return None;
             }
-            JournalEntry::Confirmed { sum, digest } => {
-                (&mut progress.entry(sum).or_default().confirmed, digest)
+        }
+        Some(journal)
+    }
+
+    /// Remembers a message; false if there is another one of its phase.
+    pub(super) fn publish(&mut self, told: [u8; 32], message: SignedMessage) -> bool {
+        let published = Published { told, message };
+        match self.published.entry(published.message.phase) {
+            Entry::Occupied(known) => *known.get() == published,
+            Entry::Vacant(place) => {
+                place.insert(published);
+                true
             }
-        };
-        if known.replace(found).is_some_and(|before| before != found) {
-            return None;
         }
     }
-    Some(progress)
+
+    /// What was sent in `phase` when this was told; nothing if nothing was sent.
+    pub(super) fn answer(
+        &self,
+        phase: Phase,
+        told: &[u8; 32],
+    ) -> Result<Option<SignedMessage>, Reason> {
+        match self.published.get(&phase) {
+            Some(published) if published.told != *told => Err(Reason::OtherNotice),
+            Some(published) => Ok(Some(published.message.clone())),
+            None => Ok(None),
+        }
+    }
 }

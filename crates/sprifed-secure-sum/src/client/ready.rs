@@ -120,6 +120,11 @@ impl Ready {
         }
     }
 
+    /// Drops masks that were made ahead of time.
+    pub(super) fn forget(&mut self) {
+        self.prepared = None;
+    }
+
     /// The masks of this sum: on the smaller client's upload they are put, off the larger's taken.
     fn pair_masks(&self, own: &Own, sum: u32, context: &[u8; 32]) -> Option<Vec<(Sign, MaskSeed)>> {
         let study = own.study.id();

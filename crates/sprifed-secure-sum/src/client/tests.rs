@@ -375,7 +375,7 @@ fn badly_dealt(
         .find(|peer| peer.id == victim)
         .expect("a neighbour");
     let (study, route) = (world.study.id(), (owner.id(), victim));
-    let sealing = owner.own.secrets.sealing_key(study).expect("kept");
+    let sealing = secret(owner.id().0).sealing_key(study).expect("kept");
     let sealed_by = crate::pair::agree(&sealing, peer.channel_key().expect("a key"));
     let key = peer
         .channel
@@ -415,9 +415,12 @@ fn an_owner_that_deals_a_wrong_share_does_not_frame_its_neighbour() {
         client.handle_message(&notice).expect("ciphertexts");
     }
     let dealer = world.clients.get_mut(owner.0 as usize).expect("a client");
-    let Some(Output::Send(honest)) = dealer.poll_output() else {
-        panic!("no shares")
-    };
+    let said = core::iter::from_fn(|| dealer.poll_output());
+    let sent = said.filter_map(|output| match output {
+        Output::Send(message) => Some(message),
+        Output::Persist(_) => None,
+    });
+    let honest = sent.last().expect("shares");
     let dealer = world.clients.get(owner.0 as usize).expect("a client");
     let bad = badly_dealt(&world, dealer, &honest, victim);
     world
@@ -486,5 +489,65 @@ fn neither_clients_nor_their_secrets_nor_shares_print() {
         if world.outcomes.is_empty() {
             world.coordinator.close_phase();
         }
+    }
+}
+
+/// Secrets of which each part comes from a seed of its own, so that some can be erased.
+fn parts(client: u32) -> ClientSecrets {
+    let groups = vec![Some(seed(200 + client)), Some(seed(300 + client))];
+    ClientSecrets::new(seed(client), Some(seed(100 + client)), groups)
+}
+
+/// The thief has every message that was ever sent, and what is left in the folder: the root, from
+/// which it computes what the client has agreed on with its neighbours.
+#[test]
+fn what_is_left_opens_no_bundle_that_its_owner_sealed_and_gives_no_mask_of_an_erased_sum() {
+    let (study, identities) = world::study(participation(4, 3, 1), 3, 16, 2);
+    let mut world = World::of(study, identities);
+    for id in 0..4 {
+        let identity = world.identities.get(id as usize).expect("a client").clone();
+        let study = Arc::clone(&world.study);
+        let client = Client::join(study, ClientId(id), identity, parts(id));
+        *world.clients.get_mut(id as usize).expect("a client") = client.expect("on the roster");
+    }
+    world.exchange_keys(&[], &[]);
+    world.sum(0, &[], &[], &[]);
+    let client = world.clients.first_mut().expect("a client");
+    client.forget(0);
+    let left = &client.own.secrets;
+    let study = world.study.id();
+    assert!(left.mask_secret(study, 0).is_none() && left.self_seed(study, 0).is_none());
+    assert!(left.dealing_seed(study, 0).is_none() && left.sealing_key(study).is_none());
+    assert!(left.mask_secret(study, 1).is_some());
+    let Stage::Ready(ready) = &client.phase else {
+        panic!("not ready")
+    };
+    let messages = world.transcript.iter();
+    let sealed = messages.filter_map(|bytes| SignedMessage::decode(bytes).ok());
+    let of_client = |message: &SignedMessage| message.sender == ClientId(0);
+    let shares = sealed.filter(of_client).find_map(|message| {
+        match Body::decode(message.phase, &message.body) {
+            Ok(Body::Shares(shares)) => Some(shares),
+            _ => None,
+        }
+    });
+    let sealing = parts(0).sealing_key(study).expect("before it was erased");
+    let own_sealing = x25519_dalek::PublicKey::from(&sealing).to_bytes();
+    for bundle in shares.expect("its shares").bundles {
+        let trusted = ready.trusted.iter().find(|t| t.peer.slot == bundle.slot);
+        let peer = &trusted.expect("a neighbour").peer;
+        let route = (ClientId(0), peer.id);
+        let opened = |agreed: Option<crate::pair::Agreed>| {
+            let key = peer
+                .channel
+                .bundle_key(&agreed.expect("full order"), study, route);
+            bundle::decrypt(&key, study, route, &bundle.sealed).is_some()
+        };
+        let theirs = peer.channel_key().expect("a key");
+        let root = left.channel_key(study);
+        assert!(!opened(crate::pair::agree(&root, theirs)));
+        assert!(!opened(crate::pair::agree(&root, &own_sealing)));
+        // With what was erased it opens, so that the test could have failed.
+        assert!(opened(crate::pair::agree(&sealing, theirs)));
     }
 }

@@ -422,9 +422,7 @@ fn weak_keys() -> [[u8; 32]; 3] {
 #[test]
 fn a_key_of_small_order_or_none_is_refused_and_its_sender_named() {
     let mut world = World::new(participation(4, 3, 1), 2, 16, 2);
-    let Some(ClientOutput::Send(good)) = world.clients[2].poll_output() else {
-        panic!("no keys")
-    };
+    let good = sent(&mut world.clients[2], &mut Vec::new()).remove(0);
     let Ok(Body::Keys(keys)) = Body::decode(Phase::Keys, &good.body) else {
         panic!("no keys")
     };

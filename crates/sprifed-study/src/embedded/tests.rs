@@ -44,8 +44,11 @@ fn noise_of(study: &Agreed, party: ClientId, sum: u32) -> Vec<i64> {
         .expect("a permit");
     let key = PartyKey::simulated(5, 0).of_member(party.0);
     let transcript = Transcript::begin(study.digest()).head();
-    let noise =
-        DrawnNoise::draw(permit, &mut key.noise(study.digest(), sum, &transcript)).expect("noise");
+    let noise = DrawnNoise::draw(
+        permit,
+        &mut key.noise(study, sum, &transcript).expect("kept"),
+    )
+    .expect("noise");
     let nothing = sprifed_noise::BoundedSum::zero(planned.to_sum_plan());
     noise
         .release(nothing)

@@ -1,0 +1,121 @@
+//! A split key as text, one secret on a line. What was erased has a line that says so.
+
+use core::fmt::Write as _;
+
+use sprifed_noise::Provenance;
+use zeroize::Zeroizing;
+
+use super::{PartyKey, Secret, Secrets};
+
+/// The first line.
+const TITLE: &str = "sprifed party key 1";
+
+/// What stands for a secret that was erased.
+const ERASED: &str = "erased";
+
+/// Text that is no stored key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoredKeyError {
+    /// The first line is another one: another version, or no key at all.
+    #[error("the first line is not {TITLE:?}: it is no party key, or one of another version")]
+    Title,
+    /// A line is missing or not as it should be.
+    #[error("line {line} is not {required:?} and a secret of 64 hexadecimal digits")]
+    Line {
+        /// Which line, counted from one.
+        line: usize,
+        /// What it should begin with.
+        required: String,
+    },
+}
+
+impl PartyKey {
+    /// The text to store; it is as secret as the key. `None` for a key that is not split, or that
+    /// anybody can repeat: such keys are not stored.
+    #[must_use]
+    pub fn to_stored(&self) -> Option<Zeroizing<String>> {
+        let Secrets::Split { root, setup, steps } = &self.secrets else {
+            return None;
+        };
+        if self.provenance != Provenance::Cryptographic {
+            return None;
+        }
+        // As long as it gets, so that no part of it is left behind where it was moved from.
+        let bytes = TITLE.len() + 96 * (steps.len() + 3);
+        let mut text = Zeroizing::new(String::with_capacity(bytes));
+        let _infallible = writeln!(text, "{TITLE}");
+        add_line(&mut text, "root", Some(root));
+        add_line(&mut text, "set-up", setup.as_ref());
+        for (step, secret) in steps.iter().enumerate() {
+            add_line(&mut text, &format!("step {step}"), secret.as_ref());
+        }
+        Some(text)
+    }
+
+    /// The key that was stored, of a plan of `n_steps`.
+    ///
+    /// # Errors
+    /// When the text is none.
+    pub fn from_stored(text: &str, n_steps: usize) -> Result<Self, StoredKeyError> {
+        let mut lines = text.lines();
+        if lines.next() != Some(TITLE) {
+            return Err(StoredKeyError::Title);
+        }
+        let mut number = 1;
+        let mut next = |required: &str| {
+            number += 1;
+            let found = lines.next().and_then(|line| read_line(line, required));
+            found.ok_or_else(|| StoredKeyError::Line {
+                line: number,
+                required: required.to_owned(),
+            })
+        };
+        let root = next("root")?.ok_or_else(|| StoredKeyError::Line {
+            line: 2,
+            required: "root".to_owned(),
+        })?;
+        let setup = next("set-up")?;
+        let steps = (0..n_steps).map(|step| next(&format!("step {step}")));
+        let steps = steps.collect::<Result<_, _>>()?;
+        if lines.next().is_some() {
+            return Err(StoredKeyError::Line {
+                line: n_steps + 4,
+                required: "the end".to_owned(),
+            });
+        }
+        Ok(Self {
+            secrets: Secrets::Split { root, setup, steps },
+            provenance: Provenance::Cryptographic,
+        })
+    }
+}
+
+fn add_line(text: &mut String, name: &str, secret: Option<&Secret>) {
+    text.push_str(name);
+    text.push(' ');
+    match secret {
+        Some(secret) => {
+            for byte in secret.iter() {
+                let _infallible = write!(text, "{byte:02x}");
+            }
+        }
+        None => text.push_str(ERASED),
+    }
+    text.push('\n');
+}
+
+/// The secret of a line of this name, or that it was erased; `None` if it is no such line.
+fn read_line(line: &str, name: &str) -> Option<Option<Secret>> {
+    let value = line.strip_prefix(name)?.strip_prefix(' ')?;
+    if value == ERASED {
+        return Some(None);
+    }
+    let mut secret = Zeroizing::new([0; 32]);
+    let is_hex = value.len() == 64 && value.bytes().all(|byte| byte.is_ascii_hexdigit());
+    for (place, byte) in secret.iter_mut().enumerate() {
+        let digits = value.get(2 * place..2 * place + 2).filter(|_| is_hex)?;
+        *byte = u8::from_str_radix(digits, 16).ok()?;
+    }
+    Some(Some(secret))
+}
