@@ -6,7 +6,7 @@
 //!
 //! The order of decisions matters. The cap looks at file order only; if a record were first dropped
 //! for a missing response, the next one of the same client would move up, and one record's content
-//! would decide about another record.
+//! would decide about another record. For the same reason a dropped record keeps its row.
 
 mod admission;
 mod by_column;
@@ -16,7 +16,6 @@ pub(crate) use self::admission::Admission;
 
 pub(crate) use self::by_column::from_columns;
 pub(crate) use self::by_row::from_rows;
-use crate::clients::ClientIndex;
 use crate::columns::{Column, Selection};
 use crate::design::Design;
 use crate::error::{DataError, FileError, TableError};
@@ -79,7 +78,7 @@ impl<'a> Bounding<'a> {
         })
     }
 
-    /// A response in bounded units, or nothing if its record is to be dropped.
+    /// A response in bounded units, or nothing if its record does not count.
     pub(crate) fn response(&mut self, raw: f64) -> Result<Option<f32>, TableError> {
         let value = self.mapping.transform().apply(raw);
         // Below -1 the logarithm does not exist; the value is known, and below the lower bound.
@@ -128,8 +127,8 @@ impl<'a> Bounding<'a> {
     fn finish(
         self,
         admission: &Admission<'_>,
-        owners: &[u32],
-        response: Vec<f32>,
+        owners: Vec<u32>,
+        response: Vec<Option<f32>>,
         values: Vec<f32>,
     ) -> Result<Table, DataError> {
         if response.is_empty() {
@@ -139,8 +138,12 @@ impl<'a> Bounding<'a> {
         counts.over_cap = admission.over_cap();
         Ok(Table {
             design: Design::new(self.names, values)?,
-            response,
-            clients: ClientIndex::group(owners, admission.n_clients()),
+            present: response.iter().map(Option::is_some).collect(),
+            response: response
+                .into_iter()
+                .map(Option::unwrap_or_default)
+                .collect(),
+            clients: admission.index(owners),
             mapping: self.mapping,
             unit: self.schema.unit(),
             counts,

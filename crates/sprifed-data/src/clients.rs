@@ -2,11 +2,11 @@
 
 use crate::error::TableError;
 
-/// For each client the rows it holds, clients in the order of their first record.
+/// For each client the rows it holds, clients in the order of their labels; without labels each row is
+/// a client, in the order of the file.
 ///
-/// A client may hold no row: its only record was dropped for want of a response. It is kept because
-/// the number of clients is public, and a public number must not depend on a record; such a client
-/// contributes zero.
+/// Rows that do not count are held too, so that neither the number of clients nor the order of rows
+/// depends on what a record says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientIndex {
     /// Client `c` holds `rows[offsets[c]..offsets[c + 1]]`.
@@ -57,7 +57,7 @@ impl ClientIndex {
         Self { offsets, rows }
     }
 
-    /// How many clients there are, with and without records.
+    /// How many clients there are.
     pub fn n_clients(&self) -> usize {
         self.offsets.len() - 1
     }

@@ -13,14 +13,15 @@ mod tests;
 
 /// Which rows and columns of a matrix a study uses, whose they are, and the bounded response.
 ///
-/// The same decisions as for a file: the cap looks at order only, and a record is dropped for want of
-/// a response after it was counted.
+/// The same decisions as for a file: the cap looks at order only, and a record that is dropped for
+/// want of a response keeps its place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Enrolment {
     names: Vec<String>,
     features: Vec<usize>,
     rows: Vec<usize>,
     response: Vec<f32>,
+    present: Vec<bool>,
     clients: ClientIndex,
     mapping: Mapping,
     unit: PrivacyUnit,
@@ -58,25 +59,27 @@ impl Enrolment {
             else {
                 continue;
             };
-            if let Some(unit) = bounding.response(*raw)? {
-                rows.push(row);
-                owners.push(client);
-                response.push(unit);
-            }
+            response.push(bounding.response(*raw)?);
+            rows.push(row);
+            owners.push(client);
         }
         if rows.is_empty() {
             return Err(TableError::NoRecords.into());
         }
         bounding.counts.over_cap = admission.over_cap();
         Ok(Self {
-            clients: ClientIndex::group(&owners, admission.n_clients()),
+            clients: admission.index(owners),
             names: bounding.names,
             features: bounding.selection.features,
             mapping: bounding.mapping,
             counts: bounding.counts,
             unit: schema.unit(),
             rows,
-            response,
+            present: response.iter().map(Option::is_some).collect(),
+            response: response
+                .into_iter()
+                .map(Option::unwrap_or_default)
+                .collect(),
         })
     }
 
@@ -96,14 +99,19 @@ impl Enrolment {
         &self.features
     }
 
-    /// The rows of the matrix that take part, in order.
+    /// The rows of the matrix within the cap, in order.
     pub fn rows(&self) -> &[usize] {
         &self.rows
     }
 
-    /// The bounded response of each row that takes part.
+    /// The bounded response of each of these rows; zero for one that does not count.
     pub fn response(&self) -> &[f32] {
         &self.response
+    }
+
+    /// Which of these rows count: all but those without a response.
+    pub fn present(&self) -> &[bool] {
+        &self.present
     }
 
     /// The units of the matrix.

@@ -6,18 +6,23 @@ use crate::mapping::Mapping;
 use crate::schema::PrivacyUnit;
 
 /// Records in bounded units, who holds them, and the way back.
+///
+/// Every record within the cap has its row, in the order of the file. One that is left out for want
+/// of a response keeps it, as zeros that do not count: the place of a record must not depend on what
+/// others say.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     pub(crate) design: Design,
     pub(crate) response: Vec<f32>,
+    pub(crate) present: Vec<bool>,
     pub(crate) clients: ClientIndex,
     pub(crate) mapping: Mapping,
     pub(crate) unit: PrivacyUnit,
     pub(crate) counts: LoadCounts,
 }
 
-/// What a study needs to know of a table beside its rows. All of it is public, but for which of the
-/// clients hold no row.
+/// What a study needs to know of a table beside its rows. All of it is public where records are the
+/// units of privacy; where clients are, how many records each of them has is not.
 #[derive(Debug, Clone, Copy)]
 pub struct Outline<'a> {
     /// The name of each feature.
@@ -57,9 +62,14 @@ impl Table {
         &self.design
     }
 
-    /// The bounded response of each record.
+    /// The bounded response of each record; zero for one that does not count.
     pub fn response(&self) -> &[f32] {
         &self.response
+    }
+
+    /// Which records count: all but those without a response. For the client's own eyes.
+    pub fn present(&self) -> &[bool] {
+        &self.present
     }
 
     /// Who holds which record.
@@ -95,8 +105,8 @@ impl Table {
 
     /// The number of records that may be published: those within the cap, response or not.
     ///
-    /// The number of rows of [`Self::design`] also depends on which responses are missing, so it is
-    /// a statistic of the records; a sum over records is divided by this number instead.
+    /// How many of them count depends on which responses are missing, so it is a statistic of the
+    /// records; a sum over records is divided by this number instead.
     pub const fn public_size(&self) -> u64 {
         self.counts.records_read - self.counts.over_cap
     }

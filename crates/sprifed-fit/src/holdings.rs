@@ -11,7 +11,7 @@ use crate::failure::Failure;
 /// The clients of a study and, where they are the units of privacy, the order that groups them.
 #[derive(Debug)]
 pub struct Holdings {
-    /// How many clients there are, with and without usable records.
+    /// How many clients there are.
     pub n_clients: usize,
     /// The most records that one client can hold.
     pub most_records: u32,
@@ -44,9 +44,9 @@ impl Holdings {
     /// The holdings of `table`: by the client column, or split over `clients` in blocks.
     ///
     /// # Why
-    /// Blocks are cut by position in the file and not among the usable rows: otherwise a record
-    /// that is dropped would move others from one client to the next, and the change of one unit
-    /// would be the change of many.
+    /// Blocks are cut by position in the file and not among the records that count: otherwise a
+    /// record that is dropped would move others from one client to the next, and the change of one
+    /// unit would be the change of many.
     ///
     /// # Errors
     /// When the clients are said twice, or there are more of them than records.
@@ -114,14 +114,12 @@ impl Holdings {
         if !(0..).zip(order()).all(|(place, row)| place == row) {
             grouping.order = Some(order().collect());
         }
-        // A client without usable records contributes zero, so it has no place among the units.
+        let held = || self.rows.iter().map(Vec::len);
         if self.by_client {
-            let held = self.rows.iter().map(Vec::len).filter(|held| *held > 0);
-            grouping.units = Some(consecutive(held));
+            grouping.units = Some(consecutive(held()));
         }
         if as_parties {
-            let held = self.rows.iter().map(Vec::len);
-            let units = held.map(|held| if self.by_client { held.min(1) } else { held });
+            let units = held().map(|held| if self.by_client { 1 } else { held });
             grouping.parties = consecutive(units);
         }
         grouping

@@ -7,6 +7,8 @@ mod federation;
 mod guarantee;
 mod holdings;
 mod model;
+#[cfg(test)]
+mod neighbours;
 mod planning;
 mod reference;
 mod repeated;
@@ -32,7 +34,7 @@ pub use model::{FORMAT, Model, Parts, Receipt, Response, Term, VERSION, software
 pub use planning::{PlanRequest, Planned, StepLine};
 pub use reference::{ExactModel, centred_omp};
 pub use repeated::{Repetition, cost_of_all, repeated_fit};
-pub use run::{Run, Secret, Watch, spent_words};
+pub use run::{Run, Secret, Watch, rows_of, spent_words};
 pub use simulation::{
     NOT_PRIVATE_REFERENCE, Simulation, certified_guarantee, nobody_leaves_a_curator,
 };

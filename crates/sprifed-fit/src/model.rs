@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sprifed_data::{Mapping, MissingPolicy, Transform};
 use sprifed_noise::Provenance;
-use sprifed_privacy::LedgerRecord;
+use sprifed_privacy::{LedgerRecord, PrivacyUnit};
 use sprifed_query::Plan;
 use sprifed_recovery::FitStatus;
 
@@ -44,7 +44,8 @@ pub struct Model {
     pub missing: MissingPolicy,
     /// A private estimate of the typical residual, on the scale of the transform.
     pub residual_scale: Option<f64>,
-    /// n: the public number of records.
+    /// n: the public number of privacy units: of records within the cap, with and without a response,
+    /// or of clients. How many records a client has is its own affair then.
     pub train_size: u64,
     /// p: how many features were candidates.
     pub n_candidates: usize,
@@ -116,7 +117,8 @@ pub struct Parts {
     pub missing: MissingPolicy,
     /// A private estimate of the typical residual, on the scale of the transform.
     pub residual_scale: Option<f64>,
-    /// n: the public number of records.
+    /// n: the public number of privacy units: of records within the cap, with and without a response,
+    /// or of clients. How many records a client has is its own affair then.
     pub train_size: u64,
     /// p: how many features were candidates.
     pub n_candidates: usize,
@@ -161,6 +163,17 @@ impl From<Parts> for Model {
 }
 
 impl Model {
+    /// What it was fitted to, in words: how many records clients have is not said where clients are
+    /// the units of privacy.
+    #[must_use]
+    pub fn size_words(&self) -> String {
+        let (records, clients) = (self.train_size, self.n_clients);
+        match self.plan.unit {
+            PrivacyUnit::Record => format!("{records} records of {clients} clients"),
+            PrivacyUnit::Client => format!("the records of {clients} clients"),
+        }
+    }
+
     /// The model that `text` holds; `place` says where it is from.
     ///
     /// # Errors

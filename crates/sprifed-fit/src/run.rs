@@ -5,11 +5,11 @@
 use std::ops::ControlFlow;
 
 use serde_json::Value;
-use sprifed_data::UnitModel;
+use sprifed_data::{Table, UnitModel};
 use sprifed_noise::{NoiseGenerator, Provenance};
 use sprifed_privacy::LedgerRecord;
 use sprifed_query::{
-    Answer, ChoiceBackend, ChoiceQuery, Curator, Part, RecordSource, SumBackend, SumQuery,
+    Answer, ChoiceBackend, ChoiceQuery, Curator, Part, RecordSource, Records, SumBackend, SumQuery,
 };
 use sprifed_recovery::Fit;
 use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, everybody};
@@ -46,6 +46,20 @@ pub struct Run {
     pub outcome: Result<Fit, Failure>,
     /// What was spent, and with which noise.
     pub receipt: Receipt,
+}
+
+/// The rows of `table`, each a unit; those that do not count keep their places.
+///
+/// # Errors
+/// When the table is empty, which no reader allows.
+pub fn rows_of(table: &Table) -> Result<Records<'_>, Failure> {
+    let design = table.design();
+    Records::each_a_unit(design.values(), table.response(), design.n_features())
+        .and_then(|rows| rows.counting(table.present()))
+        .map_err(|error| {
+            let help = "report this; nothing was spent";
+            Failure::outcome("sprifed::fit::bug", error.to_string(), help)
+        })
 }
 
 /// Hears how many steps are done, and may end the run before the next one.
@@ -165,7 +179,7 @@ impl Study<'_> {
             features: terms.enumerate().map(term).collect(),
             missing: self.missing,
             residual_scale: fit.residual_scale.map(|scale| scale * units.scale()),
-            train_size: self.table.public_size,
+            train_size: u64::from(self.setting.n_records),
             n_candidates: names.len(),
             n_clients: self.holdings.n_clients,
             most_records: Some(self.holdings.most_records),

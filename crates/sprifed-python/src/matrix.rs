@@ -57,7 +57,7 @@ pub(crate) trait Number: Element + Copy + Into<f64> + Sync {}
 impl Number for f32 {}
 impl Number for f64 {}
 
-/// The rows of a matrix that take part, each a unit of its own.
+/// The rows of a matrix within the cap, each a unit of its own; those without a response do not count.
 #[derive(Debug)]
 pub(crate) struct MatrixRows<'a, T> {
     values: ArrayView2<'a, T>,
@@ -148,6 +148,7 @@ impl<T: Number> RecordSource for MatrixRows<'_, T> {
         visit(Record {
             features: &bounded.values[start..start + width],
             response: self.enrolment.response()[unit],
+            is_present: self.enrolment.present()[unit],
         });
         BOUNDED.set(bounded);
     }

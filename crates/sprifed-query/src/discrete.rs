@@ -18,7 +18,7 @@
 use core::ops::Range;
 
 use crate::feature_set::FeatureSet;
-use crate::model::LinearModel;
+use crate::model::ReleasedModel;
 use crate::procedure::{ChoiceQuery, SumQuery};
 use crate::question::Question;
 
@@ -89,12 +89,9 @@ fn write_question(bytes: &mut Vec<u8>, question: &Question) {
             bytes.push(7);
             write_feature(bytes, *feature);
         }
-        Question::SupportRow {
-            feature, earlier, ..
-        } => {
+        Question::SupportRow { support, .. } => {
             bytes.push(8);
-            write_feature(bytes, *feature);
-            write_features(bytes, earlier);
+            write_features(bytes, support.as_slice());
         }
         Question::RowScale { .. } => bytes.push(9),
         Question::SupportUpdate {
@@ -104,7 +101,7 @@ fn write_question(bytes: &mut Vec<u8>, question: &Question) {
             ..
         } => {
             bytes.push(10);
-            write_features(bytes, support);
+            write_features(bytes, support.as_slice());
             bytes.push(u8::from(*intercept));
             write_model(bytes, model);
         }
@@ -115,7 +112,7 @@ fn write_question(bytes: &mut Vec<u8>, question: &Question) {
             ..
         } => {
             bytes.push(11);
-            write_features(bytes, support);
+            write_features(bytes, support.as_slice());
             bytes.push(u8::from(*intercept));
             write_model(bytes, model);
         }
@@ -154,6 +151,6 @@ fn write_set(bytes: &mut Vec<u8>, features: &FeatureSet) {
     }
 }
 
-fn write_model(bytes: &mut Vec<u8>, model: &LinearModel) {
-    write_features(bytes, &model.support());
+fn write_model(bytes: &mut Vec<u8>, model: &ReleasedModel) {
+    write_features(bytes, &model.as_model().support());
 }

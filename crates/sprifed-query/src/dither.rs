@@ -3,6 +3,8 @@
 //! The random bits of rounding are independent of the data and protect nobody: the sensitivity of
 //! a sum is enforced on the integers afterwards. So they come from a fast generator.
 
+use crate::question::limited;
+
 /// Sixteen independent xorshift streams, as many as a vector unit likes.
 #[derive(Clone, Debug)]
 pub struct Dither {
@@ -15,7 +17,8 @@ const LANES: usize = 16;
 const SHIFT: f32 = 12_582_912.0;
 
 impl Dither {
-    /// The streams of one privacy unit.
+    /// The streams of one privacy unit. Its number is its public place, so that what another unit
+    /// holds does not change how this one is rounded.
     #[must_use]
     pub fn of_unit(seed: u64, unit: u64) -> Self {
         let mut state = seed ^ unit.wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -28,7 +31,7 @@ impl Dither {
         Self { lanes }
     }
 
-    /// Rounds `clamp(value, ±limit)·weight` for each value: ⌊v + u⌋ with u uniform on [0, 1).
+    /// Rounds `value·weight`, the value limited to ±`limit`, for each value: ⌊v + u⌋ with u uniform on [0, 1).
     ///
     /// Unbiased for results below 2²². The integers still have to be checked.
     pub fn round_scaled(&mut self, values: &[f32], limit: f32, weight: f32, out: &mut [i32]) {
@@ -36,7 +39,7 @@ impl Dither {
         for (group, rounded) in &mut groups {
             self.step();
             for lane in 0..LANES {
-                let scaled = group[lane].clamp(-limit, limit) * weight;
+                let scaled = limited(group[lane], limit) * weight;
                 rounded[lane] = round(scaled, self.lanes[lane]);
             }
         }
@@ -44,7 +47,7 @@ impl Dither {
         let done = values.len() / LANES * LANES;
         for ((value, rounded), lane) in values[done..].iter().zip(&mut out[done..]).zip(self.lanes)
         {
-            *rounded = round(value.clamp(-limit, limit) * weight, lane);
+            *rounded = round(limited(*value, limit) * weight, lane);
         }
     }
 

@@ -48,10 +48,7 @@ impl FeatureSet {
     /// All of `n_features` features.
     #[must_use]
     pub fn all(n_features: u32) -> Self {
-        Self {
-            runs: core::iter::once(0..n_features).collect(),
-            len: n_features as usize,
-        }
+        Self::except(n_features, &[])
     }
 
     /// All but `excluded`.
@@ -70,15 +67,16 @@ impl FeatureSet {
             if start < feature {
                 runs.push(start..feature);
             }
-            start = feature + 1;
+            start = feature.saturating_add(1);
         }
         Self::of_runs(runs)
     }
 
-    /// These features, each once.
+    /// These features, each once. The largest number of 32 bits is no feature.
     #[must_use]
     pub fn only(features: &[u32]) -> Self {
         let mut features = features.to_vec();
+        features.retain(|feature| *feature < u32::MAX);
         features.sort_unstable();
         features.dedup();
         let mut runs: Vec<Range<u32>> = Vec::new();

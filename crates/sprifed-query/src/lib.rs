@@ -4,18 +4,23 @@ mod contribution;
 mod curator;
 mod discrete;
 mod dither;
+mod feature_list;
 mod feature_set;
+mod limit;
 mod model;
 mod plan;
 mod procedure;
 mod question;
 mod records;
+mod work;
 
 pub use contribution::{AskedBlock, Contributor};
 pub use curator::{Curator, CuratorError};
 pub use dither::Dither;
+pub use feature_list::{FeatureList, RepeatedFeature};
 pub use feature_set::{FeatureSet, IllegalRuns};
-pub use model::LinearModel;
+pub use limit::{IllegalLimit, Limit};
+pub use model::{IllegalModel, LinearModel, ReleasedModel};
 pub use plan::{
     Plan, PlanError, PlannedBlock, PlannedChoice, PlannedStep, PlannedSum, Planner, SCORE_STEPS,
 };

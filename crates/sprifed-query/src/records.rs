@@ -21,6 +21,14 @@ pub enum IllegalRecords {
     /// There is nothing to learn from.
     #[error("there are no records or no features; at least one of each is required")]
     Empty,
+    /// Nobody said of every record whether it counts.
+    #[error("{found} marks say which of the {records} records count; one for each is required")]
+    Presence {
+        /// How many marks there are.
+        found: usize,
+        /// How many records there are.
+        records: usize,
+    },
     /// The units do not cover the records in order.
     #[error(
         "the privacy units must cover all {records} records one after the other, without empty ones"
@@ -39,9 +47,17 @@ pub struct Record<'a> {
     pub features: &'a [f32],
     /// y.
     pub response: f32,
+    /// Whether it counts. A record that was left out, for want of a response say, keeps its place
+    /// and contributes zero.
+    pub is_present: bool,
 }
 
 /// Records by privacy unit, wherever they are: in memory, or made when they are asked for.
+///
+/// # Implementor must
+/// number the units by a public rule, such as the place in a file: the number decides how a unit is
+/// rounded, so it must not depend on what records say. A record that does not count is shown all the
+/// same, as one that is not present.
 pub trait RecordSource: Sync {
     /// p: how many features a record has.
     fn n_features(&self) -> usize;
@@ -118,6 +134,7 @@ pub struct Records<'a> {
     features: &'a [f32],
     responses: &'a [f32],
     n_features: usize,
+    present: Option<&'a [bool]>,
     units: Option<Vec<Range<usize>>>,
 }
 
@@ -146,7 +163,23 @@ impl<'a> Records<'a> {
             features,
             responses,
             n_features,
+            present: None,
             units: None,
+        })
+    }
+
+    /// The same records, of which only those marked as present count; the others keep their places.
+    ///
+    /// # Errors
+    /// When there is not one mark for each record.
+    pub fn counting(self, present: &'a [bool]) -> Result<Self, IllegalRecords> {
+        let (found, records) = (present.len(), self.responses.len());
+        if found != records {
+            return Err(IllegalRecords::Presence { found, records });
+        }
+        Ok(Self {
+            present: Some(present),
+            ..self
         })
     }
 
@@ -193,21 +226,25 @@ impl<'a> Records<'a> {
             .as_ref()
             .map_or(index..index + 1, |units| units[index].clone());
         let (features, responses, width) = (self.features, self.responses, self.n_features);
+        let present = self.present;
         range.map(move |row| Record {
             features: &features[row * width..(row + 1) * width],
             response: responses[row],
+            is_present: present.is_none_or(|present| present[row]),
         })
     }
 
     /// All records, in order.
     pub fn iter(&self) -> impl Iterator<Item = Record<'a>> + use<'a> {
-        let responses = self.responses;
+        let (responses, present) = (self.responses, self.present);
         self.features
             .chunks_exact(self.n_features)
             .zip(responses)
-            .map(|(features, response)| Record {
+            .enumerate()
+            .map(move |(row, (features, response))| Record {
                 features,
                 response: *response,
+                is_present: present.is_none_or(|present| present[row]),
             })
     }
 }

@@ -6,8 +6,9 @@
 use sprifed_noise::Provenance;
 use sprifed_privacy::{Mu, RangeBound, Rho, Rounding};
 use sprifed_query::{
-    Answer, ChoiceQuery, ChoosingProcedure, ChoosingStep, FeatureSet, LinearModel, Plan, PlanError,
-    PlannedStep, PlannedSum, Question, SCALE_BUCKETS, Scales, SumQuery,
+    Answer, ChoiceQuery, ChoosingProcedure, ChoosingStep, FeatureList, FeatureSet, Limit,
+    LinearModel, Plan, PlanError, PlannedStep, PlannedSum, Question, SCALE_BUCKETS, Scales,
+    SumQuery,
 };
 
 use crate::clipping::{clipped_variance, kept_signal};
@@ -260,6 +261,14 @@ impl Argmax {
         }
     }
 
+    /// What one unit of each variable is now.
+    const fn scales(&self) -> Scales {
+        Scales {
+            feature: Limit::nearest(self.feature_scale),
+            residual: Limit::nearest(self.scale),
+        }
+    }
+
     fn ask(mut self, phase: Phase, questions: Vec<Question>) -> ChoosingStep<Self> {
         let query = SumQuery {
             step: self.step,
@@ -309,10 +318,10 @@ impl Argmax {
     fn ask_choice(mut self) -> ChoosingStep<Self> {
         let candidates = FeatureSet::except(self.setting.n_features, &self.support);
         let scores = Question::BoxedGradient {
-            model: self.model(),
+            model: self.model().into(),
             features: candidates.clone(),
-            feature_limit: self.clips.0 * self.feature_scale,
-            residual_limit: self.clips.1 * self.scale,
+            feature_limit: Limit::nearest(self.clips.0 * self.feature_scale),
+            residual_limit: Limit::nearest(self.clips.1 * self.scale),
         };
         let query = ChoiceQuery {
             step: self.step,
@@ -433,10 +442,7 @@ impl ChoosingProcedure for Argmax {
                 if self.support.len() < self.setting.sparsity as usize {
                     return self.ask_choice();
                 }
-                let scales = Scales {
-                    feature: self.feature_scale,
-                    residual: self.scale,
-                };
+                let scales = self.scales();
                 let question = self
                     .setting
                     .moment_question(&self.support, self.model(), scales);
@@ -458,15 +464,12 @@ impl ChoosingProcedure for Argmax {
             self.support.extend(candidates.iter().nth(index));
         }
         let question = Question::SupportUpdate {
-            support: self.support.clone(),
+            support: FeatureList::of(&self.support),
             intercept: self.setting.intercept == Intercept::Estimated,
-            model: self.model(),
-            scales: Scales {
-                feature: self.feature_scale,
-                residual: self.scale,
-            },
-            residual_limit: UPDATE_CLIP,
-            norm: self.update_norm(),
+            model: self.model().into(),
+            scales: self.scales(),
+            residual_limit: Limit::nearest(UPDATE_CLIP),
+            norm: Limit::nearest(self.update_norm()),
         };
         self.ask(Phase::Update, vec![question])
     }

@@ -2,7 +2,7 @@
 
 use core::f64::consts::SQRT_2;
 
-use sprifed_query::{Answer, AnswerBlock, LinearModel, Question, Scales};
+use sprifed_query::{Answer, AnswerBlock, FeatureList, Limit, LinearModel, Question, Scales};
 
 use crate::least_squares::NoisyNormalEquations;
 use crate::portable::dot;
@@ -30,11 +30,11 @@ impl Setting {
         scales: Scales,
     ) -> Question {
         Question::SecondMoment {
-            support: support.to_vec(),
+            support: FeatureList::of(support),
             intercept: self.intercept == Intercept::Estimated,
-            model,
+            model: model.into(),
             scales,
-            norm: self.moment_norm(support.len()),
+            norm: Limit::nearest(self.moment_norm(support.len())),
         }
     }
 

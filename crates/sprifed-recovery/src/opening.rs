@@ -4,7 +4,8 @@
 use sprifed_privacy::Mu;
 use sprifed_privacy::Rounding;
 use sprifed_query::{
-    Answer, AnswerBlock, LinearModel, PlanError, PlannedBlock, Question, ROW_BUCKETS, SCALE_BUCKETS,
+    Answer, AnswerBlock, Limit, LinearModel, PlanError, PlannedBlock, Question, ROW_BUCKETS,
+    SCALE_BUCKETS,
 };
 
 use crate::residual_scale::{estimate_row_scale, estimate_scale};
@@ -50,11 +51,11 @@ impl Setting {
     pub(crate) fn opening_questions(&self) -> Vec<Question> {
         let mut questions = vec![self.scale_question(LinearModel::default())];
         if self.intercept == Intercept::Estimated {
-            let response_limit = self.response_bound;
+            let response_limit = Limit::nearest(self.response_bound);
             questions.push(Question::ResponseMean { response_limit });
         }
         if self.feature_scale.is_none() {
-            let largest = self.feature_bound;
+            let largest = Limit::nearest(self.feature_bound);
             questions.push(Question::RowScale { largest });
         }
         questions
@@ -90,8 +91,8 @@ impl Setting {
     /// The question for the scale of the residual at `model`.
     pub(crate) fn scale_question(&self, model: LinearModel) -> Question {
         Question::ResidualScale {
-            model,
-            largest: self.largest_residual(),
+            model: model.into(),
+            largest: Limit::nearest(self.largest_residual()),
         }
     }
 

@@ -111,7 +111,8 @@ impl<'a> PaperBackend<'a> {
                 response_limit,
             } => {
                 let sums = self.correlations(&self.responses, features);
-                (sums, self.noise.vector_std, feature_limit * response_limit)
+                let unit = feature_limit.get() * response_limit.get();
+                (sums, self.noise.vector_std, unit)
             }
             Question::FeatureCorrelation {
                 feature,
@@ -119,7 +120,7 @@ impl<'a> PaperBackend<'a> {
                 feature_limit,
             } => {
                 let sums = self.correlations(&self.column(*feature), features);
-                (sums, self.noise.vector_std, feature_limit * feature_limit)
+                (sums, self.noise.vector_std, feature_limit.get().powi(2))
             }
             Question::BoxedGradient {
                 model,
@@ -127,13 +128,13 @@ impl<'a> PaperBackend<'a> {
                 feature_limit,
                 residual_limit,
             } => {
-                let sums = self.gradient(model, features);
+                let sums = self.gradient(model.as_model(), features);
                 // The gradient of one feature is asked for by Algorithm 5 only, in its line 10.
                 let std_dev = match features.len() {
                     1 => self.noise.coordinate_std,
                     _ => self.noise.vector_std,
                 } * self.noise.gradient_factor;
-                (sums, std_dev, feature_limit * residual_limit)
+                (sums, std_dev, feature_limit.get() * residual_limit.get())
             }
             Question::SupportResponse {
                 feature,
@@ -141,19 +142,17 @@ impl<'a> PaperBackend<'a> {
                 response_limit,
             } => {
                 let sums = vec![dot(&self.column(*feature), &self.responses)];
-                (sums, self.noise.support_std, feature_limit * response_limit)
+                let unit = feature_limit.get() * response_limit.get();
+                (sums, self.noise.support_std, unit)
             }
             Question::SupportRow {
-                feature,
-                earlier,
+                support,
                 feature_limit,
             } => {
-                let own = self.column(*feature);
-                let support = earlier.iter().chain([feature]);
-                let sums = support
-                    .map(|other| dot(&own, &self.column(*other)))
-                    .collect();
-                (sums, self.noise.support_std, feature_limit * feature_limit)
+                let own = support.last().map_or(Vec::new(), |last| self.column(last));
+                let sums = support.iter().map(|other| dot(&own, &self.column(other)));
+                let sums = sums.collect();
+                (sums, self.noise.support_std, feature_limit.get().powi(2))
             }
             other => {
                 return Err(PaperBackendError::NotInPaper {
@@ -203,6 +202,7 @@ impl<'a> PaperBackend<'a> {
             model.residual(Record {
                 features,
                 response: *response as f32,
+                is_present: true,
             })
         };
         pairs.map(residual).collect()

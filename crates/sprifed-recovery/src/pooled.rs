@@ -10,7 +10,9 @@
 //! unknown model, as the paper's B_C does.
 
 use sprifed_noise::Provenance;
-use sprifed_query::{Answer, FeatureSet, LinearModel, Procedure, Question, Scales, Step, SumQuery};
+use sprifed_query::{
+    Answer, FeatureSet, Limit, LinearModel, Procedure, Question, Scales, Step, SumQuery,
+};
 
 use crate::clipping::{best_clip, clipped_variance, kept_signal};
 use crate::fit::{Fit, FitStatus};
@@ -129,10 +131,10 @@ impl Pooled {
         let noise_variance = count(self.candidates.len()) / square(planned.cost.get());
         let clip = best_clip(noise_variance, self.records()) * self.expected_scale;
         let gradient = Question::RowClippedGradient {
-            model: self.model(),
+            model: self.model().into(),
             features: FeatureSet::only(&self.candidates),
-            row_norm: self.row_norm(),
-            residual_limit: clip,
+            row_norm: Limit::nearest(self.row_norm()),
+            residual_limit: Limit::nearest(clip),
         };
         let questions = vec![gradient, self.setting.scale_question(self.model())];
         self.ask(Phase::Gradient { round, clip }, questions)
@@ -261,8 +263,8 @@ impl Pooled {
 
     fn moment_question(&self, support: &[u32]) -> Question {
         let scales = Scales {
-            feature: self.feature_scale,
-            residual: self.scale,
+            feature: Limit::nearest(self.feature_scale),
+            residual: Limit::nearest(self.scale),
         };
         self.setting.moment_question(support, self.model(), scales)
     }

@@ -181,6 +181,7 @@ impl RecordSource for Rows {
         visit(Record {
             features: &values,
             response,
+            is_present: true,
         });
     }
 }

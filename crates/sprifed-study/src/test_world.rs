@@ -41,6 +41,7 @@ impl RecordSource for TestWorld {
         visit(Record {
             features: &features,
             response,
+            is_present: true,
         });
     }
 }

@@ -13,8 +13,7 @@ impl Report<'_> {
         let model = &self.model;
         let mut facts: Vec<(String, String)> = [
             ("response", model.response.name.clone()),
-            ("records", model.train_size.to_string()),
-            ("clients", model.n_clients.to_string()),
+            ("fitted to", model.size_words()),
             ("candidate features", model.n_candidates.to_string()),
             ("procedure", model.procedure.clone()),
             ("intercept", format!("{:.6}", model.intercept)),

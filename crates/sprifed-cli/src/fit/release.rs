@@ -8,9 +8,8 @@ use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
 use sprifed_data::Table;
-use sprifed_fit::{Run, Secret, Study, spent_words};
+use sprifed_fit::{Run, Secret, Study, rows_of, spent_words};
 use sprifed_noise::Provenance;
-use sprifed_query::Records;
 
 use crate::failure::Failure;
 use crate::files::{Destination, write_beside};
@@ -33,12 +32,7 @@ pub(super) fn release(
     earlier_receipts: Vec<Value>,
 ) -> Result<Model, Failure> {
     let guarantee = study.guarantee(secret.provenance())?;
-    let design = table.design();
-    let rows = Records::each_a_unit(design.values(), table.response(), design.n_features());
-    let rows = rows.map_err(|error| {
-        let help = "report this; nothing was spent";
-        Failure::outcome("sprifed::fit::bug", error.to_string(), help)
-    })?;
+    let rows = rows_of(table)?;
     let progress = Progress::start("fit", study.plan.steps.len() as u64);
     let Run { outcome, receipt } = study.run(&rows, secret, &mut |done| {
         progress.reach(done);

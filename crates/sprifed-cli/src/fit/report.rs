@@ -104,12 +104,11 @@ impl Report<'_> {
         }
         let _ = writeln!(
             text,
-            "\n{} features out of {} for `{}`, from {} records of {} clients, by {}.\n{}\n",
+            "\n{} features out of {} for `{}`, from {}, by {}.\n{}\n",
             model.features.len(),
             model.n_candidates,
             model.response.name,
-            model.train_size,
-            model.n_clients,
+            model.size_words(),
             model.plan.procedure,
             model.status_words()
         );

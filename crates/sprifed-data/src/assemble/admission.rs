@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::clients::count_rows;
+use crate::clients::{ClientIndex, count_rows};
 use crate::error::TableError;
 use crate::schema::Schema;
 
@@ -63,8 +63,28 @@ impl<'a> Admission<'a> {
         Ok(Some(client))
     }
 
-    pub(crate) fn n_clients(&self) -> u32 {
-        self.n_clients
+    /// Whose row each is; clients in the order of their labels.
+    ///
+    /// # Why
+    /// The number of a client decides how its contribution is rounded. In the order of first records
+    /// the numbers of others would change with the records of one client.
+    pub(crate) fn index(&self, mut owners: Vec<u32>) -> ClientIndex {
+        let mut labels: Vec<(&[u8], u32)> = self
+            .seen
+            .iter()
+            .map(|(label, seen)| (&label[..], seen.client))
+            .collect();
+        labels.sort_unstable();
+        let mut numbers = vec![0u32; labels.len()];
+        for (number, (_, client)) in (0u32..).zip(labels) {
+            numbers[client as usize] = number;
+        }
+        if self.client_column.is_some() {
+            for owner in &mut owners {
+                *owner = numbers[*owner as usize];
+            }
+        }
+        ClientIndex::group(&owners, self.n_clients)
     }
 
     pub(crate) fn over_cap(&self) -> u64 {

@@ -6,6 +6,17 @@ use crate::error::{DataError, TableError};
 use crate::schema::Schema;
 use crate::table::Table;
 
+/// What becomes of a record of the file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// It has no row.
+    OverCap,
+    /// It has a row of zeros, which does not count.
+    Dropped,
+    /// It has a row.
+    Counted,
+}
+
 /// Reads the columns of `source` that a study needs into a bounded table.
 ///
 /// The client column and the response come first, because they decide which records stay.
@@ -21,24 +32,21 @@ pub(crate) fn from_columns(
 
     let admitted = admit(source, &mut admission, bounding.selection.client)?;
     let (mut response, mut owners) = (Vec::new(), Vec::new());
-    let mut is_kept = Vec::with_capacity(n_read);
+    let mut fates = Vec::with_capacity(n_read);
     let mut outcome = Ok(());
     let mut admitted_clients = admitted.iter();
     source.numbers(bounding.selection.response, &mut |raw| {
-        let kept = match (&outcome, admitted_clients.next()) {
-            (Ok(()), Some(Some(client))) => match bounding.response(raw) {
-                Ok(unit) => unit.map(|unit| (*client, unit)),
-                Err(problem) => {
-                    outcome = Err(problem);
-                    None
-                }
-            },
-            _ => None,
+        let (Ok(()), Some(Some(client))) = (&outcome, admitted_clients.next()) else {
+            fates.push(Fate::OverCap);
+            return;
         };
-        is_kept.push(kept.is_some());
-        if let Some((client, unit)) = kept {
-            owners.push(client);
-            response.push(unit);
+        match bounding.response(raw) {
+            Ok(unit) => {
+                fates.push(unit.map_or(Fate::Dropped, |_| Fate::Counted));
+                owners.push(*client);
+                response.push(unit);
+            }
+            Err(problem) => outcome = Err(problem),
         }
     })?;
     outcome?;
@@ -60,9 +68,9 @@ pub(crate) fn from_columns(
     reserve(&mut values, size)?;
     values.resize(size, 0.0);
     for feature in 0..n_features {
-        fill(source, &mut bounding, feature, &is_kept, &mut values)?;
+        fill(source, &mut bounding, feature, &fates, &mut values)?;
     }
-    bounding.finish(&admission, &owners, response, values)
+    bounding.finish(&admission, owners, response, values)
 }
 
 /// The client of each record in the file, or nothing where the cap turned the record away.
@@ -91,29 +99,31 @@ fn admit(
     Ok(admitted)
 }
 
-/// Writes one feature of the kept records into its place in every row.
+/// Writes one feature of the records that count into its place in every row.
 fn fill(
     source: &mut impl ColumnSource,
     bounding: &mut Bounding<'_>,
     feature: usize,
-    is_kept: &[bool],
+    fates: &[Fate],
     values: &mut [f32],
 ) -> Result<(), DataError> {
     let n_features = bounding.selection.features.len();
-    let mut kept = is_kept.iter();
+    let mut fates = fates.iter();
     let mut places = values[feature..].iter_mut().step_by(n_features);
     let mut outcome = Ok(());
     source.numbers(bounding.selection.features[feature], &mut |raw| {
-        if outcome.is_err() || kept.next() != Some(&true) {
+        let fate = fates.next().copied().unwrap_or(Fate::OverCap);
+        if outcome.is_err() || fate == Fate::OverCap {
             return;
         }
-        match bounding.feature(feature, raw) {
-            Ok(unit) => {
-                if let Some(place) = places.next() {
-                    *place = unit;
-                }
-            }
-            Err(problem) => outcome = Err(problem),
+        let place = places.next();
+        if fate == Fate::Dropped {
+            return;
+        }
+        match (bounding.feature(feature, raw), place) {
+            (Ok(unit), Some(place)) => *place = unit,
+            (Ok(_), None) => {}
+            (Err(problem), _) => outcome = Err(problem),
         }
     })?;
     outcome.map_err(DataError::from)

@@ -34,19 +34,21 @@ pub(crate) fn from_rows(source: &mut impl RowSource, schema: &Schema) -> Result<
         };
         let mut raw_response = [0.0];
         source.numbers(&response_column, &mut raw_response)?;
-        let Some(unit) = bounding.response(raw_response[0])? else {
-            continue;
-        };
-        source.numbers(&features, &mut row)?;
+        let unit = bounding.response(raw_response[0])?;
         make_room(&mut values, features.len())?;
-        for (feature, &raw) in row.iter().enumerate() {
-            values.push(bounding.feature(feature, raw)?);
+        if unit.is_some() {
+            source.numbers(&features, &mut row)?;
+            for (feature, &raw) in row.iter().enumerate() {
+                values.push(bounding.feature(feature, raw)?);
+            }
+        } else {
+            values.resize(values.len() + features.len(), 0.0);
         }
         response.push(unit);
         owners.push(client);
     }
     values.shrink_to_fit();
-    bounding.finish(&admission, &owners, response, values)
+    bounding.finish(&admission, owners, response, values)
 }
 
 /// Grows by an eighth and not by doubling.

@@ -46,7 +46,7 @@ fn a_dropped_record_does_not_let_a_later_one_of_its_client_move_up() {
     let table = table("who,a,y\nn,0.1,\nn,0.2,1\ns,0.3,1\n", rest);
     assert_eq!(
         table.design().values(),
-        [0.3],
+        [0.0, 0.3],
         "the second record of n is over the cap of one"
     );
     assert_eq!(
@@ -54,7 +54,8 @@ fn a_dropped_record_does_not_let_a_later_one_of_its_client_move_up() {
         2,
         "n stays, with nothing to contribute"
     );
-    assert!(table.clients().rows_of(0).is_empty());
+    assert_eq!(table.clients().rows_of(0), [0]);
+    assert_eq!(table.present(), [false, true]);
     assert_eq!(table.public_size(), 2);
     assert_eq!(table.counts().dropped_without_response, 1);
 }
@@ -123,8 +124,30 @@ fn a_record_of_nobody_is_refused() {
 #[test]
 fn a_table_without_records_is_refused() {
     assert!(refused("a,y\n", "").contains("n = 0"));
-    let all_dropped = refused("a,y\n0,\n", "[record]\nmissing_response = \"drop\"");
-    assert!(all_dropped.contains("n = 0"), "{all_dropped}");
+}
+
+#[test]
+fn a_dropped_record_keeps_its_place_even_if_it_is_the_only_one() {
+    let rest = "[record]\nmissing_response = \"drop\"";
+    let one = table("a,y\n0.5,\n", rest);
+    assert_eq!((one.present(), one.public_size()), (&[false][..], 1));
+    let three = table("a,y\n0.1,1\ntext,\n0.3,1\n", rest);
+    assert_eq!(three.design().values(), [0.1, 0.0, 0.3]);
+    assert_eq!(three.response()[1].to_bits(), 0f32.to_bits());
+    assert_eq!(three.present(), [true, false, true]);
+    assert_eq!(three.clients().rows_of(2), [2]);
+}
+
+#[test]
+fn clients_are_numbered_by_their_labels_and_not_by_their_first_records() {
+    let rest = "[record]\nclient = \"who\"\nmax_per_client = 3";
+    let early = table("who,a,y\nb,0.1,1\nc,0.2,1\na,0.3,1\n", rest);
+    let late = table("who,a,y\nc,0.2,1\na,0.3,1\nb,0.4,1\nb,0.5,1\n", rest);
+    assert_eq!(early.clients().rows_of(0), [2]);
+    assert_eq!(early.clients().rows_of(2), [1]);
+    assert_eq!(late.clients().rows_of(0), [1]);
+    assert_eq!(late.clients().rows_of(1), [2, 3]);
+    assert_eq!(late.clients().rows_of(2), [0]);
 }
 
 #[test]

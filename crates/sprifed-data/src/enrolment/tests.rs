@@ -23,7 +23,9 @@ fn arrays_and_files_are_enrolled_alike() {
     assert_eq!(ours.clients, theirs.clients);
     assert_eq!(ours.public_size, theirs.public_size);
     assert_eq!(enrolment.response(), table.response());
-    assert_eq!(enrolment.rows(), [0, 3]);
+    assert_eq!(enrolment.present(), table.present());
+    assert_eq!(enrolment.present(), [true, false, true]);
+    assert_eq!(enrolment.rows(), [0, 1, 3]);
     let matrix = [
         [0.1, 9.0, 0.2],
         [0.3, 9.0, 0.4],
@@ -31,6 +33,10 @@ fn arrays_and_files_are_enrolled_alike() {
         [0.7, 9.0, -3.0],
     ];
     for (place, row) in enrolment.rows().iter().enumerate() {
+        if !enrolment.present()[place] {
+            assert_eq!(table.design().row(place), [0.0, 0.0]);
+            continue;
+        }
         let mut bounded = [0.0; 2];
         let values = enrolment
             .features()

@@ -105,10 +105,17 @@ fn measure_set(
 }
 
 fn prepared(table: &Table, later: Option<&Table>, seed: u64) -> Prepared {
-    let order = shuffled(table.design().n_records(), seed);
+    let counted = |table: &Table| -> Vec<usize> {
+        let marks = table.present().iter().enumerate();
+        let counted = marks.filter(|(_, is_present)| **is_present);
+        counted.map(|(row, _)| row).collect()
+    };
+    let rows = counted(table);
+    let order = shuffled(rows.len(), seed);
+    let order: Vec<usize> = order.into_iter().map(|place| rows[place]).collect();
     match later {
         Some(later) => {
-            let all: Vec<usize> = (0..later.design().n_records()).collect();
+            let all = counted(later);
             Prepared::of_table(table, &order, (later, &all))
         }
         None => {

@@ -19,6 +19,8 @@ pub struct PartyRecords(Arc<Held>);
 struct Held {
     features: Vec<f32>,
     responses: Vec<f32>,
+    /// Which of them count; the others keep their places.
+    present: Vec<bool>,
     n_features: usize,
     unit: PrivacyUnit,
 }
@@ -47,6 +49,7 @@ impl PartyRecords {
         Ok(Self(Arc::new(Held {
             features: features.collect(),
             responses: table.response().to_vec(),
+            present: table.present().to_vec(),
             n_features: places.len(),
             unit: agreement.plan.unit,
         })))
@@ -58,6 +61,7 @@ impl PartyRecords {
         Self(Arc::new(Held {
             features: Vec::new(),
             responses: Vec::new(),
+            present: Vec::new(),
             n_features: agreement.setting.n_features as usize,
             unit: agreement.plan.unit,
         }))
@@ -78,6 +82,7 @@ impl PartyRecords {
         let part = |place: usize| features.get(place).copied().unwrap_or(0.0);
         Self(Arc::new(Held {
             responses: vec![2.0 * part(0) - 1.5 * part(1)],
+            present: vec![true],
             n_features: features.len(),
             features,
             unit: PrivacyUnit::Record,
@@ -107,6 +112,7 @@ impl RecordSource for PartyRecords {
             visit(Record {
                 features: &self.0.features[start..start + self.0.n_features],
                 response: self.0.responses[row],
+                is_present: self.0.present[row],
             });
         }
     }

@@ -4,14 +4,13 @@ use serde_json::{Value, json};
 use sprifed_data::{Schema, read_csv};
 use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{ApproxDp, Epsilon, Ledger, Relation, Spending};
-use sprifed_query::Records;
 use sprifed_recovery::CertifiedProcedure;
 use sprifed_study::PartyKey;
 
 use crate::backend::{Backend, BackendRequest};
 use crate::guarantee::{Guarantee, Terms};
 use crate::model::Model;
-use crate::run::{Run, Secret};
+use crate::run::{Run, Secret, rows_of};
 use crate::study::{Request, Study};
 use crate::{Document, Proof};
 
@@ -47,8 +46,7 @@ fn fitted(clients: Option<usize>, secret: Secret) -> Value {
     };
     let study = Study::prepare(&request, &schema, table.outline()).unwrap();
     let guarantee = study.guarantee(secret.provenance()).unwrap();
-    let design = table.design();
-    let rows = Records::each_a_unit(design.values(), table.response(), design.n_features());
+    let rows = rows_of(&table);
     let watch = &mut |_| ControlFlow::Continue(());
     let Run { outcome, receipt } = study.run(&rows.unwrap(), secret, watch).unwrap();
     let model = study.to_model(&outcome.unwrap(), guarantee, receipt, Vec::new());

@@ -7,11 +7,15 @@ use proptest::prelude::*;
 use sprifed_privacy::{Mu, NoiseOrigin, PrivacyUnit, Relation};
 
 use super::*;
+use crate::feature_list::FeatureList;
 use crate::feature_set::FeatureSet;
-use crate::model::LinearModel;
+use crate::limit::Limit;
+use crate::model::{LinearModel, ReleasedModel};
 use crate::plan::Planner;
 use crate::question::Scales;
 use crate::records::Records;
+
+mod work;
 
 const N_FEATURES: u32 = 6;
 
@@ -34,69 +38,70 @@ const fn place_of(question: &Question) -> usize {
 
 /// Every question, about features of which some may not exist.
 fn every_question(limit: f64, coefficient: f64, features: FeatureSet, last: u32) -> Vec<Question> {
-    let model = LinearModel {
+    let model = ReleasedModel::from(LinearModel {
         intercept: 0.3,
         terms: vec![(1, coefficient), (last, -0.5)],
-    };
+    });
     let scales = Scales {
-        feature: limit,
-        residual: limit,
+        feature: Limit::nearest(limit),
+        residual: Limit::nearest(limit),
     };
     vec![
         Question::ResponseCorrelation {
             features: features.clone(),
-            feature_limit: limit,
-            response_limit: limit,
+            feature_limit: Limit::nearest(limit),
+            response_limit: Limit::nearest(limit),
         },
         Question::FeatureCorrelation {
             feature: last,
             features: features.clone(),
-            feature_limit: limit,
+            feature_limit: Limit::nearest(limit),
         },
         Question::BoxedGradient {
             model: model.clone(),
             features: features.clone(),
-            feature_limit: limit,
-            residual_limit: limit,
+            feature_limit: Limit::nearest(limit),
+            residual_limit: Limit::nearest(limit),
         },
         Question::RowClippedGradient {
             model: model.clone(),
             features,
-            row_norm: limit,
-            residual_limit: limit,
+            row_norm: Limit::nearest(limit),
+            residual_limit: Limit::nearest(limit),
         },
         Question::ResidualScale {
             model: model.clone(),
-            largest: limit,
+            largest: Limit::nearest(limit),
         },
         Question::ResponseMean {
-            response_limit: limit,
+            response_limit: Limit::nearest(limit),
         },
         Question::SupportResponse {
             feature: last,
-            feature_limit: limit,
-            response_limit: limit,
+            feature_limit: Limit::nearest(limit),
+            response_limit: Limit::nearest(limit),
         },
         Question::SupportRow {
-            feature: last,
-            earlier: vec![0, 2],
-            feature_limit: limit,
+            support: FeatureList::of(&[0, 2, last]),
+            feature_limit: Limit::nearest(limit),
         },
-        Question::RowScale { largest: limit },
+        Question::RowScale {
+            largest: Limit::nearest(limit),
+        },
         Question::SupportUpdate {
-            support: vec![0, 2, last],
+            support: FeatureList::of(&[0, 2, last]),
             intercept: true,
             model: model.clone(),
             scales,
-            residual_limit: 3.0,
-            norm: 2.0,
+            residual_limit: Limit::nearest(3.0),
+            norm: Limit::nearest(2.0),
         },
         Question::SecondMoment {
-            support: vec![0, last],
+            support: FeatureList::of(&[0, last]),
             intercept: true,
             model,
             scales,
-            norm: 1.5,
+            norm: Limit::nearest(1.5),
         },
     ]
 }
@@ -323,8 +328,8 @@ proptest! {
 fn the_worst_record_reaches_exactly_what_a_box_is_charged_for() {
     let question = Question::ResponseCorrelation {
         features: FeatureSet::all(N_FEATURES),
-        feature_limit: 2.0,
-        response_limit: 3.0,
+        feature_limit: Limit::nearest(2.0),
+        response_limit: Limit::nearest(3.0),
     };
     let unit = |response: f32| vec![vec![(vec![1e9; N_FEATURES as usize], response)]];
     for relation in [Relation::ZeroOut, Relation::ReplaceOne] {
@@ -347,8 +352,8 @@ fn the_worst_record_reaches_exactly_what_a_box_is_charged_for() {
 fn rounding_a_contribution_is_unbiased_in_a_box_and_in_a_ball() {
     let question = Question::ResponseCorrelation {
         features: FeatureSet::all(N_FEATURES),
-        feature_limit: 1.0,
-        response_limit: 1.0,
+        feature_limit: Limit::nearest(1.0),
+        response_limit: Limit::nearest(1.0),
     };
     let row = vec![0.31, -0.77, 0.05, 0.0, 0.5, -0.123];
     let units = vec![vec![(row.clone(), 0.5)]];
@@ -401,7 +406,7 @@ fn a_value_that_is_no_number_counts_as_zero_and_spoils_nothing_else() {
 #[test]
 fn a_client_contributes_the_mean_of_its_records_however_many_there_are() {
     let question = Question::ResponseMean {
-        response_limit: 1.0,
+        response_limit: Limit::nearest(1.0),
     };
     let planned = &every_block(&question, 0.5, Relation::ZeroOut)[0];
     let asked = AskedBlock {

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, Participation, Relation};
 
 use super::*;
+use crate::limit::Limit;
 use crate::plan::tests::{correlation, gradient, scale, small_plan};
 use crate::question::Question;
 use crate::records::Records;
@@ -48,10 +49,10 @@ fn first() -> SumQuery {
 
 fn pick() -> ChoiceQuery {
     let scores = Question::BoxedGradient {
-        model: crate::model::LinearModel::default(),
+        model: crate::model::ReleasedModel::default(),
         features: crate::feature_set::FeatureSet::all(N_FEATURES),
-        feature_limit: 2.0,
-        residual_limit: 2.0,
+        feature_limit: Limit::nearest(2.0),
+        residual_limit: Limit::nearest(2.0),
     };
     ChoiceQuery { step: 1, scores }
 }

@@ -3,19 +3,25 @@
 use std::collections::BTreeSet;
 
 use super::*;
+use crate::feature_list::FeatureList;
+use crate::limit::Limit;
+use crate::model::LinearModel;
 use crate::question::Scales;
 
-fn model(features: &[u32], value: f64) -> LinearModel {
+fn model(features: &[u32], value: f64) -> ReleasedModel {
+    let terms = features.iter().map(|feature| (*feature, value));
+    let terms = terms.collect();
     LinearModel {
         intercept: value,
-        terms: features.iter().map(|feature| (*feature, value)).collect(),
+        terms,
     }
+    .into()
 }
 
 const fn scales(value: f64) -> Scales {
     Scales {
-        feature: value,
-        residual: value,
+        feature: Limit::nearest(value),
+        residual: Limit::nearest(value),
     }
 }
 
@@ -27,64 +33,66 @@ fn only(features: &[u32]) -> FeatureSet {
 fn questions(value: f64) -> Vec<Question> {
     let mut questions = vec![
         Question::ResponseMean {
-            response_limit: value,
+            response_limit: Limit::nearest(value),
         },
-        Question::RowScale { largest: value },
+        Question::RowScale {
+            largest: Limit::nearest(value),
+        },
     ];
     let sets = [only(&[0, 1, 2]), only(&[0, 1]), only(&[0, 2]), only(&[])];
-    let models: Vec<LinearModel> = [&[][..], &[0], &[1], &[0, 1], &[1, 0]]
+    let models: Vec<ReleasedModel> = [&[][..], &[0], &[1], &[0, 1], &[1, 0]]
         .iter()
         .map(|features| model(features, value))
         .collect();
     for features in &sets {
         questions.push(Question::ResponseCorrelation {
             features: features.clone(),
-            feature_limit: value,
-            response_limit: value,
+            feature_limit: Limit::nearest(value),
+            response_limit: Limit::nearest(value),
         });
         for feature in [0, 7] {
             questions.push(Question::FeatureCorrelation {
                 feature,
                 features: features.clone(),
-                feature_limit: value,
+                feature_limit: Limit::nearest(value),
             });
         }
         for model in &models {
             questions.push(Question::BoxedGradient {
                 model: model.clone(),
                 features: features.clone(),
-                feature_limit: value,
-                residual_limit: value,
+                feature_limit: Limit::nearest(value),
+                residual_limit: Limit::nearest(value),
             });
             questions.push(Question::RowClippedGradient {
                 model: model.clone(),
                 features: features.clone(),
-                row_norm: value,
-                residual_limit: value,
+                row_norm: Limit::nearest(value),
+                residual_limit: Limit::nearest(value),
             });
         }
     }
     for model in &models {
         questions.push(Question::ResidualScale {
             model: model.clone(),
-            largest: value,
+            largest: Limit::nearest(value),
         });
         for support in [&[][..], &[3], &[3, 4], &[4, 3]] {
             for intercept in [false, true] {
                 questions.push(Question::SupportUpdate {
-                    support: support.to_vec(),
+                    support: FeatureList::of(support),
                     intercept,
                     model: model.clone(),
                     scales: scales(value),
-                    residual_limit: value,
-                    norm: value,
+                    residual_limit: Limit::nearest(value),
+                    norm: Limit::nearest(value),
                 });
                 questions.push(Question::SecondMoment {
-                    support: support.to_vec(),
+                    support: FeatureList::of(support),
                     intercept,
                     model: model.clone(),
                     scales: scales(value),
-                    norm: value,
+                    norm: Limit::nearest(value),
                 });
             }
         }
@@ -92,14 +100,14 @@ fn questions(value: f64) -> Vec<Question> {
     for feature in [0, 7] {
         questions.push(Question::SupportResponse {
             feature,
-            feature_limit: value,
-            response_limit: value,
+            feature_limit: Limit::nearest(value),
+            response_limit: Limit::nearest(value),
         });
         for earlier in [vec![], vec![1], vec![1, 2], vec![2, 1]] {
+            let support: Vec<u32> = earlier.into_iter().chain([feature]).collect();
             questions.push(Question::SupportRow {
-                feature,
-                earlier,
-                feature_limit: value,
+                support: FeatureList::of(&support),
+                feature_limit: Limit::nearest(value),
             });
         }
     }
@@ -157,8 +165,8 @@ fn a_set_is_written_alike_however_it_was_made() {
     let query = |features| {
         let question = Question::ResponseCorrelation {
             features,
-            feature_limit: 1.0,
-            response_limit: 1.0,
+            feature_limit: Limit::nearest(1.0),
+            response_limit: Limit::nearest(1.0),
         };
         let questions = vec![question];
         SumQuery { step: 0, questions }.discrete_part()
@@ -173,11 +181,11 @@ fn a_set_is_written_alike_however_it_was_made() {
 #[test]
 fn the_bytes_are_the_documented_ones() {
     let question = Question::SecondMoment {
-        support: vec![258],
+        support: FeatureList::of(&[258]),
         intercept: true,
         model: model(&[], 1.0),
         scales: scales(1.0),
-        norm: 1.0,
+        norm: Limit::nearest(1.0),
     };
     let query = SumQuery {
         step: 3,

@@ -5,7 +5,8 @@ use sprifed_privacy::{Delta, Epsilon, Participation, Rho};
 
 use super::*;
 use crate::feature_set::FeatureSet;
-use crate::model::LinearModel;
+use crate::limit::Limit;
+use crate::model::ReleasedModel;
 use crate::question::{ROW_BUCKETS, SCALE_BUCKETS};
 
 pub(crate) fn planner(relation: Relation) -> Planner {
@@ -22,25 +23,25 @@ pub(crate) fn mu(value: f64) -> Mu {
 
 pub(crate) fn gradient(n_features: u32) -> Question {
     Question::RowClippedGradient {
-        model: LinearModel::default(),
+        model: ReleasedModel::default(),
         features: FeatureSet::all(n_features),
-        row_norm: 2.0,
-        residual_limit: 1.0,
+        row_norm: Limit::nearest(2.0),
+        residual_limit: Limit::nearest(1.0),
     }
 }
 
 pub(crate) fn correlation(n_features: u32) -> Question {
     Question::ResponseCorrelation {
         features: FeatureSet::all(n_features),
-        feature_limit: 1.0,
-        response_limit: 1.0,
+        feature_limit: Limit::nearest(1.0),
+        response_limit: Limit::nearest(1.0),
     }
 }
 
 pub(crate) fn scale() -> Question {
     Question::ResidualScale {
-        model: LinearModel::default(),
-        largest: 4.0,
+        model: ReleasedModel::default(),
+        largest: Limit::nearest(4.0),
     }
 }
 
@@ -112,7 +113,12 @@ fn a_planned_sum_refuses_a_question_of_the_wrong_size() {
         "a box is charged for every coordinate"
     );
     assert!(!last.admits(&[correlation(6)]));
-    assert!(!first.admits(&[gradient(5), Question::RowScale { largest: 1.0 }]));
+    assert!(!first.admits(&[
+        gradient(5),
+        Question::RowScale {
+            largest: Limit::nearest(1.0)
+        }
+    ]));
     const { assert!(ROW_BUCKETS > SCALE_BUCKETS) };
 }
 

@@ -6,7 +6,14 @@ use super::*;
 
 fn contribution(question: &Question, features: &[f32], response: f32) -> Vec<f64> {
     let mut out = vec![0.0; question.coordinates()];
-    question.add_contribution(Record { features, response }, &mut out);
+    question.add_contribution(
+        Record {
+            features,
+            response,
+            is_present: true,
+        },
+        &mut out,
+    );
     out.into_iter().map(f64::from).collect()
 }
 
@@ -17,11 +24,12 @@ fn assert_close(found: &[f64], expected: &[f64]) {
     }
 }
 
-fn model() -> LinearModel {
+fn model() -> ReleasedModel {
     LinearModel {
         intercept: 0.5,
         terms: vec![(0, 1.0)],
     }
+    .into()
 }
 
 const ROW: [f32; 4] = [0.5, -1.0, 4.0, 0.25];
@@ -31,14 +39,14 @@ fn correlations_clip_each_factor_on_its_own() {
     let features = FeatureSet::except(4, &[1]);
     let question = Question::ResponseCorrelation {
         features: features.clone(),
-        feature_limit: 2.0,
-        response_limit: 4.0,
+        feature_limit: Limit::nearest(2.0),
+        response_limit: Limit::nearest(4.0),
     };
     assert_close(&contribution(&question, &ROW, 8.0), &[0.25, 1.0, 0.125]);
     let question = Question::FeatureCorrelation {
         feature: 1,
         features,
-        feature_limit: 2.0,
+        feature_limit: Limit::nearest(2.0),
     };
     assert_close(
         &contribution(&question, &ROW, 8.0),
@@ -46,14 +54,13 @@ fn correlations_clip_each_factor_on_its_own() {
     );
     let question = Question::SupportResponse {
         feature: 2,
-        feature_limit: 2.0,
-        response_limit: 4.0,
+        feature_limit: Limit::nearest(2.0),
+        response_limit: Limit::nearest(4.0),
     };
     assert_close(&contribution(&question, &ROW, -1.0), &[-0.25]);
     let question = Question::SupportRow {
-        feature: 1,
-        earlier: vec![2, 0],
-        feature_limit: 2.0,
+        support: FeatureList::of(&[2, 0, 1]),
+        feature_limit: Limit::nearest(2.0),
     };
     assert_close(&contribution(&question, &ROW, 0.0), &[-0.5, -0.125, 0.25]);
 }
@@ -64,8 +71,8 @@ fn gradients_measure_the_residual_against_the_model() {
     let question = Question::BoxedGradient {
         model: model(),
         features: FeatureSet::all(4),
-        feature_limit: 1.0,
-        residual_limit: 4.0,
+        feature_limit: Limit::nearest(1.0),
+        residual_limit: Limit::nearest(4.0),
     };
     assert_close(
         &contribution(&question, &ROW, 3.0),
@@ -74,8 +81,8 @@ fn gradients_measure_the_residual_against_the_model() {
     let question = Question::RowClippedGradient {
         model: model(),
         features: FeatureSet::only(&[0, 1]),
-        row_norm: 10.0,
-        residual_limit: 1.0,
+        row_norm: Limit::nearest(10.0),
+        residual_limit: Limit::nearest(1.0),
     };
     assert_close(&contribution(&question, &ROW, 3.0), &[0.05, -0.1]);
 }
@@ -83,8 +90,8 @@ fn gradients_measure_the_residual_against_the_model() {
 #[test]
 fn a_residual_falls_into_the_bucket_of_its_power_of_two() {
     let question = Question::ResidualScale {
-        model: LinearModel::default(),
-        largest: 8.0,
+        model: ReleasedModel::default(),
+        largest: Limit::nearest(8.0),
     };
     for (response, bucket) in [
         (100.0, 0),
@@ -104,7 +111,9 @@ fn a_residual_falls_into_the_bucket_of_its_power_of_two() {
 
 #[test]
 fn a_row_falls_into_the_bucket_of_its_root_mean_square() {
-    let question = Question::RowScale { largest: 8.0 };
+    let question = Question::RowScale {
+        largest: Limit::nearest(8.0),
+    };
     for (size, bucket) in [
         (100.0, 0),
         (7.0, 0),
@@ -122,14 +131,14 @@ fn a_row_falls_into_the_bucket_of_its_root_mean_square() {
 #[test]
 fn a_second_moment_lists_the_upper_triangle_with_its_weights() {
     let question = Question::SecondMoment {
-        support: vec![1, 0],
+        support: FeatureList::of(&[1, 0]),
         intercept: true,
-        model: LinearModel::default(),
+        model: ReleasedModel::default(),
         scales: Scales {
-            feature: 0.5,
-            residual: 2.0,
+            feature: Limit::nearest(0.5),
+            residual: Limit::nearest(2.0),
         },
-        norm: 10.0,
+        norm: Limit::nearest(10.0),
     };
     // z = (1, −2, 1, 3).
     let root = core::f64::consts::SQRT_2;
@@ -152,15 +161,15 @@ fn a_second_moment_lists_the_upper_triangle_with_its_weights() {
 #[test]
 fn a_support_update_lists_the_new_row_and_then_the_residual_products() {
     let question = |intercept: bool| Question::SupportUpdate {
-        support: vec![0, 1],
+        support: FeatureList::of(&[0, 1]),
         intercept,
-        model: LinearModel::default(),
+        model: ReleasedModel::default(),
         scales: Scales {
-            feature: 0.5,
-            residual: 2.0,
+            feature: Limit::nearest(0.5),
+            residual: Limit::nearest(2.0),
         },
-        residual_limit: 3.0,
-        norm: 100.0,
+        residual_limit: Limit::nearest(3.0),
+        norm: Limit::nearest(100.0),
     };
     // Scaled: x = (1, −2), residual 5 clipped to 3.
     assert_close(
@@ -174,10 +183,10 @@ fn a_support_update_lists_the_new_row_and_then_the_residual_products() {
 #[test]
 fn a_huge_row_is_clipped_to_the_norm_and_keeps_its_direction() {
     let question = Question::RowClippedGradient {
-        model: LinearModel::default(),
+        model: ReleasedModel::default(),
         features: FeatureSet::all(2),
-        row_norm: 1.0,
-        residual_limit: 1.0,
+        row_norm: Limit::nearest(1.0),
+        residual_limit: Limit::nearest(1.0),
     };
     let half = core::f64::consts::FRAC_1_SQRT_2;
     for size in [1e3f32, 1e20, f32::MAX] {
@@ -189,11 +198,47 @@ fn a_huge_row_is_clipped_to_the_norm_and_keeps_its_direction() {
 }
 
 #[test]
+fn a_question_that_is_not_legal_is_not_decoded() {
+    let asked = |text: &str| serde_json::from_str::<Question>(text);
+    let gradient = |model: &str, limit: &str| {
+        format!(
+            "{{\"boxed-gradient\":{{\"model\":{model},\"features\":[{{\"start\":0,\"end\":4}}],\
+             \"feature_limit\":1.0,\"residual_limit\":{limit}}}}}"
+        )
+    };
+    let legal = "{\"intercept\":0.5,\"terms\":[[1,2.0],[0,1.0]]}";
+    let question = asked(&gradient(legal, "2.5")).unwrap();
+    let stored = serde_json::to_string(&question).unwrap();
+    assert_eq!(asked(&stored).unwrap(), question);
+    for limit in ["0.0", "-1.0", "1e-300", "1e300", "null"] {
+        assert!(asked(&gradient(legal, limit)).is_err(), "{limit}");
+    }
+    for model in [
+        "{\"intercept\":0.5,\"terms\":[[1,2.0],[1,1.0]]}",
+        "{\"intercept\":null,\"terms\":[]}",
+    ] {
+        assert!(asked(&gradient(model, "1.0")).is_err(), "{model}");
+    }
+    let row = |support: &str| {
+        format!("{{\"support-row\":{{\"support\":{support},\"feature_limit\":1.0}}}}")
+    };
+    assert!(asked(&row("[2,0]")).is_ok());
+    assert!(asked(&row("[2,0,2]")).is_err());
+    let scales = |residual: &str| {
+        format!(
+            "{{\"second-moment\":{{\"support\":[2],\"intercept\":true,\"model\":{legal},\
+             \"scales\":{{\"feature\":1.0,\"residual\":{residual}}},\"norm\":1.0}}}}"
+        )
+    };
+    assert!(asked(&scales("0.5")).is_ok());
+    assert!(asked(&scales("0")).is_err());
+}
+
+#[test]
 fn a_missing_feature_counts_as_zero() {
     let question = Question::SupportRow {
-        feature: 1,
-        earlier: vec![9],
-        feature_limit: 1.0,
+        support: FeatureList::of(&[9, 1]),
+        feature_limit: Limit::nearest(1.0),
     };
     assert_close(&contribution(&question, &ROW, 0.0), &[0.0, 1.0]);
 }
@@ -209,31 +254,31 @@ proptest! {
         response in number(),
         limit in 0.01f64..10.0,
     ) {
-        let scales = Scales { feature: limit, residual: limit };
-        let model = LinearModel { intercept: 0.0, terms: vec![(3, 2.0)] };
+        let scales = Scales { feature: Limit::nearest(limit), residual: Limit::nearest(limit) };
+        let model = ReleasedModel::from(LinearModel { intercept: 0.0, terms: vec![(3, 2.0)] });
         let questions = [
             Question::RowClippedGradient {
                 model: model.clone(),
                 features: FeatureSet::all(5),
-                row_norm: limit,
-                residual_limit: limit,
+                row_norm: Limit::nearest(limit),
+                residual_limit: Limit::nearest(limit),
             },
-            Question::ResidualScale { model: model.clone(), largest: limit },
-            Question::RowScale { largest: limit },
+            Question::ResidualScale { model: model.clone(), largest: Limit::nearest(limit) },
+            Question::RowScale { largest: Limit::nearest(limit) },
             Question::SupportUpdate {
-                support: vec![4, 0, 2],
+                support: FeatureList::of(&[4, 0, 2]),
                 intercept: limit > 2.0,
                 model: model.clone(),
                 scales,
-                residual_limit: 3.0,
-                norm: limit,
+                residual_limit: Limit::nearest(3.0),
+                norm: Limit::nearest(limit),
             },
             Question::SecondMoment {
-                support: vec![1, 2],
+                support: FeatureList::of(&[1, 2]),
                 intercept: limit > 1.0,
                 model,
                 scales,
-                norm: limit,
+                norm: Limit::nearest(limit),
             },
         ];
         for question in questions {
@@ -249,26 +294,26 @@ proptest! {
         limit in 0.01f64..10.0,
     ) {
         let features = FeatureSet::except(5, &[2]);
-        let model = LinearModel { intercept: 0.0, terms: vec![(3, 2.0)] };
+        let model = ReleasedModel::from(LinearModel { intercept: 0.0, terms: vec![(3, 2.0)] });
         let questions = [
             Question::ResponseCorrelation {
                 features: features.clone(),
-                feature_limit: limit,
-                response_limit: limit,
+                feature_limit: Limit::nearest(limit),
+                response_limit: Limit::nearest(limit),
             },
             Question::FeatureCorrelation {
                 feature: 4,
                 features: features.clone(),
-                feature_limit: limit,
+                feature_limit: Limit::nearest(limit),
             },
             Question::BoxedGradient {
                 model,
                 features,
-                feature_limit: limit,
-                residual_limit: limit,
+                feature_limit: Limit::nearest(limit),
+                residual_limit: Limit::nearest(limit),
             },
-            Question::ResponseMean { response_limit: limit },
-            Question::SupportRow { feature: 0, earlier: vec![3], feature_limit: limit },
+            Question::ResponseMean { response_limit: Limit::nearest(limit) },
+            Question::SupportRow { support: FeatureList::of(&[3, 0]), feature_limit: Limit::nearest(limit) },
         ];
         for question in questions {
             let found = contribution(&question, &row, response);

@@ -1,7 +1,9 @@
 //! A baseline with certified noise, as a procedure.
 
 use sprifed_noise::Provenance;
-use sprifed_query::{Answer, FeatureSet, LinearModel, Procedure, Question, Scales, Step, SumQuery};
+use sprifed_query::{
+    Answer, FeatureSet, Limit, LinearModel, Procedure, Question, Scales, Step, SumQuery,
+};
 
 use super::{Baseline, Iterate};
 use crate::fit::{Fit, FitStatus};
@@ -104,10 +106,10 @@ impl Descent {
 
     fn ask_gradient(self, round: u32) -> Step<Self> {
         let question = Question::RowClippedGradient {
-            model: self.model(),
+            model: self.model().into(),
             features: FeatureSet::all(self.setting.n_features),
-            row_norm: self.row_norm() * self.opening.feature_scale,
-            residual_limit: self.residual_limit(),
+            row_norm: Limit::nearest(self.row_norm() * self.opening.feature_scale),
+            residual_limit: Limit::nearest(self.residual_limit()),
         };
         self.ask(Phase::Gradient { round }, question)
     }
@@ -128,10 +130,10 @@ impl Descent {
             Baseline::DpGcd(_) => {
                 let feature = self.iterate.steepest(gradient);
                 let question = Question::RowClippedGradient {
-                    model: self.model(),
+                    model: self.model().into(),
                     features: FeatureSet::only(&[feature]),
-                    row_norm: COORDINATE_FEATURE_CLIP * self.opening.feature_scale,
-                    residual_limit: COORDINATE_RESIDUAL_CLIP * self.opening.scale,
+                    row_norm: Limit::nearest(COORDINATE_FEATURE_CLIP * self.opening.feature_scale),
+                    residual_limit: Limit::nearest(COORDINATE_RESIDUAL_CLIP * self.opening.scale),
                 };
                 self.ask(Phase::Coordinate { round, feature }, question)
             }
@@ -169,8 +171,8 @@ impl Descent {
         }
         let support: Vec<u32> = terms.iter().map(|(feature, _)| *feature).collect();
         let scales = Scales {
-            feature: self.opening.feature_scale,
-            residual: scale,
+            feature: Limit::nearest(self.opening.feature_scale),
+            residual: Limit::nearest(scale),
         };
         let question = self
             .setting

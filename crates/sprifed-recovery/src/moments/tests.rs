@@ -1,20 +1,20 @@
 //! Decoding undoes the encoding of the question, and its equations are those of the records.
 
-use sprifed_query::{LinearModel, Question, Record, Scales};
+use sprifed_query::{FeatureList, Limit, Question, Record, ReleasedModel, Scales};
 
 use super::*;
 
 /// Sums of a second-moment question over `rows`, nothing clipped, as an answer without noise.
 fn answer(rows: &[([f32; 2], f32)], intercept: bool, norm: f64) -> AnswerBlock {
     let question = Question::SecondMoment {
-        support: vec![1, 0],
+        support: FeatureList::of(&[1, 0]),
         intercept,
-        model: LinearModel::default(),
+        model: ReleasedModel::default(),
         scales: Scales {
-            feature: 1.0,
-            residual: 1.0,
+            feature: Limit::nearest(1.0),
+            residual: Limit::nearest(1.0),
         },
-        norm,
+        norm: Limit::nearest(norm),
     };
     let mut sums = vec![0f32; question.coordinates()];
     for (features, response) in rows {
@@ -22,6 +22,7 @@ fn answer(rows: &[([f32; 2], f32)], intercept: bool, norm: f64) -> AnswerBlock {
             Record {
                 features,
                 response: *response,
+                is_present: true,
             },
             &mut sums,
         );

@@ -1,7 +1,7 @@
 //! The paper's baselines under the paper's noise: DP-SGD with L1, and DP-GCD [SPRIFED, Algorithm 5].
 
 use sprifed_noise::Provenance;
-use sprifed_query::{Answer, FeatureSet, LinearModel, Procedure, Question, Step, SumQuery};
+use sprifed_query::{Answer, FeatureSet, Limit, LinearModel, Procedure, Question, Step, SumQuery};
 
 use super::private_ols::PrivateOls;
 use super::{Limits, Solver};
@@ -83,10 +83,10 @@ impl PaperDescent {
     fn ask_gradient(self, phase: Phase, features: FeatureSet) -> Step<Self> {
         let limits = self.ols.limits();
         let question = Question::BoxedGradient {
-            model: self.iterate.model(0.0, 1.0),
+            model: self.iterate.model(0.0, 1.0).into(),
             features,
-            feature_limit: limits.feature,
-            residual_limit: limits.residual,
+            feature_limit: Limit::nearest(limits.feature),
+            residual_limit: Limit::nearest(limits.residual),
         };
         self.ask(phase, vec![question])
     }

@@ -1,7 +1,7 @@
 //! SPriFed-OMP-GRAD [SPRIFED, Algorithm 4]: matching pursuit on noisy gradients.
 
 use sprifed_noise::Provenance;
-use sprifed_query::{Answer, FeatureSet, Procedure, Question, Step, SumQuery};
+use sprifed_query::{Answer, FeatureSet, Limit, Procedure, Question, Step, SumQuery};
 
 use super::private_ols::PrivateOls;
 use super::{Limits, Solver};
@@ -86,10 +86,10 @@ impl PaperGradient {
     fn ask_gradient(self) -> Step<Self> {
         let features = FeatureSet::except(self.n_features, self.ols.support());
         let question = Question::BoxedGradient {
-            model: self.ols.model(),
+            model: self.ols.model().into(),
             features: features.clone(),
-            feature_limit: self.ols.limits().feature,
-            residual_limit: self.ols.limits().residual,
+            feature_limit: Limit::nearest(self.ols.limits().feature),
+            residual_limit: Limit::nearest(self.ols.limits().residual),
         };
         self.ask(Phase::Gradient { features }, vec![question])
     }

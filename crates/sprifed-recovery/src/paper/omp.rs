@@ -1,7 +1,7 @@
 //! SPriFed-OMP [SPRIFED, Algorithm 3]: matching pursuit on noisy correlations.
 
 use sprifed_noise::Provenance;
-use sprifed_query::{Answer, AnswerBlock, FeatureSet, Procedure, Question, Step, SumQuery};
+use sprifed_query::{Answer, AnswerBlock, FeatureSet, Limit, Procedure, Question, Step, SumQuery};
 
 use super::private_ols::PrivateOls;
 use super::{Limits, Solver, SupportNoise};
@@ -99,7 +99,7 @@ impl PaperOmp {
         let column = Question::FeatureCorrelation {
             feature,
             features: self.column_features(),
-            feature_limit: self.ols.limits().feature,
+            feature_limit: Limit::nearest(self.ols.limits().feature),
         };
         let is_last = self.ols.support().len() == self.sparsity;
         let questions = match self.support_noise {
@@ -179,8 +179,8 @@ impl Procedure for PaperOmp {
         } = self.ols.limits();
         let question = Question::ResponseCorrelation {
             features: FeatureSet::all(self.n_features),
-            feature_limit: feature,
-            response_limit: response,
+            feature_limit: Limit::nearest(feature),
+            response_limit: Limit::nearest(response),
         };
         self.ask(vec![question])
     }

@@ -2,7 +2,7 @@
 //! feature as it is chosen.
 
 use sprifed_noise::Provenance;
-use sprifed_query::{AnswerBlock, LinearModel, Question};
+use sprifed_query::{AnswerBlock, FeatureList, Limit, LinearModel, Question};
 
 use super::{Limits, Solver};
 use crate::fit::{Fit, FitStatus};
@@ -87,15 +87,11 @@ impl PrivateOls {
 
     /// x_l·y, and x_l·x_k for every k of the support, where l is the feature just chosen.
     pub(super) fn questions(&self) -> Vec<Question> {
-        let Some((feature, earlier)) = self.support.split_last() else {
+        let Some(feature) = self.support.last().copied() else {
             return Vec::new();
         };
-        let Limits {
-            feature: feature_limit,
-            response: response_limit,
-            ..
-        } = self.limits;
-        let (feature, earlier) = (*feature, earlier.to_vec());
+        let feature_limit = Limit::nearest(self.limits.feature);
+        let response_limit = Limit::nearest(self.limits.response);
         vec![
             Question::SupportResponse {
                 feature,
@@ -103,8 +99,7 @@ impl PrivateOls {
                 response_limit,
             },
             Question::SupportRow {
-                feature,
-                earlier,
+                support: FeatureList::of(&self.support),
                 feature_limit,
             },
         ]

@@ -227,13 +227,10 @@ fn what_is_asked_is_what_was_planned() {
 fn no_feature_is_chosen_twice_even_if_all_correlations_are_equal() {
     let asked = transcript(PaperOmp::as_published(7, 6, SupportNoise::Fresh));
     let last = asked.last().unwrap().last().unwrap();
-    let Question::SupportRow {
-        feature, earlier, ..
-    } = last
-    else {
+    let Question::SupportRow { support, .. } = last else {
         panic!("{last:?}")
     };
-    let chosen = FeatureSet::only(&earlier.iter().chain([feature]).copied().collect::<Vec<_>>());
+    let chosen = FeatureSet::only(support.as_slice());
     assert_eq!(chosen.len(), 6);
 }
 
@@ -298,12 +295,13 @@ proptest! {
         coefficient in -10.0..10.0f64,
     ) {
         let setting = setting(100, 6, 4, 1.0);
-        let record = Record { features: &values, response };
+        let record = Record { features: &values, response, is_present: true };
         let asked = transcript(PaperOmp::honest(&setting));
         let gradients = transcript(PaperGradient::honest(&setting));
         for mut question in asked.into_iter().chain(gradients).flatten() {
             if let Question::BoxedGradient { model, .. } = &mut question {
-                model.terms = vec![(1, coefficient)];
+                let terms = vec![(1, coefficient)];
+                *model = LinearModel { intercept: 0.0, terms }.into();
             }
             let mut moved = vec![0.0f32; question.coordinates()];
             question.add_contribution(record, &mut moved);
@@ -325,6 +323,7 @@ fn the_worst_record_attains_the_bound_of_every_question() {
     let record = Record {
         features: &[1.0; 6],
         response: 2.0,
+        is_present: true,
     };
     let asked = transcript(PaperOmp::honest(&setting));
     for question in asked

@@ -2,7 +2,9 @@
 
 use sprifed_noise::Provenance;
 use sprifed_privacy::Mu;
-use sprifed_query::{FeatureSet, LinearModel, Question, Records, SumBackend, SumQuery, run};
+use sprifed_query::{
+    FeatureList, FeatureSet, Limit, LinearModel, Question, Records, SumBackend, SumQuery, run,
+};
 
 use super::{NormalNoise, PaperBackend, PaperBackendError, PaperNoise};
 use crate::paper::tests::small_world;
@@ -48,20 +50,19 @@ fn sums_are_exact_and_no_record_is_clipped() {
     let all = FeatureSet::all(2);
     let question = Question::ResponseCorrelation {
         features: all.clone(),
-        feature_limit: 1.0,
-        response_limit: 1.0,
+        feature_limit: Limit::nearest(1.0),
+        response_limit: Limit::nearest(1.0),
     };
     assert_eq!(ask(&mut backend, question), (vec![14.0, -14.0], 0.0));
     let question = Question::FeatureCorrelation {
         feature: 1,
         features: all.clone(),
-        feature_limit: 1.0,
+        feature_limit: Limit::nearest(1.0),
     };
     assert_eq!(ask(&mut backend, question).0, [-2.0, 20.0]);
     let question = Question::SupportRow {
-        feature: 1,
-        earlier: vec![0],
-        feature_limit: 2.0,
+        support: FeatureList::of(&[0, 1]),
+        feature_limit: Limit::nearest(2.0),
     };
     assert_eq!(ask(&mut backend, question).0, [-0.5, 5.0]);
     let model = LinearModel {
@@ -69,10 +70,10 @@ fn sums_are_exact_and_no_record_is_clipped() {
         terms: vec![(0, 1.0)],
     };
     let gradient = |limit| Question::BoxedGradient {
-        model: model.clone(),
+        model: model.clone().into(),
         features: all.clone(),
-        feature_limit: 1.0,
-        residual_limit: limit,
+        feature_limit: Limit::nearest(1.0),
+        residual_limit: Limit::nearest(limit),
     };
     assert_eq!(ask(&mut backend, gradient(1.0)).0, [4.0, -12.0]);
     let clipped = PaperNoise {
@@ -89,7 +90,9 @@ fn other_questions_are_refused() {
     let mut backend = PaperBackend::open(&records, PaperNoise::none(), 1);
     let query = SumQuery {
         step: 0,
-        questions: vec![Question::RowScale { largest: 1.0 }],
+        questions: vec![Question::RowScale {
+            largest: Limit::nearest(1.0),
+        }],
     };
     let refused = PaperBackendError::NotInPaper {
         found: "RowScale".to_owned(),

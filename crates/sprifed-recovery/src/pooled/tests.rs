@@ -40,6 +40,7 @@ impl Exact {
                 Record {
                     features,
                     response: *response,
+                    is_present: true,
                 },
                 &mut values,
             );

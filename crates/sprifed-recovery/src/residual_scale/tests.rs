@@ -1,14 +1,14 @@
 //! The scale of normal residuals is found within a tenth, whatever it is.
 
-use sprifed_query::{LinearModel, Question, Record};
+use sprifed_query::{Limit, Question, Record, ReleasedModel};
 
 use super::*;
 
 /// The histogram of normal residuals of this standard deviation, on a lattice of quantiles.
 fn histogram(scale: f64, count: u32, largest: f64) -> Vec<f64> {
     let question = Question::ResidualScale {
-        model: LinearModel::default(),
-        largest,
+        model: ReleasedModel::default(),
+        largest: Limit::nearest(largest),
     };
     let mut counts = vec![0f32; SCALE_BUCKETS];
     for index in 0..count {
@@ -24,6 +24,7 @@ fn histogram(scale: f64, count: u32, largest: f64) -> Vec<f64> {
             Record {
                 features: &[],
                 response,
+                is_present: true,
             },
             &mut counts,
         );
@@ -73,7 +74,9 @@ fn any_histogram_gives_a_positive_scale_within_the_bound() {
 #[test]
 fn the_row_scale_is_found_within_a_fifth() {
     for size in [0.05f32, 0.3, 1.0, 3.3] {
-        let question = Question::RowScale { largest: 8.0 };
+        let question = Question::RowScale {
+            largest: Limit::nearest(8.0),
+        };
         let mut counts = vec![0f32; question.coordinates()];
         for record in 0..100u16 {
             let features = [size * (0.95 + 0.001 * f32::from(record)); 4];
@@ -81,6 +84,7 @@ fn the_row_scale_is_found_within_a_fifth() {
                 Record {
                     features: &features,
                     response: 0.0,
+                    is_present: true,
                 },
                 &mut counts,
             );

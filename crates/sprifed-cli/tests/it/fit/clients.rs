@@ -140,7 +140,8 @@ fn a_dropped_record_moves_no_other_record_to_another_client() {
     assert_eq!(names(&answer), ["x_11", "x_3", "x_7"]);
     assert_eq!(
         (&answer["train_size"], &answer["clients"]),
-        (&3000.into(), &1500.into())
+        (&1500.into(), &1500.into()),
+        "how many records clients have is not published"
     );
     assert!(
         ended

@@ -82,10 +82,12 @@ fn columns_of_several_row_groups_become_rows() {
         );
         let rows: Vec<&[f32]> = table.design().rows().collect();
         let pair = [[0.5, 0.25, 1.0], [-0.5, 0.0, 0.0]];
-        assert_eq!(rows, [pair, pair].concat());
-        assert_eq!(table.response(), [-0.5, 1.0, -0.5, 1.0]);
-        assert_eq!(table.clients().rows_of(0), [0, 2]);
-        assert_eq!(table.clients().rows_of(1), [1, 3]);
+        let dropped = [[0.0; 3]];
+        assert_eq!(rows, [&pair[..], &dropped, &pair].concat());
+        assert_eq!(table.response(), [-0.5, 1.0, 0.0, -0.5, 1.0]);
+        assert_eq!(table.present(), [true, true, false, true, true]);
+        assert_eq!(table.clients().rows_of(0), [0, 2, 3]);
+        assert_eq!(table.clients().rows_of(1), [1, 4]);
         let counts = table.counts();
         assert_eq!((counts.records_read, counts.over_cap), (6, 1));
         assert_eq!(
