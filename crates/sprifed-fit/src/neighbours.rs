@@ -181,8 +181,8 @@ impl Fit {
     }
 
     /// The integers of every unit, block after block, by the numbers that the backend gives them.
-    fn integers(&self, table: &Table, asked: &Asked) -> Vec<Vec<i32>> {
-        let (study, rows) = (self.study(table), rows_of(table).unwrap());
+    fn integers(&self, study: &Study<'_>, table: &Table, asked: &Asked) -> Vec<Vec<i32>> {
+        let rows = rows_of(table).unwrap();
         let grouped = study.grouping.of(&rows);
         let blocks = self.blocks(asked);
         let parties: Vec<(u64, Range<usize>)> = match study.grouping.parties() {
@@ -200,42 +200,58 @@ impl Fit {
     }
 
     /// As [`Self::integers`], for a party of a study whose whole table this is.
-    fn party_integers(&self, table: &Table, asked: &Asked) -> Vec<Vec<i32>> {
-        let study = self.study(table);
-        let mut agreement = self.agreement(&study, &PartyKey::simulated(SEED, 0));
+    fn party_integers(&self, records: &PartyRecords, asked: &Asked) -> Vec<Vec<i32>> {
+        integers(&self.blocks(asked), 1000, records)
+    }
+
+    /// The records of a party whose whole table this is.
+    fn party_records(&self, study: &Study<'_>, table: &Table) -> PartyRecords {
+        let mut agreement = self.agreement(study, &PartyKey::simulated(SEED, 0));
         let terms = DataTerms {
             schema: String::new(),
             features: table.design().names().to_vec(),
         };
         agreement.data = serde_json::to_value(terms).unwrap();
-        let records = PartyRecords::of(table, "table", &agreement).unwrap();
-        integers(&self.blocks(asked), 1000, &records)
+        PartyRecords::of(table, "table", &agreement).unwrap()
     }
 
-    /// Puts the questions about `table` to a neighbour too; the largest part of its certified
-    /// distance that a block moved by.
-    fn compare(&self, table: &Table, asked: &[Asked], other: &Neighbour) -> f64 {
+    /// The integers of every unit for every question, each as the backend and as a party of a study
+    /// between several makes them.
+    fn all_integers(&self, table: &Table, asked: &[Asked]) -> Vec<Vec<Vec<i32>>> {
+        let study = self.study(table);
+        let of_backend = asked
+            .iter()
+            .map(|asked| self.integers(&study, table, asked));
+        let mut all: Vec<Vec<Vec<i32>>> = of_backend.collect();
+        if self.backend == Backend::SecureSum {
+            let records = self.party_records(&study, table);
+            all.extend(
+                asked
+                    .iter()
+                    .map(|asked| self.party_integers(&records, asked)),
+            );
+        }
+        all
+    }
+
+    /// Puts the questions to a neighbour too and compares with `before`, the integers of the table
+    /// they were asked about; the largest part of its certified distance that a block moved by.
+    fn compare(&self, before: &[Vec<Vec<i32>>], asked: &[Asked], other: &Neighbour) -> f64 {
         let neighbour = read(&other.rows, &self.schema);
         let name = format!(
             "{}, {:?}, {:?}, {:?}: {}",
             self.procedure, self.setting.relation, self.setting.unit, self.backend, other.name
         );
         let mut largest = 0f64;
-        for asked in asked {
+        let after = self.all_integers(&neighbour, asked);
+        for ((before, after), asked) in before.iter().zip(&after).zip(asked.iter().cycle()) {
+            assert_eq!(before.len(), after.len(), "the number of units: {name}");
+            let differ = before.iter().zip(after).filter(|(a, b)| a != b).count();
+            assert!(differ <= 1, "{differ} units differ: {name}");
+            let moved = total(after).zip(total(before)).map(|(a, b)| a - b);
+            let moved: Vec<i64> = moved.collect();
             let blocks = self.blocks(asked);
-            let pair = |read: &dyn Fn(&Table) -> Vec<Vec<i32>>| (read(table), read(&neighbour));
-            let mut pairs = vec![pair(&|table| self.integers(table, asked))];
-            if self.backend == Backend::SecureSum {
-                pairs.push(pair(&|table| self.party_integers(table, asked)));
-            }
-            for (before, after) in pairs {
-                assert_eq!(before.len(), after.len(), "the number of units: {name}");
-                let differ = before.iter().zip(&after).filter(|(a, b)| a != b).count();
-                assert!(differ <= 1, "{differ} units differ: {name}");
-                let moved = total(&after).zip(total(&before)).map(|(a, b)| a - b);
-                let moved: Vec<i64> = moved.collect();
-                largest = largest.max(check(&blocks, &moved, self.setting.relation, &name));
-            }
+            largest = largest.max(check(&blocks, &moved, self.setting.relation, &name));
         }
         if self.backend == Backend::Curator {
             let replayed = self.replay(&neighbour, asked, &name);
@@ -401,11 +417,12 @@ fn compare_all(unit: PrivacyUnit, backend: Backend) {
             );
             let asked = fit.questions(&table);
             assert_eq!(asked.len(), fit.plan.steps.len(), "{procedure}");
+            let before = fit.all_integers(&table, &asked);
             for neighbour in &neighbours {
                 if relation == Relation::ZeroOut && !neighbour.is_emptied {
                     continue;
                 }
-                largest = largest.max(fit.compare(&table, &asked, neighbour));
+                largest = largest.max(fit.compare(&before, &asked, neighbour));
             }
         }
     }

@@ -131,7 +131,7 @@ fn a_dropped_record_keeps_its_place_even_if_it_is_the_only_one() {
     let rest = "[record]\nmissing_response = \"drop\"";
     let one = table("a,y\n0.5,\n", rest);
     assert_eq!((one.present(), one.public_size()), (&[false][..], 1));
-    let three = table("a,y\n0.1,1\ntext,\n0.3,1\n", rest);
+    let three = table("a,y\n0.1,1\n0.2,\n0.3,1\n", rest);
     assert_eq!(three.design().values(), [0.1, 0.0, 0.3]);
     assert_eq!(three.response()[1].to_bits(), 0f32.to_bits());
     assert_eq!(three.present(), [true, false, true]);
