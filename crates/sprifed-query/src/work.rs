@@ -23,10 +23,6 @@ thread_local! {
 
 /// A pass over this many coordinates.
 #[inline]
-#[cfg_attr(
-    not(test),
-    expect(clippy::missing_const_for_fn, reason = "not in tests")
-)]
 pub(crate) fn touch(coordinates: usize) {
     #[cfg(test)]
     DONE.with(|done| {
