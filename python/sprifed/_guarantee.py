@@ -28,6 +28,8 @@ class Guarantee:
     trust: str
     provenance: str
     statement: str
+    # How likely the protocol of secure sums fails: a part of delta.
+    protocol_failure: float = 0.0
 
     def __str__(self) -> str:
         return self.statement

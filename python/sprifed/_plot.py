@@ -6,6 +6,8 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from sprifed import _core
+
 
 def plot_report(model: Any, ax: Any = None) -> Any:
     """Draw the chosen coefficients with twice the standard deviation of the noise; return the axes.
@@ -31,7 +33,7 @@ def plot_report(model: Any, ax: Any = None) -> Any:
     ax.set_xlabel("change of the response over half the column's range; bars: noise alone, 2 sd")
     guarantee = model.guarantee_
     if guarantee.is_private:
-        title = f"({guarantee.epsilon:.4g}, {guarantee.delta:.1e})-DP per {guarantee.unit}"
+        title = f"{_core.shown_guarantee(guarantee.epsilon, guarantee.delta)} per {guarantee.unit}"
     else:
         title = "NOT PRIVATE: repeatable noise"
     ax.set_title(f"{title} - {model.status_}")

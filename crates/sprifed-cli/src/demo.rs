@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use sprifed_experiments::{Bar, FitPage};
 use sprifed_fit::trust_words;
-use sprifed_privacy::{ApproxDp, Delta, Epsilon, Participation, Relation};
+use sprifed_privacy::{ApproxDp, Delta, Epsilon, Mu, Participation, Relation, shown_cost};
 use sprifed_query::{LinearModel, Records};
 use sprifed_recovery::{CertifiedProcedure, Fit};
 use sprifed_simulate::{Absence, Correlation, Method, Reading, Unexplained, World, WorldRequest};
@@ -85,11 +85,11 @@ impl Demo {
             .sums()
             .and_then(|sums| sums.mu().ok());
         let statement = format!(
-            "({:.4}, {DELTA:e})-DP for each record under zero-out; the noise was added by {} \
-             (backend: secure-sum; currency: Gaussian DP, mu = {:.4})",
-            (epsilon * 1e4).ceil() / 1e4,
+            "({}, {DELTA:e})-DP for each record under zero-out; the noise was added by {} \
+             (backend: secure-sum; currency: Gaussian DP, mu = {})",
+            shown_cost(epsilon),
             trust_words(plan.origin),
-            mu.map_or(f64::NAN, |mu| (mu.get() * 1e4).ceil() / 1e4),
+            mu.map_or("unknown".to_owned(), Mu::shown),
         );
         let report = self.write_report(&world, &fit, &statement)?;
         let answer = to_json(&world, &fit, &statement, epsilon, &report);

@@ -8,7 +8,7 @@ use std::time::Instant;
 use clap::Args;
 use serde_json::Value;
 use sprifed_fit::{PlanRequest, Planned, theorem_text};
-use sprifed_privacy::{Delta, Epsilon};
+use sprifed_privacy::{Delta, Epsilon, shown_cost, shown_delta};
 use sprifed_simulate::{Forecast, WorldRequest};
 
 use crate::account::parse_quantity;
@@ -92,11 +92,11 @@ impl PlanStudy {
         let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
         let guarantee = &answer["guarantee"];
         let mut text = format!(
-            "{}: ({:.4}, {:e})-DP for each {} under {}, {} questions in {} rounds.\n\
+            "{}: ({}, {})-DP for each {} under {}, {} questions in {} rounds.\n\
              Each client sends {} integers of {} bits in all: {} bytes.\n\n",
             plan.procedure,
-            number(&guarantee["epsilon"]),
-            number(&guarantee["delta"]),
+            shown_cost(number(&guarantee["epsilon"])),
+            shown_delta(number(&guarantee["delta"])),
             plan.unit.words(),
             plan.relation.words(),
             plan.coordinates(),
@@ -127,7 +127,7 @@ impl PlanStudy {
                 line.purpose,
                 line.integers.to_string(),
                 noise.join(" | "),
-                format!("{:.4}", line.cost),
+                shown_cost(line.cost),
             ]);
         }
         text += &table(&rows);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sprifed_fit::{
     NOT_PRIVATE_REFERENCE, Simulation, certified_guarantee, nobody_leaves_a_curator,
 };
-use sprifed_privacy::{ApproxDp, Delta, Epsilon, Mu, NoiseOrigin};
+use sprifed_privacy::{ApproxDp, Delta, Epsilon, Mu, NoiseOrigin, shown_to};
 use sprifed_recovery::{Baseline, CertifiedProcedure};
 use sprifed_simulate::{Absence, Method, PaperAlgorithm, Summary};
 
@@ -308,9 +308,9 @@ impl Simulate {
         let statement = guarantee["statement"].as_str().map_or_else(
             || {
                 format!(
-                    "{}: claimed epsilon {:.2}; delivered {} (zero-out), {} (replace-one), at delta {}",
+                    "{}: claimed epsilon {}; delivered {} (zero-out), {} (replace-one), at delta {}",
                     guarantee["label"].as_str().unwrap_or_default(),
-                    guarantee["claimed"]["epsilon"].as_f64().unwrap_or(f64::NAN),
+                    epsilon_of(&guarantee["claimed"]),
                     epsilon_of(&guarantee["delivered"]["zero-out"]),
                     epsilon_of(&guarantee["delivered"]["replace-one"]),
                     self.delta,
@@ -351,5 +351,5 @@ fn unbounded() -> Value {
 fn epsilon_of(priced: &Value) -> String {
     priced["epsilon"]
         .as_f64()
-        .map_or_else(|| "none".to_owned(), |value| format!("{value:.2}"))
+        .map_or_else(|| "none".to_owned(), |value| shown_to(value, 2))
 }

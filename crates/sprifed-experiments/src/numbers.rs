@@ -1,9 +1,12 @@
 //! How numbers are written on pages: as many digits as a reader can use.
 
+use sprifed_privacy::shown_to;
+
 /// `value` as the page shows numbers of this metric.
 pub(crate) fn shown(value: f64, metric: &str) -> String {
     match metric {
-        "recovered" | "epsilon" => format!("{value:.2}"),
+        "epsilon" => shown_to(value, 2),
+        "recovered" => format!("{value:.2}"),
         "test R2" | "share" => format!("{value:.3}"),
         "n90" => format!("{value:.0}"),
         _ => significant(value),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use sprifed_noise::Provenance;
 use sprifed_privacy::{
     ApproxDp, Delta, IllegalQuantity, Mu, NoiseOrigin, PrivacyUnit, RangeBound, Relation, Rho,
-    Spending, SumCost,
+    Spending, SumCost, shown_cost, shown_delta,
 };
 
 use crate::backend::{Backend, trust_words};
@@ -34,6 +34,9 @@ pub struct Guarantee {
     rho: f64,
     /// D: the slack of the discrete noise, contained in epsilon.
     slack: f64,
+    /// How likely the protocol of secure sums fails, contained in delta.
+    #[serde(default)]
+    protocol_failure: f64,
     /// What epsilon would be if the noise were secret; only if it is not.
     nominal_epsilon: Option<f64>,
     /// What a client with several records has, where records are the units.
@@ -112,6 +115,7 @@ impl Guarantee {
             mu: cost.mu.map(Mu::get),
             rho: cost.rho.get(),
             slack: cost.slack,
+            protocol_failure: cost.failure,
             nominal_epsilon: (!is_private).then_some(total),
             client,
             backend: Backend::of(terms.origin).words().to_owned(),
@@ -159,26 +163,26 @@ impl Guarantee {
             Relation::ReplaceOne => "replaced by that of any other",
         };
         let currency = match self.mu {
-            Some(mu) => format!("Gaussian DP, mu = {}", shown(mu)),
+            Some(mu) => format!("Gaussian DP, mu = {}", shown_cost(mu)),
             None => format!(
-                "the privacy loss of choices and sums together, rho = {:.5} by zCDP alone",
-                self.rho
+                "the privacy loss of choices and sums together, rho = {} by zCDP alone",
+                shown_cost(self.rho)
             ),
         };
         let mut text = format!(
-            "({}, {:e})-DP for each {unit} under {}: what this model reveals changes by at most this when \
+            "({}, {})-DP for each {unit} under {}: what this model reveals changes by at most this when \
              the contribution of one {unit} is {change}; the currency is {currency}; the noise was added by {}",
-            shown(epsilon),
-            self.delta,
+            shown_cost(epsilon),
+            shown_delta(self.delta),
             self.neighbours.words(),
             self.trust,
         );
         if let Some(client) = &self.client {
             text += &format!(
-                "; for a client with up to {} records it is ({}, {:e})-DP",
+                "; for a client with up to {} records it is ({}, {})-DP",
                 client.most_records,
-                shown(client.epsilon),
-                self.delta
+                shown_cost(client.epsilon),
+                shown_delta(self.delta)
             );
         }
         match self.mode {
@@ -196,6 +200,7 @@ struct Cost {
     mu: Option<Mu>,
     rho: Rho,
     slack: f64,
+    failure: f64,
 }
 
 impl Cost {
@@ -217,18 +222,21 @@ impl Cost {
             mu: sums.filter(|_| spending.selections().is_empty()),
             rho,
             slack,
+            failure: spending.sums().map_or(0.0, SumCost::failure),
         })
     }
 
     /// # Why
     /// k records: k·μ for Gaussian DP [DRS19, Thm 2.14], k²·ρ for zCDP [BS16, Prop. 1.9]. The slack
-    /// bounds how far the noise is from Gaussian on any data set, so it enters once, as in [`SumCost`].
+    /// bounds how far the noise is from Gaussian on any data set, so it enters once, as in [`SumCost`], and
+    /// so does the probability that the protocol fails (docs/proofs/protocol_failure.md#3-groups-and-several-studies).
     fn for_client(
         self,
         members: NonZeroU32,
         delta: Delta,
     ) -> Result<ClientGuarantee, IllegalQuantity> {
-        let delta = Delta::try_from(delta.get() * (-self.slack).exp())?;
+        let left = (delta.get() - self.failure) * (1.0 - 1e-15);
+        let delta = Delta::try_from(left * (-self.slack).exp())?;
         let mu = self.mu.map(|mu| mu.for_group(members));
         let rho = Rho::try_from(self.rho.get() * f64::from(members.get()).powi(2))?;
         let within: ApproxDp =
@@ -240,9 +248,4 @@ impl Cost {
             epsilon: within.epsilon().get() + 2.0 * self.slack,
         })
     }
-}
-
-/// ε or μ for people: four decimals, rounded up.
-fn shown(cost: f64) -> String {
-    format!("{}", (cost * 1e4).ceil() / 1e4)
 }

@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use serde::Serialize;
 use serde_json::{Value, json};
 use sprifed_privacy::{
-    ApproxDp, Delta, Epsilon, LOG_WRAP_PROBABILITY, Mu, NoiseOrigin, Relation, Spending, SumSize,
+    ApproxDp, Delta, Epsilon, LOG_WRAP_PROBABILITY, Mu, NoiseOrigin, Relation, Spending, SumCost,
+    SumSize,
 };
 use sprifed_query::{Plan, PlannedStep};
 use sprifed_recovery::{CertifiedProcedure, Setting};
@@ -172,6 +173,7 @@ impl Planned {
                 "mode": "certified", "unit": plan.unit, "neighbours": plan.relation,
                 "epsilon": spending.to_approx_dp(delta).map(ApproxDp::epsilon), "delta": delta,
                 "mu": spending.sums().and_then(|sums| sums.mu().ok()),
+                "protocol_failure": spending.sums().map_or(0.0, SumCost::failure),
             },
             "rounds": plan.steps.len(), "integers": plan.coordinates(),
             "bits_per_integer": bits, "upload_bytes_per_client": (plan.coordinates() * bits).div_ceil(8),

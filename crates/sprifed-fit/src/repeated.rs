@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use sprifed_privacy::{
     ApproxDp, Epsilon, IllegalQuantity, LedgerRecord, Mu, PrivacyUnit, Relation, Spending,
-    Uncertifiable,
+    Uncertifiable, shown_cost, shown_delta, shown_to,
 };
 use sprifed_recovery::CertifiedProcedure;
 
@@ -42,7 +42,8 @@ pub fn repeated_fit(
             let together = mu.repeated(NonZeroU32::new(times).unwrap_or(NonZeroU32::MIN));
             (together.to_approx_dp(budget.delta()).epsilon().get(), delta)
         };
-        format!("{times} fits cost epsilon = {epsilon:.2} at delta = {delta:e}")
+        let (epsilon, delta) = (shown_to(epsilon, 2), shown_delta(delta));
+        format!("{times} fits cost epsilon = {epsilon} at delta = {delta}")
     };
     let who = match repetition {
         Repetition::Clone => {
@@ -82,7 +83,9 @@ pub fn cost_of_all(ledgers: &[LedgerRecord]) -> String {
         let same: Vec<&LedgerRecord> = ledgers.iter().filter(of_kind).collect();
         let (epsilon, delta) = together(&same).unwrap_or_else(|_| added_up(&same));
         format!(
-            "epsilon = {epsilon:.4} at delta = {delta:e} for each {} under {}",
+            "epsilon = {} at delta = {} for each {} under {}",
+            shown_cost(epsilon),
+            shown_delta(delta),
             kind.1.words(),
             kind.0.words()
         )
@@ -100,13 +103,22 @@ pub fn cost_of_all(ledgers: &[LedgerRecord]) -> String {
 fn together(ledgers: &[&LedgerRecord]) -> Result<(f64, f64), Uncertifiable> {
     let mut spending = Spending::default();
     for ledger in ledgers {
+        let mut fit = Spending::default();
         for entry in &ledger.entries {
-            spending = spending.and(entry.line.expense(ledger.relation)?)?;
+            fit = fit.and(entry.line.expense(ledger.relation)?)?;
         }
+        // Each fit ran a protocol of its own.
+        spending = spending.beside(&fit)?;
     }
     let deltas = ledgers.iter().map(|ledger| ledger.budget.delta());
     let largest = deltas.max_by(|one, other| one.get().total_cmp(&other.get()));
-    let total = largest.and_then(|delta| spending.to_approx_dp(delta));
+    let total = match (largest, spending.sums()) {
+        (Some(delta), Some(sums)) => {
+            sums.check_delta(delta)?;
+            spending.to_approx_dp(delta)
+        }
+        (largest, _) => largest.and_then(|delta| spending.to_approx_dp(delta)),
+    };
     Ok(total.map_or((0.0, 0.0), |total| {
         (total.epsilon().get(), total.delta().get())
     }))
@@ -138,12 +150,15 @@ mod tests {
                 .unwrap()
                 .message
         };
-        assert!(said(CertifiedProcedure::Argmax).contains("25 fits cost epsilon = 25.00"));
+        assert!(
+            said(CertifiedProcedure::Argmax)
+                .contains("25 fits cost epsilon = 25 at delta = 2.5e-5")
+        );
         let mu = Mu::largest_within(budget).unwrap();
         let four = Mu::try_from(5.0 * mu.get()).unwrap();
         let expected = four.to_approx_dp(budget.delta()).epsilon().get();
         assert!(expected < 25.0);
-        let expected = format!("25 fits cost epsilon = {expected:.2}");
+        let expected = format!("25 fits cost epsilon = {}", shown_to(expected, 2));
         assert!(said(CertifiedProcedure::Grad).contains(&expected));
     }
 }

@@ -185,8 +185,10 @@ fn ended(error: &dyn core::fmt::Display) -> Failure {
 /// What was spent, in words.
 #[must_use]
 pub fn spent_words(ledger: &LedgerRecord) -> String {
-    let epsilon = ledger.spent.map_or(0.0, sprifed_privacy::Epsilon::get);
-    let (steps, delta) = (ledger.entries.len(), ledger.budget.delta());
+    let epsilon = ledger
+        .spent
+        .map_or("0".to_owned(), sprifed_privacy::Epsilon::shown);
+    let (steps, delta) = (ledger.entries.len(), ledger.budget.delta().shown());
     format!("epsilon = {epsilon} at delta = {delta} was spent in {steps} steps")
 }
 

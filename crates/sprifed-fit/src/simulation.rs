@@ -68,9 +68,10 @@ pub fn certified_guarantee(
     let epsilon = guarantee.map(ApproxDp::epsilon);
     let mu = spending.sums().and_then(|sums| sums.mu().ok());
     let statement = format!(
-        "with secret noise, one run would be ({}, {delta})-DP for each record under {}, the noise \
+        "with secret noise, one run would be ({}, {})-DP for each record under {}, the noise \
          added by {}; these runs used repeatable noise: NOT PRIVATE",
-        epsilon.map_or(f64::NAN, Epsilon::get),
+        epsilon.map_or("0".to_owned(), Epsilon::shown),
+        delta.shown(),
         relation.words(),
         trust_words(origin),
     );

@@ -4,6 +4,7 @@ use sprifed_data::{MissingPolicy, Outline, PrivacyUnit as DataUnit, Schema, Unit
 use sprifed_noise::Provenance;
 use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, IllegalQuantity, NoiseOrigin, PrivacyUnit, Relation, Spending,
+    shown_to,
 };
 use sprifed_query::Plan;
 use sprifed_recovery::{CertifiedProcedure, Intercept, Setting};
@@ -147,8 +148,9 @@ impl<'a> Study<'a> {
         let product = self.plan.budget.delta().get() * f64::from(self.setting.n_records);
         (product > 0.1).then(|| {
             format!(
-                "delta times the number of {}s is {product:.2}; at most 0.1 is recommended",
-                self.plan.unit.words()
+                "delta times the number of {}s is {}; at most 0.1 is recommended",
+                self.plan.unit.words(),
+                shown_to(product, 2)
             )
         })
     }

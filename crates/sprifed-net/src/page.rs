@@ -18,6 +18,7 @@ use axum::routing::get;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment};
 use serde::Serialize;
+use sprifed_privacy::{shown_cost, shown_delta};
 
 use crate::machine::CoordinatorMachine;
 use crate::server::Shared;
@@ -33,6 +34,8 @@ struct View<'a> {
     n_connected: usize,
     sums: Vec<&'static str>,
     budget_part: f64,
+    epsilon_spent: String,
+    epsilon_planned: String,
     delta: String,
     features: Vec<Bar<'a>>,
     is_over: bool,
@@ -209,7 +212,9 @@ fn view<'a>(study: &'a StatusView, connected: &[bool]) -> View<'a> {
         } else {
             0.0
         },
-        delta: format!("{:e}", budget.delta),
+        epsilon_spent: shown_cost(budget.epsilon_spent),
+        epsilon_planned: shown_cost(budget.epsilon_planned),
+        delta: shown_delta(budget.delta),
         features,
         is_over,
     }

@@ -1,7 +1,7 @@
 //! The discrete Gaussian law `P(x) ∝ exp(-x²/(2σ²))` on the integers, exactly and fast.
 //!
 //! This is the noise of every sum that leaves a client. Its privacy proof is about this law and no
-//! other: a rounded float Gaussian, a cut tail or a σ² that is off void it. So σ² is an exact
+//! other (docs/proofs/discrete_noise.md): a rounded float Gaussian, a cut tail or a σ² that is off void it. So σ² is an exact
 //! fraction, and each draw has exactly that law, tails included.
 //!
 //! # Exactness
@@ -30,7 +30,7 @@
 //! # What this module does not do
 //!
 //! It does not run in constant time: steps 4 and 5 may repeat, and searches walk. Draws are made
-//! before data is read; the release path enforces it (specification, section 8).
+//! before data is read; the release path enforces it (docs/proofs/sampling.md#5-what-is-drawn-when).
 
 use num_rational::Ratio;
 use rand_core::CryptoRng;

@@ -1,8 +1,8 @@
 //! Gumbel noise on the integer grid: `K = ⌊G/rate⌋`, `P(K ≤ k) = exp(-exp(-rate·(k+1)))`.
 //!
 //! Adding it to integer utilities and taking the largest is the exponential mechanism up to a
-//! factor `exp(±rate)` on each probability (specification, section 7). The index it selects is
-//! released by other crates; this module only draws.
+//! factor `exp(±rate)` on each probability (docs/proofs/selection.md#2-gumbel-noise-on-the-integers). The
+//! index it selects is released by other crates; this module only draws.
 //!
 //! # Exactness
 //!
@@ -95,7 +95,7 @@ impl FloorGumbel {
     /// `exp(-rate·(largest + 1))`.
     ///
     /// # Why
-    /// Specification, section 7: the clamp changes nothing unless one of `p` draws exceeds it.
+    /// docs/proofs/selection.md#3-a-clamp-on-the-noise: it changes nothing unless one of `p` draws exceeds it.
     ///
     /// # Caller must
     /// add `delta_trunc` to the account; `rate · largest ≥ 60 + ln p` makes it negligible.

@@ -17,12 +17,14 @@
 //!    probability one since the enclosures shrink to the thresholds. The answer is again the `x`
 //!    of step 1.
 //!
-//! So the answer is the inversion of an infinitely precise `U`, in every case.
+//! So the answer is the inversion of an infinitely precise `U`, in every case
+//! (docs/proofs/sampling.md#1-inversion-against-a-table).
 //!
 //! # What this module does not do
 //!
 //! It does not run in constant time: how far the search walks depends on the outcome. Draws are
-//! made before data is read, and the release path enforces it (specification, section 8).
+//! made before data is read, and the release path enforces it
+//! (docs/proofs/sampling.md#5-what-is-drawn-when).
 
 use rand_core::CryptoRng;
 

@@ -1,7 +1,7 @@
 //! Skellam noise: the difference of two Poisson variables with equal means.
 //!
 //! Its variances add exactly, so the sum over any set of surviving clients has a known law
-//! (specification, section 3.5). The default noise is the discrete Gaussian, whose accounting is
+//! (docs/proofs/sampling.md#4-skellam-noise). The default noise is the discrete Gaussian, whose accounting is
 //! tighter; this module does not account for anything.
 
 use num_bigint::BigUint;

@@ -62,7 +62,7 @@ impl Block {
     /// or there are more squares than coordinates.
     ///
     /// # Why
-    /// Under zero-out the sum moves by one contribution. Under replace-one it moves by a
+    /// docs/proofs/sensitivity.md. Under zero-out the sum moves by one contribution. Under replace-one it moves by a
     /// difference of two: a signed coordinate by at most 2B, a square by at most B, a ball of
     /// radius r by at most 2r.
     #[must_use]

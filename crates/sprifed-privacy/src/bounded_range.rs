@@ -21,7 +21,7 @@ impl RangeBound {
     /// A selection of this range is zCDP with the returned ρ.
     ///
     /// # Why
-    /// [CR21, Sec. 3]: Hoeffding's lemma for the privacy loss.
+    /// docs/proofs/selection.md#5-concentrated-privacy-of-a-range, [CR21, Sec. 3].
     ///
     /// # Errors
     /// When ε² is beyond the range of doubles.
@@ -101,8 +101,8 @@ impl RangeBound {
     /// A selection of this range is (`epsilon`, δ)-DP with the returned δ.
     ///
     /// # Why
-    /// [DDR20, Sec. 3] maximised over the place of the interval:
-    /// δ = (e^(r/2) − e^(ε/2))²/(e^r − 1) for ε ≤ r.
+    /// docs/proofs/selection.md#4-the-worst-mechanism-of-a-given-range, [DDR20, Sec. 3] maximised over the
+    /// place of the interval: δ = (e^(r/2) − e^(ε/2))²/(e^r − 1) for ε ≤ r.
     #[must_use]
     pub fn delta(self, epsilon: Epsilon) -> f64 {
         let left = self.get() - epsilon.get();

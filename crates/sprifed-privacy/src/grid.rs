@@ -203,7 +203,7 @@ fn whole(number: u32) -> BigRational {
 ///
 /// # Why
 /// Only the final clamp matters for privacy; a rounding error before it is harmless. With `dither`
-/// uniform on [0, 1) the result is unbiased inside the box.
+/// uniform on [0, 1) the result is unbiased inside the box (docs/proofs/sensitivity.md#2-boxes).
 #[must_use]
 #[expect(
     clippy::cast_possible_truncation,
@@ -226,8 +226,9 @@ pub fn round_to_box(value: f64, limit: f64, bound: u64, dither: f64) -> i64 {
 /// `scaled_clip`.
 ///
 /// # Why
-/// [KLS21, Prop. 22]: rounding at random stays below it with probability 1 − β. Rounding is
-/// repeated until it does, so the integer bound holds always; β only governs how often.
+/// docs/proofs/sensitivity.md#3-balls-and-conditional-rounding, [KLS21, Prop. 22]: rounding at random
+/// stays below it with probability 1 − β. What is above is never contributed, so the integer bound holds
+/// always; β only governs how often a value is lost.
 ///
 /// # Notation
 /// | code | paper |

@@ -44,7 +44,7 @@ pub enum LedgerError {
     /// The budget does not suffice.
     #[error(
         "{statement:?} would bring the total to epsilon = {needed}, but the budget is {} at delta = {}; {} is already spent",
-        budget.epsilon(), budget.delta(), spent.map_or(0.0, Epsilon::get)
+        budget.epsilon(), budget.delta().shown(), spent.map_or(0.0, Epsilon::get)
     )]
     Overdrawn {
         /// What was to be released.
@@ -276,6 +276,11 @@ impl Ledger {
         let total = expense
             .and_then(|expense| self.spending.and(expense))
             .map_err(refuse)?;
+        if let Some(sums) = total.sums() {
+            let delta = self.budget.delta();
+            sums.check_delta(delta)
+                .map_err(|error| refuse(error.into()))?;
+        }
         let needed = total
             .to_approx_dp(self.budget.delta())
             .map(ApproxDp::epsilon);

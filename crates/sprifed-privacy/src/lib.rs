@@ -12,6 +12,7 @@ mod modulus;
 mod neighbours;
 pub mod paper;
 mod participation;
+mod protocol_failure;
 mod purchase;
 mod quantity;
 mod rational;
@@ -20,6 +21,7 @@ mod run_plan;
 mod selection;
 mod sensitivity;
 mod share_sum;
+mod shown;
 mod skellam;
 mod spending;
 mod sum_plan;
@@ -42,6 +44,7 @@ pub use neighbours::{
 pub use participation::{
     Decision, IllegalParticipation, Participation, RemovableNoise, shortfall_cost,
 };
+pub use protocol_failure::{COMPLETE_GRAPH_UP_TO, CRYPTOGRAPHIC_ALLOWANCE, LOG_GRAPH_FAILURE};
 pub use purchase::{LedgerLine, Purchase, SelectionPurchase, SumPurchase};
 pub use quantity::{ApproxDp, Delta, Epsilon, IllegalQuantity, Mu, RangeBound, Rho};
 pub use rational::{IllegalFraction, NoiseVariance, parse_exact};
@@ -52,6 +55,7 @@ pub use sensitivity::{
     ResidualClip, ResponseBound,
 };
 pub use share_sum::{ShareSum, sandwich_delta, sandwich_epsilon, smoothing_slack};
+pub use shown::{shown_cost, shown_delta, shown_to};
 pub use skellam::{BoxMove, Skellam};
 pub use spending::{Expense, Spending};
 pub use sum_plan::{LARGEST_SLACK, NoiseOrigin, SumCost, SumPlan, Uncertifiable};

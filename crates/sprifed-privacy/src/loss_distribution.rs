@@ -39,8 +39,8 @@ impl LossDistribution {
     ///
     /// # Why
     /// Bounded range is dominated by a pair of logistic laws; its loss has the density
-    /// e^((l−r)/2) / (2 (1 − e^−r)) on [−r, r], the second derivative of
-    /// [`RangeBound::delta`]. [DGKKM22, Sec. 3] for the grid.
+    /// e^((l−r)/2) / (2 (1 − e^−r)) on [−r, r], which is δ″ − δ′ of [`RangeBound::delta`]
+    /// (docs/proofs/selection.md#4-the-worst-mechanism-of-a-given-range). [DGKKM22, Sec. 3] for the grid.
     pub(crate) fn selection(range: RangeBound, width: f64) -> Self {
         let end = range.get();
         let scale = -2.0 * (-end).exp_m1();
@@ -78,7 +78,7 @@ impl LossDistribution {
     ///
     /// # Why
     /// That interpolates the curve linearly in e^ε between the grid points, above a convex curve
-    /// [DGKKM22, Sec. 3].
+    /// (docs/proofs/composition.md#1-connecting-the-dots, [DGKKM22, Sec. 3]).
     ///
     /// # Caller must
     /// choose `panel` so short that the density is a polynomial of degree 9 on it.

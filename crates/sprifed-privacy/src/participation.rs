@@ -3,6 +3,9 @@
 //! Every client adds noise of variance σ²/h, where h is the number of honest clients that are
 //! certain to remain: the quorum less the tolerated colluders. With more survivors there is more
 //! noise than promised, never less; with fewer than the quorum nothing is unmasked.
+//!
+//! One honest client is enough (h = 1): its share then has the full variance, as a curator's noise has.
+//! Two parties that do not trust each other study so; see docs/proofs/two_parties.md.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -30,7 +33,7 @@ pub enum IllegalParticipation {
     },
     /// Too few honest clients are certain to stay.
     #[error(
-        "a quorum of {quorum} with {colluders} colluders leaves {} honest clients, but at least 2 are required; raise the quorum or tolerate fewer colluders",
+        "a quorum of {quorum} with {colluders} colluders leaves {} honest clients, but at least 1 in a quorum of at least 2 is required; raise the quorum or tolerate fewer colluders",
         quorum.saturating_sub(*colluders)
     )]
     TooFewHonest {
@@ -71,12 +74,12 @@ impl Participation {
     /// `clients` are invited, at least `quorum` stay, at most `colluders` of them collude.
     ///
     /// # Errors
-    /// When the quorum exceeds the roster or leaves fewer than two honest clients.
+    /// When the quorum exceeds the roster, is below two or leaves no honest client.
     pub fn new(clients: u32, quorum: u32, colluders: u32) -> Result<Self, IllegalParticipation> {
         if quorum > clients {
             return Err(IllegalParticipation::QuorumAboveClients { quorum, clients });
         }
-        if quorum.saturating_sub(colluders) < 2 {
+        if quorum < 2 || quorum <= colluders {
             return Err(IllegalParticipation::TooFewHonest { quorum, colluders });
         }
         Ok(Self {
@@ -179,7 +182,7 @@ impl RemovableNoise {
     /// that the honest noise has variance `total`.
     ///
     /// # Errors
-    /// When fewer than two honest clients would be left.
+    /// When no honest client, or no second client, would be left.
     pub fn plan(
         clients: u32,
         tolerated: u32,

@@ -90,7 +90,8 @@ impl sealed::Sealed for SumPurchase {}
 
 impl Purchase for SumPurchase {
     fn expense(&self, relation: Relation) -> Result<Expense, Uncertifiable> {
-        Ok(Expense::Sum(self.plan.cost(self.origin, relation)?))
+        let cost = self.plan.cost(self.origin, relation)?;
+        Ok(Expense::Sum(cost.with_protocol_of(self.origin)))
     }
 
     fn unit(&self) -> PrivacyUnit {
@@ -120,7 +121,8 @@ impl Purchase for SelectionPurchase {
     /// # Why
     /// With real Gumbel noise of scale 1/λ this is the exponential mechanism, of range 2λΔ
     /// [DDR20, Lemma 4.2] where Δ is how far one score can move. Rounding the noise down changes
-    /// each probability by a factor within e^(±λ), hence each loss by at most 2λ, twice.
+    /// each probability by a factor within e^(±λ), hence each loss by at most 2λ, twice
+    /// (docs/proofs/selection.md#2-gumbel-noise-on-the-integers).
     fn expense(&self, relation: Relation) -> Result<Expense, Uncertifiable> {
         let moves = f64::from(relation.sum_moves_by()) * f64::from(self.score_bound);
         let (numerator, denominator) = self.noise_rate;

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 /// A number that is not a legal value of the quantity it was meant for.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{quantity} is {found}, but it must be {required}")]
+#[error("{quantity} is {}, but it must be {required}", written(*found))]
 pub struct IllegalQuantity {
     /// The quantity, in words.
     pub quantity: &'static str,
@@ -20,6 +20,15 @@ pub struct IllegalQuantity {
     pub found: f64,
     /// What the quantity allows.
     pub required: &'static str,
+}
+
+/// A number as people write it: without a row of zeros.
+fn written(number: f64) -> String {
+    if number != 0.0 && (number.abs() < 1e-4 || number.abs() >= 1e16) && number.is_finite() {
+        format!("{number:e}")
+    } else {
+        number.to_string()
+    }
 }
 
 macro_rules! quantity {
@@ -171,6 +180,11 @@ impl ApproxDp {
     pub const fn delta(self) -> Delta {
         self.delta
     }
+}
+
+impl Epsilon {
+    /// The weakest claim that can be written down.
+    pub(crate) const LARGEST: Self = Self(f64::MAX);
 }
 
 impl Add for Rho {

@@ -282,6 +282,7 @@ pub struct BatchedMessage {
 /// | `others` | A |
 ///
 /// # Why
+/// docs/proofs/sensitivity.md#4-real-valued-sensitivities:
 /// sup over u, v in [0, 1] of (u+v)²(A + (u−v)²). For A ≥ ½ both records at the bound with
 /// opposite signs are worst; below, an unequal pair can be worse because only the square differs.
 pub(crate) fn square_aware_factor(others: f64) -> f64 {

@@ -36,7 +36,7 @@ impl ShareSum {
     /// The bound holds for every integer w, and for every smaller number of shares.
     ///
     /// # Why
-    /// [KLS21, Thm 9] with the exact remainder of the Poisson sum in place of its bound.
+    /// docs/proofs/discrete_noise.md#1-merging-shares; [KLS21, Thm 9] has a bound of the Poisson remainder.
     #[must_use]
     pub fn merging_slack(self) -> f64 {
         merging_slack(self.share.parameter(), self.count.get())
@@ -101,7 +101,8 @@ const EXACT_MERGES: u32 = 100_000;
 /// that is `parameter` smaller, rounded at random.
 ///
 /// # Why
-/// Poisson summation: ln((1 + K)/(1 − K)) with K of [`poisson_remainder`].
+/// docs/proofs/discrete_noise.md#2-from-discrete-to-continuous: ln((1 + K)/(1 − K)) with K of
+/// [`poisson_remainder`].
 #[must_use]
 pub fn smoothing_slack(parameter: f64) -> f64 {
     let remainder = poisson_remainder(parameter);
@@ -119,7 +120,8 @@ pub fn smoothing_slack(parameter: f64) -> f64 {
 /// (ε, `delta`)-DP for the whole run, if `slack` bounds the log-ratio of its transcripts.
 ///
 /// # Why
-/// P(E) ≤ e^D P̃(E) ≤ e^D (e^ε Q̃(E) + δ_μ(ε)) ≤ e^(ε+2D) Q(E) + e^D δ_μ(ε), and [DRS19, Cor. 2.13].
+/// P(E) ≤ e^D P̃(E) ≤ e^D (e^ε Q̃(E) + δ_μ(ε)) ≤ e^(ε+2D) Q(E) + e^D δ_μ(ε), and [DRS19, Cor. 2.13];
+/// docs/proofs/discrete_noise.md#3-a-whole-run.
 #[must_use]
 pub fn sandwich_epsilon(mu: Mu, slack: f64, delta: Delta) -> f64 {
     upward(2.0 * slack + gaussian::epsilon(mu.get(), delta.get().ln() - slack))

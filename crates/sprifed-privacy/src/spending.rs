@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::loss_distribution::compose_selections;
+use crate::protocol_failure::left_for_noise;
 use crate::quantity::{ApproxDp, Delta, Epsilon, RangeBound};
 use crate::rounding::upward;
 use crate::sum_plan::{SumCost, Uncertifiable};
@@ -55,6 +56,25 @@ impl Spending {
         Ok(total)
     }
 
+    /// This and what another study has spent, each with a protocol of its own.
+    ///
+    /// # Errors
+    /// When the slack of all sums is more than is certified.
+    pub fn beside(&self, other: &Self) -> Result<Self, Uncertifiable> {
+        let sums = match (self.sums, other.sums) {
+            (Some(one), Some(other)) => Some(one.beside(other)?),
+            (one, other) => one.or(other),
+        };
+        let mut selections = self.selections.clone();
+        for (range, count) in &other.selections {
+            match selections.iter_mut().find(|(known, _)| known == range) {
+                Some((_, total)) => *total = total.saturating_add(*count),
+                None => selections.push((*range, *count)),
+            }
+        }
+        Ok(Self { sums, selections })
+    }
+
     /// The cost of all sums, if there were any.
     #[must_use]
     pub const fn sums(&self) -> Option<SumCost> {
@@ -74,7 +94,7 @@ impl Spending {
     ///
     /// # Why
     /// Sums alone: [`SumCost`]. With selections, the smaller of the zCDP and the privacy-loss
-    /// route, each a bound; the slack of the sums enters as there.
+    /// route, each a bound; the slack of the sums and the failure of their protocol enter as there.
     #[must_use]
     pub fn to_approx_dp(&self, delta: Delta) -> Option<ApproxDp> {
         if self.selections.is_empty() {
@@ -85,7 +105,12 @@ impl Spending {
             sums.mu()
                 .unwrap_or_else(|_| unreachable!("every SumCost has a legal mu"))
         });
-        let smaller = Delta::try_from(delta.get() * (-slack).exp()).unwrap_or(delta);
+        let failure = self.sums.map_or(0.0, SumCost::failure);
+        let left = left_for_noise(delta, failure)
+            .and_then(|left| Delta::try_from(left.get() * (-slack).exp()).ok());
+        let Some(smaller) = left else {
+            return Some(ApproxDp::new(Epsilon::LARGEST, delta));
+        };
         let composed = compose_selections(&self.selections, gaussian, smaller);
         let claimed = if slack > 0.0 {
             upward(composed.epsilon().get() + 2.0 * slack)

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::block::Block;
 use crate::neighbours::Relation;
 use crate::participation::Participation;
+use crate::protocol_failure::{check_left, left_for_noise};
 use crate::quantity::{ApproxDp, Delta, Epsilon, IllegalQuantity, Mu};
 use crate::rational::nearest_double;
 use crate::rounding::upward;
@@ -106,21 +107,25 @@ pub struct SumPlan {
     pub blocks: Vec<Block>,
 }
 
-/// What a sum, or several, cost: μ² and the slack of the discretisation.
+/// What a sum, or several, cost: μ², the slack of the discretisation, and how likely the protocol fails
+/// that shows nothing but sums.
 ///
 /// # Guarantee
-/// Releases of this cost are (ε + 2D, e^D δ_μ(ε))-DP for every ε, where D is the slack.
+/// Releases of this cost are (ε + 2D, e^D δ_μ(ε) + φ)-DP for every ε, where D is the slack and φ the
+/// probability of failure.
 ///
 /// # Why
 /// Noise that is a sum of discrete Gaussians is within e^D of a post-processing of continuous
-/// Gaussian noise: merging shares changes a likelihood by at most t1 per coordinate
-/// [KLS21, Prop. 12, with the constant proved in docs/proofs/discrete_noise.md], smoothing by
-/// at most t2, and μ² adds over adaptive rounds [DRS19, Cor. 3.3].
+/// Gaussian noise: merging the h certain shares changes a likelihood by at most t1 per coordinate
+/// (docs/proofs/discrete_noise.md#1-merging-shares), smoothing by at most t2 (#2), further shares are
+/// post-processing, and μ² adds over adaptive rounds [DRS19, Cor. 3.3]. φ is added as
+/// docs/proofs/protocol_failure.md#1-why-the-probability-is-added-to-delta shows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "StatedCost")]
 pub struct SumCost {
     squared_mu: f64,
     slack: f64,
+    failure: f64,
 }
 
 /// A cost as somebody wrote it down, before it is checked.
@@ -129,6 +134,8 @@ pub struct SumCost {
 struct StatedCost {
     squared_mu: f64,
     slack: f64,
+    #[serde(default)]
+    failure: f64,
 }
 
 impl TryFrom<StatedCost> for SumCost {
@@ -138,6 +145,7 @@ impl TryFrom<StatedCost> for SumCost {
         let cost = Self {
             squared_mu: stated.squared_mu,
             slack: stated.slack,
+            failure: stated.failure,
         };
         cost.check()?;
         Ok(cost)
@@ -154,10 +162,10 @@ impl SumPlan {
             .sum()
     }
 
-    /// What the sum costs when its noise comes from `origin`.
+    /// What the sum costs when its noise comes from `origin`, if nothing but the sum is seen.
     ///
     /// # Guarantee
-    /// As [`SumCost`].
+    /// As [`SumCost`], with φ = 0; see [`SumCost::with_protocol_of`].
     ///
     /// # Errors
     /// When a share is too small, the slack too large, or the sum empty.
@@ -181,6 +189,7 @@ impl SumPlan {
         let cost = SumCost {
             squared_mu: nearest_double(&squared_mu),
             slack,
+            failure: 0.0,
         };
         cost.check()?;
         Ok(cost)
@@ -214,18 +223,19 @@ fn squared_block_cost(
 }
 
 fn block_slack(block: &Block, origin: NoiseOrigin) -> f64 {
-    let merging = share_sum::merging_slack(block.share_variance.to_f64(), origin.most_shares());
+    // Shares beyond the certain ones are independent of all else: adding them is post-processing.
+    let merging = share_sum::merging_slack(block.share_variance.to_f64(), origin.certain_shares());
     let smoothing = share_sum::smoothing_slack(f64::from(SMOOTHING_VARIANCE));
     f64::from(block.coordinates) * (merging + smoothing)
 }
 
 impl SumCost {
-    /// μ of the Gaussian mechanism behind the sum.
+    /// μ of the Gaussian mechanism behind the sum, rounded up.
     ///
     /// # Errors
     /// When the cost is not a legal μ, which [`SumPlan::cost`] excludes.
     pub fn mu(self) -> Result<Mu, IllegalQuantity> {
-        Mu::from_square(self.squared_mu)
+        Mu::from_square(self.squared_mu * (1.0 + 1e-12))
     }
 
     /// μ².
@@ -240,38 +250,88 @@ impl SumCost {
         self.slack
     }
 
-    /// Both costs together, the second sum chosen with knowledge of the first's answer.
+    /// φ: how likely the protocol fails that shows nothing but sums.
+    #[must_use]
+    pub const fn failure(self) -> f64 {
+        self.failure
+    }
+
+    /// The same cost where sums are all that is seen only if the protocol of `origin` does not fail.
+    #[must_use]
+    pub fn with_protocol_of(self, origin: NoiseOrigin) -> Self {
+        Self {
+            failure: origin.protocol_failure(),
+            ..self
+        }
+    }
+
+    /// Both costs together, the second sum of the same study chosen with knowledge of the first's answer.
     ///
     /// # Why
-    /// [DRS19, Cor. 3.3] for μ; the slacks are exponents of likelihood ratios, which multiply.
+    /// [DRS19, Cor. 3.3] for μ; the slacks are exponents of likelihood ratios, which multiply. The protocol
+    /// of a study fails as a whole or not at all (docs/proofs/protocol_failure.md#2-the-events), so φ is not
+    /// added up.
     ///
     /// # Errors
     /// When the total slack is more than is certified.
     pub fn compose(self, other: Self) -> Result<Self, Uncertifiable> {
+        self.and(other, self.failure.max(other.failure))
+    }
+
+    /// The costs of two studies together, each with a protocol of its own.
+    ///
+    /// # Why
+    /// As [`Self::compose`], and a union bound over the two protocols.
+    ///
+    /// # Errors
+    /// When the total slack is more than is certified.
+    pub(crate) fn beside(self, other: Self) -> Result<Self, Uncertifiable> {
+        self.and(other, self.failure + other.failure)
+    }
+
+    fn and(self, other: Self, failure: f64) -> Result<Self, Uncertifiable> {
         let total = Self {
             squared_mu: self.squared_mu + other.squared_mu,
             slack: self.slack + other.slack,
+            failure,
         };
         total.check()?;
         Ok(total)
     }
 
-    /// The guarantee at `delta`, rounded up.
+    /// The guarantee at `delta`, rounded up; the largest ε there is if `delta` is not above φ.
     ///
     /// # Guarantee
-    /// As [`SumCost`]: ε = 2D + ε_GDP(μ, δ e^(−D)).
+    /// As [`SumCost`]: ε = 2D + ε_GDP(μ, (δ − φ) e^(−D)).
     #[must_use]
     pub fn to_approx_dp(self, delta: Delta) -> ApproxDp {
-        let goal = delta.get().ln() - self.slack;
-        let exact = 2.0 * self.slack + gaussian::epsilon(self.squared_mu.sqrt(), goal);
+        let exact = left_for_noise(delta, self.failure).map_or(f64::MAX, |left| {
+            let goal = left.get().ln() - self.slack;
+            2.0 * self.slack + gaussian::epsilon(self.squared_mu.sqrt(), goal)
+        });
         let claimed = Epsilon::try_from(upward(exact).min(f64::MAX));
         ApproxDp::new(claimed.unwrap_or_else(|_| unreachable!("ε ≥ 0")), delta)
+    }
+
+    /// Refuses a δ that the protocol alone uses up, with the least.
+    ///
+    /// # Errors
+    /// When `delta` is not above φ.
+    pub fn check_delta(self, delta: Delta) -> Result<(), IllegalQuantity> {
+        check_left(delta, self.failure).map(drop)
     }
 
     fn check(self) -> Result<(), Uncertifiable> {
         Mu::from_square(self.squared_mu)?;
         if !(0.0..=LARGEST_SLACK).contains(&self.slack) {
             return Err(Uncertifiable::SlackTooLarge { found: self.slack });
+        }
+        if !(0.0..1.0).contains(&self.failure) {
+            return Err(Uncertifiable::Illegal(IllegalQuantity {
+                quantity: "the probability that the protocol fails",
+                found: self.failure,
+                required: "at least 0 and below 1",
+            }));
         }
         Ok(())
     }

@@ -162,6 +162,17 @@ fn rho_from_epsilon(py: Python<'_>, epsilon: Real, delta: Real) -> PyResult<f64>
     Ok(rho.get())
 }
 
+/// The guarantee for people, rounded towards the weaker claim: `(3, 1e-6)-DP`.
+#[pyfunction]
+fn shown_guarantee(py: Python<'_>, epsilon: Real, delta: Real) -> PyResult<String> {
+    let Budget(pair) = Budget::new(py, epsilon, delta)?;
+    Ok(format!(
+        "({}, {})-DP",
+        pair.epsilon().shown(),
+        pair.delta().shown()
+    ))
+}
+
 /// The budget of several releases together: Gaussian ones by their mu, selections by their range.
 #[pyfunction]
 #[pyo3(signature = (mu, delta, ranges=Reals::default()))]
@@ -221,6 +232,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(log_delta_from_mu, module)?)?;
     module.add_function(wrap_pyfunction!(mu_from_epsilon, module)?)?;
     module.add_function(wrap_pyfunction!(rho_from_epsilon, module)?)?;
+    module.add_function(wrap_pyfunction!(shown_guarantee, module)?)?;
     module.add_function(wrap_pyfunction!(refuse_repeated_fit, module)?)?;
     module.add_function(wrap_pyfunction!(compose, module)?)
 }

@@ -78,7 +78,7 @@ fn choice_rho(setting: &Setting, total: f64) -> f64 {
 
 /// The ρ that is within the budget by zCDP alone.
 fn least_rho(setting: &Setting) -> Result<f64, PlanError> {
-    Ok(Rho::largest_within(setting.budget)?.get() * (1.0 - 1e-9))
+    Ok(Rho::largest_within(setting.noise_budget()?)?.get() * (1.0 - 1e-9))
 }
 
 /// The plan of argmax OMP.

@@ -61,14 +61,24 @@ impl Setting {
     /// # Errors
     /// When the budget is too small to be a μ.
     pub fn total_mu(&self) -> Result<Mu, IllegalQuantity> {
-        Mu::try_from(Mu::largest_within(self.budget)?.get() * (1.0 - 1e-9))
+        Mu::try_from(Mu::largest_within(self.noise_budget()?)?.get() * (1.0 - 1e-9))
+    }
+
+    /// What noise may cost: the budget without the probability that the protocol of the sums fails.
+    ///
+    /// # Errors
+    /// When nothing of δ is left.
+    pub fn noise_budget(&self) -> Result<ApproxDp, IllegalQuantity> {
+        let delta = self.origin.noise_delta(self.budget.delta())?;
+        Ok(ApproxDp::new(self.budget.epsilon(), delta))
     }
 
     /// Refuses what no procedure can do.
     ///
     /// # Errors
     /// When the sparsity is zero or not below the number of features, there are fewer than two
-    /// records, or a bound or scale is not from 1e-30 to 1e30.
+    /// records, a bound or scale is not from 1e-30 to 1e30, or δ is not above the probability that the
+    /// protocol of the sums fails.
     pub fn check(&self) -> Result<(), PlanError> {
         let refuse = |found: String, required: &str| {
             Err(PlanError::Request {
@@ -103,6 +113,7 @@ impl Setting {
                 "it must be from 1e-30 to 1e30",
             );
         }
+        self.noise_budget()?;
         Ok(())
     }
 

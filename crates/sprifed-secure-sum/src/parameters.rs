@@ -11,20 +11,17 @@
 //! - *as many dropouts as are tolerated make a sum fail*: a neighbourhood keeps fewer than
 //!   `threshold` survivors or a run fewer than `least_in_window`. This one is per sum, and costs the
 //!   sum only.
+//!
+//! The first two are about the graph, which is drawn once, and they are part of the study's δ
+//! (docs/proofs/protocol_failure.md). Where each client is a neighbour of all others they can not happen.
 
-use sprifed_privacy::Participation;
+use sprifed_privacy::{COMPLETE_GRAPH_UP_TO, LOG_GRAPH_FAILURE, Participation};
 
 use crate::hypergeometric::LogFactorials;
 use crate::secret_sharing::MOST_SHARES;
 
 #[cfg(test)]
 mod tests;
-
-/// ln of the probability of each of the events above.
-const LOG_FAILURE: f64 = -42.0 * core::f64::consts::LN_2;
-
-/// Up to this many clients everybody is everybody's neighbour.
-const COMPLETE_UP_TO: u32 = 40;
 
 /// There are no parameters for this participation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -89,7 +86,7 @@ impl Parameters {
     pub fn choose(participation: Participation) -> Result<Self, NoParameters> {
         let confirmations = confirmations(participation)?;
         let n_clients = participation.clients();
-        let sparse = (n_clients > COMPLETE_UP_TO)
+        let sparse = (n_clients > COMPLETE_GRAPH_UP_TO)
             .then(|| sparse(participation, confirmations))
             .flatten();
         let complete =
@@ -188,13 +185,17 @@ fn confirmations(participation: Participation) -> Result<u32, NoParameters> {
 
 fn complete(participation: Participation, confirmations: u32) -> Parameters {
     let (quorum, colluders) = (participation.quorum(), participation.colluders());
+    let neighbours = participation.clients() - 1;
     // Even without the cross-check of survivor sets, both kinds of share of one client would then
     // need more shares than its neighbours can give.
-    let majority = (participation.clients() - 1 + colluders) / 2 + 1;
+    let majority = (neighbours + colluders) / 2 + 1;
+    // With one honest client (h = 1, all others collude) no threshold keeps its upload from them, nor
+    // need it: a sum without their own parts is that upload, and it carries the noise that is charged
+    // (docs/proofs/two_parties.md). All others together open it, and fewer can not.
     Parameters {
-        neighbours: participation.clients() - 1,
-        threshold: majority.min(quorum - 1).max(colluders + 1),
-        least_in_window: colluders + 2,
+        neighbours,
+        threshold: majority.min(quorum - 1).max(colluders + 1).min(neighbours),
+        least_in_window: (colluders + 2).min(quorum),
         confirmations,
     }
 }
@@ -206,7 +207,7 @@ fn sparse(participation: Participation, confirmations: u32) -> Option<Parameters
         n_clients - participation.quorum(),
     );
     let factorials = LogFactorials::up_to(n_clients);
-    let bound = LOG_FAILURE - f64::from(n_clients).ln();
+    let bound = LOG_GRAPH_FAILURE - f64::from(n_clients).ln();
     // The least count that is reached too rarely to matter.
     let rare = |all: u32, marked: u32, drawn: u32| {
         (0..=drawn + 1).find(|least| factorials.log_upper_tail(all, marked, drawn, *least) <= bound)

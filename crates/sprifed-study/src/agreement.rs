@@ -474,6 +474,8 @@ fn sums_of(plan: &Plan) -> Result<Vec<PlannedSum>, IllegalAgreement> {
 /// The cost of the plan and of its dearest step as often as sums may be repeated.
 fn ceiling_of(agreement: &Agreement) -> Result<ApproxDp, IllegalAgreement> {
     let (plan, delta) = (&agreement.plan, agreement.plan.budget.delta());
+    // The protocol's own failure is part of δ: what is left must pay for the noise.
+    plan.origin.noise_delta(delta)?;
     let mut spending = plan.spending()?;
     let mut dearest = None;
     for sum in sums_of(plan)? {

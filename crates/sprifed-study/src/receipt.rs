@@ -255,8 +255,9 @@ impl Guarantee {
         let sentence = match spent {
             None => "nothing was released".to_owned(),
             Some(epsilon) => format!(
-                "({}, {delta})-DP for each {unit} under {}; the noise was added by {}",
-                shown(epsilon),
+                "({}, {})-DP for each {unit} under {}; the noise was added by {}",
+                epsilon.shown(),
+                delta.shown(),
                 agreement.plan.relation.words(),
                 agreed.participation().words(),
             ),
@@ -277,11 +278,6 @@ impl Guarantee {
             statement,
         }
     }
-}
-
-/// ε for people: four decimals, rounded up.
-fn shown(epsilon: Epsilon) -> f64 {
-    (epsilon.get() * 1e4).ceil() / 1e4
 }
 
 /// The line that the ledger must have for this sum.

@@ -52,7 +52,7 @@ impl ToDelta {
             "delta": delta, "log_delta": log_delta, "rounded": "up",
         });
         output.answer(&answer, |_| {
-            format!("delta = {delta:.12e}  (ln delta = {log_delta:.15}; rounded up)")
+            format!("delta = {delta:e}  (ln delta = {log_delta}; delta is rounded up)")
         });
         Ok(())
     }

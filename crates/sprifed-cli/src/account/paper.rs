@@ -3,7 +3,7 @@
 use serde::Serialize;
 use sprifed_privacy::paper::{Claim, NominalCounts, claims};
 use sprifed_privacy::{
-    Algorithm, Delta, Epsilon, IllegalQuantity, Mu, Reading, Relation, RunShape,
+    Algorithm, Delta, Epsilon, IllegalQuantity, Mu, Reading, Relation, RunShape, shown_to,
 };
 
 use crate::failure::Failure;
@@ -111,8 +111,8 @@ fn to_text(comparison: &Comparison) -> String {
         let epsilon = |priced: Option<Priced>| priced.map_or("-".into(), |p| two(p.epsilon));
         rows.push(vec![
             row.place.to_owned(),
-            format!("{:e}", row.delta.get()),
-            format!("{:.2}", row.claimed_epsilon),
+            row.delta.shown(),
+            row.claimed_epsilon.to_string(),
             row.epsilon_of_claimed_mu.map_or("-".into(), two),
             epsilon(row.theorem),
             format!(
@@ -137,5 +137,5 @@ fn to_text(comparison: &Comparison) -> String {
 }
 
 fn two(epsilon: Epsilon) -> String {
-    format!("{:.2}", epsilon.get())
+    shown_to(epsilon.get(), 2)
 }

@@ -4,8 +4,8 @@ use clap::{Args, ValueEnum};
 use num_rational::BigRational;
 use serde_json::{Value, json};
 use sprifed_privacy::{
-    Algorithm, Delta, FeatureBound, IntegerBounds, Participation, RecordBounds, ResidualClip,
-    ResponseBound, RunPlan, RunRequest, SumCost, SumPlan, parse_exact,
+    Algorithm, Delta, FeatureBound, IntegerBounds, Mu, NoiseOrigin, Participation, RecordBounds,
+    ResidualClip, ResponseBound, RunPlan, RunRequest, SumCost, SumPlan, parse_exact, shown_cost,
 };
 
 use crate::account::convert::parse_quantity;
@@ -92,7 +92,10 @@ impl Run {
             relation: self.neighbours.relation(),
             records_per_client: self.records_per_client,
         };
-        let plan = request.plan()?;
+        let mut plan = request.plan()?;
+        let origin = NoiseOrigin::Shares(participation);
+        origin.noise_delta(self.delta)?;
+        plan.total = plan.total.with_protocol_of(origin);
         let answer = self.to_json(&plan, participation)?;
         output.answer(&answer, |answer| self.to_text(&plan, participation, answer));
         Ok(())
@@ -101,10 +104,10 @@ impl Run {
     fn statement(&self, plan: &RunPlan) -> String {
         let guarantee = plan.total.to_approx_dp(self.delta);
         format!(
-            "({:.6}, {})-DP for each record under {}: what the coordinator and {} \
+            "({}, {})-DP for each record under {}: what the coordinator and {} \
              see differs by at most this when one record is {}; the currency is Gaussian DP",
-            guarantee.epsilon().get(),
-            self.delta,
+            guarantee.epsilon().shown(),
+            self.delta.shown(),
             self.neighbours.relation().words(),
             match self.colluders {
                 1 => "one colluding client".to_owned(),
@@ -133,6 +136,7 @@ impl Run {
                 "mode": "certified", "unit": "record", "neighbours": self.neighbours.relation(),
                 "epsilon": plan.total.to_approx_dp(self.delta).epsilon(), "delta": self.delta,
                 "mu": plan.total.mu()?, "slack": plan.total.slack(),
+                "protocol_failure": plan.total.failure(),
                 "statement": self.statement(plan),
             },
             "participation": participation, "honest": participation.honest(),
@@ -198,7 +202,8 @@ impl Run {
             participation.honest(),
         );
         let mu = answer["guarantee"]["mu"].as_f64().unwrap_or(f64::NAN);
-        text += &format!("mu = {mu:.9}, slack = {:.3e}\n\n", plan.total.slack());
+        let slack = shown_cost(plan.total.slack());
+        text += &format!("mu = {mu}, slack = {slack}\n\n");
         text + &sums_table(plan)
     }
 }
@@ -241,7 +246,7 @@ fn sums_table(plan: &RunPlan) -> String {
                 block.bounds.coordinate_bound().to_string(),
                 format!("{:.4}", block.share_variance.to_f64()),
                 if first {
-                    format!("{:.6}", cost.squared_mu().sqrt())
+                    cost.mu().map_or_else(|_| String::new(), Mu::shown)
                 } else {
                     String::new()
                 },

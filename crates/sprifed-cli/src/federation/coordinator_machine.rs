@@ -174,9 +174,9 @@ pub(super) fn planned_guarantee(study: &StudyCoordinator) -> String {
         sprifed_noise::Provenance::Simulated => "NOT PRIVATE, a rehearsal with repeatable noise: ",
     };
     format!(
-        "{label}at most ({:.4}, {})-DP for each {unit} under {relation}; the noise is added by {}",
-        (epsilon_of(agreed.ceiling()) * 1e4).ceil() / 1e4,
-        agreed.ceiling().delta(),
+        "{label}at most ({}, {})-DP for each {unit} under {relation}; the noise is added by {}",
+        agreed.ceiling().epsilon().shown(),
+        agreed.ceiling().delta().shown(),
         agreed.participation().words(),
     )
 }

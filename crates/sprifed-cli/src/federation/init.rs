@@ -171,10 +171,10 @@ impl Init {
             "quorum": agreed.participation().quorum(),
             "colluders": agreed.participation().colluders(),
         });
-        output.answer(&answer, |answer| {
+        output.answer(&answer, |_| {
             format!(
                 "{}{}: {} over {} features, {} parties, {} sums.\n\
-                 ({:.4}, {delta})-DP for each {} under {}, at most {:.4} with all repetitions; the noise will \
+                 ({}, {})-DP for each {} under {}, at most epsilon = {} with all repetitions; the noise will \
                  be added by {}.\n\n\
                  coordinator's key {}\n\
                  give each party its folder {}/for-NAME, by a way that you both trust;\n\
@@ -191,10 +191,11 @@ impl Init {
                 agreement.setting.n_features,
                 agreement.parties.len(),
                 agreed.n_steps(),
-                answer["epsilon"].as_f64().unwrap_or(f64::NAN),
+                planned.map_or("0".to_owned(), |planned| planned.epsilon().shown()),
+                delta.shown(),
                 agreement.plan.unit.words(),
                 agreement.plan.relation.words(),
-                agreed.ceiling().epsilon().get(),
+                agreed.ceiling().epsilon().shown(),
                 agreed.participation().words(),
                 agreement.coordinator,
                 self.folder.display(),

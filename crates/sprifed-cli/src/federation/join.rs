@@ -16,6 +16,7 @@ use sprifed_net::{
     LogLevel, Persistence, Refused, SqliteJournal, certificate_name, start_logs,
 };
 use sprifed_noise::Provenance;
+use sprifed_privacy::{shown_cost, shown_delta};
 use sprifed_query::RecordSource as _;
 use sprifed_secure_sum::{ClientId, IdentityKey};
 use sprifed_study::{Agreed, Digest, PartyKey, PartyReceipt, StudyParty};
@@ -197,7 +198,8 @@ impl Join {
         output.answer(&answer, |_| {
             let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
             let charged = if is_protected {
-                format!("this party was charged epsilon = {:.4}", cost.epsilon)
+                let charged = shown_cost(cost.epsilon);
+                format!("this party was charged epsilon = {charged}")
             } else {
                 "the study PROTECTED NOBODY and is in no total".to_owned()
             };
@@ -338,7 +340,7 @@ impl Join {
         let (unit, relation) = (agreement.plan.unit.words(), agreement.plan.relation.words());
         let mut note = format!(
             "{}{}: {} over {} features, {} parties, at most epsilon = {} at delta = {} for each {unit} under \
-             {relation}; this party's other studies of that kind cost epsilon = {:.4} at delta = {:e}",
+             {relation}; this party's other studies of that kind cost epsilon = {} at delta = {}",
             if is_protected {
                 ""
             } else {
@@ -348,10 +350,10 @@ impl Join {
             agreement.procedure,
             agreement.setting.n_features,
             agreement.parties.len(),
-            agreed.ceiling().epsilon(),
-            agreed.ceiling().delta(),
-            spent.epsilon,
-            spent.delta,
+            agreed.ceiling().epsilon().shown(),
+            agreed.ceiling().delta().shown(),
+            shown_cost(spent.epsilon),
+            shown_delta(spent.delta),
         );
         if unprotected > 0 {
             note += &format!("; {unprotected} studies with simulated noise are in no total");

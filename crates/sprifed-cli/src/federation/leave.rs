@@ -10,6 +10,7 @@ use serde_json::json;
 use sprifed_net::{
     Cost, CountedJournal, Journal as _, JournalView, LifetimeLine, Protection, SqliteJournal,
 };
+use sprifed_privacy::{shown_cost, shown_delta};
 use sprifed_study::{Agreed, JournalLine, charged_by};
 
 use super::coordinate::read_study;
@@ -166,8 +167,9 @@ fn say(line: &LifetimeLine, cost: Cost, output: &Output) {
     output.answer(&answer, |_| {
         let counted = if is_protected {
             format!(
-                "the ledger counts what was charged, epsilon = {:.4} at delta = {:e}",
-                cost.epsilon, cost.delta
+                "the ledger counts what was charged, epsilon = {} at delta = {}",
+                shown_cost(cost.epsilon),
+                shown_delta(cost.delta)
             )
         } else {
             "the study PROTECTED NOBODY and is in no total".to_owned()

@@ -7,6 +7,7 @@ use sprifed_fit::parse_policy;
 use sprifed_net::{
     LifetimeLedger, LifetimeLine, LifetimeTotal, Protection, SqliteJournal, folder_name, totals_of,
 };
+use sprifed_privacy::{shown_cost, shown_delta};
 use sprifed_study::{Digest, Policy};
 
 use super::read;
@@ -117,11 +118,11 @@ pub(super) fn study_folders(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 pub(super) fn words_of_totals(lines: &[LifetimeLine]) -> String {
     let total = |total: LifetimeTotal| {
         format!(
-            "in all, for each {} under {}: epsilon = {:.4} at delta = {:e} in {} studies",
+            "in all, for each {} under {}: epsilon = {} at delta = {} in {} studies",
             total.kind.unit,
             total.kind.neighbours,
-            (total.cost.epsilon * 1e4).ceil() / 1e4,
-            total.cost.delta,
+            shown_cost(total.cost.epsilon),
+            shown_delta(total.cost.delta),
             total.studies
         )
     };

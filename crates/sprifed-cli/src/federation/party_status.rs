@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use sprifed_net::{JournalView, LifetimeLedger, LifetimeLine, Protection, SqliteJournal};
+use sprifed_privacy::{shown_cost, shown_delta};
 use sprifed_study::{Agreed, JournalLine, PartyReceipt, charged_by};
 
 use super::coordinate::read_study;
@@ -192,8 +193,8 @@ impl Part {
                 agreement.setting.n_features,
                 agreement.parties.len(),
                 agreed.n_steps(),
-                agreed.ceiling().epsilon(),
-                agreed.ceiling().delta(),
+                agreed.ceiling().epsilon().shown(),
+                agreed.ceiling().delta().shown(),
                 agreement.plan.unit.words(),
                 agreement.plan.relation.words(),
                 agreement.coordinator,
@@ -204,9 +205,10 @@ impl Part {
                 "  NOT PROTECTED: its noise is simulated and no epsilon bounds it\n".to_owned()
             }
             (true, Some(spent)) => format!(
-                "  spent epsilon = {spent:.4}; counted {:.4} at delta = {:e}{}\n",
-                self.line.cost.epsilon,
-                self.line.cost.delta,
+                "  spent epsilon = {}; counted {} at delta = {}{}\n",
+                shown_cost(spent),
+                shown_cost(self.line.cost.epsilon),
+                shown_delta(self.line.cost.delta),
                 if self.line.is_settled {
                     ""
                 } else {
@@ -214,8 +216,9 @@ impl Part {
                 },
             ),
             (true, None) => format!(
-                "  counted epsilon = {:.4} at delta = {:e}\n",
-                self.line.cost.epsilon, self.line.cost.delta
+                "  counted epsilon = {} at delta = {}\n",
+                shown_cost(self.line.cost.epsilon),
+                shown_delta(self.line.cost.delta)
             ),
         };
         text + "\n"

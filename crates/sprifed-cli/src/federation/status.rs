@@ -7,6 +7,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use sprifed_fit::{Document, study_files};
 use sprifed_net::{StatusView, stored_status};
+use sprifed_privacy::shown_cost;
 use sprifed_study::Agreed;
 
 use super::coordinate::{CANCELLED, STATE, open_machine, read_study, refuse_lost_state};
@@ -82,13 +83,13 @@ fn words(status: &StatusView, is_begun: bool, cancelled: bool) -> String {
         (false, false) => "not begun",
     };
     let mut text = format!(
-        "{}: {state}\n{}\nsums {} of {}; epsilon {:.4} of at most {:.4} spent\n",
+        "{}: {state}\n{}\nsums {} of {}; epsilon {} of at most {} spent\n",
         status.title,
         status.guarantee,
         status.progress.done,
         status.progress.planned,
-        status.budget.epsilon_spent,
-        status.budget.epsilon_planned,
+        shown_cost(status.budget.epsilon_spent),
+        shown_cost(status.budget.epsilon_planned),
     );
     for party in &status.parties {
         text += &format!("  {} {}\n", party.name, party.state.name());

@@ -187,9 +187,9 @@ fn words(verified: &Verified, charged: Option<&(String, Option<Epsilon>)>) -> St
     let computed =
         format!("computed again from the receipt alone; signed by the coordinator{signers}");
     if let Some((name, epsilon)) = charged {
-        let epsilon = epsilon.map_or(0.0, Epsilon::get);
+        let epsilon = epsilon.map_or("0".to_owned(), Epsilon::shown);
         return format!(
-            "{statement}.\nVERIFIED: {computed}; {name} signs that it was charged epsilon = {epsilon:.4}. This receipt \
+            "{statement}.\nVERIFIED: {computed}; {name} signs that it was charged epsilon = {epsilon}. This receipt \
              speaks for {name}, not for the other parties"
         );
     }

@@ -1,7 +1,7 @@
 //! The page about a fit: what the text says, with a chart, the rounds and the budget.
 
 use sprifed_experiments::{Bar, FitPage, Round};
-use sprifed_privacy::Epsilon;
+use sprifed_privacy::{Epsilon, shown_cost};
 use sprifed_query::PlannedStep;
 
 use super::report::Report;
@@ -89,11 +89,11 @@ fn budget(model: &Model) -> Vec<(String, String)> {
         let ledger = &receipt.ledger;
         lines.push((
             "budget, epsilon".to_owned(),
-            ledger.budget.epsilon().to_string(),
+            ledger.budget.epsilon().shown(),
         ));
-        lines.push(("delta".to_owned(), ledger.budget.delta().to_string()));
+        lines.push(("delta".to_owned(), ledger.budget.delta().shown()));
         let spent = ledger.spent.map_or(0.0, Epsilon::get);
-        lines.push(("spent, epsilon".to_owned(), format!("{spent:.4}")));
+        lines.push(("spent, epsilon".to_owned(), shown_cost(spent)));
         lines.push((
             "charges in the ledger".to_owned(),
             ledger.entries.len().to_string(),

@@ -7,6 +7,7 @@ mod bad_input;
 mod baselines;
 mod bench;
 mod command;
+mod delta;
 mod experiment;
 mod federation;
 mod fit;

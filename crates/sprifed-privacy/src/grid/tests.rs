@@ -35,7 +35,7 @@ fn any_double() -> impl Strategy<Value = f64> {
 }
 
 #[test]
-fn the_plan_of_the_specification_is_met() {
+fn the_plan_of_the_grid_is_met() {
     // p = 10⁴, μ_p = 0.4, h = 2000: ternary inputs suffice, with a share variance of 31.25.
     let tau = parse_exact("62500").unwrap();
     let block = request(10_000, tau).plan(shares(2000, 2000, 0)).unwrap();
@@ -102,7 +102,7 @@ fn rounding_is_unbiased_inside_the_box() {
 }
 
 #[test]
-fn conditional_rounding_accepts_the_norms_of_the_specification() {
+fn conditional_rounding_accepts_the_norms_of_its_bound() {
     // c = 5, d = 10⁴, β = e^(−1/2): c² + d/4 + (c + √d/2) = 2580 exactly.
     assert_eq!(accepted_squared_norm(5.0, 10_000, -0.5), 2580);
     // Never more than rounding can reach at all: (c + √d)².

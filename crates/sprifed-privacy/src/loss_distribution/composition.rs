@@ -15,6 +15,8 @@
 //! - A relative 1e-9 for the evaluation of the formulas.
 //!
 //! Mass below the window reappears at its upper end, which can only raise δ.
+//!
+//! docs/proofs/composition.md derives each of these.
 
 use rustfft::FftPlanner;
 use rustfft::num_complex::Complex;

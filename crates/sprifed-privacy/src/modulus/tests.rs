@@ -81,7 +81,7 @@ fn a_modulus_below_two_or_above_two_to_the_62_is_refused() {
 }
 
 #[test]
-fn decoding_covers_the_range_of_the_specification() {
+fn decoding_covers_the_whole_range() {
     for modulus in 2u64..20 {
         let q = Modulus::new(modulus).unwrap();
         let mut decoded: Vec<i64> = (0..modulus).map(|value| q.decode(value)).collect();

@@ -149,7 +149,7 @@ fn factor_by_search(others: f64) -> f64 {
 }
 
 #[test]
-fn the_table_of_the_specification_holds() {
+fn the_table_of_exact_sensitivities_holds() {
     let limits = bounds(2.0, 3.0);
     let clip = residual_clip(0.5);
     let cases = [

@@ -25,6 +25,35 @@ fn few_clients_all_mask_with_each_other() {
 }
 
 #[test]
+fn one_honest_client_needs_all_others() {
+    for clients in [2, 3, 7, 255] {
+        let parameters = choose(clients, clients, clients - 1).expect("exists");
+        assert!(parameters.is_complete(clients));
+        assert_eq!(parameters.threshold(), clients - 1);
+        assert_eq!(parameters.least_in_window(), clients);
+        assert_eq!(parameters.confirmations(), clients);
+    }
+    // A client that may be missing could be told another survivor set.
+    assert!(matches!(
+        choose(3, 2, 1),
+        Err(NoParameters::QuorumTooSmall { required: 3, .. })
+    ));
+}
+
+#[test]
+fn colluders_never_fill_a_neighbourhood_of_the_complete_graph() {
+    for clients in 2..=COMPLETE_GRAPH_UP_TO {
+        for colluders in 0..clients - 1 {
+            let Ok(parameters) = choose(clients, clients, colluders) else {
+                continue;
+            };
+            assert!(parameters.threshold() > colluders, "{parameters:?}");
+            assert!(parameters.least_in_window() > colluders, "{parameters:?}");
+        }
+    }
+}
+
+#[test]
 fn many_clients_have_few_neighbours() {
     let mut last = 0;
     for clients in [100, 600, 1100, 2100, 8000] {
@@ -54,7 +83,10 @@ fn chosen_numbers_keep_their_promises_with_the_stated_probability() {
         let gap = half - parameters.least_in_window() + 1;
         let gap = factorials.log_upper_tail(clients, dropouts, half, gap);
         for event in [opened, cut, stuck, gap] {
-            assert!(event + union <= LOG_FAILURE, "{parameters:?}: {event}");
+            assert!(
+                event + union <= LOG_GRAPH_FAILURE,
+                "{parameters:?}: {event}"
+            );
         }
     }
 }

@@ -125,6 +125,24 @@ fn contradictions_are_refused_and_named() {
 }
 
 #[test]
+fn a_delta_that_the_protocol_uses_up_is_refused_with_the_least() {
+    for (parties, least) in [(3, "5.422e-20"), (50, "4.548e-13")] {
+        let mut changed = agreement(TestStudy {
+            parties,
+            ..TestStudy::default()
+        });
+        let budget = ApproxDp::new(
+            changed.plan.budget.epsilon(),
+            Delta::try_from(1e-30).expect("legal"),
+        );
+        (changed.plan.budget, changed.setting.budget) = (budget, budget);
+        let refused = Agreed::new(changed).expect_err("refused").to_string();
+        assert!(refused.contains("delta is 1e-30"), "{refused}");
+        assert!(refused.contains(least), "{refused}");
+    }
+}
+
+#[test]
 fn text_that_could_deceive_a_reader_is_refused_wherever_it_stands() {
     type Change = fn(&mut Agreement, String);
     let places: [(&str, Change); 5] = [

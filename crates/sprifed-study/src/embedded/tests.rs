@@ -208,3 +208,60 @@ fn a_procedure_that_needs_choices_is_refused() {
     assert!(words.contains("grad or sieve"), "{words}");
     assert_eq!(embedded.ledger().spent(), None);
 }
+
+#[test]
+fn two_parties_study_together_and_each_adds_the_whole_noise() {
+    let units = 150;
+    let study = agreed(TestStudy {
+        parties: 2,
+        units,
+        ..TestStudy::default()
+    });
+    assert_eq!(study.participation().honest(), 1);
+    let curator = study.step(0).expect("a step").to_sum_plan();
+    let relation = study.agreement().plan.relation;
+    // One share alone pays for the whole cost, as a curator's noise would.
+    assert_eq!(
+        curator.cost(study.agreement().plan.origin, relation),
+        curator.cost(sprifed_privacy::NoiseOrigin::Curator, relation)
+    );
+    let world = TestWorld::new(2 * units as usize, 30);
+    let agreement = study.agreement();
+    let mut embedded = open(&study, &world, Box::new(everybody));
+    let fit = agreement
+        .procedure
+        .run_on_sums(agreement.setting, &mut embedded, |_| {})
+        .expect("a fit");
+    let mut found: Vec<u32> = fit.model.terms.iter().map(|(term, _)| *term).collect();
+    found.sort_unstable();
+    assert_eq!(found, TestWorld::SUPPORT);
+}
+
+#[test]
+fn without_one_of_two_parties_there_is_no_sum() {
+    let study = agreed(TestStudy {
+        parties: 2,
+        units: 20,
+        ..TestStudy::default()
+    });
+    let world = TestWorld::new(40, 30);
+    let attendance =
+        |phase: Phase, _: u32, party: ClientId| phase != Phase::Upload || party != ClientId(1);
+    let mut embedded = open(&study, &world, Box::new(attendance));
+    let query = first_query(&study);
+    let planned = study.step(0).expect("a step").clone();
+    let ended = embedded.answer(&query, &planned);
+    assert!(
+        matches!(
+            ended,
+            Err(EmbeddedError::Abandoned {
+                reason: Abandoned::QuorumLost {
+                    found: 1,
+                    required: 2
+                },
+                ..
+            })
+        ),
+        "{ended:?}"
+    );
+}

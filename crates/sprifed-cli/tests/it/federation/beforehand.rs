@@ -54,6 +54,19 @@ fn a_study_is_made_whole_or_not_at_all() {
 }
 
 #[test]
+fn a_delta_that_the_protocol_uses_up_is_refused_with_the_least() {
+    let stage = Stage::new("delta", Kind::default());
+    let mut init = init(&stage, ["p0", "p1", "p2"], "localhost:1");
+    let (code, said) = refusal(init.args(["--delta", "1e-30"]));
+    assert_eq!(code, Some(2), "{said}");
+    assert!(
+        said.contains("delta is 1e-30, but it must be above 5.422e-20"),
+        "{said}"
+    );
+    assert!(!stage.folder.join("new").exists());
+}
+
+#[test]
 fn a_roster_has_one_certificate_for_each_party() {
     let stage = Stage::new("roster", Kind::default());
     let path = stage.study().join("roster.json");

@@ -84,8 +84,9 @@ impl Stage {
         for party in 0..kind.parties {
             let policy = format!(
                 "coordinators = [{key}]\nlargest-epsilon-per-study = 200.0\nlargest-epsilon-in-total = 200.0\n\
-                 largest-delta = 1e-5\nlargest-delta-in-total = 1e-5\nsmallest-quorum = 3\nlargest-colluder-share = 0.0\n\
-                 procedures = [\"sieve\"]\nunits = [\"record\"]\nneighbours = [\"zero-out\"]\nallow-simulated-noise = true\n"
+                 largest-delta = 1e-5\nlargest-delta-in-total = 1e-5\nsmallest-quorum = {}\nlargest-colluder-share = 0.0\n\
+                 procedures = [\"sieve\"]\nunits = [\"record\"]\nneighbours = [\"zero-out\"]\nallow-simulated-noise = true\n",
+                kind.quorum.min(3),
             );
             fs::write(stage.party(party).join("policy.toml"), policy).unwrap();
         }

@@ -137,3 +137,28 @@ fn secret_noise_finds_the_features_at_a_generous_budget() {
     let again = stage.coordinate().output().unwrap();
     assert!(again.status.success(), "a finished study says so again");
 }
+
+#[test]
+fn two_parties_study_with_a_whole_share_of_noise_each() {
+    let kind = Kind {
+        parties: 2,
+        quorum: 2,
+        ..Kind::default()
+    };
+    let stage = Stage::new("two", kind);
+    run_whole(&stage);
+    stage.check_result();
+    let receipt = stage.receipt();
+    let participation = &receipt["receipt"]["agreement"]["plan"]["origin"]["shares"];
+    let two = serde_json::json!({ "clients": 2, "quorum": 2, "colluders": 1 });
+    assert_eq!(*participation, two);
+    assert_eq!(support(&receipt["receipt"]["fit"]), [3, 8]);
+    for sum in receipt["receipt"]["sums"].as_array().unwrap() {
+        let survivors = &sum["outcome"]["unmasked"]["survivors"];
+        assert_eq!(*survivors, serde_json::json!([0, 1]));
+    }
+    let path = stage.study().join("result/receipt.json");
+    let verified = succeed(sprifed().arg("verify").arg(&path).arg("--json"));
+    let verified: Value = serde_json::from_slice(&verified.stdout).unwrap();
+    assert_eq!(verified["signed_by"].as_array().unwrap().len(), 2);
+}

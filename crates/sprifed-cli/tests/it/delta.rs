@@ -1,0 +1,79 @@
+//! The delta of secure sums: the noise's and the protocol's, together.
+
+use crate::command::{answer, assert_near, number, sprifed, text};
+use crate::fit::table::Folder;
+
+/// Each command that plans secure sums, up to its delta.
+const COMMANDS: [&str; 3] = [
+    "plan --records 300 --features 20 --sparsity 2 --epsilon 5 --forecast-trials 0 --backend secure-sum",
+    "simulate --procedure grad --records 300 --features 20 --sparsity 2 --epsilon 5 --trials 1 --backend secure-sum",
+    "account plan --algorithm omp --colluders 1 --features 20 --sparsity 2 --mu-p 0.4 --mu-s 0.1",
+];
+
+#[test]
+fn a_delta_that_the_protocol_uses_up_is_refused_with_the_least() {
+    for command in COMMANDS {
+        for (clients, least) in [(3, "above 5.422e-20"), (50, "above 4.548e-13")] {
+            let ended = sprifed(&format!("{command} --clients {clients} --delta 1e-30"));
+            assert_eq!(
+                (ended.exit_code, ended.stdout.as_str()),
+                (2, ""),
+                "{command}"
+            );
+            let said = &ended.stderr;
+            assert!(said.contains("delta is 1e-30, but it must be"), "{said}");
+            assert!(said.contains(least), "{said}");
+        }
+    }
+    // A curator runs no protocol that could fail.
+    let alone = "plan --records 300 --features 20 --sparsity 2 --epsilon 5 --forecast-trials 0 --delta 1e-30";
+    assert_eq!(number(&answer(alone), "/guarantee/protocol_failure"), 0.0);
+}
+
+#[test]
+fn a_fit_is_refused_too_before_anything_is_spent() {
+    let folder = Folder::new("small_delta");
+    let ended =
+        folder.fit("--sparsity 3 --epsilon 5 --backend secure-sum --clients 3 --delta 1e-30");
+    assert_eq!(ended.exit_code, 2, "{}", ended.stderr);
+    assert!(ended.stderr.contains("above 5.422e-20"), "{}", ended.stderr);
+}
+
+#[test]
+fn epsilon_is_that_of_the_noise_at_what_the_protocol_leaves_of_delta() {
+    let (total, failure) = (1e-19, 2f64.powi(-64));
+    let folder = Folder::new("delta_parts");
+    let fit = folder
+        .fit("--sparsity 3 --epsilon 5 --backend secure-sum --clients 3 --delta 1e-19 --json");
+    let plan = |command: &str| answer(&format!("{command} --clients 3 --delta 1e-19"));
+    for found in [fit.json(), plan(COMMANDS[0]), plan(COMMANDS[2])] {
+        assert_eq!(number(&found, "/guarantee/protocol_failure"), failure);
+        assert_eq!(number(&found, "/guarantee/delta"), total);
+        let mu = number(&found, "/guarantee/mu");
+        let left = total - failure;
+        let noise = answer(&format!("account epsilon --mu {mu} --delta {left:e}"));
+        let epsilon = number(&found, "/guarantee/epsilon");
+        assert_near(epsilon, number(&noise, "/epsilon"), 1e-9);
+        let naive = answer(&format!("account epsilon --mu {mu} --delta {total:e}"));
+        assert!(epsilon > number(&naive, "/epsilon") + 1e-3);
+    }
+}
+
+#[test]
+fn two_clients_are_enough_for_secure_sums() {
+    let planned = answer(&format!("{} --clients 2 --delta 1e-6", COMMANDS[0]));
+    let curator = COMMANDS[0].replace("--backend secure-sum", "");
+    let alone = answer(&format!("{curator} --delta 1e-6"));
+    // Two whole shares of noise: the square root of two times a curator's.
+    for (two, one) in [(&planned, &alone)] {
+        let noise = |found, step| number(found, &format!("/steps/{step}/relative_noise/0"));
+        let ratio = noise(two, 0) / noise(one, 0);
+        assert_near(ratio, core::f64::consts::SQRT_2, 0.02);
+    }
+    let said = text(&format!("{} --clients 2 --delta 1e-6", COMMANDS[1]));
+    assert!(said.contains("the 2 clients themselves"), "{said}");
+    let folder = Folder::new("two_clients");
+    let fit = folder.fit("--sparsity 3 --epsilon 50 --backend secure-sum --clients 2 --json");
+    assert_eq!(fit.exit_code, 0, "{}", fit.stderr);
+    assert_eq!(fit.json()["clients"], 2);
+}
