@@ -230,7 +230,7 @@ fn two_parties_study_together_and_each_adds_the_whole_noise() {
     let mut embedded = open(&study, &world, Box::new(everybody));
     let fit = agreement
         .procedure
-        .run_on_sums(agreement.setting, &mut embedded, |_| {})
+        .run_on_sums(&agreement.setting, &mut embedded, |_| {})
         .expect("a fit");
     let mut found: Vec<u32> = fit.model.terms.iter().map(|(term, _)| *term).collect();
     found.sort_unstable();
@@ -249,8 +249,7 @@ fn without_one_of_two_parties_there_is_no_sum() {
         |phase: Phase, _: u32, party: ClientId| phase != Phase::Upload || party != ClientId(1);
     let mut embedded = open(&study, &world, Box::new(attendance));
     let query = first_query(&study);
-    let planned = study.step(0).expect("a step").clone();
-    let ended = embedded.answer(&query, &planned);
+    let ended = embedded.answer(&query);
     assert!(
         matches!(
             ended,
