@@ -216,7 +216,8 @@ impl Cost {
             .iter()
             .map(chosen)
             .sum::<Result<f64, _>>()?;
-        let rho = Rho::try_from(sums.map_or(0.0, |mu| mu.to_rho().get()) + choices)?;
+        let total = sums.map_or(0.0, |mu| mu.to_rho().get()) + choices;
+        let rho = Rho::try_from(total * (1.0 + 1e-12))?;
         let slack = spending.sums().map_or(0.0, SumCost::slack);
         Ok(Self {
             mu: sums.filter(|_| spending.selections().is_empty()),

@@ -13,6 +13,7 @@ mod machine_paths;
 mod manifests;
 mod names;
 mod paper_paths;
+mod proofs;
 mod rounding;
 pub(crate) mod vectors;
 
@@ -27,6 +28,7 @@ pub(crate) fn check(repository: &Repository) -> Report {
     report.findings.extend(manifests::check(repository));
     report.findings.extend(citations::check(repository));
     report.findings.extend(paper_paths::check(repository));
+    report.findings.extend(proofs::check(repository));
     report.findings.extend(rounding::check(repository));
     report.findings.extend(vectors::check(repository));
     let bans = bans::check(repository);
