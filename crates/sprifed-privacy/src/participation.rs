@@ -98,10 +98,9 @@ impl Participation {
             colluders,
         } = self;
         format!(
-            "the {clients} clients themselves, each a share: it holds towards everybody, a coordinator that \
-             follows the protocol included, against computationally bounded readers who know the shares of at \
-             most {colluders} of them (a client among the readers knows its own); a sum of fewer than {quorum} \
-             is never opened"
+            "the {clients} clients themselves, each a share: it holds towards everybody, the coordinator \
+             included, against computationally bounded readers who know the shares of at most {colluders} of \
+             them (a client among the readers knows its own); a sum of fewer than {quorum} is never opened"
         )
     }
 
