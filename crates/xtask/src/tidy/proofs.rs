@@ -73,9 +73,15 @@ mod tests {
     fn a_proof_or_section_that_does_not_exist_is_found() {
         for cited in ["docs/proofs/other.md", "docs/proofs/noise.md#2-more"] {
             let sample = format!("\n/// See {cited}.\n");
-            let found = told(&check(&Repository::sample([PAGE, ("crates/a/src/b.rs", &sample)])));
+            let found = told(&check(&Repository::sample([
+                PAGE,
+                ("crates/a/src/b.rs", &sample),
+            ])));
             assert_eq!(found.len(), 1, "{cited}");
-            assert!(found[0].starts_with("crates/a/src/b.rs:2: cites"), "{found:?}");
+            assert!(
+                found[0].starts_with("crates/a/src/b.rs:2: cites"),
+                "{found:?}"
+            );
         }
     }
 
