@@ -18,6 +18,9 @@ import numpy as np
 from sprifed._core import draft_invitation, simulated_identity
 
 POLICY = """coordinators = ["{coordinator}"]
+purposes = ["{purpose}"]
+columns = ["x*", "y"]
+expires = "2999-12-31"
 largest-epsilon-per-study = {epsilon}
 largest-epsilon-in-total = {total}
 largest-delta = 1e-5
@@ -28,7 +31,12 @@ procedures = ["{procedure}"]
 units = ["record"]
 neighbours = ["zero-out"]
 allow-simulated-noise = true
+
+[partners]
+{partners}
 """
+
+PURPOSE = "trying out"
 
 SCHEMA = """[response]
 name = "y"
@@ -72,6 +80,7 @@ class Rehearsal:
         secret, _ = simulated_identity(self.seed)
         terms = {
             "title": "a rehearsal",
+            "purpose": PURPOSE,
             "parties": [self._public(place) for place in range(self.parties)],
             "data": {"schema": SCHEMA, "features": self.columns()[:-1]},
             "sparsity": self.sparsity,
@@ -107,7 +116,12 @@ class Rehearsal:
         write_private(folder / "identity.key", secret)
         (folder / "party.json").write_text(json.dumps(self._public(place)))
         limits = {"epsilon": self.epsilon, "total": 10 * self.epsilon}
-        (folder / "policy.toml").write_text(POLICY.format(coordinator=coordinator, procedure=self.procedure, **limits))
+        others = (self._public(other) for other in range(self.parties) if other != place)
+        partners = "\n".join(f'{other["name"]} = "{other["identity"]}"' for other in others)
+        policy = POLICY.format(
+            coordinator=coordinator, procedure=self.procedure, purpose=PURPOSE, partners=partners, **limits
+        )
+        (folder / "policy.toml").write_text(policy)
         with (folder / "data.csv").open("w", newline="") as file:
             rows = csv.writer(file)
             rows.writerow(self.columns())

@@ -18,18 +18,28 @@ for name in north south west; do
 done
 
 # 2. The coordinator writes down the study and makes an invitation for each.
-"$sprifed" study init heart --title "Heart risk" \
+purpose="which measurements predict the heart risk"
+"$sprifed" study init heart --title "Heart risk" --purpose "$purpose" \
     --party north/party.json --party south/party.json --party west/party.json \
     --schema "$here/schema.toml" --columns data/header.csv \
     --sparsity 3 --epsilon 6 --delta 1e-6 --procedure grad \
     --address "localhost:$port"
 
-# 3. Each hospital reads the coordinator's key by telephone and allows it in its policy.
+# 3. Each hospital compares the keys of the coordinator and of the other hospitals by telephone, writes into its policy
+#    what it agrees to, and checks the study.
 key=$(sed -n 's/^ *"coordinator": "\([0-9a-f]*\)".*/\1/p' heart/invitation.json)
 for name in north south west; do
     sed -i.first -e "s/^coordinators = .*/coordinators = [\"$key\"]/" \
+        -e "s/^purposes = .*/purposes = [\"$purpose\"]/" \
+        -e 's/^columns = .*/columns = ["risk", "m*"]/' \
         -e 's/^largest-epsilon-per-study = .*/largest-epsilon-per-study = 6.0/' "$name/policy.toml"
+    for other in north south west; do
+        [ "$other" = "$name" ] || sed -n "s/^ *\"identity\": \(\"[0-9a-f]*\"\).*/$other = \1/p" "$other/party.json" \
+            >> "$name/policy.toml"
+    done
+    "$sprifed" join "heart/for-$name" --identity "$name" --data "data/$name.csv" --check > "$name.check.txt"
 done
+cat north.check.txt
 
 # 4. The coordinator serves, the hospitals join.
 "$sprifed" coordinate heart --listen "127.0.0.1:$port" ${PAGE:+--page "$PAGE"} --stay 5 \

@@ -322,6 +322,22 @@ def test_a_policy_refuses_a_study_before_the_table_is_opened(engine):
     assert "the quorum is 4, but this party's policy requires at least 6" in reason
 
 
+def test_a_party_that_the_policy_does_not_list_is_no_partner(engine):
+    policy = engine.parties / "0" / "policy.toml"
+    policy.write_text(policy.read_text().replace("party-3 =", "# party-3 ="))
+    (report,) = engine.exchange(0, [], known=False)
+    engine.coordinator.receive(0, report)
+    ((_, reason),) = engine.coordinator.status()[1]
+    assert 'a partner is "party-3" with the key' in reason
+    assert "party-4" not in reason
+
+
+def test_with_an_officer_only_a_signed_policy_counts(engine):
+    (engine.parties / "0" / "officer.pub").write_text(simulated_identity(7)[1] + "\n")
+    with pytest.raises(Exception, match="has no signature"):
+        engine.exchange(0, [], known=False)
+
+
 def test_the_lifetime_ledger_counts_earlier_studies(tmp_path):
     secret = replace(SMALL, noise="cryptographic", **FEW_SUMS)
     first = Engine(secret.write(tmp_path / "first"), secret)

@@ -9,6 +9,7 @@
 //! No secret leaves its owner: a party sends its public key and gets an invitation.
 
 mod address;
+mod check;
 mod coordinate;
 mod coordinator_machine;
 mod crowd;
@@ -17,6 +18,7 @@ mod init;
 mod invitation_folder;
 mod join;
 mod leave;
+mod officer;
 mod party_ledger;
 mod party_machine;
 mod party_status;
@@ -33,7 +35,7 @@ use sprifed_net::{NetError, StoreError};
 use sprifed_study::Receipt;
 
 pub(crate) use self::coordinate::Coordinate;
-pub(crate) use self::crowd::{SEED, run_crowd};
+pub(crate) use self::crowd::{SEED, run_crowd, tls_key_of};
 pub(crate) use self::join::Join;
 pub(crate) use self::verify::Verify;
 use crate::failure::{Explained, Failure};
@@ -42,13 +44,23 @@ use crate::output::Output;
 /// `study …`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Task {
-    /// A party makes its identity key, a first policy and the public file for the coordinator.
+    /// A party makes its identity key, its TLS key, a first policy and the public file for the coordinator.
     ///
     /// Example: sprifed study identity north --records 400
+    ///
+    /// Example: sprifed study identity north --records 400 --officer dpo/officer.pub
     Identity(identity::MakeIdentity),
+    /// A data-protection officer makes the key that signs policies.
+    ///
+    /// Example: sprifed study officer dpo
+    Officer(officer::MakeOfficer),
+    /// A data-protection officer signs a party's policy, after reading it.
+    ///
+    /// Example: sprifed study sign-policy north/policy.toml --officer dpo
+    SignPolicy(officer::SignPolicy),
     /// The coordinator writes down what all parties agree on, and an invitation for each.
     ///
-    /// Example: sprifed study init heart --party north/party.json --party south/party.json --party
+    /// Example: sprifed study init heart --purpose "which measurements predict the risk" --party north/party.json --party south/party.json --party
     /// west/party.json --schema schema.toml --columns header.csv --sparsity 5 --epsilon 3
     /// --address coordinator.example.org:8443
     Init(init::Init),
@@ -78,6 +90,8 @@ pub(crate) enum Task {
 pub(crate) fn run(task: &Task, output: &Output) -> Result<(), Failure> {
     match task {
         Task::Identity(request) => request.run(output),
+        Task::Officer(request) => request.run(output),
+        Task::SignPolicy(request) => request.run(output),
         Task::Init(request) => request.run(output),
         Task::Status(request) => request.run(output),
         Task::Cancel(request) => request.run(output),

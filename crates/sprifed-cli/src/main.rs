@@ -104,6 +104,8 @@ enum Command {
     Coordinate(federation::Coordinate),
     /// Take part in a study with a local table, by one's own policy.
     ///
+    /// Example: sprifed join for-north --identity north --data north.csv --check
+    ///
     /// Example: sprifed join for-north --identity north --data north.csv
     Join(federation::Join),
     /// Recompute the guarantee of a receipt from its own contents.

@@ -9,10 +9,14 @@ mod outcome;
 mod policy;
 mod records;
 mod terms;
+mod words;
 
-pub use draft::{Draft, PublicParty, check_party_name};
-pub use invitation::Invitation;
+pub use draft::{CertificateRequest, Draft, PublicParty, check_party_name};
+pub use invitation::{Invitation, Reach};
 pub use outcome::{named_terms, study_files};
-pub use policy::parse_policy;
+pub use policy::{
+    OFFICER_FILE, POLICY_FILE, key_of, parse_policy, read_policy, sign_policy, signature_of,
+};
 pub use records::PartyRecords;
 pub use terms::DataTerms;
+pub use words::words_of_digest;

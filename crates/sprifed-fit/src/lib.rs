@@ -23,8 +23,9 @@ pub use backend::{Backend, BackendRequest, trust_words};
 pub use document::{Document, Proof};
 pub use failure::{Blame, Failure};
 pub use federation::{
-    DataTerms, Draft, Invitation, PartyRecords, PublicParty, check_party_name, named_terms,
-    parse_policy, study_files,
+    CertificateRequest, DataTerms, Draft, Invitation, OFFICER_FILE, POLICY_FILE, PartyRecords,
+    PublicParty, Reach, check_party_name, key_of, named_terms, parse_policy, read_policy,
+    sign_policy, signature_of, study_files, words_of_digest,
 };
 pub use guarantee::{Guarantee, Terms};
 pub use holdings::{Grouped, Holdings};

@@ -1,6 +1,8 @@
 //! Certificates for a study whose partners have none: one authority, one certificate for the coordinator,
 //! one for each client.
 //!
+//! Each makes its own key. A client sends a request, of which the authority takes the public key and nothing else.
+//!
 //! Whoever has certificates already gives their paths instead; nothing else asks how they were made.
 //! Deliberately absent: revocation. The roster names the exact certificates that may connect, so a
 //! certificate is withdrawn by a new roster.
@@ -9,10 +11,11 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
-    KeyPair, KeyUsagePurpose,
+    BasicConstraints, CertificateParams, CertificateSigningRequestParams, CertifiedIssuer, DnType,
+    ExtendedKeyUsagePurpose, IsCa, KeyPair, KeyUsagePurpose, PublicKeyData,
 };
 use time::{Duration, OffsetDateTime};
+use zeroize::Zeroizing;
 
 use crate::error::NetError;
 use crate::private_files::{create_private, create_private_folder};
@@ -25,8 +28,8 @@ pub struct CertificateOrder {
     pub folder: PathBuf,
     /// Host names and addresses under which clients reach the coordinator.
     pub coordinator_hosts: Vec<String>,
-    /// The clients' names, which also name their files.
-    pub clients: Vec<String>,
+    /// The clients' names, which also name their files, and their requests in PEM.
+    pub clients: Vec<(String, String)>,
     /// For how many days, from one day ago on, because clocks differ.
     pub valid_days: u16,
 }
@@ -47,18 +50,37 @@ pub struct Issued {
     pub authority: PathBuf,
     /// The coordinator's.
     pub coordinator: Identity,
-    /// The clients', in the order of the order.
-    pub clients: Vec<(Identity, Fingerprint)>,
+    /// The clients' certificates, in the order of the order.
+    pub clients: Vec<(PathBuf, Fingerprint)>,
 }
 
-/// Makes keys and certificates. Keys are readable by their owner only; no file is overwritten.
+/// A new TLS key and the request for a certificate for it, both in PEM.
 ///
 /// # Errors
-/// If a name can not name a file, a file exists, or the disk refuses.
+/// If no key can be made.
+pub fn request_certificate(name: &str) -> Result<(Zeroizing<String>, String), NetError> {
+    let key = KeyPair::generate().map_err(unmade)?;
+    let mut parameters = CertificateParams::default();
+    parameters.distinguished_name.push(DnType::CommonName, name);
+    let request = parameters.serialize_request(&key).map_err(unmade)?;
+    let request = request.pem().map_err(unmade)?;
+    Ok((Zeroizing::new(key.serialize_pem()), request))
+}
+
+/// Makes the authority, the coordinator's key and all certificates. Keys are readable by their owner only; no file
+/// is overwritten.
+///
+/// # Errors
+/// If a name can not name a file, a request is none, a file exists, or the disk refuses.
 pub fn issue(order: &CertificateOrder) -> Result<Issued, NetError> {
-    for name in &order.clients {
-        check_name(name)?;
-    }
+    let requests = order
+        .clients
+        .iter()
+        .map(|(name, request)| {
+            check_name(name)?;
+            Ok((name, open_request(name, request)?))
+        })
+        .collect::<Result<Vec<_>, NetError>>()?;
     create_private_folder(&order.folder)?;
 
     let key = KeyPair::generate().map_err(unmade)?;
@@ -75,16 +97,26 @@ pub fn issue(order: &CertificateOrder) -> Result<Issued, NetError> {
     parameters.subject_alt_names = CertificateParams::new(order.coordinator_hosts.clone())
         .map_err(unmade)?
         .subject_alt_names;
+    let key = KeyPair::generate().map_err(unmade)?;
+    let coordinator = files(&order.folder, "coordinator");
     let purpose = ExtendedKeyUsagePurpose::ServerAuth;
-    let (coordinator, _) = leaf(order, parameters, purpose, "coordinator", &authority)?;
-    let clients = order
-        .clients
-        .iter()
-        .map(|name| {
+    create_private(&coordinator.key, key.serialize_pem().as_bytes())?;
+    leaf(
+        parameters,
+        purpose,
+        &key,
+        &authority,
+        &coordinator.certificate,
+    )?;
+    let clients = requests
+        .into_iter()
+        .map(|(name, key)| {
             let purpose = ExtendedKeyUsagePurpose::ClientAuth;
-            leaf(order, dated(order, name), purpose, name, &authority)
+            let file = files(&order.folder, name).certificate;
+            let fingerprint = leaf(dated(order, name), purpose, &key, &authority, &file)?;
+            Ok((file, fingerprint))
         })
-        .collect::<Result<_, _>>()?;
+        .collect::<Result<_, NetError>>()?;
     Ok(Issued {
         authority: authority_files.certificate,
         coordinator,
@@ -92,22 +124,32 @@ pub fn issue(order: &CertificateOrder) -> Result<Issued, NetError> {
     })
 }
 
+/// Writes a certificate for `key` into `file`.
 fn leaf(
-    order: &CertificateOrder,
     mut parameters: CertificateParams,
     purpose: ExtendedKeyUsagePurpose,
-    name: &str,
+    key: &impl PublicKeyData,
     authority: &CertifiedIssuer<'_, KeyPair>,
-) -> Result<(Identity, Fingerprint), NetError> {
+    file: &Path,
+) -> Result<Fingerprint, NetError> {
     parameters.key_usages = vec![KeyUsagePurpose::DigitalSignature];
     parameters.extended_key_usages = vec![purpose];
     parameters.use_authority_key_identifier_extension = true;
-    let key = KeyPair::generate().map_err(unmade)?;
-    let certificate = parameters.signed_by(&key, authority).map_err(unmade)?;
-    let files = files(&order.folder, name);
-    create_private(&files.key, key.serialize_pem().as_bytes())?;
-    create_private(&files.certificate, certificate.pem().as_bytes())?;
-    Ok((files, Fingerprint::of(certificate.der())))
+    let certificate = parameters.signed_by(key, authority).map_err(unmade)?;
+    create_private(file, certificate.pem().as_bytes())?;
+    Ok(Fingerprint::of(certificate.der()))
+}
+
+/// The public key for which `name` requests a certificate, if its owner has signed the request with it.
+///
+/// Whatever else the request asks for is left out.
+fn open_request(name: &str, pem: &str) -> Result<rcgen::PublicKey, NetError> {
+    let request = CertificateSigningRequestParams::from_pem(pem);
+    let request = request.map_err(|_| NetError::Setting {
+        found: format!("the certificate request of {name}"),
+        required: "signing request in PEM with a sound signature; ask for the party.json of `study identity`",
+    })?;
+    Ok(request.public_key)
 }
 
 fn dated(order: &CertificateOrder, name: &str) -> CertificateParams {

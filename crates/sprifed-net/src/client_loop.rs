@@ -41,6 +41,8 @@ pub struct ClientConfig {
     pub proxy: Option<String>,
     /// How hard it tries to reach the coordinator.
     pub persistence: Persistence,
+    /// The most bytes of a notice; a longer answer ends the process.
+    pub largest_notice: usize,
 }
 
 /// How a client's process ended without an error.

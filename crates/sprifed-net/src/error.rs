@@ -85,6 +85,15 @@ pub enum NetError {
         /// What is required.
         required: &'static str,
     },
+    /// The coordinator's answer has more bytes than any answer of an honest one.
+    #[error(
+        "the coordinator's answer has more than {largest} bytes, which is the most that a coordinator of this study has \
+         to say; it was not read further"
+    )]
+    EndlessAnswer {
+        /// The most bytes of an honest answer.
+        largest: usize,
+    },
     /// An address or name that can not be used.
     #[error("`{found}` is no {required}")]
     Setting {
@@ -105,6 +114,7 @@ impl NetError {
             | Self::RefusedByClient(_)
             | Self::Forbidden(_)
             | Self::Superseded
+            | Self::EndlessAnswer { .. }
             | Self::Store(StoreError::PutBack { .. }) => 1,
             Self::Certificate { .. } | Self::Tls(_) | Self::Setting { .. } => 2,
             Self::File { .. }

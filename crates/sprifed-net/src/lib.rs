@@ -21,14 +21,14 @@ mod store;
 mod tls;
 mod wire;
 
-pub use certificates::{CertificateOrder, Identity, Issued, issue};
+pub use certificates::{CertificateOrder, Identity, Issued, issue, request_certificate};
 pub use client_loop::{ClientConfig, ClientEnded, ClientLoop, Persistence};
 pub use error::NetError;
 pub use journal::{ClientEnd, Journal, JournalView, SqliteJournal};
 pub use keeper::stored_status;
 pub use lifetime::{
     Admission, Cost, CostKind, CountedJournal, LifetimeLedger, LifetimeLine, LifetimeTotal,
-    Protection, folder_name, totals_of,
+    Protection, folder_name, today, totals_of,
 };
 pub use logging::{LogLevel, start_logs};
 pub use machine::{
@@ -39,4 +39,4 @@ pub use roster::{Fingerprint, RosterEntry};
 pub use server::{Ended, Limits, Patience, Server, ServerConfig};
 pub use status::{Budget, FeatureFound, PartyState, PartyStatus, Progress, StatusView};
 pub use store::{Artefacts, Entry, Event, SqliteStore, Store, StoreError};
-pub use tls::{certificate_name, fingerprint};
+pub use tls::{certificate_name, check_client_tls, fingerprint};

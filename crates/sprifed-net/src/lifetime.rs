@@ -18,7 +18,7 @@ use crate::store::{StateLock, StoreError, durable, schema_of};
 mod admission;
 mod counted;
 
-pub use admission::{Admission, folder_name};
+pub use admission::{Admission, folder_name, today};
 pub use counted::CountedJournal;
 
 /// What a cost is about.

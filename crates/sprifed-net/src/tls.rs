@@ -51,6 +51,14 @@ pub(crate) fn client(identity: &Identity, authorities: &Path) -> Result<ClientCo
         .map_err(|error| NetError::Tls(error.to_string()))
 }
 
+/// Checks that a client can connect with this certificate, key and authority, as far as it can tell alone.
+///
+/// # Errors
+/// If a file can not be read, or the key is not that of the certificate.
+pub fn check_client_tls(identity: &Identity, authorities: &Path) -> Result<(), NetError> {
+    client(identity, authorities).map(drop)
+}
+
 /// The fingerprint of the first certificate in a PEM file, for the roster.
 ///
 /// # Errors

@@ -18,6 +18,7 @@ use crate::hexadecimal::Digest;
 use crate::party_key::PartyKey;
 use crate::plain_text::check_texts;
 
+mod notice_size;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -47,6 +48,8 @@ pub struct Agreement {
     pub format: u32,
     /// What the study is about.
     pub title: String,
+    /// What its result is for; a policy accepts purposes by their exact text.
+    pub purpose: String,
     /// Makes the study unlike any other.
     pub nonce: Digest,
     /// The public half of the coordinator's identity key.
@@ -372,6 +375,7 @@ impl Agreement {
         Self {
             format: FORMAT,
             title: format!("{} in one process", plan.procedure),
+            purpose: "a fit in one process".to_owned(),
             nonce: key.nonce(),
             coordinator: Digest(key.identity().public()),
             procedure,

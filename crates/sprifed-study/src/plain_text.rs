@@ -16,6 +16,7 @@ const SHOWN: usize = 40;
 /// Refuses an agreement whose texts are too long, empty, or more than plain text.
 pub(crate) fn check_texts(agreement: &Agreement) -> Result<(), IllegalAgreement> {
     check_line("the title", &agreement.title, LONGEST_TITLE)?;
+    check_line("the purpose", &agreement.purpose, LONGEST_TITLE)?;
     for party in &agreement.parties {
         check_line("a party's name", &party.name, LONGEST_NAME)?;
     }

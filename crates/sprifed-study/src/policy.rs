@@ -1,15 +1,20 @@
 //! A party's own say: which studies it takes part in, decided before a record is touched.
 
+mod columns;
+mod day;
+mod requirements;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
-use sprifed_noise::Provenance;
 use sprifed_privacy::{Epsilon, PrivacyUnit, Relation};
 use sprifed_recovery::CertifiedProcedure;
 
+pub use self::day::{Day, NotADay};
 use crate::agreement::Agreed;
 use crate::hexadecimal::Digest;
-
-#[cfg(test)]
-mod tests;
 
 /// What a party allows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,6 +22,12 @@ mod tests;
 pub struct Policy {
     /// Identity keys of coordinators it deals with.
     pub coordinators: Vec<Digest>,
+    /// Purposes it accepts, by their exact text.
+    pub purposes: Vec<String>,
+    /// Columns that a study may use, the response included: names, in which `*` stands for any characters.
+    pub columns: Vec<String>,
+    /// The last day on which it allows anything.
+    pub expires: Day,
     /// The most one study may cost, repetitions included.
     pub largest_epsilon_per_study: Epsilon,
     /// The most all studies of one unit and relation may cost together: epsilons are added.
@@ -38,6 +49,19 @@ pub struct Policy {
     /// Whether it takes part in studies whose noise protects nobody; for tests.
     #[serde(default)]
     pub allow_simulated_noise: bool,
+    /// Identity keys of the other parties it takes part with, by the names that this party calls them.
+    pub partners: BTreeMap<String, Digest>,
+}
+
+/// The party that asks its policy, and what the agreement says in the words of its table.
+#[derive(Clone, Copy, Debug)]
+pub struct Applicant<'a> {
+    /// The party's own identity key, which its policy need not list.
+    pub own: Digest,
+    /// All columns that the study reads, the response included.
+    pub columns: &'a [String],
+    /// The present date.
+    pub today: Day,
 }
 
 /// What a party's earlier studies of the same unit and relation cost together; one that is not over counts with
@@ -50,10 +74,10 @@ pub struct SpentBefore {
     pub delta: f64,
 }
 
-/// Why a party stays away. Nothing was touched.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+/// One thing that a policy does not allow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{what} is {found}, but this party's policy requires {required}")]
-pub struct Forbidden {
+pub struct Violation {
     /// What is wrong.
     pub what: &'static str,
     /// What the study says.
@@ -62,116 +86,64 @@ pub struct Forbidden {
     pub required: String,
 }
 
+/// Why a party stays away. Nothing was touched.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", joined(.violations))]
+pub struct Forbidden {
+    /// Everything that is not allowed, at least one thing.
+    pub violations: Vec<Violation>,
+}
+
+fn joined(violations: &[Violation]) -> String {
+    let each: Vec<String> = violations.iter().map(Violation::to_string).collect();
+    each.join("; ")
+}
+
 impl Policy {
-    /// Keys that a policy of an earlier version does not have, each with a line that adds it.
+    /// Keys that every policy has, each with a line that adds it.
     ///
     /// There is no default for them: what a party agrees to is not made up for it.
-    pub const LATER_KEYS: [(&str, &str); 2] = [
+    pub const REQUIRED_KEYS: [(&str, &str); 14] = [
+        ("coordinators", "coordinators = [\"KEY\"]"),
+        (
+            "purposes",
+            "purposes = [\"which measurements predict the risk\"]",
+        ),
+        ("columns", "columns = [\"risk\", \"m*\"]"),
+        ("expires", "expires = \"2027-12-31\""),
+        (
+            "largest-epsilon-per-study",
+            "largest-epsilon-per-study = 3.0",
+        ),
+        (
+            "largest-epsilon-in-total",
+            "largest-epsilon-in-total = 10.0",
+        ),
+        ("largest-delta", "largest-delta = 1e-5"),
         ("largest-delta-in-total", "largest-delta-in-total = 1e-5"),
+        ("smallest-quorum", "smallest-quorum = 3"),
+        ("largest-colluder-share", "largest-colluder-share = 0.0"),
+        ("procedures", "procedures = [\"grad\"]"),
+        ("units", "units = [\"record\"]"),
         ("neighbours", "neighbours = [\"zero-out\"]"),
+        ("partners", "partners = { south = \"KEY\", west = \"KEY\" }"),
     ];
 
-    /// Whether a party with this policy takes part, whose earlier studies cost `spent`.
-    ///
-    /// A study with simulated noise is held to the same limits, as a rehearsal should be; what it
-    /// costs is not to be counted afterwards, because it protects nobody.
+    /// Whether `applicant` takes part under this policy, whose earlier studies cost `spent`.
     ///
     /// # Errors
-    /// With the first thing that is not allowed.
-    pub fn check(&self, agreed: &Agreed, spent: SpentBefore) -> Result<(), Forbidden> {
-        let agreement = agreed.agreement();
-        let participation = agreed.participation();
-        let ceiling = agreed.ceiling().epsilon();
-        let require = |allowed: bool, what, found: String, required: String| {
-            let forbidden = Forbidden {
-                what,
-                found,
-                required,
-            };
-            if allowed { Ok(()) } else { Err(forbidden) }
-        };
-        require(
-            self.coordinators.contains(&agreement.coordinator),
-            "the coordinator",
-            agreement.coordinator.to_string(),
-            format!("one of {:?}", self.coordinators),
-        )?;
-        require(
-            agreement.noise == Provenance::Cryptographic || self.allow_simulated_noise,
-            "the noise",
-            format!("{:?}", agreement.noise),
-            "secret noise, or `allow-simulated-noise = true` for records that need no protection"
-                .to_owned(),
-        )?;
-        require(
-            ceiling <= self.largest_epsilon_per_study,
-            "the most that the study can cost",
-            format!("epsilon = {ceiling}"),
-            format!("at most {}", self.largest_epsilon_per_study),
-        )?;
-        let total = spent.epsilon + ceiling.get();
-        require(
-            total <= self.largest_epsilon_in_total.get(),
-            "the cost of this and all earlier studies",
-            format!(
-                "epsilon = {total}, of which {} is reserved or spent",
-                spent.epsilon
-            ),
-            format!("at most {}", self.largest_epsilon_in_total),
-        )?;
-        let delta = agreed.ceiling().delta().get();
-        require(
-            delta <= self.largest_delta,
-            "delta",
-            delta.to_string(),
-            format!("at most {}", self.largest_delta),
-        )?;
-        let total = spent.delta + delta;
-        require(
-            total <= self.largest_delta_in_total,
-            "the delta of this and all earlier studies",
-            format!("{total:e}, of which {:e} is reserved or spent", spent.delta),
-            format!("at most {:e}", self.largest_delta_in_total),
-        )?;
-        require(
-            participation.quorum() >= self.smallest_quorum,
-            "the quorum",
-            participation.quorum().to_string(),
-            format!("at least {}", self.smallest_quorum),
-        )?;
-        let share = f64::from(participation.colluders()) / f64::from(participation.clients());
-        require(
-            share >= self.largest_colluder_share,
-            "the share of colluders against whom the noise is made",
-            format!("{share:.3}"),
-            format!("at least {}", self.largest_colluder_share),
-        )?;
-        require(
-            self.procedures.contains(&agreement.procedure),
-            "the procedure",
-            written(&agreement.procedure),
-            one_of(&self.procedures),
-        )?;
-        require(
-            self.units.contains(&agreement.plan.unit),
-            "the unit of privacy",
-            written(&agreement.plan.unit),
-            one_of(&self.units),
-        )?;
-        require(
-            self.neighbours.contains(&agreement.plan.relation),
-            "the relation of neighbours",
-            written(&agreement.plan.relation),
-            one_of(&self.neighbours),
-        )
+    /// With everything that is not allowed.
+    pub fn check(
+        &self,
+        agreed: &Agreed,
+        applicant: &Applicant<'_>,
+        spent: SpentBefore,
+    ) -> Result<(), Forbidden> {
+        let violations = self.violations(agreed, applicant, spent);
+        if violations.is_empty() {
+            Ok(())
+        } else {
+            Err(Forbidden { violations })
+        }
     }
-}
-
-/// A value as the policy file spells it.
-fn written(value: &impl Serialize) -> String {
-    serde_json::to_string(value).unwrap_or_default()
-}
-
-fn one_of<T: Serialize>(allowed: &[T]) -> String {
-    format!("one of {}", written(&allowed))
 }

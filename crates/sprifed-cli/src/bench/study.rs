@@ -10,13 +10,15 @@ use std::time::Instant;
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
+use sprifed_fit::CertificateRequest;
+use sprifed_net::request_certificate;
 use sprifed_study::{Digest, PartyKey};
 
 use self::coordinator::{Coordinator, ourselves};
 use self::phases::{Phases, read_phases};
 use crate::bench::cpu_clock;
-use crate::failure::Failure;
-use crate::federation::{SEED, run_crowd};
+use crate::failure::{Explained as _, Failure};
+use crate::federation::{SEED, run_crowd, tls_key_of};
 use crate::files::create_private;
 use crate::output::{Output, table};
 
@@ -120,7 +122,12 @@ impl Study {
             let key = PartyKey::simulated(SEED, 0).of_member(place).identity();
             let name = format!("party-{place}");
             let identity = Digest(key.public());
-            let party = json!({ "name": name, "identity": identity, "records": 1 });
+            let (tls_key, request) = request_certificate(&name).explained()?;
+            create_private(&folder.join(tls_key_of(&name)), &tls_key)?;
+            let request = CertificateRequest::sign(request, &key);
+            let party = json!({
+                "name": name, "identity": identity, "records": 1, "certificate_request": request,
+            });
             let file = format!("{name}.json");
             create_private(&folder.join(&file), &party.to_string())?;
             words.extend(["--party".to_owned(), file]);
@@ -138,6 +145,7 @@ impl Study {
             ("--sparsity", self.sparsity.to_string()),
             ("--epsilon", "90".to_owned()),
             ("--procedure", "sieve".to_owned()),
+            ("--purpose", "measuring".to_owned()),
             ("--address", address),
         ];
         words.extend(

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use sprifed_net::{
-    ClientConfig, ClientEnd, ClientEnded, ClientLoop, Journal, Persistence, Refused, StoreError,
+    ClientConfig, ClientEnd, ClientEnded, ClientLoop, Identity, Journal, Persistence, Refused,
+    StoreError,
 };
 use sprifed_secure_sum::ClientId;
 use sprifed_study::{PartyKey, StudyParty};
@@ -19,6 +20,11 @@ use sprifed_fit::PartyRecords;
 
 /// From which identities, masks and noise of a crowd are derived.
 pub(crate) const SEED: u64 = 1;
+
+/// The file beside the study with the TLS key of a party.
+pub(crate) fn tls_key_of(party: &str) -> String {
+    format!("{party}.key")
+}
 
 /// What a process that is never started again has to remember.
 #[derive(Default)]
@@ -64,8 +70,11 @@ pub(crate) fn run_crowd(folder: &Path) -> Result<usize, Failure> {
         let invited = InvitationFolder(folder.join(format!("for-{}", party.name)));
         let config = ClientConfig {
             study: agreed.digest().to_string(),
-            coordinator: format!("https://{}", invitation.address),
-            identity: invited.identity(),
+            coordinator: format!("https://{}", invitation.reach.address),
+            identity: Identity {
+                certificate: invited.certificate(),
+                key: folder.with_file_name(tls_key_of(&party.name)),
+            },
             authorities: invited.authority(),
             state: invited.0.join("state.sqlite"),
             secret: None,
@@ -75,6 +84,7 @@ pub(crate) fn run_crowd(folder: &Path) -> Result<usize, Failure> {
                 spread: u64::from(id),
                 ..Persistence::default()
             },
+            largest_notice: agreed.largest_notice(),
         };
         let records = PartyRecords::made_up(id, agreement.setting.n_features);
         let (key, member) = (

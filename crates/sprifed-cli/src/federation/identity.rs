@@ -1,16 +1,19 @@
-//! `study identity`: a party's signing key, its first policy, and what it tells the coordinator.
+//! `study identity`: a party's signing key and TLS key, its first policy, and what it tells the coordinator.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
-use sprifed_fit::{PublicParty, check_party_name};
+use sprifed_fit::{
+    CertificateRequest, OFFICER_FILE, POLICY_FILE, PublicParty, check_party_name, key_of,
+};
+use sprifed_net::{request_certificate, today};
 use sprifed_secure_sum::IdentityKey;
-use sprifed_study::{Digest, PartyKey};
+use sprifed_study::{Day, Digest, PartyKey};
 
 use super::{read, unusable};
 use crate::entropy::fresh_bits;
-use crate::failure::Failure;
+use crate::failure::{Explained as _, Failure};
 use crate::files::create_private;
 use crate::output::Output;
 
@@ -25,6 +28,9 @@ pub(crate) struct MakeIdentity {
     /// Where the files go [default: a folder of the party's name].
     #[arg(long)]
     out: Option<PathBuf>,
+    /// The public key of the party's data-protection officer: only a policy that the officer signed counts then.
+    #[arg(long, value_name = "officer.pub")]
+    officer: Option<PathBuf>,
     /// NOT PRIVATE: derive the key from this seed and the place in the roster, for rehearsals.
     #[arg(long, value_name = "SEED", requires = "place")]
     simulate: Option<u64>,
@@ -32,6 +38,9 @@ pub(crate) struct MakeIdentity {
     #[arg(long, requires = "simulate")]
     place: Option<u32>,
 }
+
+/// The party's TLS key in its folder.
+pub(super) const TLS_KEY: &str = "tls.key";
 
 /// Reads the file that a party sent.
 pub(super) fn read_public_party(path: &Path) -> Result<PublicParty, Failure> {
@@ -63,6 +72,11 @@ impl MakeIdentity {
                 "say how many records the party holds at most",
             ));
         }
+        let officer = self.officer.as_deref().map(|path| {
+            let key = key_of(&read(path)?, &path.display().to_string())?;
+            Ok::<_, Failure>(format!("{key}\n"))
+        });
+        let officer = officer.transpose()?;
         let folder = self
             .out
             .clone()
@@ -75,28 +89,41 @@ impl MakeIdentity {
             }
             _ => write_identity(&folder.join("identity.key"), fresh_bits()?)?,
         };
+        let (tls_key, request) = request_certificate(&self.name).explained()?;
+        create_private(&folder.join(TLS_KEY), &tls_key)?;
         let public = PublicParty {
             name: self.name.clone(),
             identity: Digest(identity.public()),
             records: self.records,
             simulated: self.simulate.is_some(),
+            certificate_request: Some(CertificateRequest::sign(request, &identity)),
         };
         let text = serde_json::to_string_pretty(&public).unwrap_or_default();
         create_private(&folder.join("party.json"), &format!("{text}\n"))?;
-        create_private(&folder.join("policy.toml"), POLICY)?;
+        let expires = today().a_year_later();
+        create_private(&folder.join(POLICY_FILE), &first_policy(expires))?;
+        if let Some(officer) = &officer {
+            create_private(&folder.join(OFFICER_FILE), officer)?;
+        }
         let answer = json!({
             "folder": folder, "name": public.name, "identity": public.identity,
-            "records": public.records,
+            "records": public.records, "officer": officer.as_deref().map(str::trim),
         });
         output.answer(&answer, |_| {
             format!(
                 "{}: identity {}\n\
-                 send {} to the coordinator; keep identity.key to yourself\n\
-                 read and change {}: it says what this party agrees to",
+                 send {} to the coordinator, and the identity to the other parties; keep identity.key and \
+                 tls.key to yourself\n\
+                 read and change {}: it says what this party agrees to{}",
                 public.name,
                 public.identity,
                 folder.join("party.json").display(),
-                folder.join("policy.toml").display(),
+                folder.join(POLICY_FILE).display(),
+                if officer.is_some() {
+                    ", once its data-protection officer has signed it with `sprifed study sign-policy`"
+                } else {
+                    ""
+                },
             )
         });
         Ok(())
@@ -115,11 +142,25 @@ pub(super) fn make_folder(folder: &Path) -> Result<(), Failure> {
 }
 
 /// A policy that refuses everything until its owner has thought about it.
-const POLICY: &str = r#"# What this party agrees to. `sprifed join` checks a study against it before it opens a record,
-# and refuses with the reason. Nothing that a coordinator says later can widen it.
+fn first_policy(expires: Day) -> String {
+    FIRST_POLICY.replace("EXPIRES", &expires.to_string())
+}
 
-# Identity keys of coordinators this party deals with; `sprifed join` shows the key it would need.
+const FIRST_POLICY: &str = r#"# What this party agrees to. `sprifed join` checks a study against it before it opens a record,
+# and refuses with the reasons. Nothing that a coordinator says later can widen it.
+# `sprifed join --check` says what a study is about, and everything in it that this policy does not allow.
+
+# Identity keys of coordinators this party deals with. Compare them on the telephone.
 coordinators = []
+
+# What the result of a study may be for, word for word as the study says it.
+purposes = []
+
+# Columns that a study may use, the response included. A star stands for any characters: "lab_*".
+columns = []
+
+# The last day on which this policy allows anything.
+expires = "EXPIRES"
 
 # The most that one study may cost, repetitions of failed sums included.
 largest-epsilon-per-study = 3.0
@@ -152,4 +193,10 @@ neighbours = ["zero-out"]
 
 # Studies with simulated noise protect nobody. Never with records that need protection.
 allow-simulated-noise = false
+
+# Identity keys of the other parties that this party takes part with, under names of your choice. The guarantee
+# counts on their noise: a coordinator that invents parties holds it. Compare the keys with the parties themselves,
+# not with the coordinator. A study with any other party is refused. Keep this table last.
+[partners]
+# south = "KEY"
 "#;

@@ -5,15 +5,17 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::json;
 use sprifed_data::{Schema, read_columns, read_schema};
-use sprifed_fit::{DataTerms, Draft, Invitation, PublicParty};
-use sprifed_net::{CertificateOrder, issue};
+use sprifed_fit::{DataTerms, Draft, Invitation, PublicParty, Reach, words_of_digest};
+use sprifed_net::{CertificateOrder, Issued, issue};
 use sprifed_noise::Provenance;
 use sprifed_privacy::{ApproxDp, Delta, Epsilon};
 use sprifed_recovery::{CertifiedProcedure, Intercept};
+use sprifed_secure_sum::IdentityKey;
 use sprifed_study::{Agreed, Digest};
 
 use super::address::host_of;
 use super::identity::{make_folder, read_public_party, write_identity};
+use super::invitation_folder::InvitationFolder;
 use super::read;
 use crate::account::parse_quantity;
 use crate::entropy::fresh_bits;
@@ -30,6 +32,9 @@ pub(crate) struct Init {
     /// What the study is about [default: the folder's name].
     #[arg(long)]
     title: Option<String>,
+    /// What the result is for, in one line; the parties' policies accept purposes word for word.
+    #[arg(long)]
+    purpose: String,
     /// The public file of a party; once for each.
     #[arg(long, required = true, value_name = "party.json")]
     party: Vec<PathBuf>,
@@ -67,6 +72,10 @@ pub(crate) struct Init {
     /// Where parties will reach the coordinator: `host:port`.
     #[arg(long)]
     address: String,
+    /// The authority of the coordinator's own TLS certificate, if `coordinate` will use one; the parties trust it
+    /// instead of the authority that is made for the study.
+    #[arg(long, value_name = "FILE.pem")]
+    authority: Option<PathBuf>,
     /// For how many days the certificates are good.
     #[arg(long, default_value_t = 365)]
     valid_days: u16,
@@ -95,6 +104,12 @@ impl Init {
         })?;
         let draft = self.draft()?;
         let parties = draft.parties.clone();
+        let requests = parties.iter().map(|party| {
+            let request = party.certificate_request()?;
+            Ok((party.name.clone(), request.to_owned()))
+        });
+        let requests = requests.collect::<Result<Vec<_>, Failure>>()?;
+        let authority = self.authority.as_deref().map(read).transpose()?;
         if self.folder.exists() {
             return Err(Failure::usage(
                 "sprifed::file::exists",
@@ -103,10 +118,9 @@ impl Init {
             ));
         }
         let coordinator_bits = fresh_bits()?;
-        let identity = sprifed_secure_sum::IdentityKey::from_stored(&coordinator_bits);
+        let identity = IdentityKey::from_stored(&coordinator_bits);
         let nonce = Digest(fresh_bits()?);
         let agreed = Agreed::new(draft.agreement(Digest(identity.public()), nonce)?)?;
-        let invitation = Invitation::sign(&agreed, &identity, &self.address);
         make_folder(&self.folder)?;
         let key = self.folder.join("coordinator.key");
         if let Err(failure) = write_identity(&key, coordinator_bits) {
@@ -114,7 +128,20 @@ impl Init {
             let _ = std::fs::remove_dir(&self.folder);
             return Err(failure);
         }
-        let made = self.make(&invitation, &parties, host);
+        let order = CertificateOrder {
+            folder: self.folder.join("tls"),
+            coordinator_hosts: vec![host],
+            clients: requests,
+            valid_days: self.valid_days,
+        };
+        let made = self.make(&order, &parties, |issued| {
+            let authority = authority.map_or_else(|| read(&issued.authority), Ok)?;
+            let reach = Reach {
+                address: self.address.clone(),
+                authority: String::from_utf8_lossy(&authority).into_owned(),
+            };
+            Ok(Invitation::sign(&agreed, &identity, reach))
+        });
         if made.is_err() {
             // Half a study is no study; the error says what stopped it.
             let _ = std::fs::remove_dir_all(&self.folder);
@@ -127,28 +154,21 @@ impl Init {
     /// Fills the folder of the study and makes one for each party.
     fn make(
         &self,
-        invitation: &Invitation,
+        order: &CertificateOrder,
         parties: &[PublicParty],
-        host: String,
+        invite: impl FnOnce(&Issued) -> Result<Invitation, Failure>,
     ) -> Result<(), Failure> {
+        let issued = issue(order).explained()?;
+        let invitation = invite(&issued)?;
         let text = invitation.to_json();
         create_private(&self.folder.join("invitation.json"), &text)?;
-        let issued = issue(&CertificateOrder {
-            folder: self.folder.join("tls"),
-            coordinator_hosts: vec![host],
-            clients: parties.iter().map(|party| party.name.clone()).collect(),
-            valid_days: self.valid_days,
-        })
-        .explained()?;
         let mut fingerprints = Vec::new();
-        for (party, (files, fingerprint)) in parties.iter().zip(&issued.clients) {
-            let folder = self.folder.join(format!("for-{}", party.name));
-            make_folder(&folder)?;
-            create_private(&folder.join("invitation.json"), &text)?;
-            move_file(&files.certificate, &folder.join("tls.pem"))?;
-            move_file(&files.key, &folder.join("tls.key"))?;
-            let authority = String::from_utf8_lossy(&read(&issued.authority)?).into_owned();
-            create_private(&folder.join("authority.pem"), &authority)?;
+        for (party, (certificate, fingerprint)) in parties.iter().zip(&issued.clients) {
+            let folder = InvitationFolder(self.folder.join(format!("for-{}", party.name)));
+            make_folder(&folder.0)?;
+            create_private(&folder.document(), &text)?;
+            move_file(certificate, &folder.certificate())?;
+            create_private(&folder.authority(), &invitation.reach.authority)?;
             fingerprints.push(fingerprint.to_string());
         }
         let roster = json!({ "certificates": fingerprints });
@@ -162,7 +182,8 @@ impl Init {
         let planned = planned.and_then(|spending| spending.to_approx_dp(delta));
         let answer = json!({
             "label": self.simulate_noise.then_some("NOT PRIVATE"),
-            "study": agreed.digest(), "folder": self.folder, "title": agreement.title,
+            "study": agreed.digest(), "words": words_of_digest(agreed.digest()),
+            "purpose": agreement.purpose, "folder": self.folder, "title": agreement.title,
             "procedure": agreement.procedure,
             "coordinator": agreement.coordinator, "parties": agreement.parties,
             "features": agreement.setting.n_features, "records": agreement.setting.n_records,
@@ -176,9 +197,13 @@ impl Init {
                 "{}{}: {} over {} features, {} parties, {} sums.\n\
                  ({:.4}, {delta})-DP for each {} under {}, at most {:.4} with all repetitions; the noise will \
                  be added by {}.\n\n\
+                 purpose           {}\n\
                  coordinator's key {}\n\
-                 give each party its folder {}/for-NAME, by a way that you both trust;\n\
-                 they compare the coordinator's key, add it to their policy, and start:\n\
+                 study             {}\n\
+                 in words          {}\n\
+                 give each party its folder {}/for-NAME, which holds no secret;\n\
+                 they compare key and words with you on the telephone, add what they agree to to their policies, \
+                 and start:\n\
                  \x20   sprifed join for-NAME --identity NAME --data TABLE\n\
                  you start: sprifed coordinate {} --listen 0.0.0.0:PORT",
                 if self.simulate_noise {
@@ -196,7 +221,10 @@ impl Init {
                 agreement.plan.relation.words(),
                 agreed.ceiling().epsilon().get(),
                 agreed.participation().words(),
+                agreement.purpose,
                 agreement.coordinator,
+                agreed.digest(),
+                words_of_digest(agreed.digest()),
                 self.folder.display(),
                 self.folder.display(),
             )
@@ -210,6 +238,7 @@ impl Init {
         let title = self.title.clone();
         Ok(Draft {
             title: title.unwrap_or_else(|| name.to_string_lossy().into_owned()),
+            purpose: self.purpose.clone(),
             parties,
             data: DataTerms {
                 schema: String::from_utf8_lossy(&read(&self.schema)?).into_owned(),

@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 
 use sprifed_data::{LoadCounts, read_table};
 use sprifed_fit::{DataTerms, Invitation, PartyRecords};
-use sprifed_net::Identity;
 use sprifed_study::{Agreed, Agreement};
 
-use super::read;
+use super::{read, unusable};
 use crate::failure::Failure;
 
 /// The folder of an invitation.
@@ -23,12 +22,27 @@ impl InvitationFolder {
         self.0.join("authority.pem")
     }
 
-    pub(super) fn identity(&self) -> Identity {
-        Identity {
-            certificate: self.0.join("tls.pem"),
-            key: self.0.join("tls.key"),
-        }
+    /// The party's certificate; its key stays in the party's own folder.
+    pub(super) fn certificate(&self) -> PathBuf {
+        self.0.join("tls.pem")
     }
+}
+
+/// The coordinator's TLS certificate is believed if it is of the authority that the coordinator has signed.
+pub(super) fn refuse_other_authority(
+    folder: &InvitationFolder,
+    invitation: &Invitation,
+) -> Result<(), Failure> {
+    let path = folder.authority();
+    if read(&path)? == invitation.reach.authority.as_bytes() {
+        return Ok(());
+    }
+    let found = "it is not the authority that the coordinator signed in the invitation";
+    Err(unusable(
+        &path,
+        &found,
+        "the file as the coordinator sent it",
+    ))
 }
 
 /// Reads an invitation that its coordinator has signed.

@@ -9,19 +9,23 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 use sprifed_data::LoadCounts;
-use sprifed_fit::{Invitation, PartyRecords};
+use sprifed_fit::{DataTerms, Invitation, PartyRecords};
 use sprifed_net::Journal as _;
 use sprifed_net::{
-    ClientConfig, ClientEnded, ClientLoop, Cost, CountedJournal, LifetimeLedger, LifetimeLine,
-    LogLevel, Persistence, Refused, SqliteJournal, certificate_name, start_logs,
+    ClientConfig, ClientEnded, ClientLoop, Cost, CountedJournal, Identity, LifetimeLedger,
+    LifetimeLine, LogLevel, Persistence, Refused, SqliteJournal, certificate_name,
+    check_client_tls, start_logs,
 };
 use sprifed_noise::Provenance;
 use sprifed_query::RecordSource as _;
 use sprifed_secure_sum::{ClientId, IdentityKey};
 use sprifed_study::{Agreed, Digest, PartyKey, PartyReceipt, StudyParty};
 
-use super::identity::{make_folder, read_identity, read_public_party};
-use super::invitation_folder::{InvitationFolder, read_invitation, read_records};
+use super::address::host_of;
+use super::identity::{TLS_KEY, make_folder, read_identity, read_public_party};
+use super::invitation_folder::{
+    InvitationFolder, read_invitation, read_records, refuse_other_authority,
+};
 use super::leave::refuse_left;
 use super::party_ledger::{
     LEDGER, json_of_totals, n_unprotected, open_ledger, read_policy, study_folder, words_of_totals,
@@ -42,23 +46,31 @@ pub(crate) struct Join {
     invitation: PathBuf,
     /// The folder that `study identity` made.
     #[arg(long, value_name = "FOLDER")]
-    identity: PathBuf,
+    pub(super) identity: PathBuf,
     /// The party's table.
     #[arg(long, value_name = "FILE")]
-    data: PathBuf,
-    /// What the party agrees to [default: policy.toml in the identity folder].
+    pub(super) data: PathBuf,
+    /// What the party agrees to [default: policy.toml in the identity folder]; refused if the folder has a
+    /// data-protection officer's key.
     #[arg(long, value_name = "FILE.toml")]
-    policy: Option<PathBuf>,
+    pub(super) policy: Option<PathBuf>,
     /// Another address of the coordinator than the invitation says: `host:port`.
     #[arg(long)]
     address: Option<String>,
     /// A proxy to connect through, such as http://proxy:3128.
     #[arg(long)]
     proxy: Option<String>,
+    /// The party's own certificate, instead of the one in the invitation's folder.
+    #[arg(long, value_name = "FILE.pem", requires = "tls_key")]
+    tls_certificate: Option<PathBuf>,
+    /// Its key, instead of tls.key in the identity folder.
+    #[arg(long, value_name = "FILE.key", requires = "tls_certificate")]
+    tls_key: Option<PathBuf>,
     /// Give up after so many seconds without contact [default: never].
     #[arg(long, value_name = "SECONDS")]
     give_up_after: Option<u64>,
-    /// Say what would be agreed to, and stop before the table is opened.
+    /// Say who takes part, what the study is for and would cost, and everything that is not allowed; check the table,
+    /// and stop. Nothing is sent or spent; exit code 1 if something is not allowed.
     #[arg(long)]
     check: bool,
     /// NOT PRIVATE: take masks and noise from this seed; only for studies that say so.
@@ -76,37 +88,45 @@ impl Join {
         let agreed = Arc::new(agreed);
         let identity = read_identity(&self.identity.join("identity.key"))?;
         let me = place_of(&agreed, &identity)?;
-        refuse_other_seat(&folder, &agreed, me)?;
+        let tls = self.tls(&folder);
+        refuse_other_seat(&tls, &agreed, me)?;
+        refuse_other_authority(&folder, &invitation)?;
+        check_client_tls(&tls, &folder.authority()).explained()?;
+        let address = self.reachable(&folder, &invitation)?;
         self.refuse_rehearsal_key(&agreed)?;
+        if self.check {
+            return self.say_check(&agreed, me, &address, output);
+        }
         self.refuse_other_terms(&agreed, me)?;
-        let policy = self.policy.clone();
-        let policy = read_policy(&policy.unwrap_or_else(|| self.identity.join("policy.toml")))?;
+        let policy = read_policy(&self.identity, self.policy.as_deref())?;
+        let columns = DataTerms::of(&agreed.agreement().data)?.columns()?;
+        let own = Digest(identity.public());
         let mut lifetime = open_ledger(&self.identity)?;
         refuse_left(&study_folder(&self.identity, agreed.digest()))?;
         let study = agreed.digest().to_string();
-        let admitted = lifetime.admit(&policy, &agreed).explained()?;
+        let admitted = lifetime
+            .admit(&policy, &agreed, own, &columns)
+            .explained()?;
         let admission = admitted.map_err(|forbidden| {
             Failure::outcome(
                 "sprifed::policy::refused",
                 format!("this party does not take part: {forbidden}"),
-                "talk to the coordinator, or change the policy; no record was opened, nothing was spent",
+                "talk to the coordinator, or change the policy; `join --check` says more; no record was opened, \
+                 nothing was spent",
             )
         })?;
         let known = lifetime.lines().explained()?;
-        self.say_terms(
+        Self::say_terms(
             &agreed,
             admission.spent_elsewhere,
             n_unprotected(&known),
             output,
         );
-        if self.check {
-            return Ok(());
-        }
         let is_known = admission.is_known;
         let state = study_folder(&self.identity, agreed.digest());
         make_folder(&state)?;
         keep_invitation(&folder, &state)?;
-        let config = self.config(&folder, &invitation, &study, &state);
+        let config = self.config(&folder, &agreed, (tls, address), &state);
         if is_known {
             refuse_lost_state(&config.state)?;
         }
@@ -211,18 +231,44 @@ impl Join {
         Ok(())
     }
 
-    fn config(
+    /// The certificate that the coordinator issued with the key that this party made, or another pair.
+    fn tls(&self, folder: &InvitationFolder) -> Identity {
+        let certificate = self.tls_certificate.clone();
+        let key = self.tls_key.clone();
+        Identity {
+            certificate: certificate.unwrap_or_else(|| folder.certificate()),
+            key: key.unwrap_or_else(|| self.identity.join(TLS_KEY)),
+        }
+    }
+
+    /// Where the coordinator is: as it signed, or as this party was told.
+    fn reachable(
         &self,
         folder: &InvitationFolder,
         invitation: &Invitation,
-        study: &str,
+    ) -> Result<String, Failure> {
+        let address = self.address.as_ref().unwrap_or(&invitation.reach.address);
+        match host_of(address) {
+            Ok(_) => Ok(address.clone()),
+            Err(found) => Err(unusable(
+                &folder.document(),
+                &format!("{address:?} is no address: {found}"),
+                "an invitation, or --address, with `host:port`",
+            )),
+        }
+    }
+
+    fn config(
+        &self,
+        folder: &InvitationFolder,
+        agreed: &Agreed,
+        (identity, address): (Identity, String),
         state: &Path,
     ) -> ClientConfig {
-        let address = self.address.as_ref().unwrap_or(&invitation.address);
         ClientConfig {
-            study: study.to_owned(),
+            study: agreed.digest().to_string(),
             coordinator: format!("https://{address}"),
-            identity: folder.identity(),
+            identity,
             authorities: folder.authority(),
             state: state.join("state.sqlite"),
             secret: Some(state.join(KEY)),
@@ -232,11 +278,12 @@ impl Join {
                 give_up_after: self.give_up_after.map(Duration::from_secs),
                 ..Persistence::default()
             },
+            largest_notice: agreed.largest_notice(),
         }
     }
 
     /// The party's table, if it is what was agreed on.
-    fn read_own_records(
+    pub(super) fn read_own_records(
         &self,
         agreed: &Agreed,
         me: ClientId,
@@ -267,7 +314,7 @@ impl Join {
     }
 
     /// The seat must be the one that this party asked for.
-    fn refuse_other_terms(&self, agreed: &Agreed, me: ClientId) -> Result<(), Failure> {
+    pub(super) fn refuse_other_terms(&self, agreed: &Agreed, me: ClientId) -> Result<(), Failure> {
         let public = read_public_party(&self.identity.join("party.json"))?;
         let seat = agreed.agreement().parties.get(me.0 as usize);
         seat.and_then(|seat| public.refuses(seat)).map_or(Ok(()), |problem| {
@@ -332,7 +379,7 @@ impl Join {
         }
     }
 
-    fn say_terms(&self, agreed: &Agreed, spent: Cost, unprotected: usize, output: &Output) {
+    fn say_terms(agreed: &Agreed, spent: Cost, unprotected: usize, output: &Output) {
         let agreement = agreed.agreement();
         let is_protected = agreement.noise == Provenance::Cryptographic;
         let (unit, relation) = (agreement.plan.unit.words(), agreement.plan.relation.words());
@@ -356,31 +403,15 @@ impl Join {
         if unprotected > 0 {
             note += &format!("; {unprotected} studies with simulated noise are in no total");
         }
-        if self.check {
-            let answer = json!({
-                "allowed": true, "title": agreement.title, "study": agreed.digest(),
-                "coordinator": agreement.coordinator, "protected": is_protected,
-                "unit": unit, "neighbours": relation,
-                "largest_epsilon": agreed.ceiling().epsilon(), "delta": agreed.ceiling().delta(),
-                "spent_elsewhere": { "epsilon": spent.epsilon, "delta": spent.delta },
-                "unprotected_studies": unprotected,
-            });
-            output.answer(&answer, |_| format!("allowed by the policy: {note}"));
-        } else {
-            output.note(&note);
-        }
+        output.note(&note);
     }
 }
 
 /// A certificate that names one party behind the identity of another is a mix-up of folders, and the
 /// coordinator would refuse every message. A certificate that names no party is the party's own.
-fn refuse_other_seat(
-    folder: &InvitationFolder,
-    agreed: &Agreed,
-    me: ClientId,
-) -> Result<(), Failure> {
-    let path = folder.identity().certificate;
-    let Some(found) = certificate_name(&path).explained()? else {
+fn refuse_other_seat(tls: &Identity, agreed: &Agreed, me: ClientId) -> Result<(), Failure> {
+    let path = &tls.certificate;
+    let Some(found) = certificate_name(path).explained()? else {
         return Ok(());
     };
     let parties = &agreed.agreement().parties;

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use sprifed_fit::parse_policy;
 use sprifed_net::{
     LifetimeLedger, LifetimeLine, LifetimeTotal, Protection, SqliteJournal, folder_name, totals_of,
 };
@@ -156,11 +155,14 @@ pub(super) fn n_unprotected(lines: &[LifetimeLine]) -> usize {
     lines.iter().filter(unprotected).count()
 }
 
-/// The policy in `path`.
+/// The policy of the party in `folder`, or the one in `other`.
 ///
 /// # Errors
-/// When it can not be read, or is of an earlier version and lacks a key that has no safe default.
-pub(super) fn read_policy(path: &Path) -> Result<Policy, Failure> {
-    let text = String::from_utf8_lossy(&read(path)?).into_owned();
-    parse_policy(&text, &path.display().to_string())
+/// When it can not be read, lacks something, or is not signed by the party's data-protection officer.
+pub(super) fn read_policy(folder: &Path, other: Option<&Path>) -> Result<Policy, Failure> {
+    sprifed_fit::read_policy(folder, other, |path| {
+        // A link that leads nowhere is there: it must not stand for "no officer".
+        let is_there = std::fs::symlink_metadata(path).is_ok();
+        is_there.then(|| read(path)).transpose()
+    })
 }

@@ -13,6 +13,7 @@ mod ledger;
 mod line;
 mod live_page;
 mod network;
+mod partners;
 mod raw_messages;
 mod secrets;
 mod stage;

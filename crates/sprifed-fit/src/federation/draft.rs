@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 use sprifed_data::{PrivacyUnit as DataUnit, Schema};
 use sprifed_noise::Provenance;
 use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, NoiseOrigin, Participation, PrivacyUnit, Relation,
 };
 use sprifed_recovery::{CertifiedProcedure, Intercept, Setting};
-use sprifed_study::{Agreement, Digest, FORMAT, Party};
+use sprifed_secure_sum::{IdentityKey, is_signed_statement};
+use sprifed_study::{Agreement, Digest, FORMAT, Party, Signature};
 
 use super::terms::DataTerms;
 use crate::failure::Failure;
@@ -28,9 +30,61 @@ pub struct PublicParty {
     /// Whether the key was made from a seed that anybody can repeat.
     #[serde(default)]
     pub simulated: bool,
+    /// Its request for a TLS certificate; none where an engine carries the messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate_request: Option<CertificateRequest>,
+}
+
+/// A party's request for a TLS certificate, whose key the party made and keeps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CertificateRequest {
+    /// The request, in PEM.
+    pub pem: String,
+    /// The signature of the party's identity key for it.
+    pub signature: Signature,
+}
+
+/// What a party's signature for a request is about.
+const CERTIFICATE_REQUEST: &str = "certificate request";
+
+impl CertificateRequest {
+    /// The request of the party with this identity.
+    #[must_use]
+    pub fn sign(pem: String, identity: &IdentityKey) -> Self {
+        let digest = Sha256::digest(&pem).into();
+        let signature = Signature(identity.sign_statement(CERTIFICATE_REQUEST, &digest));
+        Self { pem, signature }
+    }
 }
 
 impl PublicParty {
+    /// The party's request for a TLS certificate, in PEM.
+    ///
+    /// # Errors
+    /// When there is none, or another key than the party's signed it.
+    pub fn certificate_request(&self) -> Result<&str, Failure> {
+        let refuse = |found: &str| {
+            Failure::usage(
+                "sprifed::study::certificate-request",
+                format!(
+                    "the party.json of {} {found}; a request that the party's identity key signed is required",
+                    self.name
+                ),
+                "ask the party for the party.json that `sprifed study identity` wrote; nothing was made",
+            )
+        };
+        let Some(request) = &self.certificate_request else {
+            return Err(refuse("has no certificate request"));
+        };
+        let digest = Sha256::digest(&request.pem).into();
+        let (key, signature) = (&self.identity.0, &request.signature.0);
+        if !is_signed_statement(key, CERTIFICATE_REQUEST, &digest, signature) {
+            return Err(refuse("has a certificate request of another party"));
+        }
+        Ok(&request.pem)
+    }
+
     /// Why the seat that a coordinator gave this party is not the one it asked for, if so.
     #[must_use]
     pub fn refuses(&self, seat: &Party) -> Option<String> {
@@ -53,6 +107,8 @@ impl PublicParty {
 pub struct Draft {
     /// What the study is about.
     pub title: String,
+    /// What its result is for.
+    pub purpose: String,
     /// Who takes part, in the order of the roster.
     pub parties: Vec<PublicParty>,
     /// How tables are read.
@@ -105,6 +161,7 @@ impl Draft {
         Ok(Agreement {
             format: FORMAT,
             title: self.title,
+            purpose: self.purpose,
             nonce,
             coordinator,
             procedure: self.procedure,

@@ -1,39 +1,62 @@
-//! What a coordinator gives to everybody: the agreement, signed, and where the coordinator is.
+//! What a coordinator gives to each party: the agreement and how to reach the coordinator, all of it signed.
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 use sprifed_secure_sum::{IdentityKey, is_signed_statement};
-use sprifed_study::{Agreed, Agreement, Signature};
+use sprifed_study::{Agreed, Agreement, Digest, Signature};
 
 use crate::failure::Failure;
 
-/// What the coordinator's signature for an agreement is about.
-const AGREEMENT: &str = "agreement";
+/// What the coordinator's signature for an invitation is about.
+const INVITATION: &str = "invitation";
 
 /// The file `invitation.json` of a study.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Invitation {
-    /// What everybody agrees on.
+    /// What everybody agrees on, with the roster of all parties' keys.
     pub agreement: Agreement,
-    /// The coordinator's signature for it.
+    /// Where the coordinator is.
+    pub reach: Reach,
+    /// The coordinator's signature for all of it.
     pub signature: Signature,
-    /// Where the coordinator is: `host:port`; empty where an engine carries the messages.
+}
+
+/// How parties reach a coordinator; all empty where an engine carries the messages.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reach {
+    /// `host:port`.
     pub address: String,
+    /// The certificate of the authority of the coordinator's TLS certificate, in PEM.
+    pub authority: String,
+}
+
+impl Reach {
+    /// What is signed together with the digest of an agreement.
+    fn digest_with(&self, agreement: &Digest) -> [u8; 32] {
+        let mut hash = Sha256::new_with_prefix(agreement.0);
+        for text in [&self.address, &self.authority] {
+            hash.update((text.len() as u64).to_le_bytes());
+            hash.update(text.as_bytes());
+        }
+        hash.finalize().into()
+    }
 }
 
 impl Invitation {
-    /// Signs what was agreed on.
+    /// Signs what was agreed on, and where the coordinator is.
     #[must_use]
-    pub fn sign(agreed: &Agreed, identity: &IdentityKey, address: &str) -> Self {
-        let signature = identity.sign_statement(AGREEMENT, &agreed.digest().0);
+    pub fn sign(agreed: &Agreed, identity: &IdentityKey, reach: Reach) -> Self {
+        let signature = identity.sign_statement(INVITATION, &reach.digest_with(agreed.digest()));
         Self {
             agreement: agreed.agreement().clone(),
+            reach,
             signature: Signature(signature),
-            address: address.to_owned(),
         }
     }
 
-    /// Reads an invitation and checks that the coordinator it names has signed it; `name` is what the
+    /// Reads an invitation and checks that the coordinator it names has signed all of it; `name` is what the
     /// bytes are called in messages.
     ///
     /// # Errors
@@ -46,9 +69,10 @@ impl Invitation {
             .map_err(|error| unusable(&error, "an invitation of `study init`"))?;
         let agreed = Agreed::new(invitation.agreement.clone())?;
         let coordinator = &invitation.agreement.coordinator;
-        let (digest, signature) = (agreed.digest(), &invitation.signature);
-        if !is_signed_statement(&coordinator.0, AGREEMENT, &digest.0, &signature.0) {
-            let found = "its signature is not the coordinator's for this agreement";
+        let digest = invitation.reach.digest_with(agreed.digest());
+        if !is_signed_statement(&coordinator.0, INVITATION, &digest, &invitation.signature.0) {
+            let found =
+                "its signature is not the coordinator's for this agreement, address and authority";
             return Err(unusable(&found, "the file as the coordinator sent it"));
         }
         Ok((invitation, agreed))

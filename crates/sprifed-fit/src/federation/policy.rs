@@ -1,32 +1,220 @@
-//! A party's policy as its owner wrote it.
+//! A party's policy as its owner wrote it, and as a data-protection officer signed it.
 
-use sprifed_study::Policy;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+use sprifed_secure_sum::{IdentityKey, is_signed_statement};
+use sprifed_study::{Digest, Policy, Signature};
 
 use crate::failure::Failure;
+
+/// The file of a party's policy in its folder.
+pub const POLICY_FILE: &str = "policy.toml";
+
+/// The file with the public key of the data-protection officer, in a party's or in the officer's folder.
+pub const OFFICER_FILE: &str = "officer.pub";
+
+/// The file with the signature for the policy in `path`: its name, and `.sig`.
+#[must_use]
+pub fn signature_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".sig");
+    name.into()
+}
+
+/// What an officer's signature is about.
+const POLICY: &str = "policy";
+
+/// The policy of the party in `folder`, or the one in `other`; `read` returns what a file holds, if it is there.
+///
+/// In a folder with an officer's key only the policy that the officer signed counts.
+///
+/// # Errors
+/// When it can not be read, lacks something, or is not signed as it must be.
+pub fn read_policy<E: From<Failure>>(
+    folder: &Path,
+    other: Option<&Path>,
+    read: impl Fn(&Path) -> Result<Option<Vec<u8>>, E>,
+) -> Result<Policy, E> {
+    let own = folder.join(POLICY_FILE);
+    let path = other.unwrap_or(&own);
+    let name = path.display().to_string();
+    let missing = || Failure::unusable(&name, &"it is not there", "the policy of this party");
+    let officer_path = folder.join(OFFICER_FILE);
+    let Some(officer) = read(&officer_path)? else {
+        let text = read(path)?.ok_or_else(missing)?;
+        return Ok(parse_policy(&utf8(text, &name)?, &name)?);
+    };
+    if other.is_some() {
+        return Err(Failure::usage(
+            "sprifed::policy::officer",
+            format!(
+                "--policy was given, but `{}` says that this party takes part only by the policy that its \
+                 data-protection officer signed",
+                officer_path.display()
+            ),
+            "leave --policy out, or have the officer sign another policy.toml; nothing was spent",
+        )
+        .into());
+    }
+    let officer = key_of(&officer, &officer_path.display().to_string())?;
+    let text = read(path)?.ok_or_else(missing)?;
+    let signature = read(&signature_of(path))?;
+    refuse_unsigned(&text, signature.as_deref(), &officer, &name)?;
+    Ok(parse_policy(&utf8(text, &name)?, &name)?)
+}
+
+/// The signature of `officer` for a policy file with this content.
+#[must_use]
+pub fn sign_policy(content: &[u8], officer: &IdentityKey) -> Signature {
+    Signature(officer.sign_statement(POLICY, &Sha256::digest(content).into()))
+}
+
+/// The public key in a file of 64 hexadecimal digits, which messages call `name`.
+///
+/// # Errors
+/// When there is none.
+pub fn key_of(content: &[u8], name: &str) -> Result<Digest, Failure> {
+    let text = String::from_utf8_lossy(content).trim().to_owned();
+    Digest::try_from(text)
+        .map_err(|error| Failure::unusable(name, &error, "the key of a data-protection officer"))
+}
+
+fn refuse_unsigned(
+    content: &[u8],
+    signature: Option<&[u8]>,
+    officer: &Digest,
+    name: &str,
+) -> Result<(), Failure> {
+    let signature = signature.map(|bytes| String::from_utf8_lossy(bytes).trim().to_owned());
+    let found = match signature.map(Signature::try_from) {
+        None => "has no signature",
+        Some(Err(_)) => "has a signature that can not be read",
+        Some(Ok(signature)) => {
+            let digest = Sha256::digest(content).into();
+            if is_signed_statement(&officer.0, POLICY, &digest, &signature.0) {
+                return Ok(());
+            }
+            "was changed after it was signed, or signed by another officer"
+        }
+    };
+    Err(Failure::outcome(
+        "sprifed::policy::unsigned",
+        format!("`{name}` {found}; the signature of this party's officer, {officer}, is required"),
+        "have the officer run `sprifed study sign-policy` on this file; nothing was spent",
+    ))
+}
+
+fn utf8(content: Vec<u8>, name: &str) -> Result<String, Failure> {
+    String::from_utf8(content).map_err(|error| Failure::unusable(name, &error, "a text in UTF-8"))
+}
 
 /// The policy that `text` spells; messages call it `name`.
 ///
 /// # Errors
-/// When it is none, or is of an earlier version and lacks a key that has no safe default.
+/// When it is none, or lacks a key: there is no safe default for what a party agrees to.
 pub fn parse_policy(text: &str, name: &str) -> Result<Policy, Failure> {
     let unusable = |error: toml::de::Error| Failure::unusable(name, &error, "a policy");
-    let keys: toml::Table = toml::from_str(text).map_err(unusable)?;
+    let mut keys: toml::Table = toml::from_str(text).map_err(unusable)?;
     let lacks = |(key, _): &&(&str, &str)| !keys.contains_key(*key);
-    let missing: Vec<&(&str, &str)> = Policy::LATER_KEYS.iter().filter(lacks).collect();
-    if missing.is_empty() {
-        return toml::from_str(text).map_err(unusable);
+    let missing: Vec<&(&str, &str)> = Policy::REQUIRED_KEYS.iter().filter(lacks).collect();
+    if !missing.is_empty() {
+        let names: Vec<String> = missing.iter().map(|(key, _)| format!("`{key}`")).collect();
+        let lines: Vec<&str> = missing.iter().map(|(_, line)| *line).collect();
+        return Err(Failure::usage(
+            "sprifed::policy::incomplete",
+            format!(
+                "`{name}` does not say {}; a policy that says so is required",
+                names.join(" and ")
+            ),
+            &format!(
+                "add what this party agrees to at the top of the file, such as:\n{}\nnothing was spent",
+                lines.join("\n")
+            ),
+        ));
     }
-    let names: Vec<String> = missing.iter().map(|(key, _)| format!("`{key}`")).collect();
-    let lines: Vec<&str> = missing.iter().map(|(_, line)| *line).collect();
-    Err(Failure::usage(
-        "sprifed::policy::earlier-version",
-        format!(
-            "`{name}` does not say {}; a policy that says so is required",
-            names.join(" and ")
-        ),
-        &format!(
-            "add what this party agrees to, such as: {}; nothing was spent",
-            lines.join(" and ")
-        ),
-    ))
+    // TOML has dates of its own, without quotes.
+    if let Some(toml::Value::Datetime(expires)) = keys.get("expires") {
+        let written = toml::Value::String(expires.to_string());
+        keys.insert("expires".to_owned(), written);
+        return keys.try_into().map_err(unusable);
+    }
+    toml::from_str(text).map_err(unusable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whole() -> String {
+        let key = "0".repeat(64);
+        let lines = Policy::REQUIRED_KEYS.map(|(_, line)| line.replace("KEY", &key));
+        lines.join("\n")
+    }
+
+    #[test]
+    fn a_policy_that_lacks_something_is_told_the_line_to_add() {
+        parse_policy(&whole(), "policy.toml").expect("whole");
+        for (key, line) in Policy::REQUIRED_KEYS {
+            let lines = whole();
+            let lines = lines
+                .lines()
+                .filter(|line| !line.starts_with(&format!("{key} ")));
+            let without: Vec<&str> = lines.collect();
+            let refused = parse_policy(&without.join("\n"), "policy.toml").expect_err(key);
+            assert!(
+                refused.message.contains(&format!("does not say `{key}`;")),
+                "{refused}"
+            );
+            assert!(refused.help.contains(line), "{refused}");
+        }
+        let unknown = format!("patners = {{}}\n{}", whole());
+        let refused = parse_policy(&unknown, "policy.toml").expect_err("unknown");
+        assert!(refused.message.contains("patners"), "{refused}");
+    }
+
+    #[test]
+    fn a_date_may_be_written_as_toml_writes_it() {
+        let quoted = parse_policy(&whole(), "policy.toml").expect("whole");
+        let bare = whole().replace("\"2027-12-31\"", "2027-12-31");
+        assert_eq!(parse_policy(&bare, "policy.toml").expect("a date"), quoted);
+        for wrong in ["\"2027-02-30\"", "2027-12-31T10:00:00Z", "\"soon\"", "7"] {
+            let text = whole().replace("\"2027-12-31\"", wrong);
+            parse_policy(&text, "policy.toml").expect_err(wrong);
+        }
+    }
+
+    #[test]
+    fn with_an_officer_only_the_signed_policy_counts() {
+        let officer = IdentityKey::from_stored(&[3; 32]);
+        let other = IdentityKey::from_stored(&[4; 32]);
+        let text = whole();
+        let public = format!("{}\n", Digest(officer.public()));
+        let good = sign_policy(text.as_bytes(), &officer).to_string();
+        let by_other = sign_policy(text.as_bytes(), &other).to_string();
+        let edited = text.replace("smallest-quorum = 3", "smallest-quorum = 2");
+        let read = |text: &str, signature: Option<&str>, path: Option<&str>| {
+            read_policy::<Failure>(Path::new("north"), path.map(Path::new), |path| {
+                let name = path.to_string_lossy().into_owned();
+                Ok(match name.as_str() {
+                    "north/officer.pub" => Some(public.clone().into_bytes()),
+                    "north/policy.toml.sig" => signature.map(|text| text.as_bytes().to_vec()),
+                    _ => Some(text.as_bytes().to_vec()),
+                })
+            })
+        };
+        read(&text, Some(&good), None).expect("signed");
+        for (text, signature, words) in [
+            (&text, None, "has no signature"),
+            (&text, Some(by_other.as_str()), "another officer"),
+            (&edited, Some(good.as_str()), "was changed"),
+            (&text, Some("12"), "can not be read"),
+        ] {
+            let refused = read(text, signature, None).expect_err(words);
+            assert!(refused.message.contains(words), "{refused}");
+            assert_eq!(refused.exit_code(), 1);
+        }
+        let refused = read(&text, Some(&good), Some("mine.toml")).expect_err("--policy");
+        assert!(refused.message.contains("--policy was given"), "{refused}");
+    }
 }

@@ -1,5 +1,7 @@
 //! How parties read their records: the schema and the columns, as the agreement carries them.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use sprifed_data::{DataError, Mapping, Schema};
 
@@ -36,6 +38,24 @@ impl DataTerms {
     /// When it is none.
     pub fn schema(&self) -> Result<Schema, Failure> {
         Ok(Schema::parse(&self.schema).map_err(DataError::from)?)
+    }
+
+    /// All columns that a study with these terms reads: the response, the features, and every other column that
+    /// the schema names.
+    ///
+    /// # Errors
+    /// When the schema is none.
+    pub fn columns(&self) -> Result<Vec<String>, Failure> {
+        let schema = self.schema()?;
+        let mut columns = vec![schema.response().name().to_owned()];
+        let mut known: BTreeSet<&str> = BTreeSet::from([schema.response().name()]);
+        let others = self.features.iter().map(String::as_str);
+        for name in others.chain(schema.named_features()).chain(schema.client()) {
+            if known.insert(name) {
+                columns.push(name.to_owned());
+            }
+        }
+        Ok(columns)
     }
 
     /// The units of every feature and of the response.

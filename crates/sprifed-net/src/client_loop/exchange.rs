@@ -1,4 +1,10 @@
 //! HTTP as a client speaks it: outward only, repeated until there is an answer that settles the matter.
+//!
+//! Every answer is bounded in bytes and in time: a coordinator that never stops sending fills no memory.
+
+mod body;
+#[cfg(test)]
+mod tests;
 
 use std::time::Duration;
 
@@ -7,6 +13,7 @@ use reqwest::{Client, Method, Proxy, Response, StatusCode};
 use tokio::time::{Instant, sleep};
 use tracing::{info, warn};
 
+use self::body::{Missed, Pieces, in_time, time_for};
 use crate::client_loop::{ClientConfig, Persistence};
 use crate::error::NetError;
 use crate::tls;
@@ -36,6 +43,7 @@ pub(super) struct Exchange {
     http: Client,
     coordinator: String,
     persistence: Persistence,
+    largest_notice: usize,
     claim: Claim,
 }
 
@@ -69,6 +77,7 @@ impl Exchange {
                 .map_err(|error| NetError::Tls(told(&error)))?,
             coordinator,
             persistence: config.persistence,
+            largest_notice: config.largest_notice,
             claim: Claim {
                 start: 0,
                 session: 0,
@@ -78,13 +87,14 @@ impl Exchange {
 
     /// Opens a session; the coordinator tells all that is needed again.
     pub(super) async fn come_back(&mut self) -> Result<(), NetError> {
-        match self.ask(Method::POST, "/v1/return", None).await? {
-            Answer::Good(response) => {
-                let body = response.bytes().await.unwrap_or_default();
-                self.claim = serde_json::from_slice(&body).map_err(|error| NetError::Answer {
-                    found: format!("no session ({error})"),
-                    required: "a session",
-                })?;
+        let asked = self.ask(Method::POST, "/v1/return", None, LARGEST_WORD);
+        match asked.await? {
+            Answer::Good(good) => {
+                self.claim =
+                    serde_json::from_slice(&good.body).map_err(|error| NetError::Answer {
+                        found: format!("no session ({error})"),
+                        required: "a session",
+                    })?;
                 info!(session = self.claim.session, "returned");
                 Ok(())
             }
@@ -97,9 +107,11 @@ impl Exchange {
         let Claim { start, session } = self.claim;
         let path = format!("/v1/notices?start={start}&session={session}&after={after}");
         loop {
-            let response = match self.ask(Method::GET, &path, None).await? {
-                Answer::Good(response) if response.status() == StatusCode::NO_CONTENT => continue,
-                Answer::Good(response) => response,
+            let since = Instant::now();
+            // A notice that broke off is kept until a later one is asked for.
+            let asked = self.ask(Method::GET, &path, None, self.largest_notice);
+            let good = match asked.await? {
+                Answer::Good(good) => good,
                 Answer::Trouble(trouble) => {
                     return match trouble.code {
                         TroubleCode::Restarted => Ok(Reply::Forgotten),
@@ -108,30 +120,26 @@ impl Exchange {
                     };
                 }
             };
-            let number = response
-                .headers()
-                .get(NOTICE_NUMBER)
-                .and_then(|value| value.to_str().ok())
-                .and_then(|text| text.parse().ok())
-                .ok_or_else(|| NetError::Answer {
-                    found: "a notice without a number".to_owned(),
-                    required: "a numbered notice",
-                })?;
-            match response.bytes().await {
-                Ok(bytes) => {
-                    let bytes = bytes.to_vec();
-                    return Ok(Reply::Notice { number, bytes });
+            if good.status == StatusCode::NO_CONTENT {
+                // A coordinator holds the question for a while; one that does not is not asked faster.
+                if since.elapsed() < SHORTEST_HOLD {
+                    sleep(self.persistence.wait(1)).await;
                 }
-                // It is kept until a later one is asked for.
-                Err(error) => warn!(error = told(&error), "a notice broke off"),
+                continue;
             }
+            let number = good.number.ok_or_else(|| NetError::Answer {
+                found: "a notice without a number".to_owned(),
+                required: "a numbered notice",
+            })?;
+            let bytes = good.body;
+            return Ok(Reply::Notice { number, bytes });
         }
     }
 
     /// Sends a message until the coordinator has stored or refused it.
     pub(super) async fn message(&self, message: Vec<u8>) -> Result<Sent, NetError> {
         match self
-            .ask(Method::POST, "/v1/messages", Some(&message))
+            .ask(Method::POST, "/v1/messages", Some(&message), LARGEST_WORD)
             .await?
         {
             Answer::Good(_) => Ok(Sent::Accepted),
@@ -146,23 +154,27 @@ impl Exchange {
     pub(super) async fn leave(&self) {
         let Claim { start, session } = self.claim;
         let path = format!("/v1/leave?start={start}&session={session}");
-        let _ = self.once(Method::POST, &path, None).await;
+        let _ = self.once(Method::POST, &path, None, LARGEST_WORD).await;
     }
 
-    /// Asks until there is an answer that repeating would not change.
+    /// Asks until there is an answer, of at most `largest` bytes, that repeating would not change.
     async fn ask(
         &self,
         method: Method,
         path: &str,
         body: Option<&[u8]>,
+        largest: usize,
     ) -> Result<Answer, NetError> {
         let since = Instant::now();
         let mut n_failures = 0;
         loop {
-            let last = match self.once(method.clone(), path, body).await {
+            let last = match self.once(method.clone(), path, body, largest).await {
                 Ok(Answer::Trouble(trouble)) if trouble.code == TroubleCode::Busy => trouble.reason,
                 Ok(answer) => return Ok(answer),
-                Err(error) => told(&error),
+                Err(Missed::Lost(reason)) => reason,
+                Err(Missed::TooLong { largest }) => {
+                    return Err(NetError::EndlessAnswer { largest });
+                }
             };
             n_failures += 1;
             let wait = self.persistence.wait(n_failures);
@@ -192,19 +204,28 @@ impl Exchange {
         method: Method,
         path: &str,
         body: Option<&[u8]>,
-    ) -> Result<Answer, reqwest::Error> {
+        largest: usize,
+    ) -> Result<Answer, Missed> {
         let mut request = self
             .http
             .request(method, format!("{}{path}", self.coordinator));
+        let n_sent = body.map_or(0, <[u8]>::len);
         if let Some(body) = body {
             request = request.body(body.to_vec());
         }
-        let response = request.send().await?;
-        if response.status().is_success() {
-            return Ok(Answer::Good(response));
-        }
+        let sending = async { request.send().await.map_err(|error| lost(&error)) };
+        let response = in_time(ANSWER_TIME + time_for(n_sent), sending).await?;
         let status = response.status();
-        let body = response.bytes().await?;
+        if status.is_success() {
+            let number = response.headers().get(NOTICE_NUMBER);
+            let number = number.and_then(|value| value.to_str().ok());
+            return Ok(Answer::Good(Good {
+                status,
+                number: number.and_then(|text| text.parse().ok()),
+                body: read(response, largest).await?,
+            }));
+        }
+        let body = read(response, LARGEST_WORD).await?;
         Ok(Answer::Trouble(
             serde_json::from_slice(&body).unwrap_or_else(|_| Trouble {
                 // Not ours: a proxy between us, or a server that starts up.
@@ -216,8 +237,31 @@ impl Exchange {
 }
 
 enum Answer {
-    Good(Response),
+    Good(Good),
     Trouble(Trouble),
+}
+
+/// A success, read to its end.
+struct Good {
+    status: StatusCode,
+    number: Option<u64>,
+    body: Vec<u8>,
+}
+
+/// The body of `response`, unless it has more than `largest` bytes or takes too long.
+async fn read(mut response: Response, largest: usize) -> Result<Vec<u8>, Missed> {
+    let mut pieces = Pieces::none_yet(largest, response.content_length())?;
+    let reading = async {
+        while let Some(piece) = response.chunk().await.map_err(|error| lost(&error))? {
+            pieces.add(&piece)?;
+        }
+        Ok(pieces.whole())
+    };
+    in_time(BODY_TIME + time_for(largest), reading).await
+}
+
+fn lost(error: &reqwest::Error) -> Missed {
+    Missed::Lost(told(error))
 }
 
 /// An error with its causes: the outermost of them says little.
@@ -236,3 +280,12 @@ const CONNECT_TIME: Duration = Duration::from_secs(20);
 
 /// Longer than a question for notices is held open.
 const ANSWER_TIME: Duration = Duration::from_secs(90);
+
+/// For a body, beside what its bytes may take.
+const BODY_TIME: Duration = Duration::from_secs(60);
+
+/// A coordinator without a notice answers later than this, unless it stops.
+const SHORTEST_HOLD: Duration = Duration::from_secs(1);
+
+/// The most bytes of an answer that is no notice: a session or an explanation.
+const LARGEST_WORD: usize = 64 << 10;

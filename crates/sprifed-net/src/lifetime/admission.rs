@@ -1,10 +1,11 @@
 //! What a party's ledger and policy say of a study before a record is touched.
 
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use sprifed_noise::Provenance;
 use sprifed_privacy::{Delta, Epsilon};
-use sprifed_study::{Agreed, Forbidden, Policy, SpentBefore};
+use sprifed_study::{Agreed, Applicant, Day, Digest, Forbidden, Policy, SpentBefore, Violation};
 
 use super::{Cost, CostKind, LifetimeLedger, LifetimeLine, Protection};
 use crate::store::StoreError;
@@ -78,7 +79,8 @@ pub struct Admission {
 }
 
 impl LifetimeLedger {
-    /// Whether `policy` allows the study beside what this ledger knows, or why not.
+    /// Whether `policy` allows the study to the party with the key `own` beside what this ledger knows, or
+    /// why not; `columns` are all that the study reads, the response included.
     ///
     /// Nothing is entered. While this ledger is open no other process can enter anything.
     ///
@@ -88,7 +90,28 @@ impl LifetimeLedger {
         &self,
         policy: &Policy,
         agreed: &Agreed,
+        own: Digest,
+        columns: &[String],
     ) -> Result<Result<Admission, Forbidden>, StoreError> {
+        let (admission, violations) = self.assess(policy, agreed, own, columns)?;
+        Ok(if violations.is_empty() {
+            Ok(admission)
+        } else {
+            Err(Forbidden { violations })
+        })
+    }
+
+    /// What [`admit`](Self::admit) goes by: what the party has spent, and everything that is not allowed.
+    ///
+    /// # Errors
+    /// If the ledger can not be read.
+    pub fn assess(
+        &self,
+        policy: &Policy,
+        agreed: &Agreed,
+        own: Digest,
+        columns: &[String],
+    ) -> Result<(Admission, Vec<Violation>), StoreError> {
         let study = agreed.digest().to_string();
         let spent_elsewhere = self.spent_elsewhere(&study, &CostKind::of(agreed))?;
         let before = SpentBefore {
@@ -100,6 +123,18 @@ impl LifetimeLedger {
             spent_elsewhere,
             is_known,
         };
-        Ok(policy.check(agreed, before).map(|()| admission))
+        let applicant = Applicant {
+            own,
+            columns,
+            today: today(),
+        };
+        Ok((admission, policy.violations(agreed, &applicant, before)))
     }
+}
+
+/// The date in UTC by this machine's clock; a clock before 1970 counts as 1970.
+#[must_use]
+pub fn today() -> Day {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    Day::of_unix_time(since.map_or(0, |since| since.as_secs()))
 }

@@ -1,7 +1,10 @@
 use std::fs;
 use std::path::Path;
 
-use sprifed_net::{CertificateOrder, Fingerprint, NetError, fingerprint, issue};
+use sprifed_net::{
+    CertificateOrder, Fingerprint, Identity, NetError, certificate_name, check_client_tls,
+    fingerprint, issue, request_certificate,
+};
 
 fn order(name: &str, clients: &[&str]) -> CertificateOrder {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -9,7 +12,10 @@ fn order(name: &str, clients: &[&str]) -> CertificateOrder {
     CertificateOrder {
         folder,
         coordinator_hosts: vec!["study.example.org".to_owned(), "192.0.2.7".to_owned()],
-        clients: clients.iter().map(|name| (*name).to_owned()).collect(),
+        clients: clients
+            .iter()
+            .map(|name| ((*name).to_owned(), request_certificate(name).unwrap().1))
+            .collect(),
         valid_days: 30,
     }
 }
@@ -20,7 +26,7 @@ fn the_fingerprint_of_the_file_is_the_one_in_the_roster() {
     let [(north, of_north), (_, of_south)] = &issued.clients[..] else {
         panic!("{issued:?}");
     };
-    assert_eq!(fingerprint(&north.certificate).unwrap(), *of_north);
+    assert_eq!(fingerprint(north).unwrap(), *of_north);
     assert_ne!(of_north, of_south);
     assert_eq!(
         of_north.to_string().parse::<Fingerprint>().unwrap(),
@@ -66,16 +72,17 @@ fn keys_are_for_their_owner_only() {
             assert_eq!(mode & 0o777, 0o600, "{file:?}");
         }
     }
-    assert_eq!(n_keys, 3);
+    // The authority's and the coordinator's: no client's key is here.
+    assert_eq!(n_keys, 2);
 }
 
 #[test]
 fn nothing_is_overwritten() {
     let order = order("twice", &["north"]);
     let issued = issue(&order).unwrap();
-    let key = fs::read(&issued.clients[0].0.key).unwrap();
+    let key = fs::read(&issued.coordinator.key).unwrap();
     assert!(matches!(issue(&order), Err(NetError::File { .. })));
-    assert_eq!(fs::read(&issued.clients[0].0.key).unwrap(), key);
+    assert_eq!(fs::read(&issued.coordinator.key).unwrap(), key);
 }
 
 #[test]
@@ -90,5 +97,56 @@ fn names_that_are_no_file_names_are_refused() {
     ] {
         let error = issue(&order("names", &[name])).unwrap_err();
         assert!(matches!(error, NetError::Setting { .. }), "{name}: {error}");
+    }
+}
+
+#[test]
+fn a_certificate_is_for_the_key_of_its_request_alone() {
+    let mut order = order("requested", &[]);
+    let (north, north_request) = request_certificate("north").unwrap();
+    let (south, south_request) = request_certificate("south").unwrap();
+    // A request may ask for another name: the authority decides.
+    order.clients = vec![
+        ("north".to_owned(), north_request.clone()),
+        ("south".to_owned(), south_request),
+    ];
+    let issued = issue(&order).unwrap();
+    let certificate = issued.clients[0].0.clone();
+    assert_eq!(
+        certificate_name(&certificate).unwrap().as_deref(),
+        Some("north")
+    );
+    let check = |key: &str| {
+        let path = order.folder.join("tried.key");
+        fs::write(&path, key).unwrap();
+        let certificate = certificate.clone();
+        let identity = Identity {
+            certificate,
+            key: path,
+        };
+        check_client_tls(&identity, &issued.authority)
+    };
+    check(&north).unwrap();
+    assert!(matches!(check(&south), Err(NetError::Tls(_))));
+}
+
+#[test]
+fn a_request_that_was_changed_or_is_none_is_refused() {
+    let (_, request) = request_certificate("north").unwrap();
+    let mut changed = request.clone().into_bytes();
+    let middle = changed.len() / 2;
+    changed[middle] = if changed[middle] == b'A' { b'B' } else { b'A' };
+    let certificate = fs::read_to_string(issue(&order("no_request", &[])).unwrap().authority);
+    for wrong in [
+        String::new(),
+        "north".to_owned(),
+        String::from_utf8(changed).unwrap(),
+        certificate.unwrap(),
+    ] {
+        let mut order = order("wrong_requests", &[]);
+        order.clients = vec![("north".to_owned(), wrong.clone())];
+        let error = issue(&order).unwrap_err();
+        assert!(error.to_string().contains("of north"), "{wrong}: {error}");
+        assert!(!order.folder.exists(), "something was made");
     }
 }

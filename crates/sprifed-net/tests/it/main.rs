@@ -6,6 +6,7 @@ mod bodies;
 mod certificates;
 mod crashing;
 mod disk;
+mod endless;
 mod load;
 mod network_cut;
 mod page;

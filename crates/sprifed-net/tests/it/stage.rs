@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sprifed_net::{
-    CertificateOrder, ClientConfig, ClientEnded, ClientLoop, Ended, Issued, Journal, Limits,
-    NetError, PartyId, Patience, Persistence, RosterEntry, Server, ServerConfig, SqliteJournal,
-    SqliteStore, StoreError, issue,
+    CertificateOrder, ClientConfig, ClientEnded, ClientLoop, Ended, Fingerprint, Identity, Journal,
+    Limits, NetError, PartyId, Patience, Persistence, RosterEntry, Server, ServerConfig,
+    SqliteJournal, SqliteStore, StoreError, issue, request_certificate,
 };
 use tokio::task::JoinHandle;
 
@@ -18,7 +18,7 @@ use crate::toy::{Adding, N_SUMS, Saying};
 #[derive(Debug)]
 pub(crate) struct Stage {
     pub(crate) folder: PathBuf,
-    pub(crate) issued: Issued,
+    pub(crate) issued: Certificates,
     pub(crate) n_clients: u32,
     host: String,
 }
@@ -87,6 +87,7 @@ impl Stage {
                 give_up_after: Some(Duration::from_secs(60)),
                 spread: u64::from(client),
             },
+            largest_notice: 1 << 20,
         }
     }
 
@@ -199,16 +200,41 @@ pub(crate) fn number_of(client: u32) -> i64 {
     i64::from(client) + 1
 }
 
-pub(crate) fn certificates(folder: &Path, host: &str, n_clients: u32) -> Issued {
-    issue(&CertificateOrder {
+/// Certificates with the keys that each made for itself.
+#[derive(Debug)]
+pub(crate) struct Certificates {
+    pub(crate) authority: PathBuf,
+    pub(crate) coordinator: Identity,
+    pub(crate) clients: Vec<(Identity, Fingerprint)>,
+}
+
+pub(crate) fn certificates(folder: &Path, host: &str, n_clients: u32) -> Certificates {
+    let names = (0..n_clients).map(|client| format!("client-{client}"));
+    let requests: Vec<_> = names
+        .map(|name| (request_certificate(&name).unwrap(), name))
+        .collect();
+    let clients = requests
+        .iter()
+        .map(|((_, request), name)| (name.clone(), request.clone()));
+    let issued = issue(&CertificateOrder {
         folder: folder.to_owned(),
         coordinator_hosts: vec![host.to_owned(), "localhost".to_owned()],
-        clients: (0..n_clients)
-            .map(|client| format!("client-{client}"))
-            .collect(),
+        clients: clients.collect(),
         valid_days: 2,
     })
-    .unwrap()
+    .unwrap();
+    let clients = requests.iter().zip(issued.clients);
+    let clients = clients.map(|(((key, _), name), (certificate, fingerprint))| {
+        let path = folder.join(format!("{name}.key"));
+        fs::write(&path, key.as_bytes()).unwrap();
+        let key = path;
+        (Identity { certificate, key }, fingerprint)
+    });
+    Certificates {
+        authority: issued.authority,
+        coordinator: issued.coordinator,
+        clients: clients.collect(),
+    }
 }
 
 /// Starts a client that says `number`, plus a thousand for each time that it began anew: an answer that

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sprifed_data::read_table;
-use sprifed_fit::{DataTerms, Invitation, PartyRecords, PublicParty, parse_policy};
+use sprifed_fit::{DataTerms, Invitation, PartyRecords, PublicParty, read_policy};
 use sprifed_net::{Cost, LifetimeLedger, LifetimeLine, create_private_folder, folder_name};
 use sprifed_noise::Provenance;
 use sprifed_secure_sum::{ClientId, IdentityKey};
@@ -205,10 +205,10 @@ impl PartyMachine {
             let words = "its identity was made from a seed for rehearsals, and the study is none";
             return Ok(Err(words.to_owned()));
         }
-        let path = self.identity.join("policy.toml");
-        let text = String::from_utf8_lossy(&read(&path)?).into_owned();
-        let policy = parse_policy(&text, &path.display().to_string())?;
-        let admitted = ledger.admit(&policy, agreed)?;
+        let policy = read_policy(&self.identity, None, read_if_there)?;
+        let columns = DataTerms::of(&agreed.agreement().data)?.columns()?;
+        let own = seat.map_or(agreed.agreement().coordinator, |seat| seat.identity);
+        let admitted = ledger.admit(&policy, agreed, own, &columns)?;
         Ok(admitted
             .map(|admission| admission.is_known)
             .map_err(|forbidden| forbidden.to_string()))

@@ -61,6 +61,7 @@ pub(crate) fn agreement(test: TestStudy) -> Agreement {
     Agreement {
         format: FORMAT,
         title: "a test".to_owned(),
+        purpose: "testing".to_owned(),
         nonce: Digest([7; 32]),
         coordinator: Digest(PartyKey::simulated(6, 0).identity().public()),
         procedure: test.procedure,
@@ -127,8 +128,9 @@ fn contradictions_are_refused_and_named() {
 #[test]
 fn text_that_could_deceive_a_reader_is_refused_wherever_it_stands() {
     type Change = fn(&mut Agreement, String);
-    let places: [(&str, Change); 5] = [
+    let places: [(&str, Change); 6] = [
         ("the title", |a, text| a.title = text),
+        ("the purpose", |a, text| a.purpose = text),
         ("a party's name", |a, text| a.parties[1].name = text),
         ("the plan's procedure", |a, text| a.plan.procedure = text),
         ("a text of the data", |a, text| {
@@ -161,8 +163,9 @@ fn text_that_could_deceive_a_reader_is_refused_wherever_it_stands() {
             );
         }
     }
-    let long: [(&str, Change); 2] = [
+    let long: [(&str, Change); 3] = [
         ("the title", |a, text| a.title = text),
+        ("the purpose", |a, text| a.purpose = text),
         ("a party's name", |a, text| a.parties[1].name = text),
     ];
     for (place, change) in long {

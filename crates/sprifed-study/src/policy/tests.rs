@@ -1,10 +1,16 @@
 use super::*;
 use crate::agreement::tests::{TestStudy, agreed};
 
+/// The policy of the first party.
+
 fn generous() -> Policy {
     let study = agreed(TestStudy::default());
+    let parties = study.agreement().parties.iter().skip(1);
     Policy {
         coordinators: vec![study.agreement().coordinator],
+        purposes: vec!["care".to_owned(), "testing".to_owned()],
+        columns: vec!["risk".to_owned(), "x*".to_owned()],
+        expires: day("2027-12-31"),
         largest_epsilon_per_study: Epsilon::try_from(60.0).expect("legal"),
         largest_epsilon_in_total: Epsilon::try_from(100.0).expect("legal"),
         largest_delta: 1e-6,
@@ -15,7 +21,28 @@ fn generous() -> Policy {
         units: vec![PrivacyUnit::Record],
         neighbours: vec![Relation::ZeroOut],
         allow_simulated_noise: true,
+        partners: parties
+            .map(|party| (party.name.clone(), party.identity))
+            .collect(),
     }
+}
+
+fn day(text: &str) -> Day {
+    Day::try_from(text.to_owned()).expect("a date")
+}
+
+/// The first party asks on the last day of its policy.
+fn violations(policy: &Policy, study: &Agreed, spent: SpentBefore) -> Vec<Violation> {
+    let columns = ["risk", "x0", "x29"].map(str::to_owned);
+    let applicant = Applicant {
+        own: study.agreement().parties[0].identity,
+        columns: &columns,
+        today: day("2027-12-31"),
+    };
+    let violations = policy.violations(study, &applicant, spent);
+    let checked = policy.check(study, &applicant, spent);
+    assert_eq!(checked.is_ok(), violations.is_empty());
+    violations
 }
 
 const BEFORE: SpentBefore = SpentBefore {
@@ -25,17 +52,15 @@ const BEFORE: SpentBefore = SpentBefore {
 
 #[test]
 fn what_is_allowed_is_allowed() {
-    assert_eq!(
-        generous().check(&agreed(TestStudy::default()), BEFORE),
-        Ok(())
-    );
+    let study = agreed(TestStudy::default());
+    assert_eq!(violations(&generous(), &study, BEFORE), []);
 }
 
 #[test]
 fn everything_else_is_refused_with_its_reason() {
     let study = agreed(TestStudy::default());
     type Change = fn(&mut Policy);
-    let cases: [(&str, Change); 11] = [
+    let cases: [(&str, Change); 19] = [
         ("the coordinator", |p| p.coordinators.clear()),
         ("the noise", |p| p.allow_simulated_noise = false),
         ("the most that the study can cost", |p| {
@@ -61,11 +86,35 @@ fn everything_else_is_refused_with_its_reason() {
         ("the relation of neighbours", |p| {
             p.neighbours = vec![Relation::ReplaceOne];
         }),
+        ("the purpose", |p| p.purposes.clear()),
+        ("the purpose", |p| p.purposes = vec!["Testing".to_owned()]),
+        ("a column is \"risk\", but", |p| drop(p.columns.remove(0))),
+        ("a column is \"x0\", \"x29\", but", |p| {
+            drop(p.columns.pop())
+        }),
+        ("today's date is 2027-12-31", |p| {
+            p.expires = day("2027-12-30");
+        }),
+        ("a partner is \"party 1\" with the key", |p| {
+            p.partners.remove("party 1");
+        }),
+        // Names are what this party calls the others: the key decides.
+        ("a partner is \"party 2\" with the key", |p| {
+            p.partners.insert("party 2".to_owned(), Digest([9; 32]));
+        }),
+        ("the noise", |p| {
+            p.partners.insert("one more".to_owned(), Digest([9; 32]));
+            p.allow_simulated_noise = false;
+        }),
     ];
     for (what, change) in cases {
         let mut policy = generous();
         change(&mut policy);
-        let refused = policy.check(&study, BEFORE).expect_err(what).to_string();
+        let violations = violations(&policy, &study, BEFORE);
+        let [refused] = &violations[..] else {
+            panic!("{what}: {violations:?}");
+        };
+        let refused = refused.to_string();
         assert!(refused.starts_with(what), "{refused}");
         // A study that is not over counts with its most, which is not spent.
         let is_total = what.ends_with("all earlier studies");
@@ -83,8 +132,40 @@ fn repetitions_count_before_they_are_needed() {
         repeats: 2,
         ..TestStudy::default()
     });
-    let refused = generous()
-        .check(&study, SpentBefore::default())
-        .expect_err("dearer than one run");
-    assert_eq!(refused.what, "the most that the study can cost");
+    let refused = violations(&generous(), &study, SpentBefore::default());
+    assert_eq!(refused.len(), 1);
+    assert_eq!(refused[0].what, "the most that the study can cost");
+}
+
+#[test]
+fn all_that_is_not_allowed_is_said_at_once() {
+    let study = agreed(TestStudy::default());
+    let mut policy = generous();
+    policy.partners.clear();
+    policy.purposes.clear();
+    policy.smallest_quorum = 9;
+    let found = violations(&policy, &study, BEFORE);
+    let what: Vec<&str> = found.iter().map(|violation| violation.what).collect();
+    assert_eq!(
+        what,
+        ["a partner", "a partner", "the purpose", "the quorum"]
+    );
+    let all = Forbidden { violations: found }.to_string();
+    for words in ["\"party 1\"", "\"party 2\"", "testing", "at least 9"] {
+        assert!(all.contains(words), "{all}");
+    }
+}
+
+#[test]
+fn a_list_of_many_columns_is_cut_short() {
+    let study = agreed(TestStudy::default());
+    let columns: Vec<String> = (0..500).map(|number| format!("c{number}")).collect();
+    let applicant = Applicant {
+        own: study.agreement().parties[0].identity,
+        columns: &columns,
+        today: day("2026-01-01"),
+    };
+    let found = generous().violations(&study, &applicant, BEFORE);
+    assert_eq!(found.len(), 1);
+    assert!(found[0].found.ends_with("\"c7\" and 492 more"), "{found:?}");
 }

@@ -16,6 +16,7 @@ fn a_policy_refuses_before_a_record_is_opened() {
     let path = stage.party(0).join("policy.toml");
     let policy = fs::read_to_string(&path).unwrap();
     // The table is not even there.
+    let table = fs::read(stage.table(0)).unwrap();
     fs::remove_file(stage.table(0)).unwrap();
     let cases = [
         (
@@ -46,6 +47,11 @@ fn a_policy_refuses_before_a_record_is_opened() {
             "noise",
         ),
         ("coordinators = [", "coordinators = [] #", "coordinator"),
+        ("[\"testing what matters\"]", "[\"care\"]", "purpose"),
+        ("\"x*\"", "\"x1\", \"x2\"", "\"x0\", \"x3\""),
+        ("\"y\", ", "", "a column is \"y\""),
+        ("2999-12-31", "2001-01-31", "until 2001-01-31"),
+        ("p1 = ", "# p1 = ", "a partner is \"p1\""),
     ];
     for (found, changed, word) in cases {
         assert!(policy.contains(found), "{found}");
@@ -60,6 +66,11 @@ fn a_policy_refuses_before_a_record_is_opened() {
     let (code, _) = refusal(stage.join(0).arg("--check"));
     assert_eq!(code, Some(1));
     fs::write(&path, policy).unwrap();
+    // A table that can not be read is said too.
+    let (code, said) = refusal(stage.join(0).arg("--check"));
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("p0.csv"), "{said}");
+    fs::write(stage.table(0), table).unwrap();
     succeed(stage.join(0).arg("--check"));
 }
 
@@ -68,17 +79,41 @@ fn an_edited_invitation_is_refused() {
     let stage = Stage::new("edited", Kind::default());
     let path = stage.study().join("for-p0/invitation.json");
     let good = fs::read_to_string(&path).unwrap();
+    // Another study of the same machine, and so another authority.
+    stage.init("other");
+    let authority = stage.study().join("for-p0/authority.pem");
+    let others = stage.folder.join("other/for-p0/authority.pem");
+    let in_json = |path| serde_json::json!(fs::read_to_string(path).unwrap()).to_string();
+    let address = format!("\"localhost:{}\"", stage.port);
     for (found, changed) in [
         ("\"repeats\": 0", "\"repeats\": 1"),
         ("\"title\": \"study\"", "\"title\": \"other\""),
         ("\"sparsity\": 2", "\"sparsity\": 3"),
+        ("what matters", "what pays"),
+        (&address, "\"localhost:1\""),
+        (&in_json(&authority), &in_json(&others)),
     ] {
         assert!(good.contains(found), "{found}");
         fs::write(&path, good.replace(found, changed)).unwrap();
-        let (code, said) = refusal(&mut stage.join(0));
-        assert_eq!(code, Some(2), "{said}");
-        assert!(said.contains("signature"), "{said}");
+        for check in [true, false] {
+            let mut join = stage.join(0);
+            if check {
+                join.arg("--check");
+            }
+            let (code, said) = refusal(&mut join);
+            assert_eq!(code, Some(2), "{said}");
+            assert!(said.contains("signature"), "{said}");
+        }
     }
+    fs::write(&path, good).unwrap();
+    // The authority that TLS trusts is the signed one, or nothing is sent.
+    fs::copy(&others, &authority).unwrap();
+    let (code, said) = refusal(&mut stage.join(0));
+    assert_eq!(code, Some(2), "{said}");
+    assert!(
+        said.contains("not the authority that the coordinator signed"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -98,7 +133,6 @@ fn strangers_and_impostors_are_turned_away_and_the_study_goes_on() {
         (&mine, "invitation.json"),
         (&mine, "authority.pem"),
         (&other, "tls.pem"),
-        (&other, "tls.key"),
     ] {
         fs::copy(from.join(name), stolen.join(name)).unwrap();
     }
@@ -117,7 +151,7 @@ fn strangers_and_impostors_are_turned_away_and_the_study_goes_on() {
     let (code, said) = refusal(&mut stranger);
     assert!(code != Some(0), "{said}");
     // Party 1's identity behind party 0's certificate: every message is signed, so it is refused.
-    let mut impostor = stage.join_as(1, 0);
+    let mut impostor = stage.join_behind(1, 0);
     let impostor = Running::start(&mut impostor, &stage.folder.join("impostor.log"));
     let ended = impostor.finish();
     let said = fs::read_to_string(stage.folder.join("impostor.log")).unwrap();
@@ -230,6 +264,8 @@ fn a_rehearsal_identity_does_not_enter_a_private_study() {
         "3",
         "--address",
         "localhost:1",
+        "--purpose",
+        "care",
     ]);
     let (code, said) = refusal(&mut init);
     assert_eq!(code, Some(2), "{said}");
@@ -271,6 +307,7 @@ fn a_title_that_steers_a_terminal_is_refused() {
     init.arg("--columns").arg(stage.table(0));
     init.args(["--sparsity", "2", "--epsilon", "90"]);
     init.args(["--address", "localhost:1", "--simulate-noise"]);
+    init.args(["--purpose", "care"]);
     let (code, said) = refusal(&mut init);
     assert_eq!(code, Some(2), "{said}");
     assert!(

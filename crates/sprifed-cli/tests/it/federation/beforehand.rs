@@ -4,11 +4,11 @@ use std::fs;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use sprifed_fit::Invitation;
+use sprifed_fit::{Invitation, Reach};
 use sprifed_secure_sum::IdentityKey;
 use sprifed_study::{Agreed, Digest};
 
-use super::stage::{Kind, Running, Stage, json_at, sprifed, stored, succeed, wait_until};
+use super::stage::{Kind, PURPOSE, Running, Stage, json_at, sprifed, stored, succeed, wait_until};
 
 fn refusal(command: &mut Command) -> (Option<i32>, String) {
     let output = command.output().unwrap();
@@ -27,6 +27,7 @@ fn init(stage: &Stage, parties: [&str; 3], address: &str) -> Command {
     init.arg("--columns").arg(stage.table(0));
     init.args(["--sparsity", "2", "--epsilon", "90", "--simulate-noise"]);
     init.args(["--procedure", "sieve", "--address", address]);
+    init.args(["--purpose", PURPOSE]);
     init
 }
 
@@ -93,7 +94,11 @@ fn a_party_is_told_the_procedure_that_was_agreed_on() {
     let key = fs::read_to_string(stage.study().join("coordinator.key")).unwrap();
     let key = Digest::try_from(key.trim().to_owned()).unwrap();
     let agreed = Agreed::new(agreement).unwrap();
-    let invitation = Invitation::sign(&agreed, &IdentityKey::from_stored(&key.0), "localhost:1");
+    let reach = Reach {
+        address: "localhost:1".to_owned(),
+        authority: fs::read_to_string(stage.study().join("for-p0/authority.pem")).unwrap(),
+    };
+    let invitation = Invitation::sign(&agreed, &IdentityKey::from_stored(&key.0), reach);
     fs::write(&path, invitation.to_json()).unwrap();
     let mut check = stage.join(0);
     let shown = succeed(check.arg("--check")).stdout;

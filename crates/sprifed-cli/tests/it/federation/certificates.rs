@@ -2,7 +2,7 @@ use std::fs;
 
 use sprifed_net::{CertificateOrder, issue};
 
-use super::stage::{Kind, Running, Stage, all_succeed};
+use super::stage::{Kind, Running, Stage, all_succeed, succeed};
 
 #[test]
 fn coordinator_and_party_may_bring_certificates_of_their_own() {
@@ -18,11 +18,11 @@ fn coordinator_and_party_may_bring_certificates_of_their_own() {
         valid_days: 3,
     })
     .unwrap();
-    // The coordinator's certificate is of another authority, which every party is told.
-    for party in 0..3 {
-        let path = stage.study().join(format!("for-p{party}/authority.pem"));
-        fs::copy(&own.authority, path).unwrap();
-    }
+    // The coordinator's certificate is of another authority, which every invitation says.
+    fs::remove_dir_all(stage.study()).unwrap();
+    let mut init = stage.init_command("study");
+    succeed(init.arg("--authority").arg(&own.authority));
+    stage.write_policies();
     // Party 1 has its own, of a third authority, which the coordinator enters into its roster.
     stage.bring_certificate(1, "hospital");
 

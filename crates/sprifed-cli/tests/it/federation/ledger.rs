@@ -184,11 +184,13 @@ fn a_ledger_that_was_deleted_or_emptied_is_missed() {
 fn a_folder_in_which_nothing_was_sent_is_no_reason_to_refuse() {
     let stage = Stage::new("nothing-sent", small(true));
     // The table can not be read, so the reservation is taken back and the folder with it.
+    let table = fs::read(stage.table(0)).unwrap();
     fs::write(stage.table(0), "y,x0\n1,none\n").unwrap();
     let first = stage.join(0).output().unwrap();
     assert_ne!(first.status.code(), Some(0));
     let mut left = fs::read_dir(stage.party(0)).unwrap();
     assert!(!left.any(|entry| entry.unwrap().path().is_dir()));
+    fs::write(stage.table(0), table).unwrap();
     // As a kill leaves it before the ledger knows of the study: a folder and nothing in it.
     fs::create_dir(stage.party(0).join("study-0123456789abcdef")).unwrap();
     fs::remove_file(stage.party(0).join("ledger.sqlite")).unwrap();

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,19 +21,20 @@ use super::stage::{Kind, Running, Stage, all_succeed, pause, stored, wait_until}
 #[expect(clippy::disallowed_methods, reason = "a test of processes")]
 fn ask(stage: &Stage, party: u32, request: &[u8]) -> u16 {
     let folder = stage.study().join(format!("for-p{party}"));
-    let certificates = |name: &str| {
-        let found = CertificateDer::pem_file_iter(folder.join(name)).unwrap();
+    let (certificate, key) = stage.tls_of(party);
+    let certificates = |path: &Path| {
+        let found = CertificateDer::pem_file_iter(path).unwrap();
         found.collect::<Result<Vec<_>, _>>().unwrap()
     };
     let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(certificates("authority.pem"));
-    let key = PrivateKeyDer::from_pem_file(folder.join("tls.key")).unwrap();
+    roots.add_parsable_certificates(certificates(&folder.join("authority.pem")));
+    let key = PrivateKeyDer::from_pem_file(key).unwrap();
     let config =
         ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
             .with_protocol_versions(&[&rustls::version::TLS13])
             .unwrap()
             .with_root_certificates(roots)
-            .with_client_auth_cert(certificates("tls.pem"), key)
+            .with_client_auth_cert(certificates(&certificate), key)
             .unwrap();
     let name = ServerName::try_from("localhost").unwrap();
     let connection = ClientConnection::new(Arc::new(config), name).unwrap();

@@ -66,9 +66,11 @@ fn secrets_are_their_owners_only() {
     let mut n_keys = 0;
     for folder in [stage.party(0), stage.study()] {
         walk(&folder, &mut |path| {
+            let is_given_away = path.to_string_lossy().contains("/for-");
             let is_secret = path
                 .extension()
                 .is_some_and(|end| end == "key" || end == "sqlite");
+            assert!(!(is_secret && is_given_away), "{}", path.display());
             n_keys += usize::from(is_secret);
             if path.is_dir() {
                 assert_eq!(mode(path), 0o700, "{}", path.display());
@@ -77,6 +79,6 @@ fn secrets_are_their_owners_only() {
             }
         });
     }
-    // Identity, party.key, ledger and journal; authority, coordinator twice, three parties.
-    assert!(n_keys >= 10, "{n_keys} secrets");
+    // Identity, TLS, party.key, ledger and journal; authority, coordinator twice.
+    assert!(n_keys >= 8, "{n_keys} secrets");
 }

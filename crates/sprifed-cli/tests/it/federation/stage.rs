@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
-use sprifed_net::{CertificateOrder, fingerprint, issue};
+use sprifed_net::{CertificateOrder, fingerprint, issue, request_certificate};
 
 /// What kind of study is made.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +45,9 @@ pub(crate) struct Stage {
 
 pub(crate) const SEED: &str = "11";
 
+/// What every study of a stage is for.
+pub(crate) const PURPOSE: &str = "testing what matters";
+
 const SCHEMA: &str = "[response]\nname = \"y\"\nlower = -12.0\nupper = 12.0\n\
                       [features]\nlower = -2.0\nupper = 2.0\ncenter = 0.0\nscale = 1.0\n";
 
@@ -80,16 +83,31 @@ impl Stage {
         }
         fs::write(stage.folder.join("schema.toml"), SCHEMA).unwrap();
         stage.init("study");
-        let key = stage.invitation()["agreement"]["coordinator"].clone();
-        for party in 0..kind.parties {
-            let policy = format!(
-                "coordinators = [{key}]\nlargest-epsilon-per-study = 200.0\nlargest-epsilon-in-total = 200.0\n\
-                 largest-delta = 1e-5\nlargest-delta-in-total = 1e-5\nsmallest-quorum = 3\nlargest-colluder-share = 0.0\n\
-                 procedures = [\"sieve\"]\nunits = [\"record\"]\nneighbours = [\"zero-out\"]\nallow-simulated-noise = true\n"
-            );
-            fs::write(stage.party(party).join("policy.toml"), policy).unwrap();
-        }
+        stage.write_policies();
         stage
+    }
+
+    /// Every party allows the study among these parties, and little else.
+    pub(crate) fn write_policies(&self) {
+        let key = self.invitation()["agreement"]["coordinator"].clone();
+        for party in 0..self.kind.parties {
+            let others = (0..self.kind.parties).filter(|other| *other != party);
+            let partners = others.map(|other| format!("p{other} = {}\n", self.key_of(other)));
+            let policy = format!(
+                "coordinators = [{key}]\npurposes = [\"{PURPOSE}\"]\ncolumns = [\"y\", \"x*\"]\nexpires = \"2999-12-31\"\n\
+                 largest-epsilon-per-study = 200.0\nlargest-epsilon-in-total = 200.0\n\
+                 largest-delta = 1e-5\nlargest-delta-in-total = 1e-5\nsmallest-quorum = 3\nlargest-colluder-share = 0.0\n\
+                 procedures = [\"sieve\"]\nunits = [\"record\"]\nneighbours = [\"zero-out\"]\nallow-simulated-noise = true\n\
+                 [partners]\n{}",
+                partners.collect::<String>()
+            );
+            fs::write(self.party(party).join("policy.toml"), policy).unwrap();
+        }
+    }
+
+    /// The identity key of a party, in quotes.
+    pub(crate) fn key_of(&self, party: u32) -> Value {
+        json_at(&self.party(party).join("party.json"))["identity"].clone()
     }
 
     pub(crate) fn party(&self, party: u32) -> PathBuf {
@@ -150,6 +168,11 @@ impl Stage {
     }
 
     pub(crate) fn init(&self, name: &str) {
+        succeed(&mut self.init_command(name));
+    }
+
+    /// `study init` of all parties of the stage.
+    pub(crate) fn init_command(&self, name: &str) -> Command {
         let mut command = sprifed();
         command.args(["study", "init"]).arg(self.folder.join(name));
         for party in 0..self.kind.parties {
@@ -168,10 +191,11 @@ impl Stage {
         ]);
         command.args(["--repeats", &self.kind.repeats.to_string()]);
         command.args(["--address", &format!("localhost:{}", self.port)]);
+        command.args(["--purpose", PURPOSE]);
         if self.kind.simulated {
             command.arg("--simulate-noise");
         }
-        succeed(&mut command);
+        command
     }
 
     pub(crate) fn coordinate(&self) -> Command {
@@ -192,10 +216,42 @@ impl Stage {
     }
 
     pub(crate) fn join(&self, party: u32) -> Command {
-        self.join_as(party, party)
+        let mut command = self.join_as(party, party);
+        if self.brought(party).0.exists() {
+            self.present(&mut command, party);
+        }
+        command
     }
 
-    /// The party with this identity and table, but the certificate of `certificate`.
+    /// The party with this identity and table, behind certificate and key of `stolen`.
+    pub(crate) fn join_behind(&self, party: u32, stolen: u32) -> Command {
+        let mut command = self.join_as(party, party);
+        self.present(&mut command, stolen);
+        command
+    }
+
+    fn present(&self, command: &mut Command, party: u32) {
+        let (certificate, key) = self.tls_of(party);
+        command.arg("--tls-certificate").arg(certificate);
+        command.arg("--tls-key").arg(key);
+    }
+
+    /// The certificate and the key with which a party connects.
+    pub(crate) fn tls_of(&self, party: u32) -> (PathBuf, PathBuf) {
+        let brought = self.brought(party);
+        if brought.0.exists() {
+            return brought;
+        }
+        let folder = self.study().join(format!("for-p{party}"));
+        (folder.join("tls.pem"), self.party(party).join("tls.key"))
+    }
+
+    fn brought(&self, party: u32) -> (PathBuf, PathBuf) {
+        let file = |end| self.folder.join(format!("brought-{party}.{end}"));
+        (file("pem"), file("key"))
+    }
+
+    /// The party with this identity and table, but the invitation's folder of `certificate`.
     pub(crate) fn join_as(&self, party: u32, certificate: u32) -> Command {
         let mut command = sprifed();
         command
@@ -212,20 +268,21 @@ impl Stage {
 
     /// Gives `party` a certificate of its own, of another authority and with another name.
     pub(crate) fn bring_certificate(&self, party: u32, name: &str) {
+        let (key, request) = request_certificate(name).unwrap();
         let own = issue(&CertificateOrder {
             folder: self.folder.join(format!("own-{name}")),
             coordinator_hosts: vec!["localhost".to_owned()],
-            clients: vec![name.to_owned()],
+            clients: vec![(name.to_owned(), request)],
             valid_days: 3,
         })
         .unwrap();
         let mine = &own.clients[0].0;
-        let folder = self.study().join(format!("for-p{party}"));
-        fs::copy(&mine.certificate, folder.join("tls.pem")).unwrap();
-        fs::copy(&mine.key, folder.join("tls.key")).unwrap();
+        let brought = self.brought(party);
+        fs::copy(mine, brought.0).unwrap();
+        fs::write(brought.1, key.as_bytes()).unwrap();
         let path = self.study().join("roster.json");
         let mut roster = json_at(&path);
-        let digits = fingerprint(&mine.certificate).unwrap().to_string();
+        let digits = fingerprint(mine).unwrap().to_string();
         roster["certificates"][party as usize] = serde_json::json!(with_colons(&digits));
         fs::write(&path, roster.to_string()).unwrap();
         let trusted = self.study().join("tls/authority.pem");

@@ -1,0 +1,227 @@
+//! `join --check`: what a study is, who takes part, what it would cost, and everything that is not allowed.
+//!
+//! Nothing is sent and nothing is spent.
+
+use serde_json::{Value, json};
+use sprifed_fit::{DataTerms, words_of_digest};
+use sprifed_net::Cost;
+use sprifed_noise::Provenance;
+use sprifed_query::RecordSource as _;
+use sprifed_secure_sum::ClientId;
+use sprifed_study::{Agreed, Policy};
+
+use super::join::Join;
+use super::leave::refuse_left;
+use super::party_ledger::{n_unprotected, open_ledger, read_policy, study_folder};
+use crate::failure::{Explained as _, Failure};
+use crate::output::Output;
+
+/// How many columns are named to a person.
+const SHOWN: usize = 8;
+
+impl Join {
+    /// Says everything that the party `me` should know before it takes part.
+    ///
+    /// # Errors
+    /// When something is not allowed, after all of it was said, or a file can not be read.
+    pub(super) fn say_check(
+        &self,
+        agreed: &Agreed,
+        me: ClientId,
+        address: &str,
+        output: &Output,
+    ) -> Result<(), Failure> {
+        let policy = read_policy(&self.identity, self.policy.as_deref())?;
+        let columns = DataTerms::of(&agreed.agreement().data)?.columns()?;
+        let own = agreed.agreement().parties.get(me.0 as usize);
+        let own = own.map_or(agreed.agreement().coordinator, |seat| seat.identity);
+        let lifetime = open_ledger(&self.identity)?;
+        let (admission, violations) = lifetime
+            .assess(&policy, agreed, own, &columns)
+            .explained()?;
+        let unprotected = n_unprotected(&lifetime.lines().explained()?);
+        drop(lifetime);
+        let mut problems: Vec<String> = violations.iter().map(ToString::to_string).collect();
+        let others = [
+            self.refuse_other_terms(agreed, me),
+            refuse_left(&study_folder(&self.identity, agreed.digest())),
+        ];
+        problems.extend(
+            others
+                .into_iter()
+                .filter_map(Result::err)
+                .map(|f| f.message),
+        );
+        let table = self.read_own_records(agreed, me).map_or_else(
+            |failure| {
+                problems.push(failure.message);
+                Value::Null
+            },
+            |(records, counts)| {
+                json!({
+                    "file": self.data, "units": records.n_units(),
+                    "records": counts.records_read,
+                    "without_response": counts.dropped_without_response,
+                    "missing_values": counts.missing_values,
+                    "clipped_values": counts.clipped_values,
+                })
+            },
+        );
+        let answer = Self::check_answer(
+            agreed,
+            &policy,
+            (me, address),
+            (&columns, &table),
+            (admission.spent_elsewhere, unprotected),
+            &problems,
+        );
+        output.answer(&answer, to_text);
+        if problems.is_empty() {
+            return Ok(());
+        }
+        let reasons = match problems.len() {
+            1 => "1 reason".to_owned(),
+            several => format!("{several} reasons"),
+        };
+        Err(Failure::outcome(
+            "sprifed::policy::refused",
+            format!(
+                "this party does not take part, for {reasons}: {}",
+                problems.join("; ")
+            ),
+            "talk to the coordinator, or change the policy or the table; nothing was sent and nothing was spent",
+        ))
+    }
+
+    fn check_answer(
+        agreed: &Agreed,
+        policy: &Policy,
+        (me, address): (ClientId, &str),
+        (columns, table): (&[String], &Value),
+        (spent, unprotected): (Cost, usize),
+        problems: &[String],
+    ) -> Value {
+        let agreement = agreed.agreement();
+        let parties: Vec<Value> = (0..)
+            .zip(&agreement.parties)
+            .map(|(place, party)| {
+                let known = policy.partners.iter();
+                let mut known = known.filter(|(_, key)| **key == party.identity);
+                json!({
+                    "name": party.name, "identity": party.identity, "units": party.units,
+                    "is_this_party": place == me.0,
+                    "known_as": known.next().map(|(name, _)| name),
+                })
+            })
+            .collect();
+        let (unit, relation) = (agreement.plan.unit.words(), agreement.plan.relation.words());
+        json!({
+            "allowed": problems.is_empty(), "problems": problems,
+            "title": agreement.title, "purpose": agreement.purpose,
+            "study": agreed.digest(), "words": words_of_digest(agreed.digest()),
+            "coordinator": agreement.coordinator, "address": address, "parties": parties,
+            "quorum": agreed.participation().quorum(),
+            "colluders": agreed.participation().colluders(),
+            "procedure": agreement.procedure, "features": agreement.setting.n_features,
+            "columns": columns, "table": table,
+            "protected": agreement.noise == Provenance::Cryptographic,
+            "unit": unit, "neighbours": relation,
+            "largest_epsilon": agreed.ceiling().epsilon(), "delta": agreed.ceiling().delta(),
+            "spent_elsewhere": { "epsilon": spent.epsilon, "delta": spent.delta },
+            "unprotected_studies": unprotected,
+        })
+    }
+}
+
+/// The same for a person: status first.
+fn to_text(answer: &Value) -> String {
+    let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
+    let problems = answer["problems"].as_array().into_iter().flatten();
+    let problems: Vec<&str> = problems.filter_map(Value::as_str).collect();
+    let mut lines = vec![if problems.is_empty() {
+        "Allowed      yes: the policy allows this study and the table can be read".to_owned()
+    } else {
+        "Allowed      NO".to_owned()
+    }];
+    lines.extend(
+        problems
+            .iter()
+            .map(|problem| format!("             - {problem}")),
+    );
+    if answer["protected"] == false {
+        lines.push("NOT PROTECTED: the noise of this study is simulated".to_owned());
+    }
+    lines.push(format!("Study        {}", text("title")));
+    lines.push(format!("Purpose      {}", text("purpose")));
+    lines.push(format!("In words     {}", text("words")));
+    lines.push(format!("Digest       {}", text("study")));
+    lines.push(format!(
+        "Coordinator  {}  at {}",
+        text("coordinator"),
+        text("address")
+    ));
+    let parties = answer["parties"].as_array().into_iter().flatten();
+    for (place, party) in parties.enumerate() {
+        let heading = if place == 0 { "Parties" } else { "" };
+        let name = party["name"].as_str().unwrap_or_default();
+        let key = party["identity"].as_str().unwrap_or_default();
+        let note = match (party["is_this_party"] == true, party["known_as"].as_str()) {
+            (true, _) => "  (this party)".to_owned(),
+            (false, None) => "  (NOT IN THE POLICY)".to_owned(),
+            (false, Some(known)) if known != name => format!("  (in the policy: {known})"),
+            (false, Some(_)) => String::new(),
+        };
+        lines.push(format!("{heading:<13}{key}  {name}{note}"));
+    }
+    let columns = answer["columns"].as_array().into_iter().flatten();
+    let columns: Vec<&str> = columns.filter_map(Value::as_str).collect();
+    let shown = columns.get(..SHOWN.min(columns.len())).unwrap_or_default();
+    let more = if columns.len() > SHOWN { ", …" } else { "" };
+    lines.push(format!(
+        "Columns      {}: {}{more} (all with --json)",
+        columns.len(),
+        shown.join(", ")
+    ));
+    if let Some(units) = answer["table"]["units"].as_u64() {
+        lines.push(format!(
+            "Table        {}: {units} privacy units",
+            answer["table"]["file"].as_str().unwrap_or_default()
+        ));
+    }
+    lines.push(format!(
+        "Method       {} over {} features, sums of at least {} parties",
+        text("procedure"),
+        answer["features"],
+        answer["quorum"]
+    ));
+    lines.push(format!(
+        "Cost         at most epsilon = {} at delta = {} for each {} under {}",
+        number(&answer["largest_epsilon"]),
+        number(&answer["delta"]),
+        text("unit"),
+        text("neighbours")
+    ));
+    lines.push(format!(
+        "Spent        epsilon = {} at delta = {} in this party's other studies of that kind",
+        number(&answer["spent_elsewhere"]["epsilon"]),
+        number(&answer["spent_elsewhere"]["delta"])
+    ));
+    if answer["unprotected_studies"] != 0 {
+        lines.push(format!(
+            "             {} studies with simulated noise are in no total",
+            answer["unprotected_studies"]
+        ));
+    }
+    lines.push(
+        "Telephone    Compare the words, and each party's key, with the coordinator and the parties".to_owned(),
+    );
+    lines.join("\n")
+}
+
+/// A number as people write it, with all its digits: nothing is rounded towards a stronger claim.
+fn number(value: &Value) -> String {
+    match value.as_f64().unwrap_or(f64::NAN) {
+        small if small != 0.0 && small.abs() < 1e-3 => format!("{small:e}"),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,82 @@
+//! `study officer` and `study sign-policy`: a data-protection officer decides what a party may agree to.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+use sprifed_fit::{OFFICER_FILE, parse_policy, sign_policy, signature_of};
+use sprifed_study::Digest;
+
+use super::identity::{make_folder, read_identity, write_identity};
+use super::{read, unusable};
+use crate::entropy::fresh_bits;
+use crate::failure::Failure;
+use crate::files::{Destination, Overwrite, create_private};
+use crate::output::Output;
+
+/// The officer's signing key in the officer's folder.
+const OFFICER_KEY: &str = "officer.key";
+
+/// `study officer`.
+#[derive(Args, Debug)]
+pub(crate) struct MakeOfficer {
+    /// The officer's folder, which is made; keep it away from the party's machine.
+    folder: PathBuf,
+}
+
+impl MakeOfficer {
+    pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
+        make_folder(&self.folder)?;
+        let key = write_identity(&self.folder.join(OFFICER_KEY), fresh_bits()?)?;
+        let (public, path) = (Digest(key.public()), self.folder.join(OFFICER_FILE));
+        create_private(&path, &format!("{public}\n"))?;
+        let answer = json!({ "officer": public, "file": path });
+        output.answer(&answer, |_| {
+            format!(
+                "officer's key {public}\n\
+                 keep {OFFICER_KEY} to yourself; a party that gets {} takes part only by policies that you signed:\n\
+                 \x20   sprifed study identity NAME --records N --officer {}\n\
+                 a party that has an identity already puts the file into its folder",
+                path.display(),
+                path.display(),
+            )
+        });
+        Ok(())
+    }
+}
+
+/// `study sign-policy`.
+#[derive(Args, Debug)]
+pub(crate) struct SignPolicy {
+    /// The policy, which must be complete.
+    policy: PathBuf,
+    /// The folder that `study officer` made.
+    #[arg(long, value_name = "FOLDER")]
+    officer: PathBuf,
+}
+
+impl SignPolicy {
+    pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
+        let content = read(&self.policy)?;
+        let name = self.policy.display().to_string();
+        let text = String::from_utf8(content.clone())
+            .map_err(|error| unusable(&self.policy, &error, "a text in UTF-8"))?;
+        let policy = parse_policy(&text, &name)?;
+        let key = read_identity(&self.officer.join(OFFICER_KEY))?;
+        let signature = sign_policy(&content, &key);
+        let path = signature_of(&self.policy);
+        // A policy that was changed is signed anew.
+        let place = Destination::reserve(&path, Overwrite::Forced)?;
+        place.write(&format!("{signature}\n"))?;
+        let answer = json!({ "policy": policy, "file": path, "officer": Digest(key.public()) });
+        output.answer(&answer, |_| {
+            format!(
+                "signed: {name}, which allows studies until {}\n\
+                 put {} beside the policy in the party's folder; any change of the policy makes it worthless",
+                policy.expires,
+                path.display()
+            )
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,287 @@
+//! Who takes part, what for, and who may decide it: partners, purposes, an officer's signature, and what
+//! `join --check` says of them.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::ledger::refused;
+use super::stage::{Kind, PURPOSE, Stage, sprifed, succeed};
+
+fn small() -> Kind {
+    Kind {
+        records: 60,
+        ..Kind::default()
+    }
+}
+
+/// What a command says as JSON, and its exit code.
+fn said(command: &mut Command) -> (Option<i32>, Value) {
+    let ended = command.output().unwrap();
+    let answer = serde_json::from_slice(&ended.stdout);
+    let answer = answer.unwrap_or_else(|_| panic!("{ended:?}"));
+    (ended.status.code(), answer)
+}
+
+/// A coordinator makes a study of party 0 and of two hospitals that it invents.
+fn invent(stage: &Stage) -> Vec<String> {
+    let mut keys = Vec::new();
+    let mut init = sprifed();
+    init.args(["study", "init"])
+        .arg(stage.folder.join("sybils"));
+    init.arg("--party").arg(stage.party(0).join("party.json"));
+    // Under the names of the real ones: only the keys tell.
+    for name in ["p1", "p2"] {
+        let folder = stage.folder.join(format!("invented-{name}"));
+        let mut identity = sprifed();
+        identity.args([
+            "study",
+            "identity",
+            name,
+            "--records",
+            "60",
+            "--json",
+            "--out",
+        ]);
+        let made: Value = serde_json::from_slice(&succeed(identity.arg(&folder)).stdout).unwrap();
+        keys.push(made["identity"].as_str().unwrap().to_owned());
+        init.arg("--party").arg(folder.join("party.json"));
+    }
+    init.arg("--schema").arg(stage.folder.join("schema.toml"));
+    init.arg("--columns").arg(stage.table(0));
+    init.args(["--sparsity", "2", "--epsilon", "90", "--delta", "1e-6"]);
+    init.args(["--procedure", "sieve", "--quorum", "3"]);
+    init.args(["--address", "localhost:1", "--purpose", PURPOSE]);
+    init.arg("--simulate-noise");
+    succeed(&mut init);
+    // The coordinator is one that party 0 deals with.
+    let key = super::stage::json_at(&stage.folder.join("sybils/invitation.json"));
+    let path = stage.party(0).join("policy.toml");
+    let policy = fs::read_to_string(&path).unwrap();
+    let known = format!("coordinators = [{},", key["agreement"]["coordinator"]);
+    fs::write(&path, policy.replacen("coordinators = [", &known, 1)).unwrap();
+    keys
+}
+
+fn join(stage: &Stage, study: &str) -> Command {
+    let mut command = sprifed();
+    command.arg("join");
+    command.arg(stage.folder.join(study).join("for-p0"));
+    command.arg("--identity").arg(stage.party(0));
+    command.arg("--data").arg(stage.table(0));
+    command.args(["--simulate-noise", "11", "--give-up-after", "2"]);
+    command
+}
+
+#[test]
+fn a_coordinator_that_invents_hospitals_is_refused() {
+    let stage = Stage::new("sybils", small());
+    let keys = invent(&stage);
+    // As JSON, with everybody's name and key.
+    let (code, answer) = said(join(&stage, "sybils").args(["--check", "--json"]));
+    assert_eq!(code, Some(1), "{answer}");
+    assert_eq!(answer["allowed"], false);
+    let problems = answer["problems"].as_array().unwrap();
+    assert_eq!(problems.len(), 2, "{answer}");
+    for ((key, problem), name) in keys.iter().zip(problems).zip(["p1", "p2"]) {
+        let problem = problem.as_str().unwrap();
+        assert!(problem.contains("a partner is"), "{problem}");
+        assert!(problem.contains(name) && problem.contains(key), "{problem}");
+    }
+    let parties = answer["parties"].as_array().unwrap();
+    assert_eq!(parties[0]["is_this_party"], true);
+    assert_eq!(parties[0]["identity"], stage.key_of(0));
+    for (party, key) in parties[1..].iter().zip(&keys) {
+        assert_eq!(party["identity"], json!(key));
+        assert_eq!(party["known_as"], Value::Null);
+    }
+    // In words.
+    let ended = join(&stage, "sybils").arg("--check").output().unwrap();
+    let words = String::from_utf8_lossy(&ended.stdout).into_owned();
+    assert_eq!(ended.status.code(), Some(1), "{words}");
+    assert!(words.starts_with("Allowed      NO\n"), "{words}");
+    for key in &keys {
+        let line = words.lines().find(|line| line.contains(key.as_str()));
+        assert!(line.is_some(), "{words}");
+    }
+    assert!(words.contains("p1  (NOT IN THE POLICY)"), "{words}");
+    // And it is refused before the table is opened.
+    fs::remove_file(stage.table(0)).unwrap();
+    let error = refused(&mut join(&stage, "sybils"), 1);
+    assert!(keys.iter().all(|key| error.contains(key)), "{error}");
+    assert!(error.contains("no record was opened"), "{error}");
+    let mut inside = fs::read_dir(stage.party(0)).unwrap();
+    assert!(!inside.any(|entry| entry.unwrap().path().is_dir()));
+}
+
+#[test]
+fn a_check_says_everything_that_is_worth_a_telephone_call() {
+    let stage = Stage::new("checked", small());
+    let (code, answer) = said(stage.join(0).arg("--check"));
+    assert_eq!(code, Some(0), "{answer}");
+    assert_eq!(answer["problems"], json!([]));
+    assert_eq!(answer["purpose"], PURPOSE);
+    assert_eq!(answer["columns"].as_array().unwrap().len(), 13);
+    assert_eq!(answer["columns"][0], "y");
+    assert_eq!(answer["table"]["units"], 60);
+    assert_eq!(answer["parties"][1]["identity"], stage.key_of(1));
+    assert_eq!(answer["parties"][1]["known_as"], "p1");
+    let words = answer["words"].as_str().unwrap();
+    assert_eq!(words.split(' ').count(), 12, "{words}");
+    // The coordinator and every party are told the same.
+    for party in 1..3 {
+        let (_, other) = said(stage.join(party).arg("--check"));
+        assert_eq!(
+            (&other["words"], &other["study"]),
+            (&answer["words"], &answer["study"])
+        );
+    }
+    let made = succeed(stage.init_command("second").arg("--json")).stdout;
+    let made: Value = serde_json::from_slice(&made).unwrap();
+    assert_eq!(made["words"].as_str().unwrap().split(' ').count(), 12);
+    assert_ne!(made["words"], answer["words"]);
+    let mut join = join(&stage, "study");
+    let text = String::from_utf8(succeed(join.arg("--check")).stdout).unwrap();
+    for part in [
+        "Allowed      yes",
+        words,
+        answer["study"].as_str().unwrap(),
+        PURPOSE,
+        "Columns      13: y, x0, x1, x2, x3, x4, x5, x6, … (all with --json)",
+        "p0.csv: 60 privacy units",
+        "at most epsilon = 90 at delta = 1e-6 for each record under zero-out",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+
+    // All that is wrong, at once: policy, table and seat.
+    let policy = stage.party(0).join("policy.toml");
+    let text = fs::read_to_string(&policy).unwrap();
+    let strict = text
+        .replace("smallest-quorum = 3", "smallest-quorum = 4")
+        .replace(PURPOSE, "care")
+        .replace("2999-12-31", "2020-01-31");
+    fs::write(&policy, strict).unwrap();
+    fs::write(stage.table(0), "y,x0\n1,2\n").unwrap();
+    let (code, answer) = said(stage.join(0).arg("--check"));
+    assert_eq!(code, Some(1), "{answer}");
+    let problems = answer["problems"].as_array().unwrap();
+    let all = answer["problems"].to_string();
+    assert_eq!(problems.len(), 4, "{all}");
+    for part in ["2020-01-31", "the purpose", "the quorum", "x1"] {
+        assert!(all.contains(part), "{part}: {all}");
+    }
+    // Nothing was spent by any of it.
+    let mut status = sprifed();
+    status.args(["study", "status"]).arg(stage.party(0));
+    let (_, spent) = said(status.arg("--json"));
+    assert_eq!(spent["studies"], json!([]));
+}
+
+#[test]
+fn with_an_officer_only_the_signed_policy_counts() {
+    let stage = Stage::new("officer", small());
+    let officer = stage.folder.join("dpo");
+    succeed(sprifed().args(["study", "officer"]).arg(&officer));
+    let (home, policy) = (stage.party(0), stage.party(0).join("policy.toml"));
+    fs::copy(officer.join("officer.pub"), home.join("officer.pub")).unwrap();
+    let sign = |officer: &str| {
+        let mut sign = sprifed();
+        sign.args(["study", "sign-policy"]).arg(&policy);
+        succeed(sign.arg("--officer").arg(stage.folder.join(officer)));
+    };
+    let checked = |code, words: &str| {
+        let said = refused(stage.join(0).arg("--check"), code);
+        assert!(said.contains(words), "{said}");
+    };
+    checked(1, "has no signature");
+    sign("dpo");
+    succeed(stage.join(0).arg("--check"));
+    // Not even the same policy, under another name.
+    let mut other = stage.join(0);
+    other.arg("--policy").arg(&policy);
+    for command in [
+        &mut other,
+        stage.join(0).arg("--check").arg("--policy").arg(&policy),
+    ] {
+        let said = refused(command, 2);
+        assert!(said.contains("--policy was given"), "{said}");
+    }
+    let text = fs::read_to_string(&policy).unwrap();
+    fs::write(&policy, text.replace("200.0", "2000.0")).unwrap();
+    checked(1, "was changed after it was signed");
+    // Another officer's word does not count.
+    succeed(
+        sprifed()
+            .args(["study", "officer"])
+            .arg(stage.folder.join("other")),
+    );
+    sign("other");
+    checked(1, "signed by another officer");
+    sign("dpo");
+    succeed(stage.join(0).arg("--check"));
+
+    // An identity that is made with an officer's key begins so; its first policy allows nothing and can be signed.
+    let mut identity = sprifed();
+    identity.args(["study", "identity", "north", "--records", "9", "--officer"]);
+    identity.arg(officer.join("officer.pub"));
+    let north = stage.folder.join("north");
+    succeed(identity.arg("--out").arg(&north));
+    assert_eq!(
+        fs::read(north.join("officer.pub")).unwrap(),
+        fs::read(officer.join("officer.pub")).unwrap()
+    );
+    let mut sign = sprifed();
+    sign.args(["study", "sign-policy"])
+        .arg(north.join("policy.toml"));
+    succeed(sign.arg("--officer").arg(&officer));
+}
+
+#[test]
+fn no_key_of_a_party_is_made_by_another() {
+    let stage = Stage::new("requests", small());
+    for file in fs::read_dir(stage.study().join("for-p0")).unwrap() {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        assert!(
+            ["invitation.json", "authority.pem", "tls.pem"].contains(&name.as_str()),
+            "{name}"
+        );
+    }
+    let keys = fs::read_dir(stage.study().join("tls")).unwrap();
+    let keys = keys.filter(|file| {
+        let name = file.as_ref().unwrap().file_name();
+        name.to_string_lossy().ends_with(".key")
+    });
+    assert_eq!(keys.count(), 2, "the authority's and the coordinator's");
+    // A request that was put in on its way gets no certificate.
+    let path = stage.party(0).join("party.json");
+    let mut public = super::stage::json_at(&path);
+    let good = public.clone();
+    let other = super::stage::json_at(&stage.party(1).join("party.json"));
+    public["certificate_request"] = other["certificate_request"].clone();
+    fs::write(&path, public.to_string()).unwrap();
+    let said = refused(&mut stage.init_command("swapped"), 2);
+    assert!(
+        said.contains("a certificate request of another party"),
+        "{said}"
+    );
+    public
+        .as_object_mut()
+        .unwrap()
+        .remove("certificate_request");
+    fs::write(&path, public.to_string()).unwrap();
+    let said = refused(&mut stage.init_command("swapped"), 2);
+    assert!(said.contains("has no certificate request"), "{said}");
+    assert!(!stage.folder.join("swapped").exists());
+    fs::write(&path, good.to_string()).unwrap();
+    // A certificate for another key is noticed before anything is spent.
+    fs::copy(
+        stage.party(1).join("tls.key"),
+        stage.party(0).join("tls.key"),
+    )
+    .unwrap();
+    let said = refused(&mut stage.join(0), 2);
+    assert!(said.contains("TLS can not be set up"), "{said}");
+    assert!(!stage.party(0).join("ledger.sqlite").exists());
+}

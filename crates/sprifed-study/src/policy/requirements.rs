@@ -1,0 +1,222 @@
+//! What a policy requires of a study, one thing after the other.
+
+use serde::Serialize;
+use sprifed_noise::Provenance;
+
+use super::columns::matches;
+use super::{Applicant, Policy, SpentBefore, Violation};
+use crate::agreement::Agreed;
+
+/// How many names a violation shows.
+const SHOWN: usize = 8;
+
+impl Policy {
+    /// Everything about the study that this policy does not allow to `applicant`, whose earlier studies cost
+    /// `spent`.
+    ///
+    /// A study with simulated noise is held to the same limits, as a rehearsal should be; what it
+    /// costs is not to be counted afterwards, because it protects nobody.
+    #[must_use]
+    pub fn violations(
+        &self,
+        agreed: &Agreed,
+        applicant: &Applicant<'_>,
+        spent: SpentBefore,
+    ) -> Vec<Violation> {
+        let mut found = Vec::new();
+        self.check_time(applicant, &mut found);
+        self.check_people(agreed, applicant, &mut found);
+        self.check_subject(agreed, applicant, &mut found);
+        self.check_cost(agreed, spent, &mut found);
+        self.check_protection(agreed, &mut found);
+        found
+    }
+
+    fn check_time(&self, applicant: &Applicant<'_>, found: &mut Vec<Violation>) {
+        require(
+            found,
+            applicant.today <= self.expires,
+            "today's date",
+            || applicant.today.to_string(),
+            || {
+                let expires = self.expires;
+                format!("a date until {expires}, after which it allows nothing")
+            },
+        );
+    }
+
+    fn check_people(&self, agreed: &Agreed, applicant: &Applicant<'_>, found: &mut Vec<Violation>) {
+        let agreement = agreed.agreement();
+        require(
+            found,
+            self.coordinators.contains(&agreement.coordinator),
+            "the coordinator",
+            || agreement.coordinator.to_string(),
+            || "a key among its `coordinators`".to_owned(),
+        );
+        for party in &agreement.parties {
+            let is_known = party.identity == applicant.own
+                || self.partners.values().any(|key| *key == party.identity);
+            require(
+                found,
+                is_known,
+                "a partner",
+                || format!("{:?} with the key {}", party.name, party.identity),
+                || "a key among its `partners`".to_owned(),
+            );
+        }
+    }
+
+    fn check_subject(
+        &self,
+        agreed: &Agreed,
+        applicant: &Applicant<'_>,
+        found: &mut Vec<Violation>,
+    ) {
+        let agreement = agreed.agreement();
+        require(
+            found,
+            self.purposes.contains(&agreement.purpose),
+            "the purpose",
+            || format!("{:?}", agreement.purpose),
+            || format!("{}, word for word", one_of(&self.purposes)),
+        );
+        let is_allowed = |name: &&String| {
+            let mut patterns = self.columns.iter();
+            !patterns.any(|pattern| matches(pattern, name))
+        };
+        let others: Vec<&String> = applicant.columns.iter().filter(is_allowed).collect();
+        require(
+            found,
+            others.is_empty(),
+            "a column",
+            || {
+                let shown: Vec<String> = others
+                    .iter()
+                    .take(SHOWN)
+                    .map(|name| format!("{name:?}"))
+                    .collect();
+                match others.len().saturating_sub(SHOWN) {
+                    0 => shown.join(", "),
+                    more => format!("{} and {more} more", shown.join(", ")),
+                }
+            },
+            || format!("only columns that are {}", one_of(&self.columns)),
+        );
+    }
+
+    fn check_cost(&self, agreed: &Agreed, spent: SpentBefore, found: &mut Vec<Violation>) {
+        let ceiling = agreed.ceiling().epsilon();
+        require(
+            found,
+            ceiling <= self.largest_epsilon_per_study,
+            "the most that the study can cost",
+            || format!("epsilon = {ceiling}"),
+            || format!("at most {}", self.largest_epsilon_per_study),
+        );
+        let total = spent.epsilon + ceiling.get();
+        require(
+            found,
+            total <= self.largest_epsilon_in_total.get(),
+            "the cost of this and all earlier studies",
+            || {
+                let before = spent.epsilon;
+                format!("epsilon = {total}, of which {before} is reserved or spent")
+            },
+            || format!("at most {}", self.largest_epsilon_in_total),
+        );
+        let delta = agreed.ceiling().delta().get();
+        require(
+            found,
+            delta <= self.largest_delta,
+            "delta",
+            || delta.to_string(),
+            || format!("at most {}", self.largest_delta),
+        );
+        let total = spent.delta + delta;
+        require(
+            found,
+            total <= self.largest_delta_in_total,
+            "the delta of this and all earlier studies",
+            || format!("{total:e}, of which {:e} is reserved or spent", spent.delta),
+            || format!("at most {:e}", self.largest_delta_in_total),
+        );
+    }
+
+    fn check_protection(&self, agreed: &Agreed, found: &mut Vec<Violation>) {
+        let agreement = agreed.agreement();
+        let participation = agreed.participation();
+        require(
+            found,
+            agreement.noise == Provenance::Cryptographic || self.allow_simulated_noise,
+            "the noise",
+            || format!("{:?}", agreement.noise),
+            || {
+                "secret noise, or `allow-simulated-noise = true` for records that need no protection"
+                    .to_owned()
+            },
+        );
+        require(
+            found,
+            participation.quorum() >= self.smallest_quorum,
+            "the quorum",
+            || participation.quorum().to_string(),
+            || format!("at least {}", self.smallest_quorum),
+        );
+        let share = f64::from(participation.colluders()) / f64::from(participation.clients());
+        require(
+            found,
+            share >= self.largest_colluder_share,
+            "the share of colluders against whom the noise is made",
+            || format!("{share:.3}"),
+            || format!("at least {}", self.largest_colluder_share),
+        );
+        require(
+            found,
+            self.procedures.contains(&agreement.procedure),
+            "the procedure",
+            || written(&agreement.procedure),
+            || one_of(&self.procedures),
+        );
+        require(
+            found,
+            self.units.contains(&agreement.plan.unit),
+            "the unit of privacy",
+            || written(&agreement.plan.unit),
+            || one_of(&self.units),
+        );
+        require(
+            found,
+            self.neighbours.contains(&agreement.plan.relation),
+            "the relation of neighbours",
+            || written(&agreement.plan.relation),
+            || one_of(&self.neighbours),
+        );
+    }
+}
+
+/// Writes down what is not as required.
+fn require(
+    violations: &mut Vec<Violation>,
+    is_allowed: bool,
+    what: &'static str,
+    found: impl FnOnce() -> String,
+    required: impl FnOnce() -> String,
+) {
+    if !is_allowed {
+        violations.push(Violation {
+            what,
+            found: found(),
+            required: required(),
+        });
+    }
+}
+
+/// A value as the policy file spells it.
+fn written(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+fn one_of<T: Serialize>(allowed: &[T]) -> String {
+    format!("one of {}", written(&allowed))
+}
