@@ -23,12 +23,19 @@ pub(crate) fn agreement(bytes: &[u8]) -> Way {
     };
     let checked = Agreed::new(agreement.clone());
     if let Ok(read) = &read {
-        assert_eq!(read.agreement().to_document(), bytes, "one document for each digest");
+        assert_eq!(
+            read.agreement().to_document(),
+            bytes,
+            "one document for each digest"
+        );
         assert!(checked.is_ok());
     }
     // A liar's plan fits its setting.
     let mut fitting = agreement;
-    let planned = fitting.procedure.plan(&fitting.setting).map(|plan| fitting.plan = plan);
+    let planned = fitting
+        .procedure
+        .plan(&fitting.setting)
+        .map(|plan| fitting.plan = plan);
     let fitting = planned.is_ok().then(|| Agreed::new(fitting));
     let words = [Some(checked), fitting].map(|agreed| match agreed {
         Some(Ok(agreed)) => joined(&Arc::new(agreed)),
@@ -83,11 +90,14 @@ pub(crate) fn invitation(bytes: &[u8]) -> Way {
     let opened = Invitation::open(bytes, "invitation").map(drop);
     let Ok(invitation) = serde_json::from_slice::<Invitation>(bytes) else {
         assert!(opened.is_err(), "an unreadable invitation is opened");
-        return way(&opened.map_err(|failure| failure.code));
+        return way(&opened.map_err(|failure| failure.message));
     };
     let Ok(agreed) = Agreed::new(invitation.agreement.clone()) else {
-        assert!(opened.is_err(), "an invitation to an illegal study is opened");
-        return way(&opened.map_err(|failure| failure.code));
+        assert!(
+            opened.is_err(),
+            "an invitation to an illegal study is opened"
+        );
+        return way(&opened.map_err(|failure| failure.message));
     };
     let own = Invitation::sign(&agreed, &coordinator_key(), &invitation.address);
     let signed = Invitation::open(own.to_json().as_bytes(), "invitation").map(drop);
@@ -95,7 +105,8 @@ pub(crate) fn invitation(bytes: &[u8]) -> Way {
     if signed.is_ok() {
         assert!(names_us, "a signature of another coordinator is taken");
     }
-    way(&(opened.map_err(|failure| failure.code), signed.map_err(|failure| failure.code)))
+    way(&opened.map_err(|failure| failure.message))
+        ^ way(&signed.map_err(|failure| failure.message)).rotate_left(1)
 }
 
 pub(crate) fn invitations() -> Seeds {
@@ -156,9 +167,15 @@ pub(crate) fn transcript(bytes: &[u8]) -> Way {
         assert_eq!(checked, taken, "what is checked is what is taken");
         let is_same = derivation.transcript().head() == before;
         assert_eq!(is_same, taken.is_err(), "a refused sum changes nothing");
-        words.push((taken.map_err(|error| error.what), derivation.question().is_some()));
+        words.push((
+            taken.map_err(|error| error.what),
+            derivation.question().is_some(),
+        ));
     }
-    way(&(verified.map_err(|failure| failure.code), words))
+    let begin = way(&verified.map_err(|failure| failure.message));
+    words
+        .iter()
+        .fold(begin, |way, word| way.rotate_left(5) ^ crate::way(word))
 }
 
 pub(crate) fn transcripts() -> Seeds {

@@ -132,12 +132,17 @@ pub fn run(name: &str, bytes: &[u8]) {
     (target.run)(bytes);
 }
 
-/// The way of a result: its first two words as it is printed for programmers, without any number.
+/// The way of a result: its first words as it is printed for programmers, without numbers and digests.
 pub(crate) fn way(result: &impl core::fmt::Debug) -> Way {
     let text = format!("{result:?}");
     let words = text.split(|letter: char| !letter.is_alphabetic());
-    let words: Vec<&str> = words.filter(|word| word.len() > 2).take(3).collect();
-    words.join(" ").bytes().fold(0xCBF2_9CE4_8422_2325, |way, byte| {
-        (way ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3)
-    })
+    let is_word =
+        |word: &&str| word.len() > 2 && word.bytes().any(|byte| !byte.is_ascii_hexdigit());
+    let words: Vec<&str> = words.filter(is_word).take(12).collect();
+    words
+        .join(" ")
+        .bytes()
+        .fold(0xCBF2_9CE4_8422_2325, |way, byte| {
+            (way ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3)
+        })
 }

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use sprifed_fuzz::{Hunted, TARGETS, Target, hunt, target};
 
-const USAGE: &str = "usage: sprifed-fuzz [--seconds N] [--number N] [TARGET | FILE]…   with all targets by default
+const USAGE: &str =
+    "usage: sprifed-fuzz [--seconds N] [--number N] [TARGET | FILE]…   with all targets by default
        sprifed-fuzz --write-seeds
 ";
 
@@ -40,13 +41,17 @@ fn main() -> ExitCode {
         let time = Duration::from_secs(seconds);
         match hunt(target, corpus(target), number, |_| start.elapsed() < time) {
             Ok(Hunted { n_runs, n_ways }) => {
-                let text = format!("{}: {n_runs} inputs, {n_ways} ways, no finding\n", target.name);
+                let text = format!(
+                    "{}: {n_runs} inputs, {n_ways} ways, no finding\n",
+                    target.name
+                );
                 say(&text, ExitCode::SUCCESS);
             }
             Err(finding) => {
                 let folder = Path::new("target/findings");
                 let path = folder.join(format!("{}-{}", target.name, digest(&finding.input)));
-                let kept = fs::create_dir_all(folder).and_then(|()| fs::write(&path, &finding.input));
+                let kept =
+                    fs::create_dir_all(folder).and_then(|()| fs::write(&path, &finding.input));
                 let text = format!(
                     "{}: FOUND after {:.1} s: {}\nthe input is in {} ({kept:?}); run it again with: sprifed-fuzz {0}\n",
                     target.name,
@@ -80,7 +85,10 @@ fn corpus(target: &Target) -> Vec<Vec<u8>> {
 
 /// Runs a finding of before: its file name begins with its target.
 fn again(path: &Path) -> ExitCode {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let name = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
     let known = TARGETS.iter().find(|target| name.starts_with(target.name));
     match (known, fs::read(path)) {
         (Some(target), Ok(input)) => {
@@ -106,9 +114,11 @@ fn write_seeds() -> ExitCode {
 }
 
 fn digest(input: &[u8]) -> String {
-    let number = input.iter().fold(0xCBF2_9CE4_8422_2325_u64, |digest, byte| {
-        (digest ^ u64::from(*byte)).wrapping_mul(0x100_0000_01B3)
-    });
+    let number = input
+        .iter()
+        .fold(0xCBF2_9CE4_8422_2325_u64, |digest, byte| {
+            (digest ^ u64::from(*byte)).wrapping_mul(0x100_0000_01B3)
+        });
     format!("{number:016x}")
 }
 

@@ -78,14 +78,22 @@ impl Victim {
         let before = facts(&self.party);
         let n_reads = self.watches[0].n_reads();
         let taken = self.party.receive(order);
-        assert_eq!(self.watches[0].n_reads(), n_reads, "receiving reads no record");
+        assert_eq!(
+            self.watches[0].n_reads(),
+            n_reads,
+            "receiving reads no record"
+        );
         match &taken {
             Ok(()) => {
                 self.twin.receive(order).expect("the twin is its equal");
                 self.drain(most);
             }
             Err(refused) => {
-                assert_eq!(facts(&self.party), before, "refused ({refused}), but changed");
+                assert_eq!(
+                    facts(&self.party),
+                    before,
+                    "refused ({refused}), but changed"
+                );
                 self.drain_refusal();
             }
         }
@@ -107,7 +115,11 @@ impl Victim {
     fn drain(&mut self, most: usize) {
         for _ in 0..most {
             let effect = self.party.poll();
-            assert_eq!(effect, self.twin.poll(), "the same orders, the same effects");
+            assert_eq!(
+                effect,
+                self.twin.poll(),
+                "the same orders, the same effects"
+            );
             match effect {
                 None => return,
                 Some(PartyEffect::Persist(line)) => self.persist(line),
@@ -138,11 +150,19 @@ impl Victim {
         };
         match &line {
             JournalLine::Charged { sum, .. } => {
-                assert_eq!(is_charged(&self.journal, *sum), 0, "sum {sum} is charged twice");
+                assert_eq!(
+                    is_charged(&self.journal, *sum),
+                    0,
+                    "sum {sum} is charged twice"
+                );
                 self.set_open(true);
             }
             JournalLine::Uploaded { sum, .. } => {
-                assert_eq!(is_charged(&self.journal, *sum), 1, "sum {sum} is not charged");
+                assert_eq!(
+                    is_charged(&self.journal, *sum),
+                    1,
+                    "sum {sum} is not charged"
+                );
                 self.set_open(false);
             }
             JournalLine::Ended { receipt } => {
@@ -160,9 +180,9 @@ impl Victim {
     fn check_sent(&mut self, bytes: &[u8]) {
         match Report::decode(bytes).expect("its own report") {
             Report::Message(message) if message.phase == Phase::Upload => {
-                let is_kept = self.journal.iter().any(|line| {
-                    matches!(line, JournalLine::Uploaded { sum, .. } if *sum == message.sum)
-                });
+                let is_kept = self.journal.iter().any(
+                    |line| matches!(line, JournalLine::Uploaded { sum, .. } if *sum == message.sum),
+                );
                 assert!(is_kept, "an upload leaves before it is stored");
                 let before = self.uploads.insert(message.sum, bytes.to_vec());
                 let is_same = before.is_none_or(|before| before == bytes);
@@ -174,14 +194,17 @@ impl Victim {
     }
 
     fn set_open(&self, is_open: bool) {
-        self.watches.iter().for_each(|watch| watch.set_open(is_open));
+        self.watches
+            .iter()
+            .for_each(|watch| watch.set_open(is_open));
     }
 
     /// The process ends, whatever was under way, and starts again with its journal.
     fn restart(&mut self) {
         self.sent.clear();
         self.set_open(false);
-        let [party, twin] = [0, 1].map(|one: usize| resumed(Self::ID, &self.watches[one], &self.journal));
+        let [party, twin] =
+            [0, 1].map(|one: usize| resumed(Self::ID, &self.watches[one], &self.journal));
         (self.party, self.twin) = (party, twin);
         if let Some(sum) = self.party.unanswered() {
             let is_charge = |line: &JournalLine| matches!(line, JournalLine::Charged { sum: of, .. } if *of == sum);

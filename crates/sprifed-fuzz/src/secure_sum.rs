@@ -31,10 +31,13 @@ targets! {
 }
 
 pub(crate) fn messages() -> Vec<(&'static str, Vec<u8>)> {
-    let messages = honest().reports.iter().filter_map(|bytes| match Report::decode(bytes) {
-        Ok(Report::Message(message)) => Some(message.encode()),
-        _ => None,
-    });
+    let messages = honest()
+        .reports
+        .iter()
+        .filter_map(|bytes| match Report::decode(bytes) {
+            Ok(Report::Message(message)) => Some(message.encode()),
+            _ => None,
+        });
     let names = ["keys", "shares", "upload", "confirmation", "unmask"];
     // One of each phase, which is told by its length here.
     let mut kinds: Vec<Vec<u8>> = Vec::new();
@@ -47,14 +50,17 @@ pub(crate) fn messages() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 pub(crate) fn notices() -> Vec<(&'static str, Vec<u8>)> {
-    let notices = honest().orders.iter().filter_map(|bytes| match Order::decode(bytes) {
-        Ok(Order::Notice(notice)) => Some(notice.encode()),
-        _ => None,
-    });
+    let notices = honest()
+        .orders
+        .iter()
+        .filter_map(|bytes| match Order::decode(bytes) {
+            Ok(Order::Notice(notice)) => Some(notice.encode()),
+            _ => None,
+        });
     let names = ["directory", "bundles", "survivors", "certificate"];
     let mut kinds: Vec<Vec<u8>> = Vec::new();
     for notice in notices {
-        if kinds.iter().all(|known| known.first() != notice.first()) {
+        if kinds.iter().all(|known| known.get(..2) != notice.get(..2)) {
             kinds.push(notice);
         }
     }

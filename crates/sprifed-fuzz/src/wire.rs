@@ -11,7 +11,7 @@ pub(crate) fn order(bytes: &[u8]) -> Way {
     if let Ok(order) = &read {
         assert_eq!(order.encode(), bytes, "one encoding for each order");
     }
-    way(&read)
+    kind_or_error(read)
 }
 
 /// Bytes that claim to be a report.
@@ -20,9 +20,26 @@ pub(crate) fn report(bytes: &[u8]) -> Way {
     if let Ok(report) = &read {
         // A reason is cut and cleaned, so its encoding may be another one; the second time it stays.
         let again = Report::decode(&report.encode());
-        assert_eq!(again.as_ref(), Ok(report), "what is read is what was written");
+        assert_eq!(
+            again.as_ref(),
+            Ok(report),
+            "what is read is what was written"
+        );
     }
-    way(&read)
+    kind_or_error(read)
+}
+
+/// What kind of message it is, or why it is none.
+fn kind_or_error<T>(read: Result<T, sprifed_study::Unreadable>) -> Way {
+    match read {
+        Ok(message) => {
+            use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+            let mut hasher = DefaultHasher::new();
+            core::mem::discriminant(&message).hash(&mut hasher);
+            hasher.finish()
+        }
+        Err(error) => way(&error),
+    }
 }
 
 pub(crate) fn orders() -> Vec<(&'static str, Vec<u8>)> {
@@ -30,7 +47,10 @@ pub(crate) fn orders() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 pub(crate) fn reports() -> Vec<(&'static str, Vec<u8>)> {
-    let mut all = kinds(&honest().reports, ["message", "declined", "countersigned", ""]);
+    let mut all = kinds(
+        &honest().reports,
+        ["message", "declined", "countersigned", ""],
+    );
     if all.iter().all(|(name, _)| *name != "declined") {
         all.push(("declined", declined()));
     }

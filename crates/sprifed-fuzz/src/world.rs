@@ -11,8 +11,8 @@ use sprifed_query::{Record, RecordSource};
 use sprifed_recovery::{CertifiedProcedure, Intercept, Setting};
 use sprifed_secure_sum::{ClientId, IdentityKey};
 use sprifed_study::{
-    Agreed, Agreement, CoordinatorEffect, JournalLine, PartyEffect, PartyKey, PartyReceipt, Receipt,
-    Signature, SignedReceipt, StudyCoordinator, StudyParty, StudyPhase,
+    Agreed, Agreement, CoordinatorEffect, JournalLine, PartyEffect, PartyKey, PartyReceipt,
+    Receipt, Signature, SignedReceipt, StudyCoordinator, StudyParty, StudyPhase,
 };
 
 pub(crate) const PARTIES: u32 = 3;
@@ -35,7 +35,10 @@ pub(crate) fn agreed() -> &'static Arc<Agreed> {
     static AGREED: OnceLock<Arc<Agreed>> = OnceLock::new();
     AGREED.get_or_init(|| {
         let participation = Participation::new(PARTIES, PARTIES, 1).unwrap();
-        let budget = ApproxDp::new(Epsilon::try_from(60.0).unwrap(), Delta::try_from(1e-6).unwrap());
+        let budget = ApproxDp::new(
+            Epsilon::try_from(60.0).unwrap(),
+            Delta::try_from(1e-6).unwrap(),
+        );
         let setting = Setting {
             n_records: PARTIES * UNITS,
             n_features: FEATURES,
@@ -122,7 +125,16 @@ pub(crate) fn party(id: u32, watch: &Arc<Watch>, journal: &[JournalLine]) -> Stu
         watch: Arc::clone(watch),
     };
     let (study, identity) = (Arc::clone(agreed()), own.identity());
-    StudyParty::join(study, ClientId(id), identity, own, records, journal, SOFTWARE).unwrap()
+    StudyParty::join(
+        study,
+        ClientId(id),
+        identity,
+        own,
+        records,
+        journal,
+        SOFTWARE,
+    )
+    .unwrap()
 }
 
 pub(crate) fn coordinator() -> StudyCoordinator {

@@ -70,9 +70,10 @@ pub(super) fn play(bytes: &[u8]) -> Way {
         play.lie(&mut script);
     }
     crate::way(&play.ways)
-        ^ play.ways.iter().fold(0, |all, (lie, way)| {
-            all ^ way.rotate_left(u32::from(*lie))
-        })
+        ^ play
+            .ways
+            .iter()
+            .fold(0, |all, (lie, way)| all ^ way.rotate_left(u32::from(*lie)))
 }
 
 impl Play {
@@ -148,7 +149,10 @@ impl Play {
             5 => script.pick(&self.past).cloned().unwrap_or_default(),
             6 => {
                 let mut order = script.pick(&self.past).cloned().unwrap_or_default();
-                let place = script.pick(&order).map(|_| ()).map_or(0, |()| script.next());
+                let place = script
+                    .pick(&order)
+                    .map(|_| ())
+                    .map_or(0, |()| script.next());
                 let length = order.len().max(1);
                 if let Some(byte) = order.get_mut(usize::from(place) * 7 % length) {
                     *byte ^= 1 << (script.next() % 8);
@@ -156,7 +160,8 @@ impl Play {
                 order
             }
             7 => {
-                let [one, other] = [(); 2].map(|()| script.pick(&self.past).cloned().unwrap_or_default());
+                let [one, other] =
+                    [(); 2].map(|()| script.pick(&self.past).cloned().unwrap_or_default());
                 let cut = usize::from(script.next()) % one.len().max(1);
                 let other = other.get(cut..).unwrap_or_default();
                 [&one[..cut], other].concat()
@@ -203,7 +208,9 @@ impl Play {
         let step = u32::try_from(self.victim.party.transcript().released().len()).unwrap();
         let sum = match script.next() {
             other @ 200.. => u32::from(other) % (agreed().study().n_sums() + 2),
-            again @ 150..200 => step + u32::from(again % 2) * u32::try_from(agreed().n_steps()).unwrap(),
+            again @ 150..200 => {
+                step + u32::from(again % 2) * u32::try_from(agreed().n_steps()).unwrap()
+            }
             _ => step,
         };
         let shape = agreed().study().sum(sum);
@@ -217,10 +224,23 @@ impl Play {
             _ => (0..PARTIES).collect(),
         };
         let bits = shape.map_or(32, |shape| shape.bits().min(63));
-        let numbers = [0, 1, -1, (1 << (bits - 1)) - 1, -(1 << (bits - 1)), i64::MAX, i64::MIN, 1 << (bits / 2)];
+        let numbers = [
+            0,
+            1,
+            -1,
+            (1 << (bits - 1)) - 1,
+            -(1 << (bits - 1)),
+            i64::MAX,
+            i64::MIN,
+            1 << (bits / 2),
+        ];
         let (one, other) = (script.next(), script.next());
         let value = |place: usize| {
-            let choice = if place % 3 == usize::from(other % 3) { other / 3 } else { one };
+            let choice = if place % 3 == usize::from(other % 3) {
+                other / 3
+            } else {
+                one
+            };
             numbers[usize::from(choice) % numbers.len()]
         };
         let values = (0..coordinates).map(value).collect();
@@ -292,14 +312,38 @@ pub(crate) fn seeds() -> Vec<(&'static str, Vec<u8>)> {
         ("honest", vec![23, 0, 0, 0, 0, 0]),
         ("next-orders", [&[0][..], &[0, 0], &[1; 20]].concat()),
         ("asked-early", vec![0, 9, 0, 0, 0, 9, 0, 0, 0]),
-        ("asked-twice", vec![2, 1, 1, 1, 1, 9, 0, 0, 0, 9, 0, 0, 0, 0, 0]),
-        ("other-sums", vec![2, 8, 0, 0, 0, 1, 0, 9, 0, 0, 0, 8, 0, 0, 0, 2, 1, 9, 0, 0, 0]),
-        ("huge-sums", vec![2, 8, 0, 0, 0, 3, 12, 9, 0, 0, 0, 8, 0, 0, 0, 4, 9, 9, 0, 0, 0]),
-        ("killed", vec![2, 13, 1, 0, 0, 0, 9, 0, 0, 0, 13, 2, 0, 0, 0, 0, 13, 0, 0, 0, 0, 0, 0]),
+        (
+            "asked-twice",
+            vec![2, 1, 1, 1, 1, 9, 0, 0, 0, 9, 0, 0, 0, 0, 0],
+        ),
+        (
+            "other-sums",
+            vec![
+                2, 8, 0, 0, 0, 1, 0, 9, 0, 0, 0, 8, 0, 0, 0, 2, 1, 9, 0, 0, 0,
+            ],
+        ),
+        (
+            "huge-sums",
+            vec![
+                2, 8, 0, 0, 0, 3, 12, 9, 0, 0, 0, 8, 0, 0, 0, 4, 9, 9, 0, 0, 0,
+            ],
+        ),
+        (
+            "killed",
+            vec![
+                2, 13, 1, 0, 0, 0, 9, 0, 0, 0, 13, 2, 0, 0, 0, 0, 13, 0, 0, 0, 0, 0, 0,
+            ],
+        ),
         ("restarted", vec![3, 4, 1, 1, 1, 4, 0, 4, 0, 0]),
         ("replayed", vec![5, 5, 3, 0, 5, 9, 0, 5, 20, 0, 0, 5, 1, 0]),
-        ("flipped", vec![4, 6, 9, 0, 1, 0, 3, 2, 6, 30, 0, 1, 0, 1, 5, 0]),
+        (
+            "flipped",
+            vec![4, 6, 9, 0, 1, 0, 3, 2, 6, 30, 0, 1, 0, 1, 5, 0],
+        ),
         ("receipt-early", vec![4, 11, 1, 2, 0, 11, 0, 0, 0]),
-        ("receipt-changed", vec![23, 11, 1, 3, 0, 11, 1, 5, 0, 11, 1, 6, 0, 11, 0]),
+        (
+            "receipt-changed",
+            vec![23, 11, 1, 3, 0, 11, 1, 5, 0, 11, 1, 6, 0, 11, 0],
+        ),
     ]
 }
