@@ -1,11 +1,9 @@
 //! Honest clients whose coordinator says whatever it likes, and whose fifth one colludes.
-#![no_main]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use arbitrary::{Arbitrary, Unstructured};
-use libfuzzer_sys::fuzz_target;
 use sprifed_noise::Noised;
 use sprifed_privacy::Participation;
 use sprifed_secure_sum::*;
@@ -473,7 +471,8 @@ const fn usual_sum(sum: u8) -> u32 {
     if sum < 200 { 0 } else { sum as u32 % 3 }
 }
 
-fuzz_target!(|bytes: &[u8]| {
+/// Runs one input.
+pub fn run(bytes: &[u8]) {
     let mut input = Unstructured::new(bytes);
     // Whose state is compared after every operation, and how far everybody is at the start.
     let [watched, start]: [u8; 2] = input.arbitrary().unwrap_or_default();
@@ -519,4 +518,4 @@ fuzz_target!(|bytes: &[u8]| {
         coordinator.run(&op);
         coordinator.check();
     }
-});
+}

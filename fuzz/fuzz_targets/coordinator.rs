@@ -1,12 +1,10 @@
 //! Everybody in one process, with a network that loses, repeats and reorders, clients that restart,
 //! and clients that lie.
-#![no_main]
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use arbitrary::{Arbitrary, Unstructured};
-use libfuzzer_sys::fuzz_target;
 use sprifed_noise::Noised;
 use sprifed_secure_sum::*;
 
@@ -283,10 +281,14 @@ impl Network {
             }
             Op::Upload(id, sum) => {
                 let (id, sum) = (client(*id), u32::from(*sum) % SUMS);
-                let _may_be_refused = self.world.clients[id as usize].upload(sum, &world::CONTEXT, part(id, sum));
+                let _may_be_refused =
+                    self.world.clients[id as usize].upload(sum, &world::CONTEXT, part(id, sum));
             }
             Op::Open(sum) => {
-                let _may_be_refused = self.world.coordinator.open_sum(u32::from(*sum) % 3, world::CONTEXT);
+                let _may_be_refused = self
+                    .world
+                    .coordinator
+                    .open_sum(u32::from(*sum) % 3, world::CONTEXT);
             }
             Op::Close => self.world.coordinator.close_phase(),
             Op::Restart(id) => {
@@ -307,7 +309,8 @@ impl Network {
     }
 }
 
-fuzz_target!(|bytes: &[u8]| {
+/// Runs one input.
+pub fn run(bytes: &[u8]) {
     let mut input = Unstructured::new(bytes);
     // How far everybody is at the start, and who does not upload.
     let [start, gone]: [u8; 2] = input.arbitrary().unwrap_or_default();
@@ -347,4 +350,4 @@ fuzz_target!(|bytes: &[u8]| {
         };
         network.run(&op);
     }
-});
+}

@@ -1,17 +1,20 @@
 //! A journal read back from a store that may be damaged, and a client that resumes from it.
-#![no_main]
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use libfuzzer_sys::fuzz_target;
+use arbitrary::{Arbitrary, Unstructured};
 use sprifed_secure_sum::*;
 
 #[path = "../../crates/sprifed-secure-sum/tests/it/world.rs"]
 #[allow(dead_code, reason = "shared with the tests")]
 mod world;
 
-fuzz_target!(|entries: Vec<Vec<u8>>| {
+/// Runs one input.
+pub fn run(bytes: &[u8]) {
+    let Ok(entries) = <Vec<Vec<u8>>>::arbitrary_take_rest(Unstructured::new(bytes)) else {
+        return;
+    };
     static STUDY: OnceLock<(Arc<Study>, Vec<IdentityKey>)> = OnceLock::new();
     let (study, identities) =
         STUDY.get_or_init(|| world::study(world::participation(3, 3, 0), 2, 16, 1));
@@ -46,4 +49,4 @@ fuzz_target!(|entries: Vec<Vec<u8>>| {
     if !journal.iter().any(published) {
         assert_eq!(client.is_none(), contradicts);
     }
-});
+}

@@ -1,10 +1,9 @@
 //! Bytes that claim to be a client's message, or the body of one.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use sprifed_secure_sum::{Body, Phase, SignedMessage};
 
-fuzz_target!(|bytes: &[u8]| {
+/// Runs one input.
+pub fn run(bytes: &[u8]) {
     if let Ok(message) = SignedMessage::decode(bytes) {
         assert_eq!(message.encode(), bytes, "one encoding for each message");
         if let Ok(body) = Body::decode(message.phase, &message.body) {
@@ -17,4 +16,4 @@ fuzz_target!(|bytes: &[u8]| {
             assert_eq!(body.encode(), bytes, "one encoding for each body");
         }
     }
-});
+}

@@ -1,10 +1,9 @@
 //! Bytes that claim to be a notice of the coordinator.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use sprifed_secure_sum::Notice;
 
-fuzz_target!(|bytes: &[u8]| {
+/// Runs one input.
+pub fn run(bytes: &[u8]) {
     if let Ok(notice) = Notice::decode(bytes) {
         assert_eq!(notice.encode(), bytes, "one encoding for each notice");
         let set = match &notice {
@@ -20,4 +19,4 @@ fuzz_target!(|bytes: &[u8]| {
             assert_eq!(set.iter().count(), set.len() as usize);
         }
     }
-});
+}

@@ -1,10 +1,14 @@
 //! Packed vectors of every width against a reader of single bits.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
+use arbitrary::{Arbitrary, Unstructured};
 use sprifed_secure_sum::{MaskSeed, Residues, Sign, SumShape};
 
-fuzz_target!(|input: (u8, u8, [u8; 4], &[u8])| {
+/// Runs one input.
+pub fn run(bytes: &[u8]) {
+    let Ok(input) = <(u8, u8, [u8; 4], &[u8])>::arbitrary_take_rest(Unstructured::new(bytes))
+    else {
+        return;
+    };
     let (coordinates, bits, key, packed) = input;
     let Ok(shape) = SumShape::new(u32::from(coordinates), u32::from(bits)) else {
         assert!(coordinates == 0 || !(1..=62).contains(&bits));
@@ -42,4 +46,4 @@ fuzz_target!(|input: (u8, u8, [u8; 4], &[u8])| {
     assert!(unmasked.add_packed(&masked.pack()));
     unmasked.add_mask(&seed, Sign::Minus);
     assert_eq!(unmasked.to_centred(), values, "what is put on comes off");
-});
+}

@@ -92,9 +92,10 @@ impl Released {
         postcard::to_allocvec(self).unwrap_or_default()
     }
 
-    /// The sum with these bytes; `None` if there is none, or bytes follow it.
+    /// The sum with these bytes; `None` if there is none, or it is not written in the one way.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
-        let (released, rest) = postcard::take_from_bytes(bytes).ok()?;
-        rest.is_empty().then_some(released)
+        let released: Self = postcard::from_bytes(bytes).ok()?;
+        // Numbers can be written longer than needed: one encoding for each sum.
+        (released.encode() == bytes).then_some(released)
     }
 }

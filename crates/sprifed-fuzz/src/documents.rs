@@ -1,0 +1,204 @@
+//! Documents that others wrote: what a study is, what it was, and what a party allows.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use sprifed_fit::{Document, Invitation, named_terms, parse_policy, study_files};
+use sprifed_secure_sum::ClientId;
+use sprifed_study::{
+    Agreed, Agreement, Derivation, PartyReceipt, SignedReceipt, SpentBefore, StudyParty,
+};
+
+use crate::world::{Records, SOFTWARE, Watch, agreed, coordinator_key, honest, key, signed};
+use crate::{Way, way};
+
+type Seeds = Vec<(&'static str, Vec<u8>)>;
+
+/// What a coordinator may propose: read, checked, and joined by a party whose policy had allowed it.
+pub(crate) fn agreement(bytes: &[u8]) -> Way {
+    let read = Agreed::read(bytes);
+    let Ok(agreement) = serde_json::from_slice::<Agreement>(bytes) else {
+        assert!(read.is_err());
+        return way(&read.err());
+    };
+    let checked = Agreed::new(agreement.clone());
+    if let Ok(read) = &read {
+        assert_eq!(
+            read.agreement().to_document(),
+            bytes,
+            "one document for each digest"
+        );
+        assert!(checked.is_ok());
+    }
+    // A liar's plan fits its setting.
+    let mut fitting = agreement;
+    let planned = fitting
+        .procedure
+        .plan(&fitting.setting)
+        .map(|plan| fitting.plan = plan);
+    let fitting = planned.is_ok().then(|| Agreed::new(fitting));
+    let words = [Some(checked), fitting].map(|agreed| match agreed {
+        Some(Ok(agreed)) => joined(&Arc::new(agreed)),
+        Some(Err(error)) => format!("{error:?}"),
+        None => "unplannable".to_owned(),
+    });
+    way(&words[0]) ^ way(&words[1]).rotate_left(1)
+}
+
+/// Everything that follows from an agreement before a record is touched.
+fn joined(agreed: &Arc<Agreed>) -> String {
+    let n_sums = agreed.study().n_sums();
+    for sum in 0..n_sums {
+        let (step, attempt) = agreed.step_of(sum).unwrap();
+        assert_eq!(agreed.sum_number(step, attempt), Some(sum));
+        let planned = agreed.step(step).unwrap();
+        let _ = agreed.purchase(planned);
+    }
+    assert_eq!(agreed.step_of(n_sums), None);
+    assert!(agreed.largest_message() > 0);
+    let ceiling = agreed.ceiling();
+    assert!(ceiling.epsilon().get() > 0.0 && ceiling.delta().get() < 1.0);
+    let policies = policies();
+    let policy = parse_policy(&String::from_utf8_lossy(&policies[0].1), "policy").unwrap();
+    let allowed = policy.check(agreed, SpentBefore::default());
+    let derived = Derivation::begin(Arc::clone(agreed)).map(|derivation| derivation.question());
+    let own = key().of_member(0);
+    let records = Records {
+        first: 0,
+        watch: Arc::new(Watch::default()),
+    };
+    let identity = own.identity();
+    let party = StudyParty::join(
+        Arc::clone(agreed),
+        ClientId(0),
+        identity,
+        own,
+        records,
+        &[],
+        SOFTWARE,
+    );
+    let party = party.map(|mut party| while party.poll().is_some() {});
+    format!("{party:?} {derived:?} {allowed:?}")
+}
+
+pub(crate) fn agreements() -> Seeds {
+    vec![("sieve", agreed().agreement().to_document())]
+}
+
+/// What a coordinator may send: as it is, and signed by it.
+pub(crate) fn invitation(bytes: &[u8]) -> Way {
+    let opened = Invitation::open(bytes, "invitation").map(drop);
+    let Ok(invitation) = serde_json::from_slice::<Invitation>(bytes) else {
+        assert!(opened.is_err(), "an unreadable invitation is opened");
+        return way(&opened.map_err(|failure| failure.message));
+    };
+    let Ok(agreed) = Agreed::new(invitation.agreement.clone()) else {
+        assert!(
+            opened.is_err(),
+            "an invitation to an illegal study is opened"
+        );
+        return way(&opened.map_err(|failure| failure.message));
+    };
+    let own = Invitation::sign(&agreed, &coordinator_key(), &invitation.address);
+    let signed = Invitation::open(own.to_json().as_bytes(), "invitation").map(drop);
+    let names_us = agreed.agreement().coordinator.0 == coordinator_key().public();
+    if signed.is_ok() {
+        assert!(names_us, "a signature of another coordinator is taken");
+    }
+    way(&opened.map_err(|failure| failure.message))
+        ^ way(&signed.map_err(|failure| failure.message)).rotate_left(1)
+}
+
+pub(crate) fn invitations() -> Seeds {
+    let invitation = Invitation::sign(agreed(), &coordinator_key(), "localhost:8443");
+    vec![("signed", invitation.to_json().into_bytes())]
+}
+
+/// What claims to be a receipt: as it is, and signed by its coordinator whatever it says.
+pub(crate) fn receipt(bytes: &[u8]) -> Way {
+    let text = String::from_utf8_lossy(bytes);
+    let parsed = Document::parse(&text, "receipt");
+    let said = parsed.as_ref().map_err(|failure| failure.message.clone());
+    let said = said.and_then(|document| {
+        let proof = document.verify("receipt");
+        proof.map(drop).map_err(|failure| failure.message)
+    });
+    let study = serde_json::from_slice::<SignedReceipt>(bytes).ok();
+    let study = study.or_else(|| Some(serde_json::from_slice::<PartyReceipt>(bytes).ok()?.study));
+    let Some(study) = study else {
+        return way(&said);
+    };
+    // What is shown of a receipt is made before or after it is believed.
+    let _ = (study_files(&study), named_terms(&study.receipt).map(drop));
+    let verified = signed(study.receipt.clone()).verify();
+    if let Ok(verified) = &verified {
+        let (stated, charged) = (verified.guarantee.epsilon, study.receipt.ledger.spent);
+        assert_eq!(stated, charged, "a receipt promises what was charged");
+    }
+    way(&verified.map(|_| said).map_err(|problem| problem.what))
+}
+
+pub(crate) fn receipts() -> Seeds {
+    let honest = honest();
+    vec![
+        ("study", honest.receipt.to_json()),
+        ("party", honest.party_receipt.to_json()),
+    ]
+}
+
+/// What claims to be the transcript of a study, beside its true receipt.
+pub(crate) fn transcript(bytes: &[u8]) -> Way {
+    let text = String::from_utf8_lossy(bytes);
+    let document = Document::Study(Box::new(honest().receipt.clone()));
+    let verified = document.verify_transcript(&text, "transcript");
+    if verified.is_ok() {
+        let [own, read] = [&honest().transcript[..], bytes]
+            .map(|bytes| serde_json::from_slice::<Value>(bytes).unwrap());
+        assert_eq!(own, read, "one transcript for each digest");
+    }
+    // And as a coordinator may lead a party along it.
+    let released = serde_json::from_slice::<Vec<sprifed_study::Released>>(bytes);
+    let mut derivation = Derivation::begin(Arc::clone(agreed())).unwrap();
+    let mut words = Vec::new();
+    for released in released.into_iter().flatten() {
+        let before = derivation.transcript().head();
+        let checked = derivation.check(&released);
+        let taken = derivation.take(released);
+        assert_eq!(checked, taken, "what is checked is what is taken");
+        let is_same = derivation.transcript().head() == before;
+        assert_eq!(is_same, taken.is_err(), "a refused sum changes nothing");
+        words.push((
+            taken.map_err(|error| error.what),
+            derivation.question().is_some(),
+        ));
+    }
+    let begin = way(&verified.map_err(|failure| failure.message));
+    words
+        .iter()
+        .fold(begin, |way, word| way.rotate_left(5) ^ crate::way(word))
+}
+
+pub(crate) fn transcripts() -> Seeds {
+    vec![("honest", honest().transcript.clone())]
+}
+
+/// What claims to be a policy.
+pub(crate) fn policy(bytes: &[u8]) -> Way {
+    let text = String::from_utf8_lossy(bytes);
+    let parsed = parse_policy(&text, "policy");
+    match parsed {
+        Ok(policy) => way(&policy.check(agreed(), SpentBefore::default())),
+        Err(failure) => way(&(failure.code, failure.message)),
+    }
+}
+
+pub(crate) fn policies() -> Seeds {
+    let coordinator = agreed().agreement().coordinator;
+    let text = format!(
+        "coordinators = [\"{coordinator}\"]\nlargest-epsilon-per-study = 200.0\nlargest-epsilon-in-total = 200.0\n\
+         largest-delta = 1e-5\nlargest-delta-in-total = 1e-5\nsmallest-quorum = 3\nlargest-colluder-share = 0.0\n\
+         procedures = [\"sieve\", \"grad\"]\nunits = [\"record\"]\nneighbours = [\"zero-out\"]\n\
+         allow-simulated-noise = true\n"
+    );
+    vec![("permissive", text.into_bytes())]
+}

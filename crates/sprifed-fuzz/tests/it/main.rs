@@ -1,0 +1,74 @@
+//! Every target on its seeds, on what was found before, and on some changes that are the same every time.
+
+#![expect(clippy::unwrap_used, reason = "a helper of tests may panic")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sprifed_fuzz::{TARGETS, hunt};
+
+fn corpus(name: &str) -> BTreeMap<String, Vec<u8>> {
+    let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("corpus")
+        .join(name);
+    let files = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let named = files.map(|path| {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        (name, fs::read(path).unwrap())
+    });
+    named.collect()
+}
+
+#[test]
+fn the_seeds_are_read_by_this_version() {
+    for target in &TARGETS {
+        let kept = corpus(target.name);
+        for (name, seed) in (target.seeds)() {
+            let (way, run) = ((target.run)(&seed), target.run);
+            let is_kept = kept.get(name).is_some_and(|kept| run(kept) == way);
+            assert!(
+                is_kept,
+                "the seed {name} of {} is of another version; run `cargo run -p sprifed-fuzz -- --write-seeds`",
+                target.name
+            );
+        }
+    }
+}
+
+#[test]
+fn no_target_finds_anything() {
+    let n_changes = if std::env::var_os("SPRIFED_SLOW").is_some() {
+        20_000
+    } else {
+        300
+    };
+    for target in &TARGETS {
+        let seeds: Vec<Vec<u8>> = corpus(target.name).into_values().collect();
+        let n_seeds = seeds.len() as u64;
+        let ended = hunt(target, seeds, 1, |n_runs| n_runs < n_seeds + n_changes);
+        if let Err(finding) = ended {
+            let input = String::from_utf8_lossy(&finding.input);
+            panic!(
+                "{}: {}\n{:?}\n{input}",
+                target.name, finding.message, finding.input
+            );
+        }
+    }
+}
+
+#[test]
+fn every_target_tells_inputs_apart() {
+    // Otherwise a seed is refused at once, and what is behind that is never reached.
+    for target in &TARGETS {
+        let accepted = corpus(target.name).into_values().next().unwrap();
+        assert_ne!(
+            (target.run)(&accepted),
+            (target.run)(b"x"),
+            "{}",
+            target.name
+        );
+    }
+}
