@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use sprifed_fit::{Document, Invitation, named_terms, parse_policy, study_files};
+use sprifed_fit::{Document, Invitation, Reach, named_terms, parse_policy, study_files};
 use sprifed_secure_sum::ClientId;
 use sprifed_study::{
-    Agreed, Agreement, Derivation, PartyReceipt, SignedReceipt, SpentBefore, StudyParty,
+    Agreed, Agreement, Applicant, Day, Derivation, Forbidden, PartyReceipt, Policy, SignedReceipt,
+    SpentBefore, StudyParty,
 };
 
 use crate::world::{Records, SOFTWARE, Watch, agreed, coordinator_key, honest, key, signed};
@@ -60,7 +61,7 @@ fn joined(agreed: &Arc<Agreed>) -> String {
     assert!(ceiling.epsilon().get() > 0.0 && ceiling.delta().get() < 1.0);
     let policies = policies();
     let policy = parse_policy(&String::from_utf8_lossy(&policies[0].1), "policy").unwrap();
-    let allowed = policy.check(agreed, SpentBefore::default());
+    let allowed = checked(&policy, agreed);
     let derived = Derivation::begin(Arc::clone(agreed)).map(|derivation| derivation.question());
     let own = key().of_member(0);
     let records = Records {
@@ -99,7 +100,7 @@ pub(crate) fn invitation(bytes: &[u8]) -> Way {
         );
         return way(&opened.map_err(|failure| failure.message));
     };
-    let own = Invitation::sign(&agreed, &coordinator_key(), &invitation.address);
+    let own = Invitation::sign(&agreed, &coordinator_key(), invitation.reach.clone());
     let signed = Invitation::open(own.to_json().as_bytes(), "invitation").map(drop);
     let names_us = agreed.agreement().coordinator.0 == coordinator_key().public();
     if signed.is_ok() {
@@ -110,7 +111,11 @@ pub(crate) fn invitation(bytes: &[u8]) -> Way {
 }
 
 pub(crate) fn invitations() -> Seeds {
-    let invitation = Invitation::sign(agreed(), &coordinator_key(), "localhost:8443");
+    let reach = Reach {
+        address: "localhost:8443".to_owned(),
+        authority: "a certificate".to_owned(),
+    };
+    let invitation = Invitation::sign(agreed(), &coordinator_key(), reach);
     vec![("signed", invitation.to_json().into_bytes())]
 }
 
@@ -182,12 +187,23 @@ pub(crate) fn transcripts() -> Seeds {
     vec![("honest", honest().transcript.clone())]
 }
 
+/// What a policy says of a study, to a party whose table has one feature.
+fn checked(policy: &Policy, agreed: &Agreed) -> Result<(), Forbidden> {
+    let columns = ["y".to_owned(), "x0".to_owned()];
+    let applicant = Applicant {
+        own: agreed.agreement().parties[0].identity,
+        columns: &columns,
+        today: Day::of_unix_time(1_800_000_000),
+    };
+    policy.check(agreed, &applicant, SpentBefore::default())
+}
+
 /// What claims to be a policy.
 pub(crate) fn policy(bytes: &[u8]) -> Way {
     let text = String::from_utf8_lossy(bytes);
     let parsed = parse_policy(&text, "policy");
     match parsed {
-        Ok(policy) => way(&policy.check(agreed(), SpentBefore::default())),
+        Ok(policy) => way(&checked(&policy, agreed())),
         Err(failure) => way(&(failure.code, failure.message)),
     }
 }
@@ -195,10 +211,11 @@ pub(crate) fn policy(bytes: &[u8]) -> Way {
 pub(crate) fn policies() -> Seeds {
     let coordinator = agreed().agreement().coordinator;
     let text = format!(
-        "coordinators = [\"{coordinator}\"]\nlargest-epsilon-per-study = 200.0\nlargest-epsilon-in-total = 200.0\n\
+        "coordinators = [\"{coordinator}\"]\npurposes = [\"a test\"]\ncolumns = [\"y\", \"x*\"]\nexpires = \"2999-12-31\"\n\
+         largest-epsilon-per-study = 200.0\nlargest-epsilon-in-total = 200.0\n\
          largest-delta = 1e-5\nlargest-delta-in-total = 1e-5\nsmallest-quorum = 3\nlargest-colluder-share = 0.0\n\
          procedures = [\"sieve\", \"grad\"]\nunits = [\"record\"]\nneighbours = [\"zero-out\"]\n\
-         allow-simulated-noise = true\n"
+         allow-simulated-noise = true\npartners = {{ other = \"{coordinator}\" }}\n"
     );
     vec![("permissive", text.into_bytes())]
 }

@@ -113,6 +113,7 @@ impl RecordSource for Records {
         visit(Record {
             features: &features,
             response,
+            is_present: place != 2,
         });
     }
 }
