@@ -33,6 +33,10 @@ pub use tuned::{Chosen, Tuned};
 use crate::setting::Setting;
 
 #[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests decide nothing for a study"
+)]
 mod tests;
 
 /// A baseline and its parameters, all of them public before any record is touched.

@@ -16,6 +16,10 @@ use crate::schedule::{Schedule, Working};
 use crate::setting::Setting;
 
 #[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests decide nothing for a study"
+)]
 mod tests;
 
 /// A procedure whose noise is calibrated from proved sensitivities.

@@ -38,4 +38,8 @@ const CLIPS: [f64; 13] = [
 ];
 
 #[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests decide nothing for a study"
+)]
 mod tests;

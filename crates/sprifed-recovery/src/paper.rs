@@ -34,6 +34,10 @@ pub use omp::PaperOmp;
 use crate::setting::Setting;
 
 #[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests decide nothing for a study"
+)]
 pub(crate) mod tests;
 
 /// The residual of GRAD is clipped at this fraction of the response's limit.

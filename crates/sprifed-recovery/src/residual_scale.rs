@@ -9,6 +9,10 @@ use sprifed_query::SCALE_BUCKETS;
 use crate::portable::square;
 
 #[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests decide nothing for a study"
+)]
 mod tests;
 
 /// Scales tried in each halving.

@@ -12,6 +12,10 @@ use crate::portable::larger;
 use crate::setting::{Intercept, Setting, share_of};
 
 #[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests decide nothing for a study"
+)]
 mod tests;
 
 /// How the model between two rounds is made.

@@ -7,6 +7,10 @@ use sprifed_privacy::{
 use sprifed_query::{Plan, PlanError, PlannedStep, Planner};
 
 #[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests decide nothing for a study"
+)]
 pub(crate) mod tests;
 
 /// What every procedure is planned for.

@@ -9,6 +9,10 @@ use core::ops::{Index, IndexMut};
 use crate::portable::{dot, larger, norm};
 
 #[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests decide nothing for a study"
+)]
 mod tests;
 
 /// A square matrix.
@@ -262,8 +266,8 @@ impl Cholesky {
         let mut solution = self.forward(right);
         for row in (0..solution.len()).rev() {
             let mut left = solution[row];
-            for later in row + 1..solution.len() {
-                left -= self.lower[(later, row)] * solution[later];
+            for (later, value) in solution.iter().enumerate().skip(row + 1) {
+                left -= self.lower[(later, row)] * value;
             }
             solution[row] = left / self.lower[(row, row)];
         }

@@ -5,6 +5,10 @@ use crate::portable::{dot, larger, square};
 use crate::square_matrix::{Cholesky, SquareMatrix};
 
 #[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests decide nothing for a study"
+)]
 mod tests;
 
 /// The positions of the `size` features that explain most, by orthogonal matching pursuit on the
@@ -91,12 +95,12 @@ impl Repaired {
             let solution = self.solve(&kept, factor.as_ref());
             let base = self.explained(&kept, &solution);
             let left = self.residual(&kept, &solution);
-            for entering in 0..self.cross.len() {
+            for (entering, correlation) in left.iter().enumerate() {
                 if entering == left_out || kept.contains(&entering) {
                     continue;
                 }
                 let remaining = self.remaining_variance(&kept, factor.as_ref(), entering);
-                let gain = square(left[entering]) / remaining;
+                let gain = square(*correlation) / remaining;
                 if base + gain > best {
                     best = base + gain;
                     let mut swapped = kept.clone();

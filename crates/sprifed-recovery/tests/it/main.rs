@@ -1,6 +1,10 @@
 //! Decisions of the certified procedures, from integers alone.
 
 #![expect(clippy::unwrap_used, reason = "a helper of tests may panic")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests decide nothing for a study"
+)]
 
 mod decisions;
 mod script;
