@@ -5,6 +5,7 @@
 //! `defect.rs` turns into the end of the process.
 
 mod account;
+mod audit;
 mod baseline_arguments;
 mod bench;
 mod defect;
@@ -76,6 +77,12 @@ enum Command {
     ///
     /// Example: sprifed simulate --procedure grad --records 1500 --features 2500 --sparsity 5
     Simulate(simulate::Simulate),
+    /// Fit neighbouring tables many times and compare what can be told apart with the claim.
+    ///
+    /// Ends with exit code 1 if the trials contradict the claimed guarantee.
+    ///
+    /// Example: sprifed audit --procedure grad --backend secure-sum --trials 200
+    Audit(audit::Audit),
     /// Draft or check the file of public bounds.
     ///
     /// Example: sprifed schema draft data.csv --out schema.toml
@@ -131,6 +138,7 @@ fn main() -> ExitCode {
         Command::Demo(request) => request.run(&output),
         Command::Plan(request) => request.run(&output),
         Command::Simulate(request) => request.run(&output),
+        Command::Audit(request) => request.run(&output),
         Command::Schema(task) => schema::run(&task, &output),
         Command::Fit(request) => request.run(&output),
         Command::Predict(request) => request.run(&output),

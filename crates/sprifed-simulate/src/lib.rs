@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod absence;
+mod audit;
 mod forecast;
 mod summary;
 mod trial;
@@ -8,6 +9,7 @@ mod tuning;
 mod world;
 
 pub use absence::{Absence, IllegalShare};
+pub use audit::{AuditOutcome, AuditPoint, AuditRequest};
 pub use forecast::{Forecast, forecast_records};
 pub use summary::{Mean, Summary};
 pub use trial::{Method, PaperAlgorithm, TrialError, TrialOutcome, default_response_bound};

@@ -332,7 +332,8 @@ impl Agreed {
     }
 
     /// The seed by which values are rounded in a sum. It is public: rounding protects nobody.
-    pub(crate) fn dither_seed(&self, sum: u32) -> u64 {
+    #[must_use]
+    pub fn dither_seed(&self, sum: u32) -> u64 {
         let hash: [u8; 32] = Sha256::new_with_prefix(b"sprifed: rounding")
             .chain_update(self.digest.0)
             .chain_update(sum.to_le_bytes())

@@ -2,7 +2,7 @@
 
 use crate::command::{sprifed, text};
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "",
     "account",
     "account delta",
@@ -21,6 +21,7 @@ const COMMANDS: [&str; 18] = [
     "bench noise",
     "bench sweep",
     "experiment",
+    "audit",
 ];
 
 #[test]

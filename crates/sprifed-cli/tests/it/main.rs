@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper of tests may panic")]
 
 mod answers;
+mod audit;
 mod bad_input;
 mod baselines;
 mod bench;

@@ -1,0 +1,217 @@
+//! `audit`: fits of neighbouring tables, many times, and what can be told apart.
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use sprifed_privacy::{ApproxDp, Delta, Epsilon, NoiseOrigin, PrivacyUnit};
+use sprifed_recovery::CertifiedProcedure;
+use sprifed_simulate::{AuditOutcome, AuditPoint, AuditRequest};
+
+use crate::account::parse_quantity;
+use crate::failure::Failure;
+use crate::output::{Output, table};
+use crate::progress::Progress;
+use crate::simulate::ProcedureName;
+use crate::study_arguments::{BackendArguments, RelationName};
+
+/// Privacy units, as the command line names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum UnitName {
+    /// One record.
+    Record,
+    /// All records of one client.
+    Client,
+}
+
+/// `audit`.
+#[derive(Args, Debug)]
+pub(crate) struct Audit {
+    /// The procedure: grad, sieve, argmax, honest-omp, honest-grad, dp-sgd or dp-gcd.
+    #[arg(long, value_enum, default_value = "grad")]
+    procedure: ProcedureName,
+    /// Whose presence is protected.
+    #[arg(long, value_enum, default_value = "record")]
+    unit: UnitName,
+    /// Which data sets count as neighbours.
+    #[arg(long, value_enum, default_value = "zero-out")]
+    neighbours: RelationName,
+    #[command(flatten)]
+    backend: BackendArguments,
+    /// Of secure sums: how many parties hold the records. With --unit client each unit is a party.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    clients: u32,
+    /// Epsilon of the budget of one fit.
+    #[arg(long, value_parser = parse_quantity::<Epsilon>, default_value = "3", allow_negative_numbers = true)]
+    epsilon: Epsilon,
+    /// Delta of the budget.
+    #[arg(long, value_parser = parse_quantity::<Delta>, default_value = "1e-6", allow_negative_numbers = true)]
+    delta: Delta,
+    /// How many privacy units each table has.
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(4..=1_000_000))]
+    units: u32,
+    /// How many features.
+    #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u32).range(2..=100_000))]
+    features: u32,
+    /// How many of them are chosen.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
+    sparsity: u32,
+    /// How often each of the two tables is fitted.
+    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(20..=1_000_000))]
+    trials: u32,
+    /// The confidence level: a correct system is flagged with a probability of at most one minus this.
+    #[arg(long, default_value_t = 0.95)]
+    level: f64,
+    /// The seed of all trials.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// The answer as JSON.
+#[derive(Debug, Serialize)]
+struct Answer {
+    procedure: String,
+    unit: UnitName,
+    neighbours: String,
+    backend: String,
+    trials: u32,
+    level: f64,
+    seed: u64,
+    at_budget: Point,
+    at_best: Point,
+    verdict: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct Point {
+    delta: f64,
+    claimed_epsilon: f64,
+    least_epsilon: f64,
+}
+
+impl From<AuditPoint> for Point {
+    fn from(point: AuditPoint) -> Self {
+        Self {
+            delta: point.delta,
+            claimed_epsilon: point.claim,
+            least_epsilon: point.bound,
+        }
+    }
+}
+
+impl Audit {
+    pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
+        let request = self.request()?;
+        let progress = Progress::start("fits", 2 * u64::from(self.trials));
+        let found = request.run(&|| progress.advance());
+        progress.finish();
+        let found = found?;
+        output.answer(&self.answer(&found), to_text);
+        if found.is_violated() {
+            return Err(Failure::outcome(
+                "sprifed::audit::violated",
+                "the trials contradict the claimed guarantee".to_owned(),
+                "do not release results of this version; report the command and its output",
+            ));
+        }
+        Ok(())
+    }
+
+    fn request(&self) -> Result<AuditRequest, Failure> {
+        let Some(procedure) = self.procedure.certified() else {
+            return Err(Failure::usage(
+                "sprifed::audit::procedure",
+                format!("{} claims no guarantee to audit", self.procedure.words()),
+                "pass --procedure grad, sieve, argmax, honest-omp, honest-grad, dp-sgd or dp-gcd",
+            ));
+        };
+        if !(self.level > 0.5 && self.level < 1.0) {
+            return Err(Failure::usage(
+                "sprifed::audit::level",
+                format!("--level is {}", self.level),
+                "pass a level above 0.5 and below 1, such as 0.95",
+            ));
+        }
+        let (unit, clients) = match self.unit {
+            UnitName::Record => (PrivacyUnit::Record, self.clients.min(self.units)),
+            UnitName::Client => (PrivacyUnit::Client, self.units),
+        };
+        let origin: NoiseOrigin = self.backend.request().origin(clients as usize)?;
+        if procedure == CertifiedProcedure::Argmax && origin != NoiseOrigin::Curator {
+            return Err(Failure::usage(
+                "sprifed::audit::backend",
+                "argmax needs a backend that never shows scores".to_owned(),
+                "pass --backend curator, or another procedure",
+            ));
+        }
+        Ok(AuditRequest {
+            procedure,
+            unit,
+            relation: self.neighbours.relation(),
+            origin,
+            budget: ApproxDp::new(self.epsilon, self.delta),
+            units: self.units,
+            features: self.features,
+            sparsity: self.sparsity,
+            trials: self.trials,
+            false_alarm: 1.0 - self.level,
+            seed: self.seed,
+        })
+    }
+
+    fn answer(&self, found: &AuditOutcome) -> Answer {
+        let name = |value: Option<clap::builder::PossibleValue>| {
+            value.map_or_else(String::new, |value| value.get_name().to_owned())
+        };
+        Answer {
+            procedure: self.procedure.words(),
+            unit: self.unit,
+            neighbours: name(self.neighbours.to_possible_value()),
+            backend: name(self.backend.backend.to_possible_value()),
+            trials: self.trials,
+            level: self.level,
+            seed: self.seed,
+            at_budget: found.at_budget.into(),
+            at_best: found.at_best.into(),
+            verdict: if found.is_violated() {
+                "VIOLATED"
+            } else {
+                "consistent"
+            },
+        }
+    }
+}
+
+fn to_text(answer: &Answer) -> String {
+    let row = |point: &Point| {
+        vec![
+            format!("{:e}", point.delta),
+            format!("{:.4}", point.claimed_epsilon),
+            format!("{:.4}", point.least_epsilon),
+        ]
+    };
+    let heading = ["delta", "claimed epsilon", "epsilon at least"];
+    let rows = [
+        heading.map(str::to_owned).to_vec(),
+        row(&answer.at_budget),
+        row(&answer.at_best),
+    ];
+    format!(
+        "Verdict   {}\nAudited   {}, {} unit, {}, backend {}\nTrials    {} fits of each of two \
+         neighbouring tables\nLevel     {}: a correct system is flagged with a probability of at \
+         most {:.3}\n\n{}\nThe first row is the budget's delta, the second the delta at which the \
+         tables are told apart best.\nA bound below its claim proves nothing; one above its claim \
+         shows a bug.",
+        answer.verdict,
+        answer.procedure,
+        match answer.unit {
+            UnitName::Record => "record",
+            UnitName::Client => "client",
+        },
+        answer.neighbours,
+        answer.backend,
+        answer.trials,
+        answer.level,
+        1.0 - answer.level,
+        table(&rows),
+    )
+}
