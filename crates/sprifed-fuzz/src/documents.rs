@@ -13,6 +13,9 @@ use sprifed_study::{
 use crate::world::{Records, SOFTWARE, Watch, agreed, coordinator_key, honest, key, signed};
 use crate::{Way, way};
 
+/// The way of what is no document at all: changing it further leads nowhere.
+const UNREADABLE: Way = 0;
+
 type Seeds = Vec<(&'static str, Vec<u8>)>;
 
 /// What a coordinator may propose: read, checked, and joined by a party whose policy had allowed it.
@@ -20,7 +23,7 @@ pub(crate) fn agreement(bytes: &[u8]) -> Way {
     let read = Agreed::read(bytes);
     let Ok(agreement) = serde_json::from_slice::<Agreement>(bytes) else {
         assert!(read.is_err());
-        return way(&read.err());
+        return UNREADABLE;
     };
     let checked = Agreed::new(agreement.clone());
     if let Ok(read) = &read {
@@ -91,7 +94,7 @@ pub(crate) fn invitation(bytes: &[u8]) -> Way {
     let opened = Invitation::open(bytes, "invitation").map(drop);
     let Ok(invitation) = serde_json::from_slice::<Invitation>(bytes) else {
         assert!(opened.is_err(), "an unreadable invitation is opened");
-        return way(&opened.map_err(|failure| failure.message));
+        return UNREADABLE;
     };
     let Ok(agreed) = Agreed::new(invitation.agreement.clone()) else {
         assert!(
@@ -131,7 +134,7 @@ pub(crate) fn receipt(bytes: &[u8]) -> Way {
     let study = serde_json::from_slice::<SignedReceipt>(bytes).ok();
     let study = study.or_else(|| Some(serde_json::from_slice::<PartyReceipt>(bytes).ok()?.study));
     let Some(study) = study else {
-        return way(&said);
+        return UNREADABLE;
     };
     // What is shown of a receipt is made before or after it is believed.
     let _ = (study_files(&study), named_terms(&study.receipt).map(drop));
@@ -163,6 +166,9 @@ pub(crate) fn transcript(bytes: &[u8]) -> Way {
     }
     // And as a coordinator may lead a party along it.
     let released = serde_json::from_slice::<Vec<sprifed_study::Released>>(bytes);
+    if released.is_err() {
+        return UNREADABLE;
+    }
     let mut derivation = Derivation::begin(Arc::clone(agreed())).unwrap();
     let mut words = Vec::new();
     for released in released.into_iter().flatten() {
@@ -204,18 +210,20 @@ pub(crate) fn policy(bytes: &[u8]) -> Way {
     let parsed = parse_policy(&text, "policy");
     match parsed {
         Ok(policy) => way(&checked(&policy, agreed())),
-        Err(failure) => way(&(failure.code, failure.message)),
+        Err(failure) => way(&failure.code),
     }
 }
 
 pub(crate) fn policies() -> Seeds {
-    let coordinator = agreed().agreement().coordinator;
+    let agreement = agreed().agreement();
+    let (coordinator, purpose) = (agreement.coordinator, &agreement.purpose);
+    let [one, other] = [1, 2].map(|party: usize| agreement.parties[party].identity);
     let text = format!(
-        "coordinators = [\"{coordinator}\"]\npurposes = [\"a test\"]\ncolumns = [\"y\", \"x*\"]\nexpires = \"2999-12-31\"\n\
+        "coordinators = [\"{coordinator}\"]\npurposes = [\"{purpose}\"]\ncolumns = [\"y\", \"x*\"]\nexpires = \"2999-12-31\"\n\
          largest-epsilon-per-study = 200.0\nlargest-epsilon-in-total = 200.0\n\
          largest-delta = 1e-5\nlargest-delta-in-total = 1e-5\nsmallest-quorum = 3\nlargest-colluder-share = 0.0\n\
          procedures = [\"sieve\", \"grad\"]\nunits = [\"record\"]\nneighbours = [\"zero-out\"]\n\
-         allow-simulated-noise = true\npartners = {{ other = \"{coordinator}\" }}\n"
+         allow-simulated-noise = true\npartners = {{ one = \"{one}\", other = \"{other}\" }}\n"
     );
     vec![("permissive", text.into_bytes())]
 }

@@ -43,7 +43,7 @@ fn no_target_finds_anything() {
     let n_changes = if std::env::var_os("SPRIFED_SLOW").is_some() {
         20_000
     } else {
-        300
+        100
     };
     for target in &TARGETS {
         let seeds: Vec<Vec<u8>> = corpus(target.name).into_values().collect();
@@ -59,11 +59,24 @@ fn no_target_finds_anything() {
     }
 }
 
+/// Targets of the masking protocol, which do not say which way an input went.
+const SILENT: [&str; 6] = [
+    "client",
+    "coordinator",
+    "journal",
+    "message",
+    "notice",
+    "packing",
+];
+
 #[test]
 fn every_target_tells_inputs_apart() {
     // Otherwise a seed is refused at once, and what is behind that is never reached.
     for target in &TARGETS {
         let accepted = corpus(target.name).into_values().next().unwrap();
+        if SILENT.contains(&target.name) {
+            continue;
+        }
         assert_ne!(
             (target.run)(&accepted),
             (target.run)(b"x"),
