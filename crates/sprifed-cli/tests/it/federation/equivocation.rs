@@ -25,7 +25,10 @@ struct Fork {
 impl Fork {
     fn is_setup(&self) -> bool {
         let phase = self.other.lock().unwrap().phase();
-        matches!(phase, StudyPhase::Keys | StudyPhase::Shares)
+        !matches!(
+            phase,
+            StudyPhase::Sum { .. } | StudyPhase::Receipts | StudyPhase::Ended
+        )
     }
 
     /// Puts other integers in the place of those of sum 0.
@@ -69,7 +72,11 @@ impl Lie for Fork {
             self.fork(released);
         }
         if self.is_forked && self.group.contains(&party) && !is_end {
-            return self.take(&[party]).into_iter().map(|(_, bytes)| bytes).collect();
+            return self
+                .take(&[party])
+                .into_iter()
+                .map(|(_, bytes)| bytes)
+                .collect();
         }
         vec![order.to_vec()]
     }
@@ -82,7 +89,10 @@ impl Lie for Fork {
             let mut other = self.other.lock().unwrap();
             let taken = other.receive(ClientId(party), message);
             let is_of_group = self.group.contains(&party);
-            assert!(!self.is_forked || is_of_group || taken.is_err(), "party {party}");
+            assert!(
+                !self.is_forked || is_of_group || taken.is_err(),
+                "party {party}"
+            );
             let waits = other.waits_for();
             if self.is_forked && !waits.iter().any(|id| self.group.contains(&id.0)) {
                 other.close_phase();
@@ -127,7 +137,11 @@ fn equivocate(name: &str, group: &[u32], both: &[u32], codes: &[i32]) -> (usize,
     for party in group {
         let said = said(&stage, *party);
         assert!(said.contains("as this party was shown"), "{said}");
-        assert_eq!(charged(&stage, *party), [0, 1], "it answered the second study");
+        assert_eq!(
+            charged(&stage, *party),
+            [0, 1],
+            "it answered the second study"
+        );
         assert_eq!(serving.book.lock().unwrap().signatures(*party), 0);
     }
     for party in both {

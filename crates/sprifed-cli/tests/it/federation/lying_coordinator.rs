@@ -125,7 +125,11 @@ struct Liar<L> {
 
 impl<L: Lie> CoordinatorMachine for Liar<L> {
     fn receive(&mut self, from: PartyId, message: &[u8]) -> Result<(), Refused> {
-        self.book.lock().unwrap().heard.push((from.0, message.to_vec()));
+        self.book
+            .lock()
+            .unwrap()
+            .heard
+            .push((from.0, message.to_vec()));
         if self.lie.passes_on(from.0, message) {
             // A party is not told that the study does not want its message.
             let _ = self.study.receive(ClientId(from.0), message);
@@ -344,13 +348,20 @@ pub(crate) fn check_charges(stage: &Stage, serving: &Serving) {
     for party in 0..stage.kind.parties {
         let charged = charged(stage, party);
         let distinct: BTreeSet<u32> = charged.iter().copied().collect();
-        assert_eq!(charged.len(), distinct.len(), "party {party} was charged twice");
+        assert_eq!(
+            charged.len(),
+            distinct.len(),
+            "party {party} was charged twice"
+        );
         let uploads = serving.uploads(party);
         let answered: BTreeSet<u32> = uploads.iter().map(|(sum, _)| *sum).collect();
         assert_eq!(distinct, answered, "charged and answered by party {party}");
         for (sum, upload) in &uploads {
             let mut same = uploads.iter().filter(|(other, _)| other == sum);
-            assert!(same.all(|(_, other)| other == upload), "two answers to sum {sum}");
+            assert!(
+                same.all(|(_, other)| other == upload),
+                "two answers to sum {sum}"
+            );
         }
     }
 }

@@ -37,14 +37,24 @@ fn with_a_stolen_tls_key_alone_nobody_declines_signs_or_answers_for_a_party() {
     };
     let forged = |identity: &IdentityKey, phase, sender| {
         let id = agreed.study().id();
-        Report::Message(SignedMessage::sign(identity, id, phase, 0, sender, keys.body.clone()))
+        Report::Message(SignedMessage::sign(
+            identity,
+            id,
+            phase,
+            0,
+            sender,
+            keys.body.clone(),
+        ))
     };
     let of_another = Report::declined(&accomplice, &agreed, ClientId(1), "mine");
     let forgeries = [
         // As it was before refusals were signed, in the former and in the present version.
         [&[1, 2], &b"I do not take part"[..]].concat(),
         [&[2, 2], &b"I do not take part"[..]].concat(),
-        unsigned("I do not take part, and say so in more than sixty-four characters, as a signature has").encode(),
+        unsigned(
+            "I do not take part, and say so in more than sixty-four characters, as a signature has",
+        )
+        .encode(),
         Report::declined(&thief, &agreed, me, "I do not take part").encode(),
         Report::declined(&accomplice, &agreed, me, "I do not take part").encode(),
         of_another.encode(),
@@ -78,5 +88,8 @@ fn with_a_stolen_tls_key_alone_nobody_declines_signs_or_answers_for_a_party() {
     let signed = stage.receipt()["parties"].as_array().unwrap().len();
     assert_eq!(signed, 3);
     let said = fs::read_to_string(&log).unwrap();
-    assert!(said.contains("a reason that its party has not signed"), "{said}");
+    assert!(
+        said.contains("a reason that its party has not signed"),
+        "{said}"
+    );
 }
