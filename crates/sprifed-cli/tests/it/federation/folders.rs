@@ -260,7 +260,10 @@ fn a_folder_that_was_put_back_says_the_same_again_or_hides_it_under_other_masks(
     let serving = serve(&stage, lie);
     let mut parties = start_all(&stage);
     wait_until("the release of sum 0", || {
+        let key =
+            study_of(&stage, 0).and_then(|own| fs::read_to_string(own.join("party.key")).ok());
         count(&stage, 0, "{\"uploaded\":{\"sum\":0,\"message\":[]}}") == 1
+            && key.is_some_and(|key| key.contains("step 0 erased"))
     });
     std::mem::replace(&mut parties[0], Running::nobody()).kill();
     let (own, aside) = (stage.party(0), stage.folder.join("aside"));

@@ -40,7 +40,8 @@ fn garbage(order: &[u8], seed: u64) -> Vec<Vec<u8>> {
     let mut all = vec![Vec::new(), vec![2], order[..order.len() / 2].to_vec()];
     for kind in 0..7 {
         all.push(vec![2, kind]);
-        for n_bytes in [3, 68, 300] {
+        // An ask has 68 bytes; one of another transcript is the end.
+        for n_bytes in [3, 67, 69, 300] {
             all.push([vec![2, kind], noise(n_bytes)].concat());
         }
     }
@@ -271,7 +272,7 @@ fn a_coordinator_does_not_choose_the_question() {
     }
 }
 
-/// Shows parties 3 and 4 other integers of sum 0, and waits for them no longer. Party 3 is asked nothing more.
+/// Shows parties 4 and 5 other integers of sum 0, and waits for them no longer. Party 4 is asked nothing more.
 #[derive(Default)]
 struct WrongSums {
     has_lied: bool,
@@ -280,30 +281,30 @@ struct WrongSums {
 impl Lie for WrongSums {
     fn tell(&mut self, party: u32, order: &[u8]) -> Vec<Vec<u8>> {
         match Order::decode(order) {
-            Ok(Order::Released(mut released)) if party > 2 && released.sum == 0 => {
+            Ok(Order::Released(mut released)) if party > 3 && released.sum == 0 => {
                 self.has_lied = true;
                 released.values[1] += 1;
                 vec![Order::Released(released).encode()]
             }
-            Ok(Order::Ask { sum, .. }) if party == 3 && sum > 0 => Vec::new(),
+            Ok(Order::Ask { sum, .. }) if party == 4 && sum > 0 => Vec::new(),
             _ => vec![order.to_vec()],
         }
     }
 
     fn waits_for(&self, party: u32) -> bool {
-        party < 3 || !self.has_lied
+        party < 4 || !self.has_lied
     }
 }
 
 #[test]
 fn a_party_that_was_shown_other_sums_answers_and_signs_nothing_and_keeps_its_charges() {
-    let stage = Stage::new("wrong-sums", small(5, 3));
+    let stage = Stage::new("wrong-sums", small(6, 4));
     let serving = serve(&stage, WrongSums::default());
-    all_end(&stage, start_all(&stage), &[0, 0, 0, 1, 1]);
+    all_end(&stage, start_all(&stage), &[0, 0, 0, 0, 1, 1]);
     check_charges(&stage, &serving);
     for (party, words) in [
-        (3, "as this party was shown"),
-        (4, "the sums shown to this party have the digest"),
+        (4, "as this party was shown"),
+        (5, "the sums shown to this party have the digest"),
     ] {
         let said = said(&stage, party);
         assert!(said.contains(words), "{said}");
@@ -311,13 +312,13 @@ fn a_party_that_was_shown_other_sums_answers_and_signs_nothing_and_keeps_its_cha
         let (ledger, _) = status(stage.party(party));
         assert_eq!(ledger["studies"][0]["settled"], false, "{ledger}");
     }
-    let signatures: Vec<usize> = (0..5)
+    let signatures: Vec<usize> = (0..6)
         .map(|party| serving.book.lock().unwrap().signatures(party))
         .collect();
-    assert_eq!(signatures, [1, 1, 1, 0, 0]);
+    assert_eq!(signatures, [1, 1, 1, 1, 0, 0]);
     serving.finish();
     let survivors = &stage.receipt()["receipt"]["sums"][1]["outcome"]["unmasked"]["survivors"];
-    assert_eq!(*survivors, serde_json::json!([0, 1, 2]));
+    assert_eq!(*survivors, serde_json::json!([0, 1, 2, 3]));
 }
 
 #[test]
