@@ -49,7 +49,7 @@ fn ask(stage: &Stage, party: u32, request: &[u8]) -> u16 {
     status.unwrap_or_else(|| panic!("no answer: {heard:?}"))
 }
 
-fn post(stage: &Stage, party: u32, body: &[u8]) -> u16 {
+pub(super) fn post(stage: &Stage, party: u32, body: &[u8]) -> u16 {
     let n_bytes = body.len();
     let mut request = format!(
         "POST /v1/messages HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {n_bytes}\r\n\r\n"
