@@ -2,7 +2,7 @@
 
 use crate::command::{sprifed, text};
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 23] = [
     "",
     "account",
     "account delta",
@@ -21,6 +21,11 @@ const COMMANDS: [&str; 18] = [
     "bench noise",
     "bench sweep",
     "experiment",
+    "ledger",
+    "ledger show",
+    "ledger export",
+    "ledger verify",
+    "ledger limit",
 ];
 
 #[test]
