@@ -124,6 +124,7 @@ def fit_private(
     watch: Callable[[int, int], Any] | None,
     earlier: Sequence[str],
     till: Till,
+    ledger: str | PathLike[str] | None = None,
 ) -> tuple[PrivateModel, BaseException | None]: ...
 def fit_exactly(
     matrix: NDArray[Any], responses: NDArray[np.float64], sparsity: int
@@ -187,6 +188,7 @@ class PartyMachine:
         state: str | PathLike[str],
         data: str | PathLike[str],
         *,
+        ledger: str | PathLike[str] | None = None,
         state_key: str | None = None,
         simulate_noise: int | None = None,
     ) -> PartyMachine: ...

@@ -35,6 +35,9 @@ from sprifed._progress import watching
 
 FLOATS = [np.float64, np.float32]
 
+# The environment variable that names the folder of the ledger, for every runtime.
+LEDGER = "SPRIFED_LEDGER"
+
 # With more, it takes many seconds to play the clients of secure sums in one process.
 MANY_CLIENTS = 50
 
@@ -74,6 +77,10 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
         Let copies of this estimator, as searches and cross-validation make them, and the estimator
         itself be fitted again. Every fit spends the whole budget once more: ``receipt_`` carries the
         receipts of earlier fits, as far as this process knows them, and ``warning_`` what all cost.
+    ledger : path, optional
+        The folder of a ledger, that of a party or a new one: the fit is entered there before a record is read, and
+        refused if it would pass the limit of the ledger. The one that the environment variable
+        ``SPRIFED_LEDGER`` names, or none, if it is not given.
     progress : callable, bool or None
         ``progress(done, total)`` before every step; True for a bar, False for silence; by default a
         bar where somebody looks and tqdm is installed.
@@ -124,6 +131,7 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
         colluders: int | None = None,
         simulate_noise: int | None = None,
         allow_repeated_fits: bool = False,
+        ledger: Any = None,
         progress: Any = None,
     ):
         self.epsilon = epsilon
@@ -140,6 +148,7 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
         self.colluders = colluders
         self.simulate_noise = simulate_noise
         self.allow_repeated_fits = allow_repeated_fits
+        self.ledger = ledger
         self.progress = progress
 
     def fit(self, X: Any, y: Any, clients: Any = None) -> SparsePrivateRegressor:
@@ -176,7 +185,16 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
                 _warn_of_many_clients(len(y))
             with watching(self.progress, "fit") as watch:
                 model, interrupt = _core.fit_private(
-                    X, y, names, schema, labels=labels, watch=watch, earlier=earlier, till=till, **asked
+                    X,
+                    y,
+                    names,
+                    schema,
+                    labels=labels,
+                    watch=watch,
+                    earlier=earlier,
+                    till=till,
+                    ledger=self._ledger_folder(),
+                    **asked,
                 )
         self._model = model
         self._fitted_schema = schema
@@ -218,6 +236,13 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
             clients=whole_or_none("clients", self.clients, least=1),
             simulate_noise=whole_or_none("simulate_noise", self.simulate_noise, most=LARGEST_SEED),
         )
+
+    def _ledger_folder(self) -> Path | None:
+        """The folder of the ledger, if there is one."""
+        chosen = self.ledger if self.ledger is not None else os.environ.get(LEDGER) or None
+        if chosen is not None and not isinstance(chosen, (str, os.PathLike)):
+            raise refused("ledger", chosen, "a path", "sprifed::ledger::unusable")
+        return None if chosen is None else Path(chosen)
 
     @contextmanager
     def _columns_as_they_were(self) -> Iterator[None]:

@@ -1,6 +1,7 @@
 """The roles of a study as an engine sees them, with the test as the engine: no Flower, no network."""
 
 import json
+import sqlite3
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -181,11 +182,49 @@ def test_strangers_leave_nothing_on_the_disk(engine, tmp_path):
     assert not (engine.parties / "0" / "flower").exists()
 
 
-def test_a_ledger_that_lost_a_study_is_missed(engine, tmp_path):
+def test_a_ledger_that_was_lost_or_cut_is_missed(engine):
     engine.exchange(0, [], known=False)
-    (engine.parties / "0" / "ledger.sqlite").unlink()
-    with pytest.raises(StudyError, match="it does not know"):
+    home = engine.parties / "0"
+    ledger, head = home / "ledger.sqlite", home / "ledger.head"
+    whole, length = ledger.read_bytes(), head.read_bytes()
+    ledger.unlink()
+    with pytest.raises(StudyError, match="is gone"):
         engine.exchange(0, [], known=False)
+    assert not ledger.exists()
+    # Without the witness the folder of the study tells, as it does for `sprifed join`.
+    head.unlink()
+    with pytest.raises(StudyError, match="is gone, but this party has sent something"):
+        engine.exchange(0, [], known=False)
+    assert not ledger.exists()
+    ledger.write_bytes(whole)
+    head.write_bytes(length)
+    with sqlite3.connect(ledger) as connection:
+        last = "number = (SELECT max(number) FROM entries)"
+        assert connection.execute(f"DELETE FROM entries WHERE {last}").rowcount == 1
+    with pytest.raises(StudyError, match="its end was cut off"):
+        engine.exchange(0, [], known=False)
+    ledger.write_bytes(whole)
+    engine.exchange(0, [], known=False)
+
+
+def test_another_ledger_over_the_same_table_is_refused(engine, tmp_path):
+    engine.exchange(0, [], known=False)
+    other = tmp_path / "other"
+    other.mkdir()
+    machine = engine.party(0, ledger=other)
+    with pytest.raises(StudyError, match="has sent something in 1 studies"):
+        machine.answer(engine.errand(0, []), 100)
+    # Another party over the table of the first.
+    table = engine.parties / "0" / "data.csv"
+    home = engine.parties / "1"
+    options = dict(simulate_noise=engine.rehearsal.seed)
+    machine = PartyMachine(home, home / "flower", table, **options)
+    with pytest.raises(StudyError, match="is accounted for in the ledger of"):
+        machine.answer(engine.errand(1, [], known=False), 101)
+    # With the ledger of the first it goes on where that was.
+    machine = PartyMachine(home, home / "flower", table, ledger=engine.parties / "0", **options)
+    answer = machine.answer(engine.errand(1, [], known=False), 101)
+    assert engine.coordinator.open_answer(101, engine.number, answer)[0] == 1
 
 
 def test_a_key_of_a_rehearsal_takes_no_part_in_a_study_that_protects(tmp_path):

@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import sqlite3
 import threading
 import warnings
 
@@ -197,3 +198,48 @@ def test_costs_of_different_kinds_are_not_added_into_one_number(table):
     kinds = model.warning_.split("cost together ")[1]
     assert kinds.count("epsilon = ") == 2
     assert "zero-out, and epsilon" in kinds and "replace-one" in kinds
+
+
+def lines(folder):
+    with sqlite3.connect(folder / "ledger.sqlite") as connection:
+        entries = connection.execute("SELECT entry FROM entries ORDER BY number")
+        return [json.loads(entry)["event"] for (entry,) in entries]
+
+
+def kinds(folder):
+    return [next(iter(event)) for event in lines(folder)]
+
+
+def test_a_fit_with_a_ledger_is_entered_before_it_is_run_and_settled_after(table, tmp_path):
+    def watch(done, total):
+        # Charged before the first answer.
+        assert kinds(tmp_path) == ["opened", "reserved"] or done == total
+
+    estimator(ledger=tmp_path, progress=watch).fit(*table)
+    assert kinds(tmp_path) == ["opened", "reserved", "settled"]
+    _, reserved, settled = lines(tmp_path)
+    assert reserved["reserved"]["protection"] == "secret"
+    assert 0 < settled["settled"]["cost"]["epsilon"] <= reserved["reserved"]["cost"]["epsilon"] <= 1
+
+
+def test_a_fit_that_spent_nothing_is_withdrawn_and_one_that_was_interrupted_is_settled(table, tmp_path):
+    for step, end in [(0, "withdrawn"), (2, "settled")]:
+        with pytest.raises(KeyboardInterrupt):
+            estimator(ledger=tmp_path, progress=stop_at(step)).fit(*table)
+        assert kinds(tmp_path)[-1] == end
+
+
+def test_a_ledger_of_the_environment_is_used_and_a_broken_one_refuses(table, tmp_path, monkeypatch):
+    monkeypatch.setenv("SPRIFED_LEDGER", str(tmp_path))
+    estimator().fit(*table)
+    assert kinds(tmp_path) == ["opened", "reserved", "settled"]
+    with sqlite3.connect(tmp_path / "ledger.sqlite") as connection:
+        connection.execute("UPDATE entries SET entry = replace(entry, 'settled', 'Settled')")
+    model = estimator()
+    with pytest.raises(BudgetError, match="is damaged"):
+        model.fit(*table)
+    # Nothing was spent: the estimator is as new.
+    monkeypatch.delenv("SPRIFED_LEDGER")
+    model.fit(*table)
+    with pytest.raises(BudgetError, match="ledger is 3; required: a path"):
+        estimator(ledger=3).fit(*table)

@@ -19,7 +19,7 @@ mod invitation_folder;
 mod join;
 mod leave;
 mod officer;
-mod party_ledger;
+pub(crate) mod party_ledger;
 mod party_machine;
 mod party_status;
 mod rehearse;
@@ -114,9 +114,12 @@ impl<T> Explained<T> for Result<T, StoreError> {
 }
 
 /// Why the network or a store of it did not do as told.
-fn net_failure(error: impl Into<NetError>) -> Failure {
+pub(crate) fn net_failure(error: impl Into<NetError>) -> Failure {
     let error = error.into();
     let message = error.to_string();
+    if let NetError::Store(StoreError::Ledger { help, .. }) = error {
+        return Failure::outcome("sprifed::ledger::refused", message, help);
+    }
     match error.exit_code() {
         1 if matches!(error, NetError::RefusedByClient(_)) => Failure::outcome(
             "sprifed::study::refused-by-party",
@@ -158,7 +161,7 @@ fn unusable(path: &std::path::Path, found: &dyn core::fmt::Display, required: &s
 const LARGEST_FILE: u64 = 256 << 20;
 
 /// Reads a file of a study, unless it has no end or is far too large.
-fn read(path: &std::path::Path) -> Result<Vec<u8>, Failure> {
+pub(crate) fn read(path: &std::path::Path) -> Result<Vec<u8>, Failure> {
     let failure = |found: &dyn core::fmt::Display| {
         Failure::environment(
             "sprifed::study::unreadable",

@@ -22,6 +22,7 @@ use crate::account::parse_quantity;
 use crate::entropy::{secret_noise, secret_party};
 use crate::failure::Failure;
 use crate::files::Destination;
+use crate::ledger::LedgerArguments;
 use crate::model::{Model, receipts_at};
 use crate::output::Output;
 use crate::score::{Score, require_columns};
@@ -57,6 +58,8 @@ pub(crate) struct Fit {
     neighbours: RelationName,
     #[command(flatten)]
     backend: BackendArguments,
+    #[command(flatten)]
+    ledger: LedgerArguments,
     /// Over how many clients the records are split, in consecutive blocks [default: one record
     /// each, or the client column of the schema]. A curator holds them all nevertheless; with secure sums each
     /// of them masks and adds noise on its own.
@@ -124,7 +127,10 @@ impl Fit {
             (BackendName::SecureSum, Some(seed)) => Secret::Parties(PartyKey::simulated(seed, 0)),
             (BackendName::SecureSum, None) => Secret::Parties(secret_party()?),
         };
-        let model = release::release(&study, &table, secret, place, earlier_receipts)?;
+        let entry = self
+            .ledger
+            .reserve(&study, secret.provenance(), &self.data, output)?;
+        let model = release::release(&study, &table, secret, place, earlier_receipts, entry)?;
         note_counts(table.counts(), output);
         let (evaluation, unscored) = match self.evaluate(&model) {
             Ok(evaluation) => (evaluation, None),

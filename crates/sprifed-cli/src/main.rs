@@ -16,6 +16,7 @@ mod failure;
 mod federation;
 mod files;
 mod fit;
+mod ledger;
 mod model;
 mod output;
 mod plan;
@@ -119,6 +120,11 @@ enum Command {
     ///
     /// Example: sprifed verify receipt.json
     Verify(federation::Verify),
+    /// What was spent on a data set: show it, write it as an audit log, check a log, set a limit.
+    ///
+    /// Example: sprifed ledger show north
+    #[command(subcommand)]
+    Ledger(ledger::Task),
     /// Measure how fast this machine is, beside other crates.
     ///
     /// Example: sprifed bench noise --rounds 3
@@ -147,6 +153,7 @@ fn main() -> ExitCode {
         Command::Coordinate(request) => request.run(&output),
         Command::Join(request) => request.run(&output),
         Command::Verify(request) => request.run(&output),
+        Command::Ledger(task) => ledger::run(&task, &output),
         Command::Bench(subject) => bench::run(&subject, &output),
     };
     match ended {

@@ -129,6 +129,14 @@ impl<'a> Study<'a> {
         Guarantee::of(&self.spending, terms, provenance)
     }
 
+    /// The most that the study can cost: ε at the δ of its budget.
+    #[must_use]
+    pub fn most(&self) -> (f64, Delta) {
+        let delta = self.setting.budget.delta();
+        let most = self.spending.to_approx_dp(delta);
+        (most.map_or(0.0, |most| most.epsilon().get()), delta)
+    }
+
     /// What a person should know about the delta.
     #[must_use]
     pub fn delta_note(&self) -> Option<String> {

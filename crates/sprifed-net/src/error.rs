@@ -115,7 +115,7 @@ impl NetError {
             | Self::Forbidden(_)
             | Self::Superseded
             | Self::EndlessAnswer { .. }
-            | Self::Store(StoreError::PutBack { .. }) => 1,
+            | Self::Store(StoreError::PutBack { .. } | StoreError::Ledger { .. }) => 1,
             Self::Certificate { .. } | Self::Tls(_) | Self::Setting { .. } => 2,
             Self::File { .. }
             | Self::Store(_)

@@ -27,8 +27,10 @@ pub use error::NetError;
 pub use journal::{ClientEnd, Journal, JournalView, SqliteJournal};
 pub use keeper::stored_status;
 pub use lifetime::{
-    Admission, Cost, CostKind, CountedJournal, LifetimeLedger, LifetimeLine, LifetimeTotal,
-    Protection, folder_name, today, totals_of,
+    Admission, AuditLog, Bound, ChainProblem, Cost, CostKind, CountedJournal, DataSet,
+    Event as LedgerEvent, LEDGER, LedgerPlace, LedgerView, LifetimeLedger, LifetimeLine,
+    LifetimeTotal, LocalFit, LogProblem, OverLimit, Protection, Reservation, Work, begun_mark,
+    folder_name, ledger_beside, today, totals_of, unknown_studies,
 };
 pub use logging::{LogLevel, start_logs};
 pub use machine::{

@@ -42,6 +42,16 @@ pub fn replace_private(path: &Path, bytes: &[u8]) -> Result<(), NetError> {
     replaced.map_err(NetError::file("replace", path))
 }
 
+/// Writes a file that only its owner may read in one step, whether or not one is there. When this returns, a power cut
+/// can not undo it.
+pub(crate) fn put_private(path: &Path, bytes: &[u8]) -> Result<(), NetError> {
+    let temporary = temporary_for(path);
+    write_new(&temporary, bytes)
+        .and_then(|()| fs::rename(&temporary, path))
+        .and_then(|()| sync_folder(path))
+        .map_err(NetError::file("write", path))
+}
+
 /// Overwrites a file with zeros and removes it, with what a kill left of earlier versions of it; a file that is not
 /// there is erased already.
 ///

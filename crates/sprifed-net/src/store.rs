@@ -99,6 +99,16 @@ pub enum StoreError {
         /// Entries that it had.
         required: u64,
     },
+    /// What was spent can not be known, or is known elsewhere.
+    #[error("`{path}` {problem}")]
+    Ledger {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+        /// What to do about it.
+        help: &'static str,
+    },
     /// The file holds another study.
     #[error("`{path}` holds the study {found}; {required} is required, give it a file of its own")]
     OtherStudy {

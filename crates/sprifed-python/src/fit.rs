@@ -1,6 +1,7 @@
 //! A private fit of arrays, and the model it ends with.
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use numpy::ndarray::ArrayView2;
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -14,6 +15,7 @@ use crate::budget::quantity;
 use crate::choices;
 use crate::entropy::fresh_bits;
 use crate::error::{raise, with_ledger};
+use crate::fit_ledger::FitEntry;
 use crate::matrix::{Matrix, MatrixRows, Number, require_aligned};
 use crate::schema::Schema;
 use crate::threads::on_living_threads;
@@ -181,7 +183,7 @@ impl PrivateModel {
 /// save, with the exception.
 #[pyfunction]
 #[pyo3(signature = (matrix, responses, names, schema, *, sparsity, epsilon, delta, procedure, neighbours, backend,
-    quorum, colluders, clients, labels, simulate_noise, watch, earlier, till))]
+    quorum, colluders, clients, labels, simulate_noise, watch, earlier, till, ledger=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords, in Python")]
 fn fit_private(
     py: Python<'_>,
@@ -203,6 +205,7 @@ fn fit_private(
     watch: Option<Py<PyAny>>,
     earlier: Vec<String>,
     till: &Bound<'_, Till>,
+    ledger: Option<PathBuf>,
 ) -> PyResult<(PrivateModel, Option<PyErr>)> {
     matrix.require_aligned(py)?;
     require_aligned(py, responses.as_any())?;
@@ -244,6 +247,8 @@ fn fit_private(
         watch: watch.as_ref(),
         earlier,
         till: till.get(),
+        ledger: ledger.as_deref(),
+        responses: &responses,
     };
     let Fitted {
         model,
@@ -313,6 +318,9 @@ struct Fitting<'a> {
     watch: Option<&'a Py<PyAny>>,
     earlier: Vec<Receipt>,
     till: &'a Till,
+    /// The folder of the ledger that the fit is entered into.
+    ledger: Option<&'a std::path::Path>,
+    responses: &'a [f64],
 }
 
 /// A fit that came to its end.
@@ -344,14 +352,23 @@ impl Fitting<'_> {
                 ControlFlow::Break(())
             }
         };
+        let provenance = secret.provenance();
+        let (ledger, responses) = (self.ledger, self.responses);
+        let entry = FitEntry::reserve(py, ledger, self.study, provenance, values, responses)?;
         self.till.open();
         let run = || self.study.run(&rows, secret, &mut watch);
         let ended = py.detach(|| on_living_threads(run).flatten());
-        let Run { outcome, receipt } = ended.map_err(|failure| {
-            self.till.close();
-            refuse(failure)
-        })?;
+        let Run { outcome, receipt } = match ended {
+            Ok(run) => run,
+            Err(failure) => {
+                self.till.close();
+                entry.settle(py, None)?;
+                return Err(refuse(failure));
+            }
+        };
         self.till.count(&receipt);
+        // If this fails, the model is kept and the exception raised: the ledger says too much, never too little.
+        let settled = entry.settle(py, Some(&receipt));
         match outcome {
             Ok(fit) => {
                 let support = fit.model.terms.iter().map(|(at, _)| *at as usize).collect();
@@ -359,7 +376,7 @@ impl Fitting<'_> {
                     .earlier
                     .iter()
                     .filter_map(|earlier| serde_json::to_value(earlier).ok());
-                let interrupt = self.go_on(py, total, total).err();
+                let interrupt = self.go_on(py, total, total).and(settled).err();
                 let interrupt = interrupt.map(|error| with_ledger(py, error, &receipt.ledger));
                 let model = self
                     .study

@@ -8,6 +8,7 @@ mod choices;
 mod entropy;
 mod error;
 mod fit;
+mod fit_ledger;
 mod machines;
 mod matrix;
 mod schema;

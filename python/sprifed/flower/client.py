@@ -17,6 +17,9 @@ from sprifed._core import PartyMachine
 RECORD = "sprifed"
 """The name of our record in a message of Flower."""
 
+LEDGER = "SPRIFED_LEDGER"
+"""The environment variable that names the folder of the ledger, for every runtime."""
+
 STATE_KEY = "SPRIFED_STATE_KEY"
 """The environment variable with which an operator gives the key of the sealed state."""
 
@@ -29,6 +32,7 @@ class NodeSettings:
     data: Path
     state: Path
     simulate_noise: int | None = None
+    ledger: Path | None = None
 
     @classmethod
     def of(cls, context: Context) -> "NodeSettings":
@@ -42,11 +46,13 @@ class NodeSettings:
         if "identity" in node:
             identity = Path(_text(node, "identity"))
             seed = node.get("simulate-noise")
+            ledger = node.get("ledger") or os.environ.get(LEDGER)
             return cls(
                 identity=identity,
                 data=Path(_text(node, "data")),
                 state=Path(str(node.get("state", identity / "flower"))),
                 simulate_noise=None if seed is None else int(seed),
+                ledger=Path(str(ledger)) if ledger else None,
             )
         if "partition-id" not in node or not context.run_config.get("rehearsal-folder"):
             raise ValueError(
@@ -68,6 +74,7 @@ class NodeSettings:
             self.identity,
             self.state,
             self.data,
+            ledger=self.ledger,
             state_key=os.environ.get(STATE_KEY),
             simulate_noise=self.simulate_noise,
         )

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 use sprifed_fit::{DataTerms, words_of_digest};
-use sprifed_net::Cost;
+use sprifed_net::{Cost, LifetimeLine};
 use sprifed_noise::Provenance;
 use sprifed_query::RecordSource as _;
 use sprifed_secure_sum::ClientId;
@@ -12,8 +12,9 @@ use sprifed_study::{Agreed, Policy};
 
 use super::join::Join;
 use super::leave::refuse_left;
-use super::party_ledger::{n_unprotected, open_ledger, read_policy, study_folder};
+use super::party_ledger::{homes, ledger_place, n_unprotected, read_policy, study_folder};
 use crate::failure::{Explained as _, Failure};
+use crate::ledger::configured_ledger;
 use crate::output::Output;
 
 /// How many columns are named to a person.
@@ -35,13 +36,24 @@ impl Join {
         let columns = DataTerms::of(&agreed.agreement().data)?.columns()?;
         let own = agreed.agreement().parties.get(me.0 as usize);
         let own = own.map_or(agreed.agreement().coordinator, |seat| seat.identity);
-        let lifetime = open_ledger(&self.identity)?;
+        let place = ledger_place(&self.identity, self.ledger.as_deref())?;
+        let lifetime = place.open_for(&homes(&self.identity)).explained()?;
+        let others: Vec<_> = configured_ledger().into_iter().collect();
+        place
+            .require_own(&lifetime, &self.data, &others)
+            .explained()?;
         let (admission, violations) = lifetime
             .assess(&policy, agreed, own, &columns)
             .explained()?;
         let unprotected = n_unprotected(&lifetime.lines().explained()?);
+        let limited = lifetime.within_limit(&LifetimeLine::of(agreed)).err();
         drop(lifetime);
         let mut problems: Vec<String> = violations.iter().map(ToString::to_string).collect();
+        problems.extend(
+            limited
+                .filter(|_| !admission.is_known)
+                .map(|over| over.to_string()),
+        );
         let others = [
             self.refuse_other_terms(agreed, me),
             refuse_left(&study_folder(&self.identity, agreed.digest())),

@@ -30,7 +30,7 @@ use super::invitation_folder::{
 };
 use super::leave::refuse_left;
 use super::party_ledger::{
-    LEDGER, json_of_totals, n_unprotected, open_ledger, read_policy, study_folder, words_of_totals,
+    homes, json_of_totals, ledger_place, n_unprotected, read_policy, study_folder, words_of_totals,
 };
 use super::party_machine::{PartyMachine, read_journal};
 use super::{read, unusable, words_of_features};
@@ -38,6 +38,7 @@ use crate::entropy::fresh_bits;
 use crate::failure::{Explained as _, Failure};
 use crate::files::create_private;
 use crate::fit::note_counts;
+use crate::ledger::{configured_ledger, note_unmarked};
 use crate::model::software;
 use crate::output::Output;
 
@@ -56,6 +57,9 @@ pub(crate) struct Join {
     /// data-protection officer's key.
     #[arg(long, value_name = "FILE.toml")]
     pub(super) policy: Option<PathBuf>,
+    /// The folder of the ledger that accounts for the table [default: SPRIFED_LEDGER, or the identity folder].
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) ledger: Option<PathBuf>,
     /// Another address of the coordinator than the invitation says: `host:port`.
     #[arg(long)]
     address: Option<String>,
@@ -103,7 +107,12 @@ impl Join {
         let policy = read_policy(&self.identity, self.policy.as_deref())?;
         let columns = DataTerms::of(&agreed.agreement().data)?.columns()?;
         let own = Digest(identity.public());
-        let mut lifetime = open_ledger(&self.identity)?;
+        let place = ledger_place(&self.identity, self.ledger.as_deref())?;
+        let mut lifetime = place.open_for(&homes(&self.identity)).explained()?;
+        let others: Vec<PathBuf> = configured_ledger().into_iter().collect();
+        place
+            .require_own(&lifetime, &self.data, &others)
+            .explained()?;
         refuse_left(&study_folder(&self.identity, agreed.digest()))?;
         let study = agreed.digest().to_string();
         let admitted = lifetime
@@ -117,6 +126,10 @@ impl Join {
                  nothing was spent",
             )
         })?;
+        if !admission.is_known {
+            let line = LifetimeLine::of(&agreed);
+            lifetime.require_limit(&line).explained()?;
+        }
         let known = lifetime.lines().explained()?;
         Self::say_terms(
             &agreed,
@@ -124,6 +137,8 @@ impl Join {
             n_unprotected(&known),
             output,
         );
+        let bound = place.bind(&lifetime, &self.data, &others).explained()?;
+        note_unmarked(&bound, &self.data, output);
         let is_known = admission.is_known;
         let state = study_folder(&self.identity, agreed.digest());
         make_folder(&state)?;
@@ -142,19 +157,19 @@ impl Join {
         } else {
             Some(self.party_key(&agreed, me, &state.join(KEY), is_known)?)
         };
-        lifetime.reserve(&LifetimeLine::of(&agreed)).explained()?;
+        let line = LifetimeLine::of(&agreed).over(bound.data);
+        lifetime.reserve(&line).explained()?;
         // Other studies of this party need it too; nobody else joins this one while its journal is open.
         drop(lifetime);
-        let ledger = self.identity.join(LEDGER);
         let read = self.read_own_records(&agreed, me);
         if read.is_err() && !is_known {
-            let mut lifetime = LifetimeLedger::open_patiently(&ledger).explained()?;
+            let mut lifetime = place.open().explained()?;
             lifetime.withdraw(&study).explained()?;
             // Nothing was sent: what lies there is no study.
             let _ = std::fs::remove_dir_all(&state);
         }
         let (records, counts) = read?;
-        let journal = CountedJournal::of(journal, &config.state, &ledger, &study).explained()?;
+        let journal = CountedJournal::of(journal, &config.state, &place, &study).explained()?;
         note_counts(&counts, output);
         start_logs(if self.verbose {
             LogLevel::Debug
@@ -188,7 +203,7 @@ impl Join {
                 Ok(())
             }
             ClientEnded::Finished { success, files } => {
-                let mut lifetime = LifetimeLedger::open_patiently(&ledger).explained()?;
+                let mut lifetime = place.open().explained()?;
                 self.finish(success, &files, &study, &mut lifetime, output)
             }
         }

@@ -14,7 +14,7 @@ use sprifed_privacy::{shown_cost, shown_delta};
 use sprifed_study::{Agreed, JournalLine, charged_by};
 
 use super::coordinate::read_study;
-use super::party_ledger::{LEDGER, open_ledger};
+use super::party_ledger::{homes, ledger_place};
 use super::party_machine::{read_journal, to_bytes};
 use super::party_status::is_of_one_study;
 use crate::failure::{Explained as _, Failure};
@@ -25,6 +25,9 @@ use crate::output::Output;
 pub(crate) struct Leave {
     /// The study's folder in the party's folder: `study-…`.
     folder: PathBuf,
+    /// The folder of the ledger, if `join` was given one [default: SPRIFED_LEDGER, or the party's folder].
+    #[arg(long, value_name = "FOLDER")]
+    ledger: Option<PathBuf>,
 }
 
 impl Leave {
@@ -34,10 +37,13 @@ impl Leave {
         let study = agreed.digest().to_string();
         let path = self.folder.join("state.sqlite");
         refuse_emptied(&path)?;
-        let known = open_ledger(party)?.lines().explained()?;
+        let place = ledger_place(party, self.ledger.as_deref())?;
+        let ledger = place.open_for(&homes(party)).explained()?;
+        let known = ledger.lines().explained()?;
+        // The journal counts in it.
+        drop(ledger);
         let journal = SqliteJournal::open(&path, &study).explained()?;
-        let mut journal =
-            CountedJournal::of(journal, &path, &party.join(LEDGER), &study).explained()?;
+        let mut journal = CountedJournal::of(journal, &path, &place, &study).explained()?;
         let line = known.iter().find(|line| line.study == study);
         let line = line.ok_or_else(|| not_joined(&self.folder))?;
         let view = JournalView {
@@ -52,7 +58,9 @@ impl Leave {
         if !lines.contains(&JournalLine::Left) {
             journal.append(&to_bytes(&JournalLine::Left)).explained()?;
         }
-        open_ledger(party)?.settle(&study, cost).explained()?;
+        let mut ledger = place.open().explained()?;
+        ledger.leave(&study, cost).explained()?;
+        drop(ledger);
         say(line, cost, output);
         Ok(())
     }

@@ -1,19 +1,16 @@
-//! A party's ledger of all its studies: which total a study counts in, and whether it is whole.
+//! A party's ledger of all its studies: where it is, which total a study counts in, and whether it is whole.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use sprifed_net::{
-    LifetimeLedger, LifetimeLine, LifetimeTotal, Protection, SqliteJournal, folder_name, totals_of,
-};
+use sprifed_net::{LedgerPlace, LifetimeLine, LifetimeTotal, Protection, folder_name, totals_of};
 use sprifed_privacy::{shown_cost, shown_delta};
 use sprifed_study::{Digest, Policy};
 
+use super::identity::read_identity;
 use super::read;
-use crate::failure::{Explained as _, Failure};
-
-/// The file of the ledger in a party's folder.
-pub(super) const LEDGER: &str = "ledger.sqlite";
+use crate::failure::Failure;
+use crate::ledger::configured_ledger;
 
 /// What the folders of studies in a party's folder begin with.
 const STUDY: &str = "study-";
@@ -23,73 +20,16 @@ pub(super) fn study_folder(party: &Path, study: &Digest) -> PathBuf {
     party.join(folder_name(&study.to_string()))
 }
 
-/// Opens the ledger of the party in `folder`, if it knows every study that lies there.
-///
-/// # Errors
-/// When it is gone or does not know a study in which something was sent: what was spent would be
-/// spent again.
-pub(super) fn open_ledger(folder: &Path) -> Result<LifetimeLedger, Failure> {
-    let path = folder.join(LEDGER);
-    let refuse = |found: &str, missing: &[PathBuf]| {
-        let (count, first) = (
-            missing.len(),
-            missing.first().map(|folder| folder.display()),
-        );
-        let first = first.map_or_else(String::new, |first| format!(", `{first}` among them"));
-        Err(Failure::outcome(
-            "sprifed::study::ledger-lost",
-            format!(
-                "`{}` {found}, but this party has sent something in {count} studies that it should know{first}; a \
-                 ledger that knows every study of this party is required",
-                path.display()
-            ),
-            "restore the ledger as it was last. If it is lost for good, move these folders away, keep their \
-             receipts, and lower the totals of policy.toml by what they say; nothing was spent now",
-        ))
-    };
-    if !path.exists() {
-        let missing = missing_studies(folder, &[])?;
-        if !missing.is_empty() {
-            return refuse("is gone", &missing);
-        }
-    }
-    let ledger = LifetimeLedger::open_patiently(&path).explained()?;
-    let lines = ledger.lines().explained()?;
-    let missing = missing_studies(folder, &lines)?;
-    if missing.is_empty() {
-        return Ok(ledger);
-    }
-    refuse(&format!("knows {} studies", lines.len()), &missing)
+/// The ledger of the party in `folder`: `chosen`, the one that the environment names, or its own.
+pub(super) fn ledger_place(folder: &Path, chosen: Option<&Path>) -> Result<LedgerPlace, Failure> {
+    let signer = read_identity(&folder.join("identity.key"))?;
+    let place = chosen.map(Path::to_owned).or_else(configured_ledger);
+    Ok(LedgerPlace::new(place.as_deref().unwrap_or(folder), signer))
 }
 
-/// Studies in which the party in `folder` has sent something, and of which its ledger's lines know nothing.
-pub(super) fn missing_studies(
-    folder: &Path,
-    lines: &[LifetimeLine],
-) -> Result<Vec<PathBuf>, Failure> {
-    let is_known = |folder: &Path| lines.iter().any(|line| line.is_in(folder));
-    let mut missing = Vec::new();
-    for study in study_folders(folder)? {
-        if !is_known(&study) && has_begun(&study)? {
-            missing.push(study);
-        }
-    }
-    Ok(missing)
-}
-
-/// Whether something was sent in the study of this folder: it is in the journal, or a receipt says so.
-fn has_begun(study: &Path) -> Result<bool, Failure> {
-    let journal = study.join("state.sqlite");
-    let view = if journal.exists() {
-        SqliteJournal::look_into(&journal).explained()?
-    } else {
-        None
-    };
-    // A key is made after the journal: without a journal it was lost.
-    Ok(match view {
-        Some(view) => !view.is_unused() || study.join("receipt.json").exists(),
-        None => study.join("party.key").exists() || study.join("receipt.json").exists(),
-    })
+/// Where a party keeps its parts of studies, whichever runtime takes part for it.
+pub(super) fn homes(folder: &Path) -> Vec<PathBuf> {
+    vec![folder.to_owned(), folder.join("flower")]
 }
 
 /// The folders of studies in a party's folder, in the order of their names.
@@ -114,7 +54,7 @@ pub(super) fn study_folders(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// The totals of a party in words, one line each, and what no total holds.
-pub(super) fn words_of_totals(lines: &[LifetimeLine]) -> String {
+pub(crate) fn words_of_totals(lines: &[LifetimeLine]) -> String {
     let total = |total: LifetimeTotal| {
         format!(
             "in all, for each {} under {}: epsilon = {} at delta = {} in {} studies",
@@ -139,7 +79,7 @@ pub(super) fn words_of_totals(lines: &[LifetimeLine]) -> String {
 }
 
 /// The totals of a party for programs.
-pub(super) fn json_of_totals(lines: &[LifetimeLine]) -> Value {
+pub(crate) fn json_of_totals(lines: &[LifetimeLine]) -> Value {
     let total = |total: LifetimeTotal| {
         json!({
             "unit": total.kind.unit, "neighbours": total.kind.neighbours,

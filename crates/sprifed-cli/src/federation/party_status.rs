@@ -4,15 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use sprifed_net::{JournalView, LifetimeLedger, LifetimeLine, Protection, SqliteJournal};
+use sprifed_net::{
+    JournalView, LifetimeLedger, LifetimeLine, Protection, SqliteJournal, unknown_studies,
+};
 use sprifed_privacy::{shown_cost, shown_delta};
 use sprifed_study::{Agreed, JournalLine, PartyReceipt, charged_by};
 
 use super::coordinate::read_study;
 use super::identity::read_public_party;
-use super::party_ledger::{
-    LEDGER, json_of_totals, missing_studies, study_folders, words_of_totals,
-};
+use super::party_ledger::{homes, json_of_totals, ledger_place, study_folders, words_of_totals};
 use super::party_machine::read_journal;
 use super::{read, unusable};
 use crate::failure::{Explained as _, Failure};
@@ -42,15 +42,16 @@ struct Part {
 }
 
 /// Says where a party stands.
-pub(super) fn say(folder: &Path, output: &Output) -> Result<(), Failure> {
+pub(super) fn say(folder: &Path, ledger: Option<&Path>, output: &Output) -> Result<(), Failure> {
     let party = match folder.parent() {
         Some(party) if is_of_one_study(folder) => party,
         _ => folder,
     };
     let public = read_public_party(&party.join("party.json"))?;
-    let path = party.join(LEDGER);
+    let path = ledger_place(party, ledger)?.file();
     let lines = if path.exists() {
-        LifetimeLedger::look_into(&path).explained()?
+        let view = LifetimeLedger::look_into(&path).explained()?;
+        view.lines().to_vec()
     } else {
         Vec::new()
     };
@@ -62,7 +63,7 @@ pub(super) fn say(folder: &Path, output: &Output) -> Result<(), Failure> {
             parts.push(Part::read(line, found.map(AsRef::as_ref))?);
         }
     }
-    let missing = missing_studies(party, &lines)?;
+    let missing = unknown_studies(&homes(party), &lines).explained()?;
     if !missing.is_empty() {
         output.note(&format!(
             "the ledger does not know {missing:?}, where this party has sent something: the totals are too small, \
@@ -149,7 +150,7 @@ impl Part {
                 format!("{} of {} sums answered", self.answered, agreed.n_steps())
             }
             (None, Some(_)) => "joined, no sum answered yet".to_owned(),
-            (None, None) => "its folder is not here, or of an earlier version".to_owned(),
+            (None, None) => "its folder is not here".to_owned(),
         }
     }
 
@@ -168,11 +169,11 @@ impl Part {
                 "delta": agreed.ceiling().delta(),
             })
         });
-        let kind = self.line.kind.as_ref();
+        let kind = &self.line.kind;
         json!({
             "study": self.line.study, "title": self.line.title,
-            "unit": kind.map(|kind| &kind.unit),
-            "neighbours": kind.map(|kind| &kind.neighbours),
+            "unit": kind.unit,
+            "neighbours": kind.neighbours,
             "protected": self.is_protected(), "agreed": agreed, "state": self.state(),
             "sums_answered": self.answered, "left": self.has_left,
             "epsilon_spent": self.spent.filter(|_| self.is_protected()),

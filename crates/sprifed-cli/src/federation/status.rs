@@ -24,6 +24,9 @@ use crate::output::Output;
 pub(crate) struct Status {
     /// The folder of the study; a party's own folder, or one of the study folders in it, says where the party stands.
     folder: PathBuf,
+    /// The folder of a party's ledger, if `join` was given one [default: SPRIFED_LEDGER, or the party's folder].
+    #[arg(long, value_name = "FOLDER")]
+    ledger: Option<PathBuf>,
 }
 
 /// `study cancel`.
@@ -46,7 +49,7 @@ pub(crate) struct Export {
 impl Status {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
         if party_status::is_of_party(&self.folder) {
-            return party_status::say(&self.folder, output);
+            return party_status::say(&self.folder, self.ledger.as_deref(), output);
         }
         let (_, agreed) = read_study(&self.folder)?;
         let status = status_of(&self.folder, &agreed)?;

@@ -13,6 +13,7 @@ use sprifed_noise::Provenance;
 
 use crate::failure::Failure;
 use crate::files::{Destination, write_beside};
+use crate::ledger::FitEntry;
 use crate::model::{Model, Receipt, software};
 use crate::progress::Progress;
 
@@ -30,15 +31,22 @@ pub(super) fn release(
     secret: Secret,
     place: Destination,
     earlier_receipts: Vec<Value>,
+    entry: FitEntry,
 ) -> Result<Model, Failure> {
     let guarantee = study.guarantee(secret.provenance())?;
     let rows = rows_of(table)?;
     let progress = Progress::start("fit", study.plan.steps.len() as u64);
-    let Run { outcome, receipt } = study.run(&rows, secret, &mut |done| {
+    let ended = study.run(&rows, secret, &mut |done| {
         progress.reach(done);
         ControlFlow::Continue(())
-    })?;
+    });
     progress.finish();
+    // A fit that did not begin cost nothing; if that can not be stored, too much stays counted.
+    let Run { outcome, receipt } = match ended {
+        Ok(run) => run,
+        Err(failure) => return entry.settle(None).and(Err(failure)),
+    };
+    let settled = entry.settle(Some(&receipt));
     let path = place.path().to_owned();
     let kept = receipt.clone();
     let written = outcome.and_then(|fit| {
@@ -46,7 +54,8 @@ pub(super) fn release(
         place.write(&model.to_text()?)?;
         Ok(model)
     });
-    written.map_err(|failure| keep_ledger(failure, &path, &kept))
+    let model = written.map_err(|failure| keep_ledger(failure, &path, &kept))?;
+    settled.map(|()| model)
 }
 
 /// Writes what was spent beside the model that is not there, and says so.

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod clients;
+mod ledger;
 mod spent;
 pub(crate) mod table;
 

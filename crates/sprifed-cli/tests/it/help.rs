@@ -3,6 +3,7 @@
 use crate::command::{sprifed, text};
 
 const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 23] = [
     "",
     "account",
     "account delta",
@@ -22,6 +23,11 @@ const COMMANDS: [&str; 19] = [
     "bench sweep",
     "experiment",
     "audit",
+    "ledger",
+    "ledger show",
+    "ledger export",
+    "ledger verify",
+    "ledger limit",
 ];
 
 #[test]

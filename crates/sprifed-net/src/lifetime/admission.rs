@@ -4,10 +4,13 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use sprifed_noise::Provenance;
-use sprifed_privacy::{Delta, Epsilon};
+use sprifed_privacy::{Delta, Epsilon, shown_cost, shown_delta};
 use sprifed_study::{Agreed, Applicant, Day, Digest, Forbidden, Policy, SpentBefore, Violation};
 
-use super::{Cost, CostKind, LifetimeLedger, LifetimeLine, Protection};
+use super::{
+    Cost, CostKind, DataSet, LifetimeLedger, LifetimeLine, LifetimeTotal, Protection, Work,
+    totals_of,
+};
 use crate::store::StoreError;
 
 impl Cost {
@@ -40,8 +43,9 @@ impl LifetimeLine {
         let (agreement, ceiling) = (agreed.agreement(), agreed.ceiling());
         Self {
             study: agreed.digest().to_string(),
+            work: Work::Study,
             title: agreement.title.clone(),
-            kind: Some(CostKind::of(agreed)),
+            kind: CostKind::of(agreed),
             protection: match agreement.noise {
                 Provenance::Cryptographic => Protection::Secret,
                 Provenance::Simulated => Protection::Unprotected,
@@ -50,7 +54,17 @@ impl LifetimeLine {
                 epsilon: ceiling.epsilon().get(),
                 delta: ceiling.delta().get(),
             },
+            data: None,
             is_settled: false,
+        }
+    }
+
+    /// The same line, over these records.
+    #[must_use]
+    pub fn over(self, data: DataSet) -> Self {
+        Self {
+            data: Some(data),
+            ..self
         }
     }
 
@@ -78,7 +92,58 @@ pub struct Admission {
     pub is_known: bool,
 }
 
+/// Why a limit of the ledger forbids something.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OverLimit {
+    /// The total that would be passed, with what was asked for in it.
+    pub total: LifetimeTotal,
+    /// What no total may pass.
+    pub limit: Cost,
+}
+
+impl core::fmt::Display for OverLimit {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Self { total, limit } = self;
+        write!(
+            formatter,
+            "with this, everything in the ledger would cost epsilon = {} at delta = {} for each {} under {}, but its limit is \
+             epsilon = {} at delta = {}",
+            shown_cost(total.cost.epsilon),
+            shown_delta(total.cost.delta),
+            total.kind.unit,
+            total.kind.neighbours,
+            limit.epsilon,
+            limit.delta
+        )
+    }
+}
+
 impl LifetimeLedger {
+    /// Whether `line` stays within the limit of this ledger, beside everything else that is in it.
+    ///
+    /// # Errors
+    /// With the first total that would pass the limit.
+    pub fn within_limit(&self, line: &LifetimeLine) -> Result<(), OverLimit> {
+        let Some(limit) = self.limit() else {
+            return Ok(());
+        };
+        if line.protection == Protection::Unprotected {
+            return Ok(());
+        }
+        let others = self
+            .known()
+            .iter()
+            .filter(|known| known.study != line.study);
+        let all: Vec<LifetimeLine> = others.chain([line]).cloned().collect();
+        let passes = |total: &LifetimeTotal| {
+            total.cost.epsilon > limit.epsilon || total.cost.delta > limit.delta
+        };
+        match totals_of(&all).into_iter().find(passes) {
+            Some(total) => Err(OverLimit { total, limit }),
+            None => Ok(()),
+        }
+    }
+
     /// Whether `policy` allows the study to the party with the key `own` beside what this ledger knows, or
     /// why not; `columns` are all that the study reads, the response included.
     ///

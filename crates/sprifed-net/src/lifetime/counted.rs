@@ -5,9 +5,9 @@
 //! ledger counts it, and is counted before anything that depends on it is sent: a kill in between leaves
 //! a journal that is longer than the count, which is as it should be.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::LifetimeLedger;
+use super::LedgerPlace;
 use crate::journal::{ClientEnd, Journal, SqliteJournal};
 use crate::store::StoreError;
 
@@ -15,24 +15,24 @@ use crate::store::StoreError;
 #[derive(Debug)]
 pub struct CountedJournal {
     journal: SqliteJournal,
-    ledger: PathBuf,
+    ledger: LedgerPlace,
     study: String,
     entries: u64,
 }
 
 impl CountedJournal {
-    /// The journal at `path` of a study that the ledger at `ledger` knows.
+    /// The journal at `path` of a study that the ledger at `place` knows.
     ///
     /// # Errors
     /// If it is shorter than it was, another process has the ledger, or the disk refuses.
     pub fn of(
         mut journal: SqliteJournal,
         path: &Path,
-        ledger: &Path,
+        place: &LedgerPlace,
         study: &str,
     ) -> Result<Self, StoreError> {
         let entries = journal.entries()?.len() as u64;
-        let counted = LifetimeLedger::open_patiently(ledger)?.answered(study)?;
+        let counted = place.open()?.answered(study)?;
         if entries < counted {
             return Err(StoreError::PutBack {
                 path: path.to_owned(),
@@ -42,7 +42,7 @@ impl CountedJournal {
         }
         Ok(Self {
             journal,
-            ledger: ledger.to_owned(),
+            ledger: place.clone(),
             study: study.to_owned(),
             entries,
         })
@@ -61,7 +61,7 @@ impl Journal for CountedJournal {
     fn append(&mut self, entry: &[u8]) -> Result<(), StoreError> {
         self.journal.append(entry)?;
         self.entries += 1;
-        LifetimeLedger::open_patiently(&self.ledger)?.count(&self.study, self.entries)
+        self.ledger.open()?.count(&self.study, self.entries)
     }
 
     fn erase(&mut self, place: u64, tombstone: &[u8]) -> Result<(), StoreError> {

@@ -84,6 +84,10 @@ impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
         let words = failure.to_string();
         match failure {
+            // What was spent can not be known: a refusal with its advice, not a disk that fails.
+            Failure::Ledger(StoreError::Ledger { help, .. }) => {
+                StudyError::new_err(format!("{words}\n help: {help}"))
+            }
             Failure::File { .. }
             | Failure::Folder(_)
             | Failure::Ledger(_)

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use sprifed_study::Digest;
 use zeroize::Zeroizing;
@@ -34,19 +34,6 @@ pub(super) fn parse_key(what: &str, text: &str) -> Result<Zeroizing<[u8; 32]>, F
     let key = Digest::try_from(text.trim().to_owned())
         .map_err(|_| Failure::unusable(what, "no key", "a key of 64 hexadecimal digits"))?;
     Ok(Zeroizing::new(key.0))
-}
-
-/// The folders of studies in the folder of a party's states.
-pub(super) fn study_folders(states: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let entries = match fs::read_dir(states) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(Failure::file("read", states))?,
-    };
-    let paths = entries.map(|entry| entry.map(|entry| entry.path()));
-    let paths: Vec<PathBuf> = paths
-        .collect::<Result<_, _>>()
-        .map_err(Failure::file("read", states))?;
-    Ok(paths.into_iter().filter(|path| path.is_dir()).collect())
 }
 
 /// Replaces `path` in one step; when this returns, a power cut can not undo it.

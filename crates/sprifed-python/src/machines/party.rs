@@ -11,7 +11,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sprifed_data::read_table;
 use sprifed_fit::{DataTerms, Invitation, PartyRecords, PublicParty, read_policy};
-use sprifed_net::{Cost, LifetimeLedger, LifetimeLine, create_private_folder, folder_name};
+use sprifed_net::{
+    Cost, LedgerPlace, LifetimeLedger, LifetimeLine, begun_mark, create_private_folder, folder_name,
+};
 use sprifed_noise::Provenance;
 use sprifed_secure_sum::{ClientId, IdentityKey};
 use sprifed_study::{
@@ -22,23 +24,22 @@ use zeroize::Zeroizing;
 
 use super::envelope::{Answer, Errand, Unchecked, VERSION, seal};
 use super::failure::Failure;
-use super::files::{
-    lock, parse_key, read, read_if_there, read_key, replace_private, study_folders,
-};
+use super::files::{lock, parse_key, read, read_if_there, read_key, replace_private};
 use super::sealed_state::{PartyState, Seal};
 use crate::entropy::fresh_bits;
 
 /// A party of studies that an engine carries.
 ///
 /// `identity` is the folder of `sprifed study identity`, `state` one that only this party uses, `data` its
-/// table. The state is sealed with a key derived from `state_key` (64 hexadecimal digits), or from the
-/// identity key without it. `simulate_noise` is the seed of a rehearsal: NOT PRIVATE.
+/// table, `ledger` the folder of the ledger that accounts for the table, the identity folder without it. The state is
+/// sealed with a key derived from `state_key` (64 hexadecimal digits), or from the identity key without it. `simulate_noise` is the seed of a rehearsal: NOT PRIVATE.
 #[pyclass(frozen, module = "sprifed._core")]
 #[derive(Debug)]
 pub(crate) struct PartyMachine {
     identity: PathBuf,
     state: PathBuf,
     data: PathBuf,
+    ledger: Option<PathBuf>,
     state_key: Option<Zeroizing<[u8; 32]>>,
     simulate_noise: Option<u64>,
 }
@@ -46,11 +47,12 @@ pub(crate) struct PartyMachine {
 #[pymethods]
 impl PartyMachine {
     #[new]
-    #[pyo3(signature = (identity, state, data, *, state_key=None, simulate_noise=None))]
+    #[pyo3(signature = (identity, state, data, *, ledger=None, state_key=None, simulate_noise=None))]
     fn new(
         identity: PathBuf,
         state: PathBuf,
         data: PathBuf,
+        ledger: Option<PathBuf>,
         state_key: Option<&str>,
         simulate_noise: Option<u64>,
     ) -> PyResult<Self> {
@@ -59,6 +61,7 @@ impl PartyMachine {
             identity,
             state,
             data,
+            ledger,
             state_key: state_key.transpose()?,
             simulate_noise,
         })
@@ -112,7 +115,10 @@ impl PartyMachine {
         };
         check_address(&errand, &agreed, node, me)?;
         // It stays open until the study is in it, so that no other study is checked in between.
-        let mut ledger = self.ledger(&secret)?;
+        let place = self.place(&identity);
+        let mut ledger = place.open_for(&self.homes())?;
+        // The coordinator is not told: the reason names paths of this machine.
+        place.require_own(&ledger, &self.data, &[])?;
         match self.allowed(&ledger, &agreed, me)? {
             Err(reason) => answer
                 .reports
@@ -135,13 +141,16 @@ impl PartyMachine {
                     // It is there before the ledger knows of the study: whoever is known without it
                     // has lost it.
                     visit.begin()?;
-                    ledger.reserve(&LifetimeLine::of(&agreed))?;
+                    let bound = place.bind(&ledger, &self.data, &[])?;
+                    ledger.reserve(&LifetimeLine::of(&agreed).over(bound.data))?;
                 }
+                // From here on something may be sent; whoever looks for lost studies sees it without a key.
+                replace_private(&begun_mark(&folder), b"")?;
                 let answered = ledger.answered(&study.to_string())?;
                 drop(ledger);
                 let receipt = visit.carry_out(&errand, answered, &mut answer)?;
                 // Before the answer leaves, so that an older copy of the state is noticed.
-                let mut ledger = self.ledger(&secret)?;
+                let mut ledger = place.open()?;
                 let sealed = visit.seal.open()?.map_or(0, |state| state.number);
                 ledger.count(&study.to_string(), sealed)?;
                 if let Some(receipt) = receipt {
@@ -159,31 +168,16 @@ impl PartyMachine {
         self.state_key.as_ref().unwrap_or(secret)
     }
 
-    /// The lifetime ledger, if it knows every study in which this party has answered something.
-    fn ledger(&self, secret: &Zeroizing<[u8; 32]>) -> Result<LifetimeLedger, Failure> {
-        let path = self.identity.join("ledger.sqlite");
-        let ledger = LifetimeLedger::open_patiently(&path)?;
-        let lines = ledger.lines()?;
-        for folder in study_folders(&self.state)? {
-            if lines.iter().any(|line| line.is_in(&folder)) {
-                continue;
-            }
-            let Some(document) = read_if_there(&folder.join("invitation.json"))? else {
-                continue;
-            };
-            let agreed = open_invitation(&document)?;
-            let state = Seal::of(&folder, self.sealing_key(secret), agreed.digest()).open()?;
-            if state.is_some_and(|state| state.number > 0) {
-                let found = format!("it does not know `{}`", folder.display());
-                let required = "the ledger of all studies of this party, as it was last,";
-                return Err(Failure::unusable(
-                    path.display().to_string(),
-                    found,
-                    required,
-                ));
-            }
-        }
-        Ok(ledger)
+    /// Where the lifetime ledger is: as for `sprifed join`.
+    fn place(&self, identity: &IdentityKey) -> LedgerPlace {
+        let folder = self.ledger.as_ref().unwrap_or(&self.identity);
+        LedgerPlace::new(folder, identity.clone())
+    }
+
+    /// Where this party keeps its parts of studies, whichever runtime takes part for it.
+    fn homes(&self) -> [PathBuf; 3] {
+        let (own, flower) = (self.identity.clone(), self.identity.join("flower"));
+        [own, flower, self.state.clone()]
     }
 
     /// Whether the study, which the policy allows, is in the lifetime ledger; or why it is not allowed.
@@ -208,10 +202,15 @@ impl PartyMachine {
         let policy = read_policy(&self.identity, None, read_if_there)?;
         let columns = DataTerms::of(&agreed.agreement().data)?.columns()?;
         let own = seat.map_or(agreed.agreement().coordinator, |seat| seat.identity);
-        let admitted = ledger.admit(&policy, agreed, own, &columns)?;
-        Ok(admitted
-            .map(|admission| admission.is_known)
-            .map_err(|forbidden| forbidden.to_string()))
+        let admission = match ledger.admit(&policy, agreed, own, &columns)? {
+            Ok(admission) => admission,
+            Err(forbidden) => return Ok(Err(forbidden.to_string())),
+        };
+        let line = LifetimeLine::of(agreed);
+        Ok(match ledger.within_limit(&line) {
+            Err(over) if !admission.is_known => Err(over.to_string()),
+            _ => Ok(admission.is_known),
+        })
     }
 }
 

@@ -55,6 +55,7 @@ fn refused_midway(place: &Path, tries: usize) -> Vec<Failure> {
                 Secret::Curator(NoiseGenerator::simulated(1).into()),
                 destination,
                 Vec::new(),
+                FitEntry::none(),
             )
             .unwrap_err()
         })

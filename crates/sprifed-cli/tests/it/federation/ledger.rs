@@ -143,46 +143,250 @@ fn a_study_that_protects_nobody_is_shown_and_in_no_total() {
 }
 
 #[test]
-fn a_ledger_that_was_deleted_or_emptied_is_missed() {
+fn a_ledger_that_was_deleted_changed_or_put_back_is_missed() {
     let stage = finished("ledger-lost", small(false));
     let path = stage.party(0).join("ledger.sqlite");
+    let (head, mark) = (path.with_extension("head"), mark_of(&stage, 0));
     let whole = fs::read(&path).unwrap();
     let mut join = second_study(&stage);
     succeed(&mut join);
     fs::remove_file(&path).unwrap();
+    for command in [&mut join, &mut stage.join(0)] {
+        let said = refused(command, 1);
+        assert!(said.contains("is gone"), "{said}");
+        assert!(said.contains("restore the ledger"), "{said}");
+        assert!(!path.exists(), "a new one was made");
+    }
+    let (found, _) = status(stage.party(0));
+    assert_eq!(found["missing_in_ledger"].as_array().unwrap().len(), 1);
+    // Without the witness the folder of the study tells.
+    let witness = fs::read(&head).unwrap();
+    fs::remove_file(&head).unwrap();
     let said = refused(&mut join, 1);
     assert!(
         said.contains("is gone") && said.contains("study-"),
         "{said}"
     );
-    assert!(said.contains("restore the ledger"), "{said}");
     assert!(!path.exists(), "a new one was made");
-    let said = refused(&mut stage.join(0), 1);
-    assert!(said.contains("is gone"), "{said}");
-    let (found, _) = status(stage.party(0));
-    assert_eq!(found["missing_in_ledger"].as_array().unwrap().len(), 1);
-    let emptied: [&dyn Fn(); 2] = [&|| fs::write(&path, "").unwrap(), &|| {
+    // Without the study's folder the mark beside the table tells.
+    let (study, aside) = (study_of(&stage, 0), stage.folder.join("aside"));
+    fs::rename(&study, &aside).unwrap();
+    let said = refused(&mut join, 1);
+    assert!(
+        said.contains("another ledger has taken its place") && said.contains("p0.csv"),
+        "{said}"
+    );
+    assert!(mark.exists());
+    fs::rename(&aside, &study).unwrap();
+    fs::write(&head, witness).unwrap();
+
+    for (sql, word) in [
+        ("DELETE FROM entries", "has 0 entries, but had"),
+        (
+            "DELETE FROM entries WHERE number = (SELECT max(number) FROM entries)",
+            "its end was cut off",
+        ),
+        (
+            "UPDATE entries SET entry = replace(entry, 'zero-out', 'replace-one') WHERE number = 1",
+            "entry 2 does not follow the entry before it",
+        ),
+        ("UPDATE entries SET signature = '00'", "entry 0 is no entry"),
+    ] {
         fs::write(&path, &whole).unwrap();
         let ledger = rusqlite::Connection::open(&path).unwrap();
-        ledger
-            .execute_batch("DELETE FROM kinds; DELETE FROM studies")
-            .unwrap();
-    }];
-    for empty in emptied {
-        empty();
-        let said = refused(&mut join, 1);
-        assert!(
-            said.contains("knows 0 studies") && said.contains("study-"),
-            "{said}"
-        );
+        assert!(ledger.execute(sql, []).unwrap() > 0);
+        drop(ledger);
+        for mut command in [second_again(&stage), ledger_command("show", &stage)] {
+            let said = refused(&mut command, 1);
+            assert!(said.contains(word), "{said}");
+        }
     }
     fs::write(&path, &whole).unwrap();
     succeed(&mut join);
 }
 
+/// The check of the second study, once more.
+fn second_again(stage: &Stage) -> Command {
+    let mut command = sprifed();
+    command.arg("join").arg(stage.folder.join("second/for-p0"));
+    command.arg("--identity").arg(stage.party(0));
+    command.arg("--data").arg(stage.table(0));
+    command.args(["--check", "--json"]);
+    command
+}
+
+fn ledger_command(task: &str, stage: &Stage) -> Command {
+    let mut command = sprifed();
+    command.args(["ledger", task]).arg(stage.party(0));
+    command
+}
+
+fn mark_of(stage: &Stage, party: u32) -> PathBuf {
+    stage.folder.join(format!(".sprifed/p{party}.csv.json"))
+}
+
+fn study_of(stage: &Stage, party: u32) -> PathBuf {
+    let folder = fs::read_dir(stage.party(party)).unwrap();
+    let mut folder = folder.map(|entry| entry.unwrap().path());
+    folder.find(|path| path.is_dir()).unwrap()
+}
+
+/// A second identity of party 0, with what its policy says.
+fn second_identity(stage: &Stage) -> PathBuf {
+    let folder = stage.folder.join("alias");
+    let mut make = sprifed();
+    make.args(["study", "identity", "alias", "--records", "60", "--out"]);
+    succeed(make.arg(&folder));
+    let policy = fs::read(stage.party(0).join("policy.toml")).unwrap();
+    fs::write(folder.join("policy.toml"), policy).unwrap();
+    folder
+}
+
+#[test]
+fn a_second_identity_over_the_same_table_goes_on_where_the_first_was() {
+    let stage = finished("alias", small(false));
+    let spent = stage.charged(0);
+    let alias = second_identity(&stage);
+    let mut init = sprifed();
+    init.args(["study", "init"]).arg(stage.folder.join("third"));
+    for party in [alias.clone(), stage.party(1), stage.party(2)] {
+        init.arg("--party").arg(party.join("party.json"));
+    }
+    init.arg("--schema").arg(stage.folder.join("schema.toml"));
+    init.arg("--columns").arg(stage.table(0));
+    init.args(["--sparsity", "2", "--epsilon", "90", "--delta", "1e-6"]);
+    init.args(["--procedure", "sieve", "--quorum", "3"]);
+    init.args([
+        "--address",
+        "localhost:1",
+        "--purpose",
+        super::stage::PURPOSE,
+    ]);
+    succeed(&mut init);
+    let invitation = super::stage::json_at(&stage.folder.join("third/invitation.json"));
+    let policy = fs::read_to_string(alias.join("policy.toml")).unwrap();
+    let key = format!(
+        "coordinators = [{},",
+        invitation["agreement"]["coordinator"]
+    );
+    fs::write(
+        alias.join("policy.toml"),
+        policy.replacen("coordinators = [", &key, 1),
+    )
+    .unwrap();
+    let join = |data: PathBuf| {
+        let mut command = sprifed();
+        command
+            .arg("join")
+            .arg(stage.folder.join("third/for-alias"));
+        command.arg("--identity").arg(&alias);
+        command.arg("--data").arg(data);
+        command.args(["--check", "--json"]);
+        command
+    };
+    let said = refused(&mut join(stage.table(0)), 1);
+    assert!(said.contains("is accounted for in the ledger of"), "{said}");
+    assert!(said.contains("--ledger"), "{said}");
+    // Nor over a copy of it in the same folder.
+    let copy = stage.folder.join("copy.csv");
+    fs::copy(stage.table(0), &copy).unwrap();
+    let said = refused(&mut join(copy.clone()), 1);
+    assert!(said.contains("has the content of \"p0.csv\""), "{said}");
+    // With the first one's ledger it sees what was spent, wherever that is said.
+    let mut by_flag = join(stage.table(0));
+    by_flag.arg("--ledger").arg(stage.party(0));
+    let mut by_variable = join(stage.table(0));
+    by_variable.env("SPRIFED_LEDGER", stage.party(0));
+    for command in [&mut by_flag, &mut by_variable] {
+        let found: Value = serde_json::from_slice(&succeed(command).stdout).unwrap();
+        let elsewhere = found["spent_elsewhere"]["epsilon"].as_f64().unwrap();
+        assert!((elsewhere - spent).abs() < 1e-12, "{elsewhere}");
+    }
+}
+
+#[test]
+fn a_ledger_is_shown_exported_and_checked_by_a_stranger() {
+    let stage = finished("audit", small(false));
+    let charged = stage.charged(0);
+    let shown = succeed(ledger_command("show", &stage).arg("--json")).stdout;
+    let shown: Value = serde_json::from_slice(&shown).unwrap();
+    let total = &shown["totals"]["by_unit_and_neighbours"][0];
+    assert!((total["epsilon"].as_f64().unwrap() - charged).abs() < 1e-12);
+    assert_eq!(shown["lines"][0]["data"]["name"], "p0.csv");
+    assert_eq!(shown["lines"][0]["settled"], true);
+    let words = succeed(&mut ledger_command("show", &stage)).stdout;
+    let words = String::from_utf8(words).unwrap();
+    assert!(
+        words.contains("in all, for each record under zero-out"),
+        "{words}"
+    );
+
+    let log = stage.folder.join("audit.jsonl");
+    succeed(ledger_command("export", &stage).arg("--out").arg(&log));
+    refused(ledger_command("export", &stage).arg("--out").arg(&log), 3);
+    let party = super::stage::json_at(&stage.party(0).join("party.json"));
+    let key = party["identity"].as_str().unwrap();
+    let other = super::stage::json_at(&stage.party(1).join("party.json"));
+    let verify = |path: &PathBuf, key: Option<&str>| {
+        let mut command = sprifed();
+        command.args(["ledger", "verify", "--json"]).arg(path);
+        command.args(key.iter().flat_map(|key| ["--key", *key]));
+        command
+    };
+    for path in [&log, &stage.party(0)] {
+        let found = succeed(&mut verify(path, Some(key))).stdout;
+        let found: Value = serde_json::from_slice(&found).unwrap();
+        assert_eq!(found["totals"], shown["totals"]);
+        assert_eq!(found["entries"], shown["entries"]);
+    }
+    let said = refused(&mut verify(&log, other["identity"].as_str()), 1);
+    assert!(said.contains("none of those that were given"), "{said}");
+    let text = fs::read_to_string(&log).unwrap();
+    assert!(!text.contains(&stage.folder.display().to_string()));
+    let cut: Vec<&str> = text.lines().collect();
+    let forged = stage.folder.join("forged.jsonl");
+    for (changed, word) in [
+        (
+            text.replacen("zero-out", "replace-one", 1),
+            "entry 1 is not signed",
+        ),
+        (
+            cut[..cut.len() - 1].join("\n"),
+            "the closing line is missing",
+        ),
+        (
+            [&cut[..2], &cut[3..]].concat().join("\n"),
+            "entry 2 has the number 3",
+        ),
+    ] {
+        fs::write(&forged, changed).unwrap();
+        let said = refused(&mut verify(&forged, Some(key)), 1);
+        assert!(said.contains(word), "{said}");
+    }
+}
+
+#[test]
+fn a_limit_of_the_ledger_refuses_a_study_before_anything_is_reserved() {
+    let stage = Stage::new("limited", small(false));
+    let mut limit = ledger_command("limit", &stage);
+    succeed(limit.args(["--epsilon", "50", "--delta", "1e-5"]));
+    let said = refused(&mut stage.join(0), 1);
+    assert!(said.contains("has a limit"), "{said}");
+    let shown = succeed(ledger_command("show", &stage).arg("--json")).stdout;
+    let shown: Value = serde_json::from_slice(&shown).unwrap();
+    assert_eq!(shown["limit"]["epsilon"], 50.0);
+    assert_eq!(shown["lines"], serde_json::json!([]));
+}
+
 #[test]
 fn a_folder_in_which_nothing_was_sent_is_no_reason_to_refuse() {
     let stage = Stage::new("nothing-sent", small(true));
+    let lose = || {
+        for name in ["ledger.sqlite", "ledger.head"] {
+            fs::remove_file(stage.party(0).join(name)).unwrap();
+        }
+        let _ = fs::remove_file(mark_of(&stage, 0));
+    };
     // The table can not be read, so the reservation is taken back and the folder with it.
     let table = fs::read(stage.table(0)).unwrap();
     fs::write(stage.table(0), "y,x0\n1,none\n").unwrap();
@@ -193,12 +397,12 @@ fn a_folder_in_which_nothing_was_sent_is_no_reason_to_refuse() {
     fs::write(stage.table(0), table).unwrap();
     // As a kill leaves it before the ledger knows of the study: a folder and nothing in it.
     fs::create_dir(stage.party(0).join("study-0123456789abcdef")).unwrap();
-    fs::remove_file(stage.party(0).join("ledger.sqlite")).unwrap();
+    lose();
     succeed(stage.join(0).arg("--check"));
     // A key without the journal that comes before it was lost.
     let key = stage.party(0).join("study-0123456789abcdef/party.key");
     fs::write(key, "00").unwrap();
-    fs::remove_file(stage.party(0).join("ledger.sqlite")).unwrap();
+    lose();
     refused(stage.join(0).arg("--check"), 1);
 }
 

@@ -1,0 +1,333 @@
+//! `ledger …`: what was spent, as text, as a log for others, and whether a log is to be believed.
+
+mod fit_entry;
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use sprifed_net::{
+    AuditLog, Bound, Cost, LEDGER, LedgerPlace, LifetimeLedger, LifetimeLine, NetError, Protection,
+    Work,
+};
+use sprifed_privacy::{Delta, Epsilon, shown_cost, shown_delta};
+use sprifed_study::Digest;
+
+pub(crate) use self::fit_entry::{FitEntry, LedgerArguments};
+use crate::account::parse_quantity;
+use crate::entropy::fresh_bits;
+use crate::failure::{Explained as _, Failure};
+use crate::federation::net_failure;
+use crate::federation::party_ledger::{json_of_totals, words_of_totals};
+use crate::files::create_private;
+use crate::output::{Output, table};
+
+/// The environment variable that names the folder of the ledger.
+const VARIABLE: &str = "SPRIFED_LEDGER";
+
+/// `ledger …`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Task {
+    /// Every study and fit in a ledger, and what they cost together.
+    ///
+    /// Example: sprifed ledger show north
+    Show(Show),
+    /// Writes a ledger as an audit log: one signed entry a line, which a stranger can check.
+    ///
+    /// Example: sprifed ledger export north --out north-ledger.jsonl
+    Export(Export),
+    /// Checks chain, signatures and totals of an audit log, or of a ledger; exit code 1 with the first problem.
+    ///
+    /// Example: sprifed ledger verify north-ledger.jsonl --key 5b1f…
+    Verify(Verify),
+    /// Sets what everything in a ledger may cost together; a study or fit that would pass it is refused.
+    ///
+    /// Example: sprifed ledger limit north --epsilon 10 --delta 1e-5
+    Limit(Limit),
+}
+
+/// `ledger show`.
+#[derive(Args, Debug)]
+pub(crate) struct Show {
+    /// The folder of the ledger: that of a party, or the one that `fit --ledger` was given [default: SPRIFED_LEDGER].
+    folder: Option<PathBuf>,
+}
+
+/// `ledger export`.
+#[derive(Args, Debug)]
+pub(crate) struct Export {
+    /// The folder of the ledger [default: SPRIFED_LEDGER].
+    folder: Option<PathBuf>,
+    /// Where the log goes.
+    #[arg(long, value_name = "FILE.jsonl")]
+    out: PathBuf,
+}
+
+/// `ledger verify`.
+#[derive(Args, Debug)]
+pub(crate) struct Verify {
+    /// An audit log, or the folder of a ledger.
+    path: PathBuf,
+    /// The identity key that must have signed everything: 64 hexadecimal digits. May be given several times.
+    #[arg(long, value_name = "HEX", value_parser = parse_key)]
+    key: Vec<Digest>,
+}
+
+/// `ledger limit`.
+#[derive(Args, Debug)]
+pub(crate) struct Limit {
+    /// The folder of the ledger [default: SPRIFED_LEDGER].
+    folder: Option<PathBuf>,
+    /// The most that everything may cost together, for each unit and relation.
+    #[arg(long, value_parser = parse_quantity::<Epsilon>)]
+    epsilon: Epsilon,
+    /// The largest delta of everything together.
+    #[arg(long, value_parser = parse_quantity::<Delta>)]
+    delta: Delta,
+}
+
+/// Carries out `task`.
+pub(crate) fn run(task: &Task, output: &Output) -> Result<(), Failure> {
+    match task {
+        Task::Show(request) => request.run(output),
+        Task::Export(request) => request.run(output),
+        Task::Verify(request) => request.run(output),
+        Task::Limit(request) => request.run(output),
+    }
+}
+
+/// The folder of the ledger that the environment names.
+pub(crate) fn configured_ledger() -> Option<PathBuf> {
+    let named = std::env::var_os(VARIABLE).filter(|path| !path.is_empty());
+    named.map(PathBuf::from)
+}
+
+/// Says so if another ledger over the same table would not be noticed.
+pub(crate) fn note_unmarked(bound: &Bound, table: &Path, output: &Output) {
+    if let Some(why) = &bound.unmarked {
+        output.note(&format!(
+            "no mark could be put beside `{}` ({why}): another ledger over the same table will not be noticed. Set {VARIABLE} \
+             for everybody who works with it",
+            table.display()
+        ));
+    }
+}
+
+/// The ledger that was named, with the key of its folder.
+fn place_of(folder: Option<&Path>) -> Result<LedgerPlace, Failure> {
+    let folder = folder.map(Path::to_owned).or_else(configured_ledger);
+    let folder = folder.ok_or_else(|| {
+        Failure::usage(
+            "sprifed::ledger::none",
+            "no ledger was named; a folder with a ledger is required".to_owned(),
+            "name the folder, or set SPRIFED_LEDGER",
+        )
+    })?;
+    LedgerPlace::of_owner(&folder, || fresh_bits().map_err(Unopened::Failure))
+        .map_err(Unopened::explained)
+}
+
+/// Why a ledger's key could not be had.
+enum Unopened {
+    Failure(Failure),
+    Net(NetError),
+}
+
+impl From<NetError> for Unopened {
+    fn from(error: NetError) -> Self {
+        Self::Net(error)
+    }
+}
+
+impl Unopened {
+    fn explained(self) -> Failure {
+        match self {
+            Self::Failure(failure) => failure,
+            Self::Net(error) => net_failure(error),
+        }
+    }
+}
+
+/// The ledger that was named, if there is one.
+fn existing(folder: Option<&Path>) -> Result<PathBuf, Failure> {
+    let named = folder.map(Path::to_owned).or_else(configured_ledger);
+    let file = named.map(|path| {
+        if path.is_dir() {
+            path.join(LEDGER)
+        } else {
+            path
+        }
+    });
+    match file {
+        Some(file) if file.exists() || file.with_extension("head").exists() => Ok(file),
+        Some(file) => Err(Failure::usage(
+            "sprifed::ledger::none",
+            format!("there is no ledger at `{}`", file.display()),
+            "name the folder of a party, or the one that `fit --ledger` was given",
+        )),
+        None => Err(Failure::usage(
+            "sprifed::ledger::none",
+            "no ledger was named; a folder with a ledger is required".to_owned(),
+            "name the folder, or set SPRIFED_LEDGER",
+        )),
+    }
+}
+
+fn parse_key(text: &str) -> Result<Digest, String> {
+    Digest::try_from(text.to_owned()).map_err(|error| error.to_string())
+}
+
+impl Show {
+    fn run(&self, output: &Output) -> Result<(), Failure> {
+        let view = LifetimeLedger::look_into(&existing(self.folder.as_deref())?).explained()?;
+        let lines = view.lines();
+        let answer = json!({
+            "id": view.id(), "entries": view.n_entries(), "head": view.head(),
+            "signers": view.signers().collect::<Vec<_>>(), "limit": view.limit(),
+            "lines": lines.iter().map(json_of).collect::<Vec<_>>(),
+            "totals": json_of_totals(lines),
+        });
+        output.answer(&answer, |_| {
+            let limit = view.limit().map_or_else(String::new, |limit| {
+                format!(
+                    "\nlimit: epsilon = {} at delta = {} for each unit and relation",
+                    limit.epsilon, limit.delta
+                )
+            });
+            format!("{}\n{}{limit}", table(&rows(lines)), words_of_totals(lines))
+        });
+        Ok(())
+    }
+}
+
+impl Export {
+    fn run(&self, output: &Output) -> Result<(), Failure> {
+        existing(self.folder.as_deref())?;
+        let log = place_of(self.folder.as_deref())?.to_log().explained()?;
+        create_private(&self.out, &log)?;
+        let n_entries = log.lines().count().saturating_sub(1);
+        let answer = json!({ "file": self.out, "entries": n_entries });
+        output.answer(&answer, |_| {
+            format!(
+                "{n_entries} entries in {}; `sprifed ledger verify` checks them",
+                self.out.display()
+            )
+        });
+        Ok(())
+    }
+}
+
+impl Verify {
+    fn run(&self, output: &Output) -> Result<(), Failure> {
+        let is_ledger = self.path.is_dir() || self.path.ends_with(LEDGER);
+        let text = if is_ledger {
+            existing(Some(&self.path))?;
+            place_of(Some(&self.path))?.to_log().explained()?
+        } else {
+            let bytes = crate::federation::read(&self.path)?;
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        let log = AuditLog::read(&text, &self.key).map_err(|problem| {
+            Failure::outcome(
+                "sprifed::ledger::not-believed",
+                format!("`{}` is not to be believed: {problem}", self.path.display()),
+                "ask its owner for a new export; do not rely on its totals",
+            )
+        })?;
+        let (id, head) = log.ends();
+        let signers: Vec<Digest> = log.signers().collect();
+        let answer = json!({
+            "verified": true, "id": id, "head": head, "entries": log.n_entries(), "time": log.time(),
+            "signers": signers, "keys_were_given": !self.key.is_empty(), "totals": json_of_totals(log.lines()),
+        });
+        output.answer(&answer, |_| {
+            let signers: Vec<String> = signers.iter().map(Digest::to_string).collect();
+            let trust = if self.key.is_empty() {
+                "\nno --key was given: compare the keys with those you know"
+            } else {
+                ""
+            };
+            format!(
+                "verified: {} entries, whole and signed, as of {}\nsigned by {}{trust}\n{}",
+                log.n_entries(),
+                log.time(),
+                signers.join(", "),
+                words_of_totals(log.lines())
+            )
+        });
+        Ok(())
+    }
+}
+
+impl Limit {
+    fn run(&self, output: &Output) -> Result<(), Failure> {
+        let mut ledger = place_of(self.folder.as_deref())?.open().explained()?;
+        let limit = Cost {
+            epsilon: self.epsilon.get(),
+            delta: self.delta.get(),
+        };
+        ledger.set_limit(limit).explained()?;
+        output.answer(&json!({ "limit": limit }), |_| {
+            format!(
+                "everything in this ledger may cost epsilon = {} at delta = {}, for each unit and relation",
+                limit.epsilon, limit.delta
+            )
+        });
+        Ok(())
+    }
+}
+
+fn rows(lines: &[LifetimeLine]) -> Vec<Vec<String>> {
+    let heading = [
+        "what",
+        "title",
+        "data",
+        "unit",
+        "neighbours",
+        "epsilon",
+        "delta",
+        "state",
+    ];
+    let mut rows = vec![heading.map(str::to_owned).to_vec()];
+    for line in lines {
+        let data = line.data.as_ref();
+        let is_protected = line.protection == Protection::Secret;
+        let (epsilon, delta) = if is_protected {
+            (shown_cost(line.cost.epsilon), shown_delta(line.cost.delta))
+        } else {
+            ("NOT PROTECTED".to_owned(), String::new())
+        };
+        rows.push(vec![
+            words_of(line.work).to_owned(),
+            line.title.clone(),
+            data.map_or_else(String::new, |data| data.name.clone()),
+            line.kind.unit.clone(),
+            line.kind.neighbours.clone(),
+            epsilon,
+            delta,
+            if line.is_settled {
+                "settled".to_owned()
+            } else {
+                "reserved".to_owned()
+            },
+        ]);
+    }
+    rows
+}
+
+fn json_of(line: &LifetimeLine) -> Value {
+    let is_protected = line.protection == Protection::Secret;
+    json!({
+        "what": words_of(line.work), "study": line.study, "title": line.title, "data": line.data,
+        "unit": line.kind.unit, "neighbours": line.kind.neighbours, "protected": is_protected,
+        "epsilon": is_protected.then_some(line.cost.epsilon),
+        "delta": is_protected.then_some(line.cost.delta), "settled": line.is_settled,
+    })
+}
+
+const fn words_of(work: Work) -> &'static str {
+    match work {
+        Work::Study => "study",
+        Work::Fit => "fit",
+    }
+}

@@ -1,0 +1,130 @@
+//! A local fit in the ledger: set aside before the first answer, settled with what was spent.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use sprifed_fit::{Receipt, Study};
+use sprifed_net::{Cost, CostKind, LocalFit, Protection, ledger_beside};
+use sprifed_noise::Provenance;
+
+use super::{configured_ledger, note_unmarked, place_of};
+use crate::failure::{Explained as _, Failure};
+use crate::output::Output;
+
+/// Where a fit is accounted for.
+#[derive(Args, Debug)]
+pub(crate) struct LedgerArguments {
+    /// Enter the fit into the ledger of this folder, that of a party or a new one, and refuse what would pass its limit
+    /// [default: SPRIFED_LEDGER, or none].
+    #[arg(long, value_name = "FOLDER")]
+    ledger: Option<PathBuf>,
+}
+
+/// A fit that may have been entered.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct FitEntry {
+    fit: Option<LocalFit>,
+}
+
+impl LedgerArguments {
+    /// Sets aside the most that `study` over `table` can cost, if there is a ledger; when this returns, it is on the
+    /// disk.
+    ///
+    /// # Errors
+    /// When the limit would be passed, the ledger is not whole, or the table is accounted for in another one.
+    pub(crate) fn reserve(
+        &self,
+        study: &Study<'_>,
+        provenance: Provenance,
+        table: &Path,
+        output: &Output,
+    ) -> Result<FitEntry, Failure> {
+        let chosen = self.ledger.clone().or_else(configured_ledger);
+        let Some(folder) = chosen else {
+            if provenance == Provenance::Cryptographic {
+                refuse_unaccounted(table)?;
+            }
+            return Ok(FitEntry { fit: None });
+        };
+        let place = place_of(Some(&folder))?;
+        let others: Vec<PathBuf> = configured_ledger().into_iter().collect();
+        let ledger = place.open().explained()?;
+        let bound = place.bind(&ledger, table, &others).explained()?;
+        drop(ledger);
+        note_unmarked(&bound, table, output);
+        let (epsilon, delta) = study.most();
+        let cost = Cost {
+            epsilon,
+            delta: delta.get(),
+        };
+        let kind = CostKind {
+            unit: study.setting.unit.words().to_owned(),
+            neighbours: study.setting.relation.words().to_owned(),
+        };
+        let title = format!(
+            "fit by {} with {} features",
+            study.procedure, study.setting.sparsity
+        );
+        let fit = LocalFit::reserve(
+            &place,
+            &title,
+            kind,
+            protection(provenance),
+            cost,
+            bound.data,
+        );
+        Ok(FitEntry {
+            fit: Some(fit.explained()?),
+        })
+    }
+}
+
+impl FitEntry {
+    /// That of a fit without a ledger.
+    #[cfg(test)]
+    pub(crate) const fn none() -> Self {
+        Self { fit: None }
+    }
+
+    /// Counts what was spent; `None` if the run did not begin.
+    ///
+    /// # Errors
+    /// When it could not be made durable: the fit stays at the most it could cost.
+    pub(crate) fn settle(self, receipt: Option<&Receipt>) -> Result<(), Failure> {
+        let Some(fit) = self.fit else {
+            return Ok(());
+        };
+        let spent = receipt.filter(|receipt| !receipt.ledger.entries.is_empty());
+        let cost =
+            spent.map(|receipt| Cost::charged(receipt.ledger.spent, receipt.ledger.budget.delta()));
+        fit.settle(cost).explained().map_err(|failure| {
+            failure.with_help(
+                "mend this; the fit stays in the ledger with the most it could cost, and a model that was made is written",
+            )
+        })
+    }
+}
+
+fn protection(provenance: Provenance) -> Protection {
+    match provenance {
+        Provenance::Cryptographic => Protection::Secret,
+        Provenance::Simulated => Protection::Unprotected,
+    }
+}
+
+/// A table with a ledger is not fitted past it.
+fn refuse_unaccounted(table: &Path) -> Result<(), Failure> {
+    let Some(ledger) = ledger_beside(table).explained()? else {
+        return Ok(());
+    };
+    Err(Failure::usage(
+        "sprifed::ledger::needed",
+        format!(
+            "`{}` is accounted for in the ledger of `{}`, but this fit would not be entered there",
+            table.display(),
+            ledger.display()
+        ),
+        "add --ledger with that folder, or set SPRIFED_LEDGER; nothing was spent",
+    ))
+}

@@ -1,0 +1,99 @@
+//! Fits that are entered into a ledger, and those that would pass it by.
+
+use serde_json::{Value, json};
+
+use super::table::Folder;
+use crate::command::{Ended, answer, run};
+
+fn fit(folder: &Folder, options: &str) -> Ended {
+    folder.fit(&format!("--sparsity 3 --force {options}"))
+}
+
+fn shown(folder: &Folder) -> Value {
+    answer(&format!("ledger show {}", folder.path("ledger")))
+}
+
+fn total(folder: &Folder) -> f64 {
+    let totals = shown(folder)["totals"]["by_unit_and_neighbours"].take();
+    totals[0]["epsilon"].as_f64().unwrap_or(0.0)
+}
+
+#[test]
+fn fits_are_entered_added_up_and_refused_at_the_limit() {
+    let folder = Folder::new("ledger");
+    let place = folder.path("ledger");
+    answer(&format!("ledger limit {place} --epsilon 5 --delta 1e-4"));
+    let entered = format!("--epsilon 2 --ledger {place}");
+    for _ in 0..2 {
+        let ended = fit(&folder, &entered);
+        assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
+    }
+    let twice = total(&folder);
+    assert!(twice > 3.0 && twice <= 4.0, "{twice}");
+    let found = shown(&folder);
+    assert_eq!(found["lines"].as_array().unwrap().len(), 2);
+    assert_eq!(found["lines"][0]["what"], "fit");
+    assert_eq!(found["lines"][0]["settled"], true);
+    assert_eq!(found["lines"][0]["data"], found["lines"][1]["data"]);
+    let model = folder.read("model.json");
+    let ended = fit(&folder, &entered);
+    assert_eq!(ended.exit_code, 1, "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("its limit is epsilon = 5"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(folder.read("model.json"), model, "nothing was released");
+    assert!((total(&folder) - twice).abs() < 1e-12);
+    // Simulated noise protects nobody: it is listed and in no total.
+    let ended = fit(&folder, &format!("{entered} --simulate-noise 1"));
+    assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
+    assert!((total(&folder) - twice).abs() < 1e-12);
+    assert_eq!(shown(&folder)["totals"]["unprotected_studies"], 1);
+    let checked = answer(&format!("ledger verify {place}"));
+    assert_eq!(checked["verified"], json!(true));
+}
+
+#[test]
+fn a_table_with_a_ledger_is_not_fitted_past_it() {
+    let folder = Folder::new("ledger_past");
+    let place = folder.path("ledger");
+    let ended = fit(&folder, &format!("--epsilon 2 --ledger {place}"));
+    assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
+    let ended = fit(&folder, "--epsilon 2");
+    assert_eq!(ended.exit_code, 2, "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("is accounted for"),
+        "{}",
+        ended.stderr
+    );
+    let other = folder.path("other");
+    let ended = fit(&folder, &format!("--epsilon 2 --ledger {other}"));
+    assert_eq!(ended.exit_code, 1, "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("is accounted for"),
+        "{}",
+        ended.stderr
+    );
+    // A rehearsal spends nothing.
+    let ended = fit(&folder, "--epsilon 2 --simulate-noise 1");
+    assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
+    assert_eq!(shown(&folder)["lines"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_fit_that_is_refused_leaves_nothing_in_the_ledger() {
+    let folder = Folder::new("ledger_refused");
+    let place = folder.path("ledger");
+    let ended = fit(
+        &folder,
+        &format!("--epsilon 2 --clients 7 --quorum 3 --ledger {place}"),
+    );
+    assert_ne!(ended.exit_code, 0, "{}", ended.stdout);
+    assert!(
+        !folder.files().contains(&"ledger".to_owned()),
+        "not even one"
+    );
+    let ended = run(["ledger", "show", &place]);
+    assert_eq!(ended.exit_code, 2, "{}", ended.stderr);
+}

@@ -1,0 +1,150 @@
+//! One ledger for a table, whoever asks.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::*;
+
+struct World {
+    folder: Folder,
+    table: PathBuf,
+}
+
+impl World {
+    fn new(name: &str) -> Self {
+        let folder = Folder::new(name);
+        let table = folder.0.join("north.csv");
+        fs::write(&table, "y,x\n1,2\n").expect("a table");
+        for party in ["north", "other"] {
+            fs::create_dir(folder.0.join(party)).expect("a folder");
+        }
+        Self { folder, table }
+    }
+
+    fn place(&self, party: &str) -> LedgerPlace {
+        let seed = if party == "north" { 1 } else { 2 };
+        LedgerPlace::new(&self.folder.0.join(party), signer(seed))
+    }
+
+    fn bind(&self, party: &str, table: &Path, others: &[PathBuf]) -> Result<Bound, StoreError> {
+        let place = self.place(party);
+        let mut ledger = place.open()?;
+        let bound = place.bind(&ledger, table, others)?;
+        let line = line("a", kind("record", "zero-out"), 1.0).over(bound.data.clone());
+        ledger.reserve(&line)?;
+        Ok(bound)
+    }
+
+    fn refused(&self, party: &str, table: &Path, others: &[PathBuf]) -> String {
+        match self.bind(party, table, others) {
+            Err(error @ StoreError::Ledger { .. }) => error.to_string(),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_second_ledger_over_the_same_table_is_refused() {
+    let world = World::new("second");
+    let bound = world.bind("north", &world.table, &[]).expect("bound");
+    assert_eq!(bound.data.name, "north.csv");
+    assert_eq!(bound.unmarked, None);
+    let again = world.bind("north", &world.table, &[]).expect("again");
+    assert_eq!(again.data, bound.data);
+    let said = world.refused("other", &world.table, &[]);
+    assert!(said.contains("is accounted for in the ledger of"), "{said}");
+    assert!(said.contains("north"), "{said}");
+    // With the ledger that the mark names, another identity goes on where the first was.
+    let place = LedgerPlace::new(&world.folder.0.join("north"), signer(2));
+    let ledger = place.open().expect("a ledger");
+    place.bind(&ledger, &world.table, &[]).expect("bound");
+    let spent = ledger
+        .spent_elsewhere("", &kind("record", "zero-out"))
+        .expect("read");
+    assert_eq!(spent, cost(1.0, 0.25));
+}
+
+#[test]
+#[cfg(unix)]
+fn links_and_copies_of_a_table_are_found() {
+    let world = World::new("copies");
+    world.bind("north", &world.table, &[]).expect("bound");
+    let link = world.folder.0.join("link.csv");
+    std::os::unix::fs::symlink(&world.table, &link).expect("a link");
+    let said = world.refused("other", &link, &[]);
+    assert!(said.contains("is accounted for"), "{said}");
+    let copy = world.folder.0.join("copy.csv");
+    fs::copy(&world.table, &copy).expect("a copy");
+    let said = world.refused("other", &copy, &[]);
+    assert!(said.contains("has the content of \"north.csv\""), "{said}");
+    // In another folder there is no mark; a ledger that is known otherwise is asked.
+    let away = world.folder.0.join("away");
+    fs::create_dir(&away).expect("a folder");
+    fs::copy(&world.table, away.join("copy.csv")).expect("a copy");
+    let known = [world.folder.0.join("north")];
+    let said = world.refused("other", &away.join("copy.csv"), &known);
+    assert!(said.contains("has the content of"), "{said}");
+    // Other records are another matter.
+    fs::write(away.join("new.csv"), "y,x\n3,4\n").expect("a table");
+    world
+        .bind("other", &away.join("new.csv"), &known)
+        .expect("bound");
+}
+
+#[test]
+fn a_ledger_that_was_begun_anew_or_copied_is_refused_and_one_that_moved_is_not() {
+    let world = World::new("anew");
+    world.bind("north", &world.table, &[]).expect("bound");
+    let north = world.folder.0.join("north");
+    let (moved, copied) = (world.folder.0.join("moved"), world.folder.0.join("copied"));
+    fs::create_dir(&copied).expect("a folder");
+    for entry in fs::read_dir(&north).expect("read") {
+        let entry = entry.expect("an entry");
+        fs::copy(entry.path(), copied.join(entry.file_name())).expect("a copy");
+    }
+    let said = world.refused("copied", &world.table, &[]);
+    assert!(said.contains("this one is a copy of it"), "{said}");
+    fs::rename(&north, &moved).expect("moved");
+    let said = world.refused("other", &world.table, &[]);
+    assert!(said.contains("but is gone"), "{said}");
+    world.bind("moved", &world.table, &[]).expect("moved");
+    assert_eq!(
+        ledger_beside(&world.table).expect("read"),
+        Some(fs::canonicalize(&moved).expect("there"))
+    );
+    // Ledger, witness and studies are gone together; the mark still knows.
+    fs::remove_dir_all(&moved).expect("removed");
+    fs::create_dir(&moved).expect("a folder");
+    let said = world.refused("moved", &world.table, &[]);
+    assert!(
+        said.contains("another ledger has taken its place"),
+        "{said}"
+    );
+}
+
+#[test]
+fn fingerprints_of_two_ledgers_say_nothing_together() {
+    let world = World::new("keyed");
+    let bound = world.bind("north", &world.table, &[]).expect("bound");
+    fs::create_dir(world.folder.0.join("apart")).expect("a folder");
+    let apart = world.folder.0.join("apart/north.csv");
+    fs::copy(&world.table, &apart).expect("a copy");
+    let other = world.bind("other", &apart, &[]).expect("bound");
+    assert_eq!(bound.data.name, other.data.name);
+    assert_ne!(bound.data.fingerprint, other.data.fingerprint);
+}
+
+#[test]
+fn a_study_that_only_the_other_runtime_knows_is_missed() {
+    let world = World::new("runtimes");
+    let place = world.place("north");
+    let study = place.folder().join("flower/study-0123456789abcdef");
+    fs::create_dir_all(&study).expect("a folder");
+    let homes = [place.folder().to_owned(), place.folder().join("flower")];
+    drop(place.open_for(&homes).expect("nothing was sent"));
+    fs::write(begun_mark(&study), "").expect("a mark");
+    let refused = place.open_for(&homes).map(drop);
+    let said = refused.expect_err("missed").to_string();
+    assert!(said.contains("knows 0 studies"), "{said}");
+    assert!(said.contains("study-0123456789abcdef"), "{said}");
+}

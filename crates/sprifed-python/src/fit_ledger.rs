@@ -1,0 +1,141 @@
+//! A fit of arrays in the ledger of a folder: set aside before a record is read for a sum, settled afterwards.
+
+use std::io::Read;
+use std::path::Path;
+
+use numpy::ndarray::ArrayView2;
+use pyo3::prelude::*;
+use sprifed_fit::{Failure, Receipt, Study};
+use sprifed_net::{Cost, CostKind, LedgerPlace, LocalFit, NetError, Protection, StoreError};
+use sprifed_noise::Provenance;
+
+use crate::entropy::{NoEntropy, fresh_bits};
+use crate::error::raise;
+use crate::matrix::Number;
+
+/// A fit that may have been entered.
+#[derive(Debug, Default)]
+#[must_use]
+pub(crate) struct FitEntry(Option<LocalFit>);
+
+impl FitEntry {
+    /// Sets aside the most that `study` can cost in the ledger of `folder`, if there is one; when this returns, it is
+    /// on the disk.
+    pub(crate) fn reserve<T: Number>(
+        py: Python<'_>,
+        folder: Option<&Path>,
+        study: &Study<'_>,
+        provenance: Provenance,
+        values: ArrayView2<'_, T>,
+        responses: &[f64],
+    ) -> PyResult<Self> {
+        let Some(folder) = folder else {
+            return Ok(Self(None));
+        };
+        let reserved = py.detach(|| -> Result<LocalFit, Unentered> {
+            let place = LedgerPlace::of_owner(folder, || fresh_bits().map_err(Unentered::from))?;
+            let name = format!("{} x {} in memory", values.nrows(), values.ncols());
+            let numbers = values.iter().map(|value| (*value).into());
+            let numbers = numbers.chain(responses.iter().copied());
+            let data = place.data_in_memory(&name, Bytes::of(numbers))?;
+            let (epsilon, delta) = study.most();
+            let delta = delta.get();
+            let kind = CostKind {
+                unit: study.setting.unit.words().to_owned(),
+                neighbours: study.setting.relation.words().to_owned(),
+            };
+            let protection = match provenance {
+                Provenance::Cryptographic => Protection::Secret,
+                Provenance::Simulated => Protection::Unprotected,
+            };
+            let (procedure, sparsity) = (study.procedure, study.setting.sparsity);
+            let title = format!("fit by {procedure} with {sparsity} features");
+            let cost = Cost { epsilon, delta };
+            let fit = LocalFit::reserve(&place, &title, kind, protection, cost, data)?;
+            Ok(fit)
+        });
+        match reserved {
+            Ok(fit) => Ok(Self(Some(fit))),
+            Err(error) => Err(raise(py, &error.into())),
+        }
+    }
+
+    /// Counts what was spent; `None` if the run did not begin.
+    pub(crate) fn settle(self, py: Python<'_>, receipt: Option<&Receipt>) -> PyResult<()> {
+        let Some(fit) = self.0 else {
+            return Ok(());
+        };
+        let spent = receipt.filter(|receipt| !receipt.ledger.entries.is_empty());
+        let cost =
+            spent.map(|receipt| Cost::charged(receipt.ledger.spent, receipt.ledger.budget.delta()));
+        let settled = py.detach(|| fit.settle(cost));
+        settled.map_err(|error| raise(py, &Unentered::from(error).into()))
+    }
+}
+
+/// Why a fit could not be entered.
+#[derive(Debug, thiserror::Error)]
+enum Unentered {
+    #[error(transparent)]
+    Net(#[from] NetError),
+    #[error(transparent)]
+    Entropy(#[from] NoEntropy),
+}
+
+impl From<StoreError> for Unentered {
+    fn from(error: StoreError) -> Self {
+        Self::Net(error.into())
+    }
+}
+
+impl From<Unentered> for Failure {
+    fn from(error: Unentered) -> Self {
+        let message = error.to_string();
+        match error {
+            Unentered::Net(NetError::Store(StoreError::Ledger { help, .. })) => {
+                Self::outcome("sprifed::ledger::refused", message, help)
+            }
+            _ => Self::environment(
+                "sprifed::ledger::unusable",
+                message,
+                "mend this, or name another folder with `ledger`; what is in the ledger stays in it",
+            ),
+        }
+    }
+}
+
+/// Numbers as the bytes they are made of.
+struct Bytes<I> {
+    numbers: I,
+    pending: [u8; 8],
+    used: usize,
+}
+
+impl<I: Iterator<Item = f64>> Bytes<I> {
+    const fn of(numbers: I) -> Self {
+        Self {
+            numbers,
+            pending: [0; 8],
+            used: 8,
+        }
+    }
+}
+
+impl<I: Iterator<Item = f64>> Read for Bytes<I> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let mut n_read = 0;
+        for place in buffer {
+            if self.used == self.pending.len() {
+                let Some(number) = self.numbers.next() else {
+                    break;
+                };
+                self.pending = number.to_le_bytes();
+                self.used = 0;
+            }
+            *place = self.pending[self.used];
+            self.used += 1;
+            n_read += 1;
+        }
+        Ok(n_read)
+    }
+}
