@@ -14,6 +14,8 @@ mod plain_text;
 mod policy;
 mod receipt;
 #[cfg(test)]
+mod test_line;
+#[cfg(test)]
 mod test_world;
 mod transcript;
 mod wire;

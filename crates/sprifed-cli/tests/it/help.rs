@@ -2,8 +2,7 @@
 
 use crate::command::{sprifed, text};
 
-const COMMANDS: [&str; 19] = [
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 24] = [
     "",
     "account",
     "account delta",

@@ -274,7 +274,9 @@ proptest! {
         prop_assert!(cost.to_approx_dp(delta(at)).epsilon() >= gaussian);
         let promised = cost.to_approx_dp(delta(at)).epsilon().get();
         let mu = Mu::from_square(cost.squared_mu()).unwrap();
-        prop_assert!(promised >= mu.to_approx_dp(delta(at)).epsilon().get());
+        // Two searches, each rounded outward: they may differ in the last bits.
+        let bare = mu.to_approx_dp(delta(at)).epsilon().get();
+        prop_assert!(promised >= bare * (1.0 - 1e-14), "{promised:e} is below {bare:e}");
     }
 
     #[test]

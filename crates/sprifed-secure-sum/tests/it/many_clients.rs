@@ -50,7 +50,7 @@ fn eleven_hundred_clients_give_exact_sums() {
     clippy::print_stderr,
     reason = "a test that did not run must not look like one that did"
 )]
-fn is_slow_run() -> bool {
+pub(crate) fn is_slow_run() -> bool {
     let is_slow = std::env::var_os("SPRIFED_SLOW").is_some_and(|value| value == "1");
     if !is_slow {
         eprintln!("SKIPPED: set SPRIFED_SLOW=1");

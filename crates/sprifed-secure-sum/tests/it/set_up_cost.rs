@@ -1,22 +1,25 @@
-//! What the exchange of keys costs. Run with `--ignored --nocapture`, in a release build.
+//! What the exchange of keys costs. Run with `SPRIFED_SLOW=1` and `--nocapture`, in a release build.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sprifed_secure_sum::*;
 
+use crate::many_clients::is_slow_run;
 use crate::world::{participation, seed, study};
 
 const N_SUMS: u32 = 20;
 
 #[test]
-#[ignore = "a measurement"]
 #[expect(
     clippy::disallowed_methods,
     clippy::print_stderr,
     reason = "a measurement"
 )]
 fn cost_of_the_exchange_of_keys() {
+    if !is_slow_run() {
+        return;
+    }
     for (n_clients, quorum, colluders) in [(3, 3, 1), (50, 40, 2), (500, 450, 5)] {
         let (study, identities) = study(participation(n_clients, quorum, colluders), 3, 16, N_SUMS);
         let (mut by_clients, mut by_coordinator) = (Duration::ZERO, Duration::ZERO);

@@ -8,7 +8,7 @@ use sprifed_recovery::CertifiedProcedure;
 use super::*;
 use crate::agreement::tests::{TestStudy, agreed};
 use crate::coordinator::StudyCoordinator;
-use crate::coordinator::tests::{Line, SOFTWARE};
+use crate::test_line::{Line, SOFTWARE};
 use crate::test_world::TestWorld;
 
 /// Records that count how often one of them is read.

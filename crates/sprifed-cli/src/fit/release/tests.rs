@@ -82,7 +82,7 @@ fn a_run_refused_midway_leaves_no_model_but_a_ledger_that_adds_up() {
     let record: LedgerRecord = serde_json::from_value(stored["ledger"].clone()).unwrap();
     assert!(!record.entries.is_empty());
     assert_eq!(Ledger::replay(&record).unwrap().record(), record);
-    assert!(failure.help.contains(&record.spent.unwrap().to_string()));
+    assert!(failure.help.contains(&record.spent.unwrap().shown()));
     let others = std::fs::read_dir(place.parent().unwrap()).unwrap().count();
     assert_eq!(others, 1, "a reservation was left behind");
     std::fs::remove_dir_all(place.parent().unwrap()).unwrap();
