@@ -181,10 +181,11 @@ fn view<'a>(study: &'a StatusView, connected: &[bool]) -> View<'a> {
             Bar {
                 name: &feature.name,
                 coefficient: format!("{:+.4}", feature.coefficient),
-                noise: noise
-                    .is_finite()
-                    .then(|| format!("{noise:.4}"))
-                    .unwrap_or_else(|| "unknown".to_owned()),
+                noise: if noise.is_finite() {
+                    format!("{noise:.4}")
+                } else {
+                    "unknown".to_owned()
+                },
                 from: at.min(0.0),
                 width: at.abs(),
                 low: at - reach,

@@ -1,5 +1,7 @@
 //! What the exchange of keys costs. Run with `SPRIFED_SLOW=1` and `--nocapture`, in a release build.
 
+#![expect(clippy::disallowed_types, reason = "a measurement")]
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -75,7 +75,7 @@ impl Extremes {
         let value = |place: u32| match party {
             0 => most,
             1 => -most,
-            2 if place % 2 == 0 => most,
+            2 if place.is_multiple_of(2) => most,
             2 => -most,
             3 => 0,
             4 if place == 0 => most,
