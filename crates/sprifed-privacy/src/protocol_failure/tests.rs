@@ -1,3 +1,5 @@
+#![expect(clippy::float_cmp, reason = "powers of two and their sums are exact")]
+
 use super::*;
 use crate::participation::Participation;
 use crate::shown::shown_delta;

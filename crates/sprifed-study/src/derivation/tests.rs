@@ -31,6 +31,9 @@ fn the_same_sums_give_the_same_questions_and_the_same_model() {
     assert!(more.is_err(), "nothing follows the last sum");
 }
 
+/// A change that makes a good sum a wrong one.
+type Spoil<'a> = &'a dyn Fn(&mut Released);
+
 #[test]
 fn what_is_not_the_next_sum_changes_nothing() {
     let study = agreed(TestStudy {
@@ -41,7 +44,7 @@ fn what_is_not_the_next_sum_changes_nothing() {
     let mut derivation = Derivation::begin(Arc::clone(&study)).expect("a procedure");
     let good = sum_of(&study, 0, |_| 1);
     let before = derivation.transcript().clone();
-    let wrong: [(&str, &dyn Fn(&mut Released)); 8] = [
+    let wrong: [(&str, Spoil<'_>); 8] = [
         ("step", &|sum| sum.sum += 1),
         ("no sum", &|sum| sum.sum = u32::MAX),
         ("few survivors", &|sum| sum.survivors.truncate(3)),

@@ -2,7 +2,6 @@ use super::*;
 use crate::agreement::tests::{TestStudy, agreed};
 
 /// The policy of the first party.
-
 fn generous() -> Policy {
     let study = agreed(TestStudy::default());
     let parties = study.agreement().parties.iter().skip(1);
