@@ -266,7 +266,10 @@ fn a_folder_that_was_put_back_says_the_same_again_or_hides_it_under_other_masks(
             && key.is_some_and(|key| key.contains("step 0 erased"))
     });
     std::mem::replace(&mut parties[0], Running::nobody()).kill();
+    // Its whole folder with the ledger in it, and what is remembered beside its table.
     let (own, aside) = (stage.party(0), stage.folder.join("aside"));
+    let mark = stage.folder.join(".sprifed/p0.csv.json");
+    let marked = fs::read(&mark).unwrap();
     copy(&own, &aside);
     let answer = |what| {
         *shown.lock().unwrap() = what;
@@ -284,6 +287,7 @@ fn a_folder_that_was_put_back_says_the_same_again_or_hides_it_under_other_masks(
         party.kill();
         fs::remove_dir_all(&own).unwrap();
         copy(&aside, &own);
+        fs::write(&mark, &marked).unwrap();
     };
     let (party, first) = answer(Shown::Same);
     put_back(party);
