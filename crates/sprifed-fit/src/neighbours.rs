@@ -63,6 +63,8 @@ struct Fit {
     plan: Plan,
     backend: Backend,
     schema: Schema,
+    /// What the parties agree on, where clients are parties.
+    agreement: Option<Agreement>,
 }
 
 const SEED: u64 = 5;
@@ -112,12 +114,27 @@ impl Fit {
             intercept,
             ..study.setting
         };
+        let plan = procedure.plan(&setting).unwrap();
+        let agreement = (backend == Backend::SecureSum).then(|| {
+            let holdings = &study.holdings;
+            let units = vec![holdings.most_units(); holdings.n_clients];
+            let key = PartyKey::simulated(SEED, 0);
+            let plan = plan.clone();
+            let mut agreement = Agreement::among_members(&key, procedure, setting, plan, units);
+            let terms = DataTerms {
+                schema: String::new(),
+                features: table.design().names().to_vec(),
+            };
+            agreement.data = serde_json::to_value(terms).unwrap();
+            agreement
+        });
         Some(Self {
             procedure,
             setting,
-            plan: procedure.plan(&setting).unwrap(),
+            plan,
             backend,
             schema: schema.clone(),
+            agreement,
         })
     }
 
@@ -131,7 +148,7 @@ impl Fit {
         let (study, rows) = (self.study(table), rows_of(table).unwrap());
         let grouped = study.grouping.of(&rows);
         let asked = Vec::new();
-        if self.backend == Backend::Curator {
+        let Some(agreement) = self.agreement.clone() else {
             let generator = NoiseGenerator::simulated(SEED);
             let backend = Curator::open(grouped, self.plan.clone(), generator).unwrap();
             let mut backend = Remembering { backend, asked };
@@ -139,25 +156,19 @@ impl Fit {
                 .run(&self.setting, &mut backend, |_| ())
                 .unwrap();
             return backend.asked;
-        }
+        };
         let parts = study.grouping.parties().iter();
         let parts = parts
             .map(|units| Part::of(&grouped, units.clone()))
             .collect();
         let key = PartyKey::simulated(SEED, 0);
-        let agreed = Agreed::new(self.agreement(&study, &key)).unwrap();
+        let agreed = Agreed::new(agreement).unwrap();
         let backend = Embedded::open(agreed.into(), &key, parts, Box::new(everybody)).unwrap();
         let mut backend = Remembering { backend, asked };
         self.procedure
             .run_on_sums(&self.setting, &mut backend, |_| ())
             .unwrap();
         backend.asked
-    }
-
-    fn agreement(&self, study: &Study<'_>, key: &PartyKey) -> Agreement {
-        let holdings = &study.holdings;
-        let units = vec![holdings.most_units(); holdings.n_clients];
-        Agreement::among_members(key, self.procedure, self.setting, self.plan.clone(), units)
     }
 
     /// The grids of a step and the questions put to it.
@@ -199,22 +210,6 @@ impl Fit {
         parties.into_iter().flat_map(of_party).collect()
     }
 
-    /// As [`Self::integers`], for a party of a study whose whole table this is.
-    fn party_integers(&self, records: &PartyRecords, asked: &Asked) -> Vec<Vec<i32>> {
-        integers(&self.blocks(asked), 1000, records)
-    }
-
-    /// The records of a party whose whole table this is.
-    fn party_records(&self, study: &Study<'_>, table: &Table) -> PartyRecords {
-        let mut agreement = self.agreement(study, &PartyKey::simulated(SEED, 0));
-        let terms = DataTerms {
-            schema: String::new(),
-            features: table.design().names().to_vec(),
-        };
-        agreement.data = serde_json::to_value(terms).unwrap();
-        PartyRecords::of(table, "table", &agreement).unwrap()
-    }
-
     /// The integers of every unit for every question, each as the backend and as a party of a study
     /// between several makes them.
     fn all_integers(&self, table: &Table, asked: &[Asked]) -> Vec<Vec<Vec<i32>>> {
@@ -223,13 +218,10 @@ impl Fit {
             .iter()
             .map(|asked| self.integers(&study, table, asked));
         let mut all: Vec<Vec<Vec<i32>>> = of_backend.collect();
-        if self.backend == Backend::SecureSum {
-            let records = self.party_records(&study, table);
-            all.extend(
-                asked
-                    .iter()
-                    .map(|asked| self.party_integers(&records, asked)),
-            );
+        if let Some(agreement) = &self.agreement {
+            let records = PartyRecords::of(table, "table", agreement).unwrap();
+            let of_party = |asked| integers(&self.blocks(asked), 1000, &records);
+            all.extend(asked.iter().map(of_party));
         }
         all
     }
@@ -400,11 +392,17 @@ fn read(rows: &Rows, schema: &Schema) -> Table {
     read_csv(rows.to_csv().as_bytes(), schema).unwrap()
 }
 
+/// Whether there is time for every neighbour.
+#[expect(clippy::disallowed_methods, reason = "the switch of slow tests")]
+fn is_slow() -> bool {
+    std::env::var_os("SPRIFED_SLOW").is_some_and(|value| value == "1")
+}
+
 /// Every procedure and relation on the neighbours of a table.
 fn compare_all(unit: PrivacyUnit, backend: Backend) {
     let (rows, schema) = (Rows::made_up(unit, 3), tables::schema(unit));
     let table = read(&rows, &schema);
-    let neighbours = rows.neighbours();
+    let neighbours = rows.neighbours(is_slow());
     let mut largest = 0f64;
     for procedure in CertifiedProcedure::ALL {
         for relation in [Relation::ZeroOut, Relation::ReplaceOne] {
@@ -504,7 +502,7 @@ fn neighbours_have_the_same_public_numbers() {
                 serde_json::to_string(&model).unwrap()
             };
             let expected = public(&table);
-            for neighbour in rows.neighbours() {
+            for neighbour in rows.neighbours(true) {
                 let found = public(&read(&neighbour.rows, &schema));
                 assert_eq!(found, expected, "{unit:?}: {}", neighbour.name);
             }

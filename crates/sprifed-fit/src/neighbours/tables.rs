@@ -5,7 +5,7 @@ use sprifed_privacy::PrivacyUnit;
 
 const N_FEATURES: usize = 9;
 const N_RECORDS: usize = 96;
-const N_CLIENTS: usize = 24;
+const N_CLIENTS: usize = 12;
 
 /// The most records of a client that are used.
 const CAP: usize = 6;
@@ -97,7 +97,7 @@ const CELLS: [(&str, &str); 10] = [
 ];
 
 /// Cells of a response that is missing.
-const MISSING: [&str; 4] = ["", "NA", "nan", "inf"];
+const MISSING: [&str; 2] = ["", "inf"];
 
 impl Rows {
     /// A table in which two features matter, and some responses are missing already. Records of a
@@ -131,18 +131,21 @@ impl Rows {
         text
     }
 
-    pub(super) fn neighbours(&self) -> Vec<Neighbour> {
+    /// Tables in which one unit is another: the first, and every kind of change; `all` of them is
+    /// more units, and takes several times as long.
+    pub(super) fn neighbours(&self, all: bool) -> Vec<Neighbour> {
+        let most = if all { usize::MAX } else { 2 };
         match self.unit {
             PrivacyUnit::Record => {
-                let places = [0, 1, N_RECORDS / 2, N_RECORDS - 1];
+                let places = [0, N_RECORDS / 2, 1, N_RECORDS - 1];
                 let of_place = |place| self.record_neighbours(place);
-                places.into_iter().flat_map(of_place).collect()
+                places.into_iter().take(most).flat_map(of_place).collect()
             }
             PrivacyUnit::Client => {
                 let first = self.rows[0].client;
-                let clients = [first, 0, N_CLIENTS / 2, N_CLIENTS - 1];
+                let clients = [first, N_CLIENTS - 1, 0, N_CLIENTS / 2];
                 let of_client = |client| self.client_neighbours(client);
-                clients.into_iter().flat_map(of_client).collect()
+                clients.into_iter().take(most).flat_map(of_client).collect()
             }
         }
     }
