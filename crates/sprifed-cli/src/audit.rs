@@ -204,8 +204,8 @@ fn to_text(answer: &Answer) -> String {
     ];
     format!(
         "Verdict   {}\nAudited   {}, {} unit, {}, backend {}\nTrials    {} fits of each of two \
-         neighbouring tables\nLevel     {}: a correct system is flagged with a probability of at \
-         most {:.3}\n\n{}\nThe first row is the budget's delta, the second the delta at which the \
+         neighbouring tables\nLevel     {}: a correct system passes with at least this \
+         probability\n\n{}\nThe first row is the budget's delta, the second the delta at which the \
          tables are told apart best.\nA bound below its claim proves nothing; one above its claim \
          shows a bug.",
         answer.verdict,
@@ -218,7 +218,6 @@ fn to_text(answer: &Answer) -> String {
         answer.backend,
         answer.trials,
         answer.level,
-        1.0 - answer.level,
         table(&rows),
     )
 }
