@@ -2,7 +2,9 @@
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use sprifed_privacy::{ApproxDp, Delta, Epsilon, NoiseOrigin, PrivacyUnit};
+use sprifed_privacy::{
+    ApproxDp, Delta, Epsilon, NoiseOrigin, PrivacyUnit, shown_cost, shown_delta,
+};
 use sprifed_recovery::CertifiedProcedure;
 use sprifed_simulate::{AuditOutcome, AuditPoint, AuditRequest};
 
@@ -181,12 +183,17 @@ impl Audit {
     }
 }
 
+/// A lower bound for people: four decimals, rounded down.
+fn shown_bound(bound: f64) -> String {
+    ((bound * 1e4).floor() / 1e4).to_string()
+}
+
 fn to_text(answer: &Answer) -> String {
     let row = |point: &Point| {
         vec![
-            format!("{:e}", point.delta),
-            format!("{:.4}", point.claimed_epsilon),
-            format!("{:.4}", point.least_epsilon),
+            shown_delta(point.delta),
+            shown_cost(point.claimed_epsilon),
+            shown_bound(point.least_epsilon),
         ]
     };
     let heading = ["delta", "claimed epsilon", "epsilon at least"];
@@ -197,8 +204,8 @@ fn to_text(answer: &Answer) -> String {
     ];
     format!(
         "Verdict   {}\nAudited   {}, {} unit, {}, backend {}\nTrials    {} fits of each of two \
-         neighbouring tables\nLevel     {}: a correct system is flagged with a probability of at \
-         most {:.3}\n\n{}\nThe first row is the budget's delta, the second the delta at which the \
+         neighbouring tables\nLevel     {}: a correct system passes with at least this \
+         probability\n\n{}\nThe first row is the budget's delta, the second the delta at which the \
          tables are told apart best.\nA bound below its claim proves nothing; one above its claim \
          shows a bug.",
         answer.verdict,
@@ -211,7 +218,6 @@ fn to_text(answer: &Answer) -> String {
         answer.backend,
         answer.trials,
         answer.level,
-        1.0 - answer.level,
         table(&rows),
     )
 }
