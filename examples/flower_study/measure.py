@@ -73,23 +73,18 @@ def start_nodes(fleet: Loopback, rehearsal: Rehearsal, study: Path) -> None:
 
 def show(exchanges: list[dict], in_process: float, over_flower: float) -> None:
     """Both tables."""
-    print("| exchange | seconds | bytes out | bytes in | in `sprifed`, slowest party | all parties |")
-    print("|---|---|---|---|---|---|")
+    print("| exchange | seconds | bytes out | bytes in |")
+    print("|---|---|---|---|")
     for e in exchanges:
         about = e["phase"] if e["sum"] is None else f"{e['phase']} of sum {e['sum']}"
-        print(
-            f"| {about} | {e['seconds']:.1f} | {e['bytes_out']:,} | {e['bytes_in']:,} "
-            f"| {e['slowest_party_seconds']:.2f} | {e['party_seconds']:.2f} |"
-        )
+        print(f"| {about} | {e['seconds']:.1f} | {e['bytes_out']:,} | {e['bytes_in']:,} |")
     inside = sum(e["seconds"] for e in exchanges)
-    parties = sum(e["party_seconds"] for e in exchanges)
     print()
     print("| way | seconds |")
     print("|---|---|")
     print(f"| in one process, tables read, all parties | {in_process:.1f} |")
     print(f"| over Flower, from the start of the nodes to the receipt | {over_flower:.1f} |")
     print(f"| of that in exchanges | {inside:.1f} |")
-    print(f"| of that in `sprifed`, all parties added | {parties:.1f} |")
 
 
 if __name__ == "__main__":

@@ -68,6 +68,14 @@ impl Patterns {
         all
     }
 
+    /// These names and no others; a star in them is a star.
+    pub(crate) fn of_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
+        Self {
+            names: names.into_iter().map(str::to_owned).collect(),
+            starred: Vec::new(),
+        }
+    }
+
     pub(crate) fn matches(&self, name: &str) -> bool {
         self.names.contains(name) || self.starred.iter().any(|pattern| pattern.matches(name))
     }

@@ -7,7 +7,7 @@
 mod file;
 mod policy;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 
 use self::file::{FeaturesTable, ResponseTable, SchemaFile};
@@ -222,6 +222,18 @@ impl Schema {
             target: target.to_owned(),
             response: self.response.name.clone(),
         })
+    }
+
+    /// The same schema for a table of which only the columns `names` are features: no other column is read or can have
+    /// a table refused.
+    #[must_use]
+    pub fn only<'a>(mut self, names: impl IntoIterator<Item = &'a str>) -> Self {
+        let names: BTreeSet<&str> = names.into_iter().collect();
+        self.named_units
+            .retain(|name, _| names.contains(name.as_str()));
+        self.include = Some(Patterns::of_names(names));
+        self.exclude = Patterns::default();
+        self
     }
 
     /// The column to be explained.

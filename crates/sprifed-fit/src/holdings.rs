@@ -87,7 +87,12 @@ impl Holdings {
         };
         Ok(Self {
             n_clients,
-            most_records: u32::try_from(most).unwrap_or(u32::MAX),
+            // Where clients are protected, how many records they have is not published.
+            most_records: if by_client {
+                1
+            } else {
+                u32::try_from(most).unwrap_or(u32::MAX)
+            },
             rows: blocks.iter().map(rows).collect(),
             by_client,
         })

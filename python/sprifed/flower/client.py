@@ -5,7 +5,6 @@ that must outlive it is in the party's own state folder, sealed, and never in Fl
 """
 
 import os
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,9 +92,7 @@ app = ClientApp()
 @app.query()
 def answer(message: Message, context: Context) -> Message:
     """Answers one errand."""
-    started = time.perf_counter()
     errand = message.content[RECORD]["errand"]
     said = NodeSettings.of(context).machine().answer(errand, context.node_id)
-    seconds = time.perf_counter() - started
-    record = ConfigRecord({"answer": said, "seconds": seconds})
+    record = ConfigRecord({"answer": said})
     return Message(RecordDict({RECORD: record}), reply_to=message)

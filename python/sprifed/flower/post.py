@@ -40,8 +40,6 @@ class Exchange:
     answers: int = 0
     bytes_out: int = 0
     bytes_in: int = 0
-    slowest_party_seconds: float = 0.0
-    party_seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -203,7 +201,7 @@ class Post:
         exchange = self.exchanges[-1]
         try:
             record = reply.content[RECORD]
-            answer, seconds = record["answer"], float(record["seconds"])
+            answer = record["answer"]
             exchange.bytes_in += len(answer)
             party, reports, refusals = self.machine.open_answer(sent.node, sent.number, answer)
         except (KeyError, TypeError, ValueError) as error:
@@ -214,8 +212,6 @@ class Post:
             self._refuse(sent.node, f"{self.names[party]} is at node {at} already")
             return set()
         exchange.answers += 1
-        exchange.party_seconds += seconds
-        exchange.slowest_party_seconds = max(exchange.slowest_party_seconds, seconds)
         for refusal in refusals:
             LOG.info("%s refused an order: %s", self.names[party], refusal)
         for report in reports:

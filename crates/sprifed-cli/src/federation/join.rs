@@ -20,7 +20,7 @@ use sprifed_noise::Provenance;
 use sprifed_privacy::{shown_cost, shown_delta};
 use sprifed_query::RecordSource as _;
 use sprifed_secure_sum::{ClientId, IdentityKey};
-use sprifed_study::{Agreed, Digest, PartyKey, PartyReceipt, StudyParty};
+use sprifed_study::{Agreed, Derivation, Digest, PartyKey, PartyReceipt, StudyParty};
 use zeroize::Zeroizing;
 
 use super::address::host_of;
@@ -100,6 +100,7 @@ impl Join {
         check_client_tls(&tls, &folder.authority()).explained()?;
         let address = self.reachable(&folder, &invitation)?;
         self.refuse_rehearsal_key(&agreed)?;
+        refuse_underivable(&agreed)?;
         if self.check {
             return self.say_check(&agreed, me, &address, output);
         }
@@ -344,7 +345,7 @@ impl Join {
     pub(super) fn refuse_other_terms(&self, agreed: &Agreed, me: ClientId) -> Result<(), Failure> {
         let public = read_public_party(&self.identity.join("party.json"))?;
         let seat = agreed.agreement().parties.get(me.0 as usize);
-        seat.and_then(|seat| public.refuses(seat)).map_or(Ok(()), |problem| {
+        seat.and_then(|seat| public.refuses(seat, agreed.agreement().plan.unit)).map_or(Ok(()), |problem| {
             Err(Failure::outcome(
                 "sprifed::study::other-seat",
                 format!("this party does not take part: {problem}"),
@@ -456,6 +457,18 @@ fn refuse_other_seat(tls: &Identity, agreed: &Agreed, me: ClientId) -> Result<()
     ))
 }
 
+/// A study whose questions can not be derived would reserve a budget and ask nothing.
+fn refuse_underivable(agreed: &Arc<Agreed>) -> Result<(), Failure> {
+    let derived = Derivation::begin(Arc::clone(agreed));
+    derived.map(drop).map_err(|error| {
+        Failure::outcome(
+            "sprifed::study::underivable",
+            format!("the questions of this study can not be derived: {error}"),
+            "ask the coordinator for a study that `sprifed study init` of this version wrote; nothing was spent",
+        )
+    })
+}
+
 /// What was agreed on stays beside what came of it.
 fn keep_invitation(folder: &InvitationFolder, state: &Path) -> Result<(), Failure> {
     let kept = InvitationFolder(state.to_owned()).document();
@@ -487,7 +500,7 @@ fn state_lost(path: &Path) -> Failure {
 }
 
 /// The file with the secret of this party in a study.
-const KEY: &str = "party.key";
+pub(super) const KEY: &str = "party.key";
 
 /// The key of this study as it is on the disk.
 fn stored_key(path: &Path, agreed: &Agreed) -> Result<PartyKey, Failure> {

@@ -9,11 +9,13 @@ use clap::Args;
 use serde_json::json;
 use sprifed_net::{
     Cost, CountedJournal, Journal as _, JournalView, LifetimeLine, Protection, SqliteJournal,
+    erase_private,
 };
 use sprifed_privacy::{shown_cost, shown_delta};
 use sprifed_study::{Agreed, JournalLine, charged_by};
 
 use super::coordinate::read_study;
+use super::join::KEY;
 use super::party_ledger::{homes, ledger_place};
 use super::party_machine::{read_journal, to_bytes};
 use super::party_status::is_of_one_study;
@@ -58,6 +60,15 @@ impl Leave {
         if !lines.contains(&JournalLine::Left) {
             journal.append(&to_bytes(&JournalLine::Left)).explained()?;
         }
+        // It answers nothing more: what hid its part is not needed any more.
+        for (number, line) in (0..).zip(&lines) {
+            if let JournalLine::Uploaded { sum, .. } = line {
+                let (sum, message) = (*sum, Vec::new());
+                let erased = to_bytes(&JournalLine::Uploaded { sum, message });
+                journal.erase(number, &erased).explained()?;
+            }
+        }
+        erase_private(&self.folder.join(KEY)).explained()?;
         let mut ledger = place.open().explained()?;
         ledger.leave(&study, cost).explained()?;
         drop(ledger);

@@ -87,16 +87,20 @@ impl PublicParty {
 
     /// Why the seat that a coordinator gave this party is not the one it asked for, if so.
     #[must_use]
-    pub fn refuses(&self, seat: &Party) -> Option<String> {
+    pub fn refuses(&self, seat: &Party, unit: PrivacyUnit) -> Option<String> {
         if seat.name != self.name {
             let (found, required) = (&seat.name, &self.name);
             return Some(format!(
                 "the study calls it {found:?}, but its name is {required:?}"
             ));
         }
-        (seat.units > self.records).then(|| {
-            let (found, most) = (seat.units, self.records);
-            format!("the study asks for up to {found} records, but it said that it contributes at most {most}")
+        let (found, required) = (seat.units, units(self, unit));
+        (found != required).then(|| {
+            // A smaller number would tell a coordinator by a refusal how many records there are.
+            format!(
+                "the study has room for {found} of its {unit}s, but it said {required}",
+                unit = unit.words()
+            )
         })
     }
 }
@@ -146,7 +150,6 @@ impl Draft {
     /// When names repeat, a key is one of a rehearsal, or the study has no plan.
     pub fn agreement(self, coordinator: Digest, nonce: Digest) -> Result<Agreement, Failure> {
         let schema = self.data.schema()?;
-        refuse_client_column(&schema)?;
         self.check_parties()?;
         let unit = match schema.unit() {
             DataUnit::Client => PrivacyUnit::Client,
@@ -253,19 +256,5 @@ pub fn check_party_name(name: &str) -> Result<(), Failure> {
         "sprifed::study::illegal-name",
         format!("{name:?} is no name; up to 60 letters, digits, `-` and `_` are required"),
         "choose another name",
-    ))
-}
-
-/// Between parties the party is the client.
-fn refuse_client_column(schema: &Schema) -> Result<(), Failure> {
-    let Some(column) = schema.client() else {
-        return Ok(());
-    };
-    Err(Failure::usage(
-        "sprifed::study::client-column",
-        format!(
-            "the schema names the client column `{column}`, but in a study between parties each party is one client"
-        ),
-        "remove `client` and `max_per_client` from the schema; `unit` stays",
     ))
 }

@@ -17,6 +17,20 @@ pub struct DataTerms {
     pub features: Vec<String>,
 }
 
+/// Between parties each party is one client, or each record is a unit of its own.
+fn refuse_client_column(schema: &Schema) -> Result<(), Failure> {
+    let Some(column) = schema.client() else {
+        return Ok(());
+    };
+    Err(Failure::usage(
+        "sprifed::study::client-column",
+        format!(
+            "the schema names the client column `{column}`, but in a study between parties each party is one client"
+        ),
+        "remove `client` and `max_per_client` from the schema; `unit` stays; nothing was spent",
+    ))
+}
+
 impl DataTerms {
     /// The terms of an agreement.
     ///
@@ -32,16 +46,20 @@ impl DataTerms {
         })
     }
 
-    /// The schema, parsed.
+    /// The schema by which a party reads its table: the response and the features of the study, and no other column.
+    ///
+    /// # Guarantee
+    /// Which records count does not depend on other records. A client column with a limit would make it so.
     ///
     /// # Errors
-    /// When it is none.
+    /// When it is none, or it names a client column.
     pub fn schema(&self) -> Result<Schema, Failure> {
-        Ok(Schema::parse(&self.schema).map_err(DataError::from)?)
+        let schema = Schema::parse(&self.schema).map_err(DataError::from)?;
+        refuse_client_column(&schema)?;
+        Ok(schema.only(self.features.iter().map(String::as_str)))
     }
 
-    /// All columns that a study with these terms reads: the response, the features, and every other column that
-    /// the schema names.
+    /// All columns that a study with these terms reads: the response and the features.
     ///
     /// # Errors
     /// When the schema is none.
@@ -49,8 +67,7 @@ impl DataTerms {
         let schema = self.schema()?;
         let mut columns = vec![schema.response().name().to_owned()];
         let mut known: BTreeSet<&str> = BTreeSet::from([schema.response().name()]);
-        let others = self.features.iter().map(String::as_str);
-        for name in others.chain(schema.named_features()).chain(schema.client()) {
+        for name in self.features.iter().map(String::as_str) {
             if known.insert(name) {
                 columns.push(name.to_owned());
             }
@@ -73,3 +90,6 @@ impl DataTerms {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,8 +17,8 @@ use sprifed_net::{
 use sprifed_noise::Provenance;
 use sprifed_secure_sum::{ClientId, IdentityKey};
 use sprifed_study::{
-    Agreed, Agreement, Digest, JournalLine, Order, PartyEffect, PartyKey, PartyReceipt, Report,
-    StudyParty,
+    Agreed, Agreement, CannotJoin, Declined, Digest, JournalLine, Order, PartyEffect, PartyKey,
+    PartyReceipt, Report, StudyParty,
 };
 use zeroize::Zeroizing;
 
@@ -192,7 +192,9 @@ impl PartyMachine {
             Failure::unusable(path.display().to_string(), error, "a party.json")
         })?;
         let seat = agreed.agreement().parties.get(me.0 as usize);
-        if let Some(problem) = seat.and_then(|seat| public.refuses(seat)) {
+        if let Some(problem) =
+            seat.and_then(|seat| public.refuses(seat, agreed.agreement().plan.unit))
+        {
             return Ok(Err(problem));
         }
         if public.simulated && agreed.agreement().noise != Provenance::Simulated {
@@ -216,6 +218,10 @@ impl PartyMachine {
 
 fn declined(identity: &IdentityKey, agreed: &Agreed, me: ClientId, reason: &str) -> Vec<u8> {
     Report::declined(identity, agreed, me, reason).encode()
+}
+
+fn is_released(order: &[u8]) -> bool {
+    matches!(Order::decode(order), Ok(Order::Released(_)))
 }
 
 fn check_address(errand: &Errand, agreed: &Agreed, node: u64, me: ClientId) -> Result<(), Failure> {
@@ -270,6 +276,11 @@ impl Visit<'_> {
         let (mut party, told) = match self.rebuild(errand, &mut state)? {
             Ok(rebuilt) => rebuilt,
             Err(reason) => {
+                // It takes no part, but follows what is released, so that it can check the receipt.
+                for order in errand.orders.iter().filter(|order| is_released(order)) {
+                    state.remember(order);
+                }
+                self.seal.close(&state)?;
                 answer.reports.push(self.declined(&reason));
                 return Ok(None);
             }
@@ -298,7 +309,10 @@ impl Visit<'_> {
                         }
                     }
                     PartyEffect::Send(report) => answer.reports.push(report),
-                    PartyEffect::Ended(ended) => receipt = Some(ended),
+                    PartyEffect::Ended(ended) => {
+                        state.replace_secret("");
+                        receipt = Some(ended);
+                    }
                 }
             }
         }
@@ -356,6 +370,10 @@ impl Visit<'_> {
         );
         let mut party = match joined {
             Ok(party) => party,
+            // The coordinator hears nothing that was read off the table.
+            Err(CannotJoin::Declined(
+                Declined::TooManyUnits { .. } | Declined::OtherFeatures { .. },
+            )) => return Ok(Err("its table is not what was agreed on".to_owned())),
             Err(declined) => return Ok(Err(declined.to_string())),
         };
         let mut lines = Vec::new();

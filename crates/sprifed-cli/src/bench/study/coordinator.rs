@@ -53,7 +53,7 @@ pub(super) fn free_port() -> Result<u16, Failure> {
 impl Coordinator {
     pub(super) fn start(study: &Path, log: &Path) -> Result<Self, Failure> {
         let invitation = json_at(&study.join("invitation.json"))?;
-        let address = invitation["address"].as_str().unwrap_or_default();
+        let address = invitation["reach"]["address"].as_str().unwrap_or_default();
         let port = address.rsplit(':').next().unwrap_or_default().to_owned();
         let log = File::create(log).map_err(|error| refuse(format!("no log: {error}")))?;
         let mut command = ourselves()?;
