@@ -176,7 +176,15 @@ fn a_seat_that_was_not_asked_for_is_refused() {
     let stage = Stage::new("seat", small());
     let path = stage.party(0).join("party.json");
     for (change, words) in [
-        ("\"records\": 59", "up to 60 records"),
+        (
+            "\"records\": 59",
+            "room for 60 of its records, but it said 59",
+        ),
+        // A smaller seat would tell the coordinator by a refusal how many records there are.
+        (
+            "\"records\": 61",
+            "room for 60 of its records, but it said 61",
+        ),
         ("\"name\": \"other\"", "calls it"),
     ] {
         let text = fs::read_to_string(&path).unwrap();
