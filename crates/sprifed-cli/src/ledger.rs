@@ -107,7 +107,7 @@ pub(crate) fn note_unmarked(bound: &Bound, table: &Path, output: &Output) {
     if let Some(why) = &bound.unmarked {
         output.note(&format!(
             "no mark could be put beside `{}` ({why}): another ledger over the same table will not be noticed. Set {VARIABLE} \
-             for everybody who works with it",
+             for every program that works with it",
             table.display()
         ));
     }

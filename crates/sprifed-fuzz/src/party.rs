@@ -32,7 +32,7 @@ struct Victim {
     /// By sum.
     uploads: BTreeMap<u32, Vec<u8>>,
     signed: Option<Digest>,
-    /// What it sent and nobody has taken yet.
+    /// What it sent and the coordinator has not taken yet.
     sent: Vec<Vec<u8>>,
 }
 

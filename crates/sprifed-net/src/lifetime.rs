@@ -11,7 +11,7 @@
 //!
 //! Costs are added up for each kind: a unit of privacy under a relation of neighbours. A study of another
 //! kind counts in a total as far as it says something of that kind (see `steps`). A study without secret noise
-//! protects nobody, so it is kept in the list and in no total.
+//! protects no record, so it is kept in the list and in no total.
 
 use serde::{Deserialize, Serialize};
 use sprifed_privacy::{PrivacyUnit, Relation};

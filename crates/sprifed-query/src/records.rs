@@ -21,7 +21,7 @@ pub enum IllegalRecords {
     /// There is nothing to learn from.
     #[error("there are no records or no features; at least one of each is required")]
     Empty,
-    /// Nobody said of every record whether it counts.
+    /// It is not said of every record whether it counts.
     #[error("{found} marks say which of the {records} records count; one for each is required")]
     Presence {
         /// How many marks there are.

@@ -48,7 +48,7 @@ impl KemKey {
         Box::new(self.0.encapsulation_key().to_bytes().into())
     }
 
-    /// What `ciphertext` encapsulates, or what nobody else knows if it is none for this key.
+    /// What `ciphertext` encapsulates, or a secret of this key alone if it is none for this key.
     pub(crate) fn open(&self, ciphertext: &[u8; CIPHERTEXT_BYTES]) -> Encapsulated {
         let ciphertext: Ciphertext<MlKem768> = Array(*ciphertext);
         let mut shared = self.0.decapsulate(&ciphertext);

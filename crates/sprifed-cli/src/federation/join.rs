@@ -160,7 +160,7 @@ impl Join {
         };
         let line = LifetimeLine::of(&agreed).over(bound.data);
         lifetime.reserve(&line).explained()?;
-        // Other studies of this party need it too; nobody else joins this one while its journal is open.
+        // Other studies of this party need it too; no other process joins this one while its journal is open.
         drop(lifetime);
         let read = self.read_own_records(&agreed, me);
         if read.is_err() && !is_known {

@@ -14,7 +14,7 @@ const INVITATION: &str = "invitation";
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Invitation {
-    /// What everybody agrees on, with the roster of all parties' keys.
+    /// What all parties agree on, with the roster of all parties' keys.
     pub agreement: Agreement,
     /// Where the coordinator is.
     pub reach: Reach,

@@ -161,7 +161,7 @@ impl<M: CoordinatorMachine> Shared<M> {
         Arc::clone(&status)
     }
 
-    /// Who is connected, in the order of the roster: whoever has a connection now, or computes and has said neither
+    /// Who is connected, in the order of the roster: a party that has a connection now, or computes and has said neither
     /// good-bye nor broken off. Notices are kept for longer, for those who come back.
     pub(crate) fn connected(&self) -> Vec<bool> {
         let outboxes = self.outboxes.lock().unwrap_or_else(PoisonError::into_inner);

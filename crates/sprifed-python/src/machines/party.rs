@@ -144,7 +144,7 @@ impl PartyMachine {
                     let bound = place.bind(&ledger, &self.data, &[])?;
                     ledger.reserve(&LifetimeLine::of(&agreed).over(bound.data))?;
                 }
-                // From here on something may be sent; whoever looks for lost studies sees it without a key.
+                // From here on something may be sent; a search for lost studies sees it without a key.
                 replace_private(&begun_mark(&folder), b"")?;
                 let answered = ledger.answered(&study.to_string())?;
                 drop(ledger);

@@ -8,7 +8,7 @@ use crate::world::{CONTEXT, World, noised, participation, seed};
 /// The context that the second group is told.
 const OTHER: [u8; 32] = [8; 32];
 
-/// Everybody has uploaded to sum 0, the last `n_others` of six in another context.
+/// All clients have uploaded to sum 0, the last `n_others` of six in another context.
 fn two_stories(n_others: u32) -> World {
     uploaded_in(seed, |id| if id < N - n_others { CONTEXT } else { OTHER })
 }
@@ -17,7 +17,7 @@ fn two_stories(n_others: u32) -> World {
 fn two_groups_in_two_contexts_open_neither() {
     let mut world = two_stories(3);
     let (uploads, confirmations) = confirm(&mut world, |_| without(&[]));
-    assert_eq!(confirmations.len(), 6, "everybody confirms the same set");
+    assert_eq!(confirmations.len(), 6, "all clients confirm the same set");
     let mut bodies: Vec<_> = confirmations.iter().map(|c| c.body.clone()).collect();
     bodies.sort_unstable();
     bodies.dedup();

@@ -7,7 +7,7 @@ use sprifed_secure_sum::*;
 use crate::equivocation::sent;
 use crate::world::{World, participation};
 
-/// Everybody has published keys and been told the directory, and nothing of it has left.
+/// All clients have published keys and been told the directory, and nothing of it has left.
 fn agreeing() -> World {
     let mut world = World::new(participation(6, 4, 1), 3, 16, 2);
     world.deliver(&[]);

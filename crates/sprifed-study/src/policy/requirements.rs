@@ -15,7 +15,7 @@ impl Policy {
     /// `spent`.
     ///
     /// A study with simulated noise is held to the same limits, as a rehearsal should be; what it
-    /// costs is not to be counted afterwards, because it protects nobody.
+    /// costs is not to be counted afterwards, because it protects no record.
     #[must_use]
     pub fn violations(
         &self,

@@ -9,7 +9,6 @@ const FOLDERS: [&str; 6] = [
     "/home/",
     "/root/",
     "/tmp/",
-    "/work/",
     "C:\\Users\\",
 ];
 

@@ -66,7 +66,7 @@ impl Fork {
 impl Lie for Fork {
     fn tell(&mut self, party: u32, order: &[u8]) -> Vec<Vec<u8>> {
         let decoded = Order::decode(order).unwrap();
-        // At the end everybody is shown the receipt of the first transcript.
+        // At the end each party is shown the receipt of the first transcript.
         let is_end = matches!(decoded, Order::Ended { .. });
         if let (Order::Released(released), false) = (decoded, self.is_forked) {
             self.fork(released);

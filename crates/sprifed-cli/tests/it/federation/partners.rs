@@ -78,7 +78,7 @@ fn join(stage: &Stage, study: &str) -> Command {
 fn a_coordinator_that_invents_hospitals_is_refused() {
     let stage = Stage::new("sybils", small());
     let keys = invent(&stage);
-    // As JSON, with everybody's name and key.
+    // As JSON, with the name and key of each party.
     let (code, answer) = said(join(&stage, "sybils").args(["--check", "--json"]));
     assert_eq!(code, Some(1), "{answer}");
     assert_eq!(answer["allowed"], false);

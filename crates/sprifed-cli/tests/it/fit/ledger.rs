@@ -45,7 +45,7 @@ fn fits_are_entered_added_up_and_refused_at_the_limit() {
     );
     assert_eq!(folder.read("model.json"), model, "nothing was released");
     assert!((total(&folder) - twice).abs() < 1e-12);
-    // Simulated noise protects nobody: it is listed and in no total.
+    // Simulated noise protects no record: it is listed and in no total.
     let ended = fit(&folder, &format!("{entered} --simulate-noise 1"));
     assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
     assert!((total(&folder) - twice).abs() < 1e-12);

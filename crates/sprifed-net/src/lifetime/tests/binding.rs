@@ -1,4 +1,4 @@
-//! One ledger for a table, whoever asks.
+//! One ledger for a table, for every program that asks.
 
 use std::fs;
 use std::path::PathBuf;
