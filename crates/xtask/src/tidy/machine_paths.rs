@@ -4,13 +4,7 @@ use crate::finding::Finding;
 use crate::repository::Repository;
 use crate::tidy::spells_the_rules;
 
-const FOLDERS: [&str; 6] = [
-    "/Users/",
-    "/home/",
-    "/root/",
-    "/tmp/",
-    "C:\\Users\\",
-];
+const FOLDERS: [&str; 5] = ["/Users/", "/home/", "/root/", "/tmp/", "C:\\Users\\"];
 
 pub(super) fn check(repository: &Repository) -> Vec<Finding> {
     let mut findings = Vec::new();
