@@ -97,6 +97,14 @@ pub struct Plan {
     pub steps: Vec<PlannedStep>,
 }
 
+impl PlannedBlock {
+    /// Whether values become integers of this grid without bias: a plan that came from outside may say anything.
+    #[must_use]
+    pub fn has_legal_grid(&self) -> bool {
+        (1.0..=f64::from(MOST_STEPS)).contains(&self.steps)
+    }
+}
+
 impl PlannedSum {
     /// Whether these questions are what was planned: one for each block, of its size, or smaller
     /// where only the norm is bounded (the rest of the block is then zero).

@@ -470,7 +470,19 @@ fn participation_of(agreement: &Agreement) -> Result<Participation, IllegalAgree
 
 fn sums_of(plan: &Plan) -> Result<Vec<PlannedSum>, IllegalAgreement> {
     let sum_of = |(step, planned): (usize, &PlannedStep)| match planned {
-        PlannedStep::Sum(sum) => Ok(sum.clone()),
+        PlannedStep::Sum(sum) => {
+            let wrong = sum.blocks.iter().find(|block| !block.has_legal_grid());
+            wrong.map_or_else(
+                || Ok(sum.clone()),
+                |block| {
+                    Err(IllegalAgreement::Contradiction {
+                        what: "the number of integers for one unit of a block",
+                        found: block.steps.to_string(),
+                        required: "a number from 1 to 4194304".to_owned(),
+                    })
+                },
+            )
+        }
         PlannedStep::Choice(_) => Err(IllegalAgreement::Choice { step }),
     };
     plan.steps.iter().enumerate().map(sum_of).collect()

@@ -390,9 +390,7 @@ impl<R: RecordSource> StudyParty<R> {
                 required: format!("{required}, as this party was shown,"),
             });
         }
-        if let Some(stated) = &receipt.receipt.fit
-            && !same_fit(Some(stated), self.derivation.fit())
-        {
+        if !same_fit(receipt.receipt.fit.as_ref(), self.derivation.fit()) {
             return Err(OrderRefused::OtherModel);
         }
         let charged = self.ledger().spent().map(|spent| spent.epsilon());

@@ -261,3 +261,15 @@ fn repetitions_raise_the_ceiling_and_have_sums_of_their_own() {
     assert_eq!(once.sum_number(0, 1), None);
     assert_eq!(once.step_of(steps), None);
 }
+
+#[test]
+fn a_plan_whose_grid_holds_no_integers_is_refused() {
+    for steps in [0.0, -1.0, 1e-40, 1e300, f64::NAN] {
+        let mut wrong = agreement(TestStudy::default());
+        if let Some(PlannedStep::Sum(sum)) = wrong.plan.steps.last_mut() {
+            sum.blocks[0].steps = steps;
+        }
+        let refused = Agreed::new(wrong).expect_err("refused").to_string();
+        assert!(refused.contains("integers for one unit"), "{refused}");
+    }
+}

@@ -333,8 +333,15 @@ fn a_receipt_with_another_model_or_transcript_is_not_signed() {
     let mut other_model = honest.clone();
     other_model.fit.as_mut().expect("a model").model.terms[0].1 += 1e-9;
     let mut no_model = honest.clone();
-    no_model.transcript = Digest([1; 32]);
-    for (receipt, is_good) in [(honest, true), (other_model, false), (no_model, false)] {
+    no_model.fit = None;
+    let mut other_transcript = honest.clone();
+    other_transcript.transcript = Digest([1; 32]);
+    for (receipt, is_good) in [
+        (honest, true),
+        (other_model, false),
+        (no_model, false),
+        (other_transcript, false),
+    ] {
         let mut alone = Alone::join(&study, watched(), &[]);
         for order in orders
             .iter()
