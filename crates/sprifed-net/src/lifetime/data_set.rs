@@ -47,15 +47,45 @@ pub struct Bound {
     pub unmarked: Option<String>,
 }
 
-/// The folder of the ledger that accounts for `table`, as the mark beside it says.
+/// The folder of the ledger that accounts for `table`: the mark beside it says so, or a ledger that is marked beside
+/// another table of the folder knows its content, as of a table that was copied or renamed.
 ///
 /// # Errors
-/// If there is a mark that can not be read.
+/// If a mark or a marked ledger can not be read: it may account for the table.
 pub fn ledger_beside(table: &Path) -> Result<Option<PathBuf>, StoreError> {
     let Some(path) = mark_of(table) else {
         return Ok(None);
     };
-    Ok(read(&path)?.map(|mark| mark.ledger))
+    if let Some(mark) = read(&path)? {
+        return Ok(Some(mark.ledger));
+    }
+    let known = known_by_content(table, marks_beside(table), &mut Vec::new())?;
+    Ok(known.map(|(folder, _)| folder))
+}
+
+/// The first of the ledgers in `folders` that knows the content of `table`, and under which name; those in `asked` are
+/// not asked again.
+fn known_by_content(
+    table: &Path,
+    folders: Vec<PathBuf>,
+    asked: &mut Vec<PathBuf>,
+) -> Result<Option<(PathBuf, String)>, StoreError> {
+    for folder in folders {
+        if asked.contains(&real(&folder)) {
+            continue;
+        }
+        asked.push(real(&folder));
+        let view = LifetimeLedger::look_into(&folder.join(LEDGER))?;
+        let fingerprint = fingerprint_of(&view, table)?;
+        let known = view.lines().iter().filter_map(|line| line.data.as_ref());
+        let known = known
+            .into_iter()
+            .find(|data| data.fingerprint == fingerprint);
+        if let Some(known) = known {
+            return Ok(Some((folder, known.name.clone())));
+        }
+    }
+    Ok(None)
 }
 
 impl LedgerPlace {
@@ -77,32 +107,19 @@ impl LedgerPlace {
             self.check(&mark, &path, ledger, table)?;
         }
         let mut asked = vec![real(self.folder())];
-        for folder in marks_beside(table)
+        // The marks of other tables may name a ledger from before it was moved, and a configured one may not be there yet.
+        let is_there = |folder: &PathBuf| fs::metadata(folder.join(LEDGER)).is_ok();
+        let folders = marks_beside(table)
             .into_iter()
             .chain(others.iter().cloned())
-        {
-            if asked.contains(&real(&folder)) {
-                continue;
-            }
-            asked.push(real(&folder));
-            // One that can not be read knows nothing that could be asked.
-            let Ok(view) = LifetimeLedger::look_into(&folder.join(LEDGER)) else {
-                continue;
-            };
-            let fingerprint = fingerprint_of(&view, table)?;
-            let known = view.lines().iter().filter_map(|line| line.data.as_ref());
-            if let Some(known) = known
-                .into_iter()
-                .find(|data| data.fingerprint == fingerprint)
-            {
-                let why = format!(
-                    "it has the content of {:?}, which is there already",
-                    known.name
-                );
-                return Err(elsewhere(table, &folder, &why));
+            .filter(is_there);
+        match known_by_content(table, folders.collect(), &mut asked)? {
+            None => Ok(()),
+            Some((folder, name)) => {
+                let why = format!("it has the content of {name:?}, which is there already");
+                Err(elsewhere(table, &folder, &why))
             }
         }
-        Ok(())
     }
 
     /// Binds `table` to this ledger: puts the mark beside it, and says what goes into the ledger.

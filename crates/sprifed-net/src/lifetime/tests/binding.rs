@@ -148,3 +148,21 @@ fn a_study_that_only_the_other_runtime_knows_is_missed() {
     assert!(said.contains("knows 0 studies"), "{said}");
     assert!(said.contains("study-0123456789abcdef"), "{said}");
 }
+
+#[test]
+fn a_renamed_or_copied_table_is_known_by_its_content_without_a_ledger_at_hand() {
+    let world = World::new("renamed");
+    world.bind("north", &world.table, &[]).expect("bound");
+    let north = fs::canonicalize(world.folder.0.join("north")).expect("there");
+    for name in ["copy.csv", "renamed.csv"] {
+        let other = world.table.with_file_name(name);
+        fs::copy(&world.table, &other).expect("a copy");
+        assert_eq!(ledger_beside(&other).expect("read"), Some(north.clone()));
+    }
+    let other = world.table.with_file_name("other.csv");
+    fs::write(&other, "y,x\n1,2\n").expect("written");
+    assert_eq!(ledger_beside(&other).expect("read"), None);
+    // What a ledger that is marked here says can not be asked: it may account for the table.
+    fs::remove_dir_all(&north).expect("removed");
+    ledger_beside(&other).expect_err("the ledger is gone");
+}
