@@ -3,6 +3,7 @@
 
 mod coordinator;
 mod phases;
+mod wire;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -54,6 +55,8 @@ struct Row {
     coordinator_cpu_seconds: f64,
     /// Of this process: all parties.
     parties_cpu_seconds: f64,
+    /// On the loopback device, both directions together; not known on every system.
+    wire_mebibytes: Option<f64>,
     seconds_by_phase: Phases,
 }
 
@@ -89,11 +92,15 @@ impl Study {
         let study = folder.join("study");
         let log = folder.join("coordinator.log");
         let coordinator = Coordinator::start(&study, &log)?;
-        let (begun, cpu) = (Instant::now(), cpu_clock::now());
+        let (begun, cpu, carried) = (Instant::now(), cpu_clock::now(), wire::carried());
         let finished = run_crowd(&study)?;
         let parties_cpu_seconds = cpu_clock::now().saturating_sub(cpu).as_secs_f64();
         let used = coordinator.finish()?;
         let seconds = begun.elapsed().as_secs_f64();
+        #[expect(clippy::cast_precision_loss, reason = "far below 2^53 bytes")]
+        let wire_mebibytes = wire::carried()
+            .zip(carried)
+            .map(|(after, before)| after.saturating_sub(before) as f64 / 1_048_576.0);
         let receipt = json_at(&study.join("result/receipt.json"))?;
         let sums = receipt["receipt"]["sums"].as_array().map_or(0, Vec::len);
         let phases = read_phases(&log)?;
@@ -109,6 +116,7 @@ impl Study {
             coordinator_peak_mebibytes: used.peak_kibibytes / 1024.0,
             coordinator_cpu_seconds: used.cpu_seconds,
             parties_cpu_seconds,
+            wire_mebibytes,
             seconds_by_phase: phases,
         })
     }
@@ -196,6 +204,7 @@ fn to_text(report: &Report) -> String {
         "peak MiB",
         "CPU s",
         "parties' CPU s",
+        "wire MiB",
     ];
     let mut rows = vec![heading.map(str::to_owned).to_vec()];
     rows.extend(report.rows.iter().map(|row| {
@@ -219,10 +228,13 @@ fn to_text(report: &Report) -> String {
             row.parties_cpu_seconds,
         ];
         cells.extend(figures.map(|figure| format!("{figure:.1}")));
+        let wire = row.wire_mebibytes;
+        cells.push(wire.map_or("unknown".to_owned(), |wire| format!("{wire:.2}")));
         cells
     }));
     let mut text = table(&rows);
-    text += "peak and CPU: the coordinator's process. Phases: seconds from the close of the one before\n";
+    text += "peak and CPU: the coordinator's process. Phases: seconds from the close of the one before. \
+             Wire: all bytes of the loopback device\n";
     if !report.is_optimised {
         text += "this build is not optimised, so the figures mean nothing: use --release\n";
     }
