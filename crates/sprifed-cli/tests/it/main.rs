@@ -12,6 +12,7 @@ mod delta;
 mod experiment;
 mod federation;
 mod fit;
+mod golden;
 mod help;
 mod paper;
 mod plan;
