@@ -32,8 +32,8 @@ pub use party::{CannotJoin, OrderRefused, PartyEffect, StudyParty};
 pub use party_key::{PartyKey, StoredKeyError};
 pub use policy::{Applicant, Day, Forbidden, NotADay, Policy, SpentBefore, Violation};
 pub use receipt::{
-    Guarantee, Outcome, PartyReceipt, PartyStatement, Problem, Receipt, SignedReceipt, SumRecord,
-    Verified,
+    Guarantee, Outcome, PartyReceipt, PartyStatement, Problem, Receipt, SignedReceipt, SumContents,
+    SumRecord, Verified,
 };
 pub use transcript::{Released, Transcript};
 pub use wire::{Order, Report, Unreadable};

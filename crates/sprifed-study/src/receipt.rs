@@ -14,11 +14,13 @@ use crate::agreement::{Agreed, Agreement};
 use crate::derivation::Derivation;
 use crate::hexadecimal::{Digest, Signature};
 
+mod contents;
 mod verify;
 
 #[cfg(test)]
 mod tests;
 
+pub use contents::SumContents;
 pub use verify::{Problem, Verified};
 
 /// What a coordinator's and a party's signature for a receipt are about.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use sprifed_noise::Provenance;
+use sprifed_privacy::{shown_cost, shown_delta};
 
 use super::columns::matches;
 use super::{Applicant, Policy, SpentBefore, Violation};
@@ -111,7 +112,7 @@ impl Policy {
             found,
             ceiling <= self.largest_epsilon_per_study,
             "the most that the study can cost",
-            || format!("epsilon = {ceiling}"),
+            || format!("epsilon = {}", ceiling.shown()),
             || format!("at most {}", self.largest_epsilon_per_study),
         );
         let total = spent.epsilon + ceiling.get();
@@ -120,26 +121,29 @@ impl Policy {
             total <= self.largest_epsilon_in_total.get(),
             "the cost of this and all earlier studies",
             || {
-                let before = spent.epsilon;
+                let (total, before) = (shown_cost(total), shown_cost(spent.epsilon));
                 format!("epsilon = {total}, of which {before} is reserved or spent")
             },
             || format!("at most {}", self.largest_epsilon_in_total),
         );
-        let delta = agreed.ceiling().delta().get();
+        let delta = agreed.ceiling().delta();
         require(
             found,
-            delta <= self.largest_delta,
+            delta.get() <= self.largest_delta,
             "delta",
-            || delta.to_string(),
-            || format!("at most {}", self.largest_delta),
+            || delta.shown(),
+            || format!("at most {}", written(&self.largest_delta)),
         );
-        let total = spent.delta + delta;
+        let total = spent.delta + delta.get();
         require(
             found,
             total <= self.largest_delta_in_total,
             "the delta of this and all earlier studies",
-            || format!("{total:e}, of which {:e} is reserved or spent", spent.delta),
-            || format!("at most {:e}", self.largest_delta_in_total),
+            || {
+                let (total, before) = (shown_delta(total), shown_delta(spent.delta));
+                format!("{total}, of which {before} is reserved or spent")
+            },
+            || format!("at most {}", written(&self.largest_delta_in_total)),
         );
     }
 

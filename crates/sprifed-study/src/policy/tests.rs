@@ -126,6 +126,46 @@ fn everything_else_is_refused_with_its_reason() {
 }
 
 #[test]
+fn costs_are_short_and_rounded_up_and_limits_stand_as_they_were_written() {
+    let study = agreed(TestStudy::default());
+    let mut policy = generous();
+    policy.largest_epsilon_per_study = Epsilon::try_from(2.5).expect("legal");
+    policy.largest_epsilon_in_total = Epsilon::try_from(10.0).expect("legal");
+    policy.largest_delta = 1e-7;
+    policy.largest_delta_in_total = 2.5e-7;
+    let spent = SpentBefore {
+        epsilon: 0.1 + 0.2,
+        delta: 3e-7 / 1.1,
+    };
+    let found = violations(&policy, &study, spent);
+    let (most, delta) = (study.ceiling().epsilon(), study.ceiling().delta());
+    let shown: Vec<(&str, &str)> = found
+        .iter()
+        .map(|violation| (violation.found.as_str(), violation.required.as_str()))
+        .collect();
+    let total = sprifed_privacy::shown_cost(most.get() + spent.epsilon);
+    let total_delta = sprifed_privacy::shown_delta(delta.get() + spent.delta);
+    assert_eq!(
+        shown,
+        [
+            (format!("epsilon = {}", most.shown()).as_str(), "at most 2.5"),
+            (
+                format!("epsilon = {total}, of which 0.3001 is reserved or spent").as_str(),
+                "at most 10"
+            ),
+            (delta.shown().as_str(), "at most 1e-7"),
+            (
+                format!("{total_delta}, of which 2.728e-7 is reserved or spent").as_str(),
+                "at most 2.5e-7"
+            ),
+        ]
+    );
+    // Nothing before is nothing, not a number with an exponent.
+    let found = violations(&policy, &study, SpentBefore::default());
+    assert!(found[3].found.ends_with("of which 0 is reserved or spent"));
+}
+
+#[test]
 fn repetitions_count_before_they_are_needed() {
     let study = agreed(TestStudy {
         repeats: 2,
