@@ -11,7 +11,8 @@ mod report;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use sprifed_data::{DataError, LoadCounts, Schema, Table, read_schema, read_table};
+use sprifed_schema::Schema;
+use sprifed_tables::{DataError, LoadCounts, Table, read_schema, read_table};
 use sprifed_fit::{Request, Secret, Study, no_schema};
 use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{Delta, Epsilon};

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use serde_json::json;
-use sprifed_data::{CheckReport, PLACEHOLDER, check, draft_schema_for};
+use sprifed_schema::{CheckReport, PLACEHOLDER};
+use sprifed_tables::{check, draft_schema_for};
 
 use crate::failure::Failure;
 use crate::files::Destination;

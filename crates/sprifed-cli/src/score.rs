@@ -6,7 +6,8 @@
 use std::path::Path;
 
 use serde::Serialize;
-use sprifed_data::{RawColumns, Transform, read_columns, read_raw_columns};
+use sprifed_schema::Transform;
+use sprifed_tables::{RawColumns, read_columns, read_raw_columns};
 
 use crate::failure::Failure;
 use crate::model::Model;

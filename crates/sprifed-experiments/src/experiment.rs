@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use sprifed_data::DataError;
+use sprifed_tables::DataError;
 use sprifed_privacy::IllegalQuantity;
 use sprifed_simulate::TrialError;
 

@@ -3,7 +3,8 @@
 use core::fmt;
 
 use serde::Serialize;
-use sprifed_data::{DataError, PLACEHOLDER};
+use sprifed_schema::PLACEHOLDER;
+use sprifed_tables::DataError;
 use sprifed_privacy::{
     IllegalFraction, IllegalParticipation, IllegalQuantity, Uncertifiable, Unplannable,
 };

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use sprifed_data::{ClientIndex, DataError, Outline, PrivacyUnit, Schema};
+use sprifed_schema::{PrivacyUnit, Schema};
+use sprifed_tables::{ClientIndex, DataError, Outline};
 use sprifed_privacy::NoiseOrigin;
 use sprifed_query::{Record, RecordSource};
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sprifed_data::{Mapping, MissingPolicy, Transform};
+use sprifed_schema::{Mapping, MissingPolicy, Transform};
 use sprifed_noise::Provenance;
 use sprifed_privacy::{LedgerRecord, PrivacyUnit};
 use sprifed_query::Plan;

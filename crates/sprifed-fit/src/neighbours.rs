@@ -9,7 +9,8 @@ mod tables;
 
 use std::ops::Range;
 
-use sprifed_data::{Schema, Table, read_csv};
+use sprifed_schema::Schema;
+use sprifed_tables::{Table, read_csv};
 use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{
     Block, Epsilon, IntegerBounds, NoiseOrigin, NoiseVariance, PrivacyUnit, Relation, Rounding,
@@ -284,7 +285,7 @@ impl Fit {
 
 fn unit_of(schema: &Schema) -> PrivacyUnit {
     match schema.unit() {
-        sprifed_data::PrivacyUnit::Client => PrivacyUnit::Client,
+        sprifed_schema::PrivacyUnit::Client => PrivacyUnit::Client,
         _ => PrivacyUnit::Record,
     }
 }

@@ -5,7 +5,8 @@
 use std::ops::ControlFlow;
 
 use serde_json::Value;
-use sprifed_data::{Table, UnitModel};
+use sprifed_schema::UnitModel;
+use sprifed_tables::Table;
 use sprifed_noise::{NoiseGenerator, Provenance};
 use sprifed_privacy::LedgerRecord;
 use sprifed_query::{

@@ -1,6 +1,7 @@
 //! What was asked, made definite: setting, plan, records and guarantee, before anything is spent.
 
-use sprifed_data::{MissingPolicy, Outline, PrivacyUnit as DataUnit, Schema, Units};
+use sprifed_schema::{MissingPolicy, PrivacyUnit as DataUnit, Schema, Units};
+use sprifed_tables::Outline;
 use sprifed_noise::Provenance;
 use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, IllegalQuantity, NoiseOrigin, PrivacyUnit, Relation, Spending,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use numpy::ndarray::ArrayView2;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use sprifed_data::{DataError, Enrolment};
+use sprifed_tables::{DataError, Enrolment};
 use sprifed_fit::{Backend, BackendRequest, Failure, Model, Receipt, Request, Run, Secret, Study};
 use sprifed_noise::NoiseGenerator;
 use sprifed_study::PartyKey;

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error as NameError, StrDeserializer};
-use sprifed_data::{DataError, PublicBounds, RecordPolicy, read_schema};
+use sprifed_schema::{PublicBounds, RecordPolicy};
+use sprifed_tables::{DataError, read_schema};
 use sprifed_fit::{Failure, no_schema};
 
 use crate::error::raise;
@@ -18,7 +19,7 @@ use crate::error::raise;
 #[pyclass(frozen, module = "sprifed")]
 #[derive(Clone, Debug)]
 pub(crate) struct Schema {
-    pub(crate) inner: sprifed_data::Schema,
+    pub(crate) inner: sprifed_schema::Schema,
     /// What it was made from, so that it can be pickled.
     source: Source,
 }
@@ -81,7 +82,7 @@ impl Schema {
     /// The schema written in `text`, in TOML.
     #[staticmethod]
     fn from_toml(py: Python<'_>, text: &str) -> PyResult<Self> {
-        let inner = sprifed_data::Schema::parse(text)
+        let inner = sprifed_schema::Schema::parse(text)
             .map_err(|error| raise(py, &Failure::from(DataError::from(error))))?;
         Ok(Self {
             inner,
@@ -159,13 +160,13 @@ impl Schema {
     /// Whether gaps in features become the middle of their bounds.
     #[getter]
     fn allows_missing(&self) -> bool {
-        self.inner.missing() != sprifed_data::MissingPolicy::Reject
+        self.inner.missing() != sprifed_schema::MissingPolicy::Reject
     }
 
     /// Whether records without a response are left out.
     #[getter]
     fn drops_missing_response(&self) -> bool {
-        self.inner.missing_response() == sprifed_data::MissingResponsePolicy::Drop
+        self.inner.missing_response() == sprifed_schema::MissingResponsePolicy::Drop
     }
 
     /// The public bounds of the feature `name`, if it has some.
@@ -267,7 +268,7 @@ impl Schema {
             bounds,
             named_choice("transform", transform)?,
         );
-        let inner = sprifed_data::Schema::of_bounds(response, features, named, record)
+        let inner = sprifed_schema::Schema::of_bounds(response, features, named, record)
             .map_err(DataError::from)?;
         Ok(Self {
             inner,

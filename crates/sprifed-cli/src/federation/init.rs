@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
-use sprifed_data::{Schema, read_columns, read_schema};
+use sprifed_schema::Schema;
+use sprifed_tables::{read_columns, read_schema};
 use sprifed_fit::{DataTerms, Draft, Invitation, PublicParty, Reach, words_of_digest};
 use sprifed_net::{CertificateOrder, Issued, issue};
 use sprifed_noise::Provenance;
@@ -265,7 +266,7 @@ impl Init {
     /// The candidate features, from a header and the schema.
     fn features(&self, schema: &Schema) -> Result<Vec<String>, Failure> {
         let columns = read_columns(&self.columns)?;
-        let report = sprifed_data::check_columns(schema, &columns);
+        let report = sprifed_schema::check_columns(schema, &columns);
         if !report.is_usable() {
             return Err(Failure::usage(
                 "sprifed::study::columns",

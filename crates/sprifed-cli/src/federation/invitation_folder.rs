@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use sprifed_data::{LoadCounts, read_table};
+use sprifed_tables::{LoadCounts, read_table};
 use sprifed_fit::{DataTerms, Invitation, PartyRecords};
 use sprifed_study::{Agreed, Agreement};
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
-use sprifed_data::LoadCounts;
+use sprifed_tables::LoadCounts;
 use sprifed_fit::{DataTerms, Invitation, PartyRecords};
 use sprifed_net::Journal as _;
 use sprifed_net::{

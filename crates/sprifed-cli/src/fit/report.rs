@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use sprifed_data::Transform;
+use sprifed_schema::Transform;
 
 use crate::model::Model;
 use crate::output::table;

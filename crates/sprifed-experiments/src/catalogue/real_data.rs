@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use sprifed_data::{DataError, Schema, Table, read_table};
+use sprifed_schema::Schema;
+use sprifed_tables::{DataError, Table, read_table};
 use sprifed_privacy::Mu;
 use sprifed_recovery::{CertifiedProcedure, PaperNoise};
 use sprifed_simulate::{Method, PaperAlgorithm, shuffled};

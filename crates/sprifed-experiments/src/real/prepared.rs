@@ -1,6 +1,6 @@
 //! Records made ready for a fit, and scored beside the null model.
 
-use sprifed_data::Table;
+use sprifed_tables::Table;
 use sprifed_query::Records;
 use sprifed_simulate::{Method, TrialError};
 

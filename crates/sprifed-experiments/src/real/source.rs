@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use sprifed_data::{read_columns, read_raw_columns};
+use sprifed_tables::{read_columns, read_raw_columns};
 
 use crate::experiment::ExperimentError;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use sprifed_data::{PrivacyUnit as DataUnit, Schema};
+use sprifed_schema::{PrivacyUnit as DataUnit, Schema};
 use sprifed_noise::Provenance;
 use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, NoiseOrigin, Participation, PrivacyUnit, Relation,

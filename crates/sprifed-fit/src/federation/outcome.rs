@@ -1,7 +1,7 @@
 //! What a finished study leaves behind: the receipt, and the model in the units of the tables.
 
 use serde_json::json;
-use sprifed_data::UnitModel;
+use sprifed_schema::UnitModel;
 use sprifed_study::{Receipt, SignedReceipt};
 
 use super::terms::DataTerms;

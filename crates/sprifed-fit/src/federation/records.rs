@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use sprifed_data::Table;
+use sprifed_tables::Table;
 use sprifed_privacy::PrivacyUnit;
 use sprifed_query::{Record, RecordSource};
 use sprifed_study::Agreement;

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use sprifed_data::{DataError, Mapping, Schema};
+use sprifed_schema::{Mapping, Schema};
+use sprifed_tables::DataError;
 
 use crate::failure::Failure;
 

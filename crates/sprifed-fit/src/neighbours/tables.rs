@@ -1,6 +1,6 @@
 //! Tables and their neighbours, as the text of a file.
 
-use sprifed_data::Schema;
+use sprifed_schema::Schema;
 use sprifed_privacy::PrivacyUnit;
 
 const N_FEATURES: usize = 9;

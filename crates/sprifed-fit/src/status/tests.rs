@@ -1,4 +1,4 @@
-use sprifed_data::Transform;
+use sprifed_schema::Transform;
 
 use super::*;
 

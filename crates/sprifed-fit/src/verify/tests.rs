@@ -1,7 +1,8 @@
 use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
-use sprifed_data::{Schema, read_csv};
+use sprifed_schema::Schema;
+use sprifed_tables::read_csv;
 use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{ApproxDp, Epsilon, Ledger, Relation, Spending};
 use sprifed_recovery::CertifiedProcedure;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sprifed_data::read_table;
+use sprifed_tables::read_table;
 use sprifed_fit::{DataTerms, Invitation, PartyRecords, PublicParty, read_policy};
 use sprifed_net::{
     Cost, LedgerPlace, LifetimeLedger, LifetimeLine, begun_mark, create_private_folder, folder_name,

@@ -1,7 +1,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
-use sprifed_data::{Schema, Table, read_csv};
+use sprifed_schema::Schema;
+use sprifed_tables::{Table, read_csv};
 use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{ApproxDp, Epsilon, Ledger, LedgerRecord};
 

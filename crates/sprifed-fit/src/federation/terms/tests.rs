@@ -28,7 +28,7 @@ fn no_column_is_read_that_is_not_shown_to_the_policy() {
         assert_eq!(terms.columns().expect("columns"), ["risk", "m1", "m2"]);
         // A gap or a word in another column has no table refused.
         let text_of_table = "risk,m1,m2,hiv,m3\n0.1,0.2,0.3,word,\n0.1,0.2,0.3,,x\n";
-        let table = sprifed_data::read_csv(text_of_table.as_bytes(), &schema);
+        let table = sprifed_tables::read_csv(text_of_table.as_bytes(), &schema);
         let table = table.expect("only three columns are read");
         assert_eq!(table.design().names(), ["m1", "m2"], "{text}");
     }

@@ -1,0 +1,176 @@
+//! What a schema means, and what it means for a table, as a report.
+
+use std::collections::{BTreeSet, HashSet};
+
+use serde::Serialize;
+
+use crate::columns::{Column, ColumnKind, Selection, Wish, duplicate_names, wish};
+use crate::pattern::{Pattern, Patterns};
+use crate::schema::{MissingPolicy, MissingResponsePolicy, PrivacyUnit, Schema, Transform};
+
+/// What `schema check` found.
+///
+/// For the eyes of the person who holds the table. Numbers of clipped or missing values are left
+/// out on purpose: bounds tuned until nothing is clipped are bounds read off the data.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CheckReport {
+    /// What the schema says on its own.
+    pub schema: SchemaReport,
+    /// How it fits the columns of a table, if one was given.
+    pub columns: Option<ColumnReport>,
+    /// What was read, if the table could be read whole.
+    pub table: Option<TableReport>,
+    /// What stands in the way of a fit; each says what to do.
+    pub problems: Vec<String>,
+}
+
+/// What a schema says on its own.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SchemaReport {
+    /// The response.
+    pub response: String,
+    /// Its bounds, on the scale after the transform.
+    pub response_bounds: [f64; 2],
+    /// Its change of scale.
+    pub transform: Transform,
+    /// How many features have a table of their own.
+    pub n_named_features: usize,
+    /// Whether features without a table of their own have bounds.
+    pub has_default_bounds: bool,
+    /// The client column.
+    pub client: Option<String>,
+    /// The cap on records per client.
+    pub max_per_client: u32,
+    /// Whose presence the guarantee hides.
+    pub unit: PrivacyUnit,
+    /// What happens when a feature is missing.
+    pub missing: MissingPolicy,
+    /// What happens when the response is missing.
+    pub missing_response: MissingResponsePolicy,
+}
+
+/// How a schema fits the columns of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ColumnReport {
+    /// Columns in the table.
+    pub n_columns: usize,
+    /// Whether the response is among them.
+    pub has_response: bool,
+    /// Features the study would use; zero if the columns do not fit.
+    pub n_features: usize,
+    /// Features under the default bounds.
+    pub under_default_bounds: Vec<String>,
+    /// Names in the schema that the table lacks, in alphabetical order.
+    pub absent: Vec<String>,
+    /// Text columns that the schema does not use.
+    pub text_left_out: Vec<String>,
+    /// Numeric columns that the schema does not use.
+    pub numeric_left_out: Vec<String>,
+    /// Names that occur more than once.
+    pub duplicates: Vec<String>,
+    /// Patterns of `features.exclude` that match nothing, often a slip of the pen.
+    pub idle_excludes: Vec<String>,
+}
+
+/// What was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TableReport {
+    /// Records in the file.
+    pub n_records: u64,
+    /// Clients among them.
+    pub n_clients: usize,
+    /// Records beyond the cap of their client, which are not used.
+    pub over_cap: u64,
+    /// Whether some records have no response and are dropped.
+    pub has_missing_response: bool,
+}
+
+impl CheckReport {
+    /// Whether nothing stands in the way of a fit.
+    pub fn is_usable(&self) -> bool {
+        self.problems.is_empty()
+    }
+}
+
+/// Reports what `schema` says on its own.
+pub fn check_schema(schema: &Schema) -> CheckReport {
+    let response = schema.response();
+    CheckReport {
+        schema: SchemaReport {
+            response: response.name().to_owned(),
+            response_bounds: [response.units().lower(), response.units().upper()],
+            transform: response.transform(),
+            n_named_features: schema.named_features().count(),
+            has_default_bounds: schema.has_default_bounds(),
+            client: schema.client().map(str::to_owned),
+            max_per_client: schema.max_per_client().get(),
+            unit: schema.unit(),
+            missing: schema.missing(),
+            missing_response: schema.missing_response(),
+        },
+        columns: None,
+        table: None,
+        problems: Vec::new(),
+    }
+}
+
+/// Reports what `schema` says and how it fits `columns`.
+pub fn check_columns(schema: &Schema, columns: &[Column]) -> CheckReport {
+    let mut report = check_schema(schema);
+    let selection = Selection::choose(columns, schema);
+    let features: Vec<&str> = selection
+        .iter()
+        .flat_map(|chosen| &chosen.features)
+        .map(|&at| columns[at].name.as_str())
+        .collect();
+    let names: HashSet<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    let absent: BTreeSet<&str> = std::iter::once(schema.response().name())
+        .chain(schema.client())
+        .chain(schema.named_features())
+        .chain(schema.include().into_iter().flat_map(Patterns::names))
+        .filter(|name| !names.contains(name))
+        .collect();
+    let idle_names = schema
+        .exclude()
+        .names()
+        .filter(|name| !names.contains(name));
+    let idle_patterns = schema
+        .exclude()
+        .starred()
+        .iter()
+        .filter(|pattern| !columns.iter().any(|column| pattern.matches(&column.name)))
+        .map(Pattern::as_str);
+    let idle_excludes = idle_names.chain(idle_patterns).map(str::to_owned).collect();
+    report.columns = Some(ColumnReport {
+        n_columns: columns.len(),
+        has_response: names.contains(schema.response().name()),
+        n_features: features.len(),
+        under_default_bounds: features
+            .iter()
+            .filter(|name| !schema.names_feature(name))
+            .map(|name| (*name).to_owned())
+            .collect(),
+        absent: absent.into_iter().map(str::to_owned).collect(),
+        text_left_out: left_out(schema, columns, ColumnKind::Text),
+        numeric_left_out: left_out(schema, columns, ColumnKind::Numeric),
+        duplicates: duplicate_names(columns),
+        idle_excludes,
+    });
+    if let Err(problem) = selection {
+        report.problems.push(problem.to_string());
+    }
+    report
+}
+
+fn left_out(schema: &Schema, columns: &[Column], kind: ColumnKind) -> Vec<String> {
+    let has_role = |name: &str| name == schema.response().name() || Some(name) == schema.client();
+    columns
+        .iter()
+        .filter(|column| column.kind == kind && !has_role(&column.name))
+        .filter(|column| match wish(column, schema) {
+            Wish::Asked | Wish::Implied => false,
+            Wish::LeftOut => true,
+        })
+        .map(|column| column.name.clone())
+        .collect()
+}

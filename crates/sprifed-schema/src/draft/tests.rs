@@ -1,0 +1,76 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::schema::Schema;
+
+fn column(name: &str, kind: ColumnKind) -> Column {
+    Column {
+        name: name.to_owned(),
+        kind,
+    }
+}
+
+#[test]
+fn a_draft_cannot_be_used_before_it_is_filled_in() {
+    let columns = [
+        column("a", ColumnKind::Numeric),
+        column("y", ColumnKind::Numeric),
+    ];
+    let draft = draft_schema(&columns).expect("a draft");
+    let refused = Schema::parse(&draft).expect_err("unfilled").to_string();
+    assert!(refused.contains(PLACEHOLDER), "{refused}");
+}
+
+#[test]
+fn a_filled_in_draft_is_a_schema_with_every_column_in_its_place() {
+    let columns = [
+        column("a.b", ColumnKind::Numeric),
+        column("who", ColumnKind::Text),
+        column("y", ColumnKind::Numeric),
+    ];
+    let draft = draft_schema(&columns).expect("a draft");
+    let filled = draft
+        .replace("# [feature", "[feature")
+        .replace(&format!("# lower = {PLACEHOLDER}"), "lower = 0")
+        .replace(&format!("# upper = {PLACEHOLDER}"), "upper = 7")
+        .replace(&format!("lower = {PLACEHOLDER}"), "lower = -1")
+        .replace(&format!("upper = {PLACEHOLDER}"), "upper = 1");
+    let schema = Schema::parse(&filled).expect("a schema");
+    assert_eq!(schema.response().name(), "y");
+    assert!(schema.excludes("who"));
+    assert!(schema.names_feature("a.b"));
+}
+
+#[test]
+fn a_wide_table_gets_a_short_draft() {
+    let columns: Vec<Column> = (0..15_000)
+        .map(|at| column(&format!("x_{at}"), ColumnKind::Numeric))
+        .collect();
+    let draft = draft_schema(&columns).expect("a draft");
+    assert!(draft.lines().count() < 50);
+    assert!(draft.contains("15000 numeric columns"));
+    assert!(draft.contains("name = FILL_IN"), "no column is called y");
+}
+
+#[test]
+fn repeated_names_are_refused() {
+    let columns = [
+        column("a", ColumnKind::Numeric),
+        column("a", ColumnKind::Text),
+    ];
+    assert_eq!(
+        draft_schema(&columns),
+        Err(ColumnError::DuplicateColumn { column: "a".into() })
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_name_survives_quoting(name in "\\PC{1,12}|[\\x01-\\x7f]{1,12}") {
+        let text = format!(
+            "[response]\nname = {}\nlower = 0\nupper = 1", quote(&name)
+        );
+        let schema = Schema::parse(&text).expect("a schema");
+        prop_assert_eq!(schema.response().name(), name);
+    }
+}

@@ -1,0 +1,23 @@
+#![doc = include_str!("../README.md")]
+
+mod check;
+mod columns;
+mod draft;
+mod error;
+mod mapping;
+mod pattern;
+mod schema;
+mod units;
+
+pub use crate::check::{
+    CheckReport, ColumnReport, SchemaReport, TableReport, check_columns, check_schema,
+};
+pub use crate::columns::{Column, ColumnKind, Selection, positions_by_name, require_numeric};
+pub use crate::draft::{PLACEHOLDER, draft_schema};
+pub use crate::error::{ColumnError, SchemaError};
+pub use crate::mapping::{Mapping, OriginalModel, UnitModel};
+pub use crate::schema::{
+    MissingPolicy, MissingResponsePolicy, PrivacyUnit, PublicBounds, RecordPolicy, Response,
+    Schema, Transform,
+};
+pub use crate::units::{Bounded, Units};

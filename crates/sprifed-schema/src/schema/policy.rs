@@ -1,0 +1,67 @@
+//! The choices a schema makes by name.
+
+use serde::{Deserialize, Serialize};
+
+/// What happens to a record in which a feature is missing, infinite or not a number.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MissingPolicy {
+    /// The table is refused.
+    #[default]
+    Reject,
+    /// The middle of the public bounds stands in. Means and medians of the column would be
+    /// statistics of other people's records, so they are not offered.
+    Midpoint,
+}
+
+/// What happens to a record in which the response is missing, infinite or not a number.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MissingResponsePolicy {
+    /// The table is refused.
+    #[default]
+    Reject,
+    /// The record contributes nothing. Whether it does depends on that record alone, so under
+    /// zero-out of one record the other contributions stay as they are.
+    Drop,
+}
+
+/// Whose presence the guarantee hides.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PrivacyUnit {
+    /// One record. A client with several is protected by group privacy, up to the cap.
+    #[default]
+    Record,
+    /// Everything one client holds.
+    Client,
+}
+
+/// A public change of scale of the response, made before bounding.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transform {
+    /// The response as it is.
+    #[default]
+    Identity,
+    /// `ln(1 + y)`, for counts and other heavy-tailed responses.
+    Log1p,
+}
+
+impl Transform {
+    /// `value` on the scale the model is fitted on.
+    pub fn apply(self, value: f64) -> f64 {
+        match self {
+            Self::Identity => value,
+            Self::Log1p => value.ln_1p(),
+        }
+    }
+
+    /// `value` of the fitted scale, back in the units of the column.
+    pub fn invert(self, value: f64) -> f64 {
+        match self {
+            Self::Identity => value,
+            Self::Log1p => value.exp_m1(),
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! What reading a whole table adds to the report of its schema.
+
+use sprifed_schema::{CheckReport, TableReport};
+
+use crate::error::{DataError, FileError};
+use crate::table::Table;
+
+/// Adds what came of reading the whole table.
+///
+/// # Errors
+/// If the machine, and not the schema or the table, was in the way.
+pub(crate) fn add_outcome(
+    report: &mut CheckReport,
+    outcome: Result<Table, DataError>,
+) -> Result<(), FileError> {
+    match outcome {
+        Ok(table) => {
+            let counts = table.counts();
+            report.table = Some(TableReport {
+                n_records: counts.records_read,
+                n_clients: table.clients().n_clients(),
+                over_cap: counts.over_cap,
+                has_missing_response: counts.dropped_without_response > 0,
+            });
+        }
+        Err(DataError::File(problem)) => return Err(problem),
+        Err(problem) => report.problems.push(problem.to_string()),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+use sprifed_schema::{CheckReport, Schema, TableReport, check_columns, check_schema};
+
+use super::add_outcome;
+use crate::formats::OpenTable as _;
+use crate::formats::csv::{open_csv, read_csv};
+
+const SCHEMA: &str = r#"
+[response]
+name = "y"
+lower = 0
+upper = 1
+[features]
+lower = 0
+upper = 1
+exclude = ["pid", "note", "nothing*"]
+[feature.age]
+lower = 0
+upper = 120
+[record]
+client = "who"
+"#;
+
+fn checked(text: &str) -> CheckReport {
+    let schema = Schema::parse(SCHEMA).expect("a schema");
+    let opened = open_csv(text.as_bytes()).expect("a table");
+    let mut report = check_columns(&schema, opened.columns());
+    if report.is_usable() {
+        add_outcome(&mut report, read_csv(text.as_bytes(), &schema)).expect("no environment");
+    }
+    report
+}
+
+#[test]
+fn a_good_pair_is_described() {
+    let report = checked("who,pid,age,note,b,y\na,1,30,hi,0.5,0\na,2,30,ho,0.5,0\nb,3,30,hm,0,1\n");
+    assert!(report.is_usable(), "{:?}", report.problems);
+    let columns = report.columns.expect("columns");
+    assert_eq!(columns.n_features, 2);
+    assert_eq!(columns.under_default_bounds, ["b"]);
+    assert_eq!(columns.text_left_out, ["note"]);
+    assert_eq!(columns.numeric_left_out, ["pid"]);
+    assert_eq!(columns.idle_excludes, ["nothing*"]);
+    let expected = TableReport {
+        n_records: 3,
+        n_clients: 2,
+        over_cap: 1,
+        has_missing_response: false,
+    };
+    assert_eq!(report.table, Some(expected));
+}
+
+#[test]
+fn every_absent_column_is_listed() {
+    let report = checked("b,z\n0,1\n");
+    assert!(!report.is_usable());
+    assert_eq!(report.problems.len(), 1, "the first obstacle is explained");
+    let columns = report.columns.expect("columns");
+    assert_eq!(columns.absent, ["age", "who", "y"]);
+    assert!(!columns.has_response);
+    assert_eq!(report.table, None);
+}
+
+#[test]
+fn duplicates_are_listed() {
+    let report = checked("who,age,b,b,y\na,1,2,3,0\n");
+    assert!(
+        report.problems[0].contains("`b` occurs more than once"),
+        "{:?}",
+        report.problems
+    );
+    assert_eq!(report.columns.expect("columns").duplicates, ["b"]);
+}
+
+#[test]
+fn a_missing_response_is_a_problem_that_says_what_to_do() {
+    let report = checked("who,age,b,y\na,1,0.5,\n");
+    assert!(
+        report.problems[0].contains("missing_response = \"drop\""),
+        "{:?}",
+        report.problems
+    );
+}
+
+#[test]
+fn a_report_is_json() {
+    let schema = Schema::parse(SCHEMA).expect("a schema");
+    let json = serde_json::to_value(check_schema(&schema)).expect("json");
+    assert_eq!(json["schema"]["response"], "y");
+    assert_eq!(json["schema"]["missing"], "reject");
+    assert_eq!(json["table"], serde_json::Value::Null);
+}

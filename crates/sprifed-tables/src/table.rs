@@ -1,0 +1,113 @@
+//! A bounded table: what the readers make of a file and a schema.
+
+use sprifed_schema::{Mapping, PrivacyUnit};
+
+use crate::clients::ClientIndex;
+use crate::design::Design;
+
+/// Records in bounded units, who holds them, and the way back.
+///
+/// Every record within the cap has its row, in the order of the file. One that is left out for want
+/// of a response keeps it, as zeros that do not count: the place of a record must not depend on what
+/// others say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    pub(crate) design: Design,
+    pub(crate) response: Vec<f32>,
+    pub(crate) present: Vec<bool>,
+    pub(crate) clients: ClientIndex,
+    pub(crate) mapping: Mapping,
+    pub(crate) unit: PrivacyUnit,
+    pub(crate) counts: LoadCounts,
+}
+
+/// What a study needs to know of a table beside its rows. All of it is public where records are the
+/// units of privacy; where clients are, how many records each of them has is not.
+#[derive(Debug, Clone, Copy)]
+pub struct Outline<'a> {
+    /// The name of each feature.
+    pub names: &'a [String],
+    /// The units of the table and the way back to the original ones.
+    pub mapping: &'a Mapping,
+    /// Who holds which row.
+    pub clients: &'a ClientIndex,
+    /// Whose presence the guarantee hides.
+    pub unit: PrivacyUnit,
+    /// The number of records that may be published: those within the cap, response or not.
+    pub public_size: u64,
+}
+
+/// What happened to the records on their way in.
+///
+/// Totals only, and for the client's own eyes: `dropped_without_response`, `missing_values` and
+/// `clipped_values` depend on records and must never leave a client without noise. Which record or
+/// column they come from is not kept at all.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LoadCounts {
+    /// Records in the file.
+    pub records_read: u64,
+    /// Records beyond the cap of their client, which were not looked at.
+    pub over_cap: u64,
+    /// Records left out because their response is missing.
+    pub dropped_without_response: u64,
+    /// Feature values replaced by the middle of their bounds.
+    pub missing_values: u64,
+    /// Feature and response values outside their bounds, moved to the nearest bound.
+    pub clipped_values: u64,
+}
+
+impl Table {
+    /// The bounded features.
+    pub const fn design(&self) -> &Design {
+        &self.design
+    }
+
+    /// The bounded response of each record; zero for one that does not count.
+    pub fn response(&self) -> &[f32] {
+        &self.response
+    }
+
+    /// Which records count: all but those without a response. For the client's own eyes.
+    pub fn present(&self) -> &[bool] {
+        &self.present
+    }
+
+    /// Who holds which record.
+    pub const fn clients(&self) -> &ClientIndex {
+        &self.clients
+    }
+
+    /// The units of the table and the way back to the original ones.
+    pub const fn mapping(&self) -> &Mapping {
+        &self.mapping
+    }
+
+    /// Whose presence the guarantee hides.
+    pub const fn unit(&self) -> PrivacyUnit {
+        self.unit
+    }
+
+    /// What happened to the records on their way in.
+    pub const fn counts(&self) -> &LoadCounts {
+        &self.counts
+    }
+
+    /// Everything but the rows.
+    pub fn outline(&self) -> Outline<'_> {
+        Outline {
+            names: self.design.names(),
+            mapping: &self.mapping,
+            clients: &self.clients,
+            unit: self.unit,
+            public_size: self.public_size(),
+        }
+    }
+
+    /// The number of records that may be published: those within the cap, response or not.
+    ///
+    /// How many of them count depends on which responses are missing, so it is a statistic of the
+    /// records; a sum over records is divided by this number instead.
+    pub const fn public_size(&self) -> u64 {
+        self.counts.records_read - self.counts.over_cap
+    }
+}
