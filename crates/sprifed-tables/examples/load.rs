@@ -1,6 +1,6 @@
 //! Loads a generated table and prints time and peak memory beside the size of the matrix.
 //!
-//! `cargo run --release -p sprifed-data --example load -- write wide wide.csv`, then
+//! `cargo run --release -p sprifed-tables --example load -- write wide wide.csv`, then
 //! `… --example load -- read wide.csv`. Two runs, so that generating does not count. Shapes: `wide`
 //! (2,000 x 15,000) and `long` (50,000 x 280).
 

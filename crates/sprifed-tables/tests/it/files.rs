@@ -12,7 +12,7 @@ struct Scratch(PathBuf);
 
 impl Scratch {
     fn new(name: &str, content: impl AsRef<[u8]>) -> Self {
-        let unique = format!("sprifed-data-{}-{name}", std::process::id());
+        let unique = format!("sprifed-tables-{}-{name}", std::process::id());
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(unique);
         fs::write(&path, content).expect("a temporary file");
         Self(path)
