@@ -6,11 +6,12 @@ use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, NoiseOrigin, PrivacyUnit, shown_cost, shown_delta,
 };
 use sprifed_recovery::CertifiedProcedure;
+use sprifed_report::table;
 use sprifed_simulate::{AuditOutcome, AuditPoint, AuditRequest};
 
 use crate::account::parse_quantity;
 use crate::failure::Failure;
-use crate::output::{Output, table};
+use crate::output::Output;
 use crate::progress::Progress;
 use crate::simulate::ProcedureName;
 use crate::study_arguments::{BackendArguments, RelationName};

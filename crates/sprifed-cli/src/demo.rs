@@ -4,18 +4,19 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
-use sprifed_experiments::{Bar, FitPage};
 use sprifed_fit::trust_words;
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, Mu, Participation, Relation, shown_cost};
 use sprifed_query::{LinearModel, Records};
 use sprifed_recovery::{CertifiedProcedure, Fit};
+use sprifed_report::table;
+use sprifed_report::{Bar, FitPage};
 use sprifed_simulate::{Absence, Correlation, Method, Reading, Unexplained, World, WorldRequest};
 use sprifed_study::{Agreed, Agreement, Embedded, everybody, split_evenly};
 
 use crate::entropy::secret_party;
 use crate::failure::Failure;
 use crate::files::{Destination, Overwrite};
-use crate::output::{Output, table};
+use crate::output::Output;
 use crate::progress::Progress;
 
 /// `demo`.

@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 use sprifed_experiments::{
     Conditions, Experiment, ExperimentError, Size, Store, catalogue, experiments_page, run,
 };
+use sprifed_report::table;
 
 use crate::failure::{Explained, Failure};
-use crate::output::{Output, table};
+use crate::output::Output;
 
 /// `experiment`.
 #[derive(Args, Debug)]

@@ -11,6 +11,7 @@ use sprifed_net::{
     Work,
 };
 use sprifed_privacy::{Delta, Epsilon, shown_cost, shown_delta};
+use sprifed_report::table;
 use sprifed_study::Digest;
 
 pub(crate) use self::fit_entry::{FitEntry, LedgerArguments};
@@ -20,7 +21,7 @@ use crate::failure::{Explained as _, Failure};
 use crate::federation::net_failure;
 use crate::federation::party_ledger::{json_of_totals, words_of_totals};
 use crate::files::create_private;
-use crate::output::{Output, table};
+use crate::output::Output;
 
 /// The environment variable that names the folder of the ledger.
 const VARIABLE: &str = "SPRIFED_LEDGER";

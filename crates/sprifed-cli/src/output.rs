@@ -1,7 +1,6 @@
 //! The only place that prints.
 
 use std::cell::Cell;
-use std::fmt::Write as _;
 
 use serde::Serialize;
 
@@ -93,31 +92,4 @@ fn to_json<T: Serialize>(value: &T) -> String {
 /// A reader that has gone away is not an error of ours.
 fn print_line(stream: &mut impl std::io::Write, text: &str) {
     let _ = writeln!(stream, "{text}").and_then(|()| stream.flush());
-}
-
-/// A table with aligned columns; the first row is the heading.
-pub(crate) fn table(rows: &[Vec<String>]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| {
-        rows.iter()
-            .filter_map(|row| row.get(column))
-            .map(|cell| cell.chars().count())
-            .max()
-    };
-    let widths: Vec<usize> = (0..columns)
-        .map(|column| width(column).unwrap_or(0))
-        .collect();
-    let mut text = String::new();
-    for (index, row) in rows.iter().enumerate() {
-        for (cell, width) in row.iter().zip(&widths) {
-            let _ = write!(text, "{cell:<width$}  ");
-        }
-        text.truncate(text.trim_end().len());
-        text.push('\n');
-        if index == 0 {
-            let rule: Vec<String> = widths.iter().map(|width| "-".repeat(*width)).collect();
-            let _ = writeln!(text, "{}", rule.join("  "));
-        }
-    }
-    text
 }

@@ -9,11 +9,12 @@ use clap::Args;
 use serde_json::Value;
 use sprifed_fit::{PlanRequest, Planned, theorem_text};
 use sprifed_privacy::{Delta, Epsilon, shown_cost, shown_delta};
+use sprifed_report::table;
 use sprifed_simulate::{Forecast, WorldRequest};
 
 use crate::account::parse_quantity;
 use crate::failure::Failure;
-use crate::output::{Output, table};
+use crate::output::Output;
 use crate::progress::Progress;
 use crate::simulate::ProcedureName;
 use crate::study_arguments::{BackendArguments, RelationName, WorldArguments};

@@ -15,7 +15,9 @@ mod winners;
 #[cfg(test)]
 mod tests;
 
-use crate::chart::{Drawn, Figure, Scale};
+use sprifed_report::chart::Scale;
+
+use crate::chart::{Drawn, Figure};
 use crate::experiment::Experiment;
 
 /// All experiments, those of the paper first.

@@ -19,7 +19,7 @@ pub use catalogue::catalogue;
 pub use cell::{Cell, Noise, PaperSays};
 pub use contender::Contender;
 pub use experiment::{Conditions, Experiment, ExperimentError, Session, Size, Work};
-pub use page::{Bar, FitPage, Round, experiments_page};
+pub use page::experiments_page;
 pub use row::Row;
 pub use run::run;
 pub use store::Store;

@@ -5,9 +5,10 @@ use sprifed_privacy::paper::{Claim, NominalCounts, claims};
 use sprifed_privacy::{
     Algorithm, Delta, Epsilon, IllegalQuantity, Mu, Reading, Relation, RunShape, shown_to,
 };
+use sprifed_report::table;
 
 use crate::failure::Failure;
-use crate::output::{Output, table};
+use crate::output::Output;
 
 #[derive(Debug, Serialize)]
 struct Row {

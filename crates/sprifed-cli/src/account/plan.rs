@@ -7,10 +7,11 @@ use sprifed_privacy::{
     Algorithm, Delta, FeatureBound, IntegerBounds, Mu, NoiseOrigin, Participation, RecordBounds,
     ResidualClip, ResponseBound, RunPlan, RunRequest, SumCost, SumPlan, parse_exact, shown_cost,
 };
+use sprifed_report::table;
 
 use crate::account::convert::parse_quantity;
 use crate::failure::Failure;
-use crate::output::{Output, table};
+use crate::output::Output;
 use crate::study_arguments::RelationName;
 
 /// The paper's algorithms, as the command line names them.

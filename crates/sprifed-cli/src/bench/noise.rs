@@ -8,11 +8,12 @@ use clap::Args;
 use num_rational::Ratio;
 use serde::Serialize;
 use sprifed_noise::NoiseParameterError;
+use sprifed_report::table;
 
 use crate::bench::noise::contestants::{floor_gumbel, gaussian, skellam};
 use crate::bench::stopwatch::{Contestant, race};
 use crate::failure::Failure;
-use crate::output::{Output, table};
+use crate::output::Output;
 
 /// `bench noise`.
 #[derive(Args, Debug)]

@@ -13,10 +13,11 @@ use serde::Serialize;
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, Relation};
 use sprifed_query::Records;
 use sprifed_recovery::{CertifiedProcedure, correlate, non_private_omp};
+use sprifed_report::table;
 use sprifed_simulate::{Method, World, WorldRequest};
 
 use crate::failure::Failure;
-use crate::output::{Output, table};
+use crate::output::Output;
 
 /// `bench recovery`.
 #[derive(Args, Debug)]

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 use sprifed_privacy::Participation;
+use sprifed_report::table;
 use sprifed_secure_sum::Parameters;
 
 use crate::bench::cpu_clock;
@@ -19,7 +20,7 @@ use crate::bench::secure_sum::primitives::Primitives;
 use crate::bench::secure_sum::rehearsal::Outcome;
 pub(crate) use crate::bench::secure_sum::rehearsal::{Costs, Rehearsal};
 use crate::failure::Failure;
-use crate::output::{Output, table};
+use crate::output::Output;
 
 /// `bench secure-sum`.
 #[derive(Args, Debug)]

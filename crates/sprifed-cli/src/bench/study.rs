@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use sprifed_fit::CertificateRequest;
 use sprifed_net::request_certificate;
+use sprifed_report::table;
 use sprifed_study::{Digest, PartyKey};
 
 use self::coordinator::{Coordinator, ourselves};
@@ -21,7 +22,7 @@ use crate::bench::cpu_clock;
 use crate::failure::{Explained as _, Failure};
 use crate::federation::{SEED, run_crowd, tls_key_of};
 use crate::files::create_private;
-use crate::output::{Output, table};
+use crate::output::Output;
 
 /// `bench study`.
 #[derive(Args, Debug)]

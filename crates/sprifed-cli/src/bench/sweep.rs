@@ -10,6 +10,7 @@ use clap::Args;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use serde::Serialize;
 use sprifed_privacy::Mu;
+use sprifed_report::table;
 use sprifed_simulate::{
     Correlation, Mean, Method, PaperAlgorithm, Reading, TrialError, Unexplained, World,
     WorldRequest,
@@ -17,7 +18,7 @@ use sprifed_simulate::{
 
 use super::python;
 use crate::failure::Failure;
-use crate::output::{Output, table};
+use crate::output::Output;
 
 /// `bench sweep`.
 #[derive(Args, Debug)]

@@ -1,8 +1,8 @@
 //! The page about a fit: what the text says, with a chart, the rounds and the budget.
 
-use sprifed_experiments::{Bar, FitPage, Round};
 use sprifed_privacy::{Epsilon, shown_cost};
 use sprifed_query::PlannedStep;
+use sprifed_report::{Bar, FitPage, Round};
 
 use super::report::Report;
 use crate::model::{Model, Term};

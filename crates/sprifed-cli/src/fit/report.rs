@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use sprifed_report::table;
 use sprifed_schema::Transform;
 
 use crate::model::Model;
-use crate::output::table;
 use crate::score::Score;
 
 /// Why a fit shows no score unless asked.

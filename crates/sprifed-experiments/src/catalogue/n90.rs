@@ -1,10 +1,12 @@
 //! How many records each procedure needs at the same delivered budget.
 
 use sprifed_recovery::CertifiedProcedure;
+use sprifed_report::chart::Scale;
 use sprifed_simulate::WorldRequest;
 
 use crate::cell::{Cell, Noise};
-use crate::chart::{Drawn, Figure, Scale};
+
+use crate::chart::{Drawn, Figure};
 use crate::contender::Contender;
 use crate::experiment::{Conditions, Experiment, ExperimentError, Session, Size, Work};
 use crate::row::Row;

@@ -3,11 +3,13 @@
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use sprifed_query::{LinearModel, Records};
 use sprifed_recovery::{correlate, non_private_omp};
+use sprifed_report::chart::Scale;
 use sprifed_simulate::{TrialError, World};
 
 use super::READING;
 use super::recovery::paper_world;
-use crate::chart::{Drawn, Figure, Scale};
+
+use crate::chart::{Drawn, Figure};
 use crate::experiment::{Experiment, ExperimentError, Session, Work};
 use crate::label::NO_NOISE;
 use crate::row::Row;

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use sprifed_schema::Schema;
-use sprifed_tables::{DataError, Table, read_table};
 use sprifed_privacy::Mu;
 use sprifed_recovery::{CertifiedProcedure, PaperNoise};
+use sprifed_schema::Schema;
 use sprifed_simulate::{Method, PaperAlgorithm, shuffled};
+use sprifed_tables::{DataError, Table, read_table};
 
 use super::survival::certified;
 use crate::cell::DELTA;

@@ -1,9 +1,11 @@
 //! What correlation between features does to each procedure.
 
+use sprifed_report::chart::Scale;
 use sprifed_simulate::{Correlation, WorldRequest};
 
 use crate::cell::{Cell, Noise};
-use crate::chart::{Drawn, Figure, Scale};
+
+use crate::chart::{Drawn, Figure};
 use crate::contender::Contender;
 use crate::experiment::{Conditions, Experiment, ExperimentError, Work};
 use crate::row::Row;

@@ -3,8 +3,9 @@
 use plotters::element::{Circle, EmptyElement, PathElement, Rectangle};
 use plotters::prelude::{BLACK, ChartBuilder, Color, IntoDrawingArea, IntoFont, RGBColor, WHITE};
 use plotters::prelude::{Cartesian2d, ChartContext, SVGBackend};
+use sprifed_report::chart::{AXIS, Axis, GRID, LETTERS, Scale, Undrawn, canvas};
 
-use super::{AXIS, Axis, Drawn, Figure, GRID, LETTERS, Scale, Undrawn, canvas};
+use super::{Drawn, Figure};
 use crate::contender::{Family, look};
 use crate::numbers::plain;
 use crate::row::Row;

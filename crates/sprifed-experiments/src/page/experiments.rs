@@ -5,9 +5,9 @@ mod tables;
 use minijinja::value::Serde;
 use minijinja::{Value, context};
 use serde::Serialize;
+use sprifed_report::render;
 
 use self::tables::{Independent, Table};
-use super::render;
 use crate::chart::lines;
 use crate::contender::{Family, look};
 use crate::experiment::{Conditions, Experiment, Size};

@@ -4,10 +4,10 @@ use minijinja::value::Serde;
 use minijinja::{Value, context};
 use serde::Serialize;
 
-use super::render;
 use crate::chart::coefficients;
+use crate::page::render;
 
-const TEMPLATE: &str = include_str!("fit.html");
+const TEMPLATE: &str = include_str!("page/fit.html");
 
 /// A feature's coefficients, for a bar of the chart.
 #[derive(Clone, Debug, PartialEq, Serialize)]

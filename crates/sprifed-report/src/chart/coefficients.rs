@@ -4,8 +4,7 @@ use plotters::element::{PathElement, Rectangle};
 use plotters::prelude::{BLACK, ChartBuilder, Color, IntoDrawingArea, RGBColor, WHITE};
 
 use super::{AXIS, Axis, GRID, LETTERS, Scale, Undrawn, canvas};
-use crate::numbers::plain;
-use crate::page::Bar;
+use crate::fit_page::Bar;
 
 const TRUE_COLOUR: RGBColor = RGBColor(188, 189, 196);
 const FOUND_COLOUR: RGBColor = RGBColor(31, 97, 141);
@@ -53,7 +52,7 @@ fn draw_into(svg: &mut String, bars: &[Bar]) -> Result<(), Undrawn> {
     let lines: Vec<f64> = (0..bars.len()).map(place).collect();
     let top = lines.first().map_or(1.0, |first| first + 0.5);
     let ticks = Scale::Linear.ticks(low, high).into_iter();
-    let ticks = ticks.map(|tick| (tick, plain((tick * 1e9).round() / 1e9)));
+    let ticks = ticks.map(|tick| (tick, ((tick * 1e9).round() / 1e9).to_string()));
     let named = lines
         .iter()
         .zip(bars)
