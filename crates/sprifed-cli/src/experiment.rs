@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::Args;
 use serde_json::{Value, json};
-use sprifed_experiments::{
+use sprifed_paper::{
     Conditions, Experiment, ExperimentError, Size, Store, catalogue, experiments_page, run,
 };
 use sprifed_report::table;
