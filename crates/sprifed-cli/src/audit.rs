@@ -2,18 +2,19 @@
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
+use sprifed_paper::{NamedContender, intercept_of};
 use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, NoiseOrigin, PrivacyUnit, shown_cost, shown_delta,
 };
-use sprifed_recovery::CertifiedProcedure;
+use sprifed_recovery::Needs;
 use sprifed_report::table;
 use sprifed_simulate::{AuditOutcome, AuditPoint, AuditRequest};
 
 use crate::account::parse_quantity;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::procedure_arguments::contenders;
 use crate::progress::Progress;
-use crate::simulate::ProcedureName;
 use crate::study_arguments::{BackendArguments, RelationName};
 
 /// Privacy units, as the command line names them.
@@ -29,9 +30,9 @@ pub(crate) enum UnitName {
 /// `audit`.
 #[derive(Args, Debug)]
 pub(crate) struct Audit {
-    /// The procedure: grad, sieve, argmax, honest-omp, honest-grad, dp-sgd or dp-gcd.
-    #[arg(long, value_enum, default_value = "grad")]
-    procedure: ProcedureName,
+    /// The procedure, which must claim a guarantee.
+    #[arg(long, value_parser = contenders(), default_value = "grad")]
+    procedure: NamedContender,
     /// Whose presence is protected.
     #[arg(long, value_enum, default_value = "record")]
     unit: UnitName,
@@ -120,10 +121,10 @@ impl Audit {
     }
 
     fn request(&self) -> Result<AuditRequest, Failure> {
-        let Some(procedure) = self.procedure.certified() else {
+        let Some(procedure) = self.procedure.contender.procedure() else {
             return Err(Failure::usage(
                 "sprifed::audit::procedure",
-                format!("{} claims no guarantee to audit", self.procedure.words()),
+                format!("{} claims no guarantee to audit", self.procedure.name),
                 "pass --procedure grad, sieve, argmax, honest-omp, honest-grad, dp-sgd or dp-gcd",
             ));
         };
@@ -139,15 +140,16 @@ impl Audit {
             UnitName::Client => (PrivacyUnit::Client, self.units),
         };
         let origin: NoiseOrigin = self.backend.request().origin(clients as usize)?;
-        if procedure == CertifiedProcedure::Argmax && origin != NoiseOrigin::Curator {
+        if procedure.needs() == Needs::Choices && origin != NoiseOrigin::Curator {
             return Err(Failure::usage(
                 "sprifed::audit::backend",
-                "argmax needs a backend that never shows scores".to_owned(),
+                format!("{procedure} needs a backend that never shows scores"),
                 "pass --backend curator, or another procedure",
             ));
         }
         Ok(AuditRequest {
             procedure,
+            intercept: intercept_of(procedure),
             unit,
             relation: self.neighbours.relation(),
             origin,
@@ -166,7 +168,7 @@ impl Audit {
             value.map_or_else(String::new, |value| value.get_name().to_owned())
         };
         Answer {
-            procedure: self.procedure.words(),
+            procedure: self.procedure.name.to_owned(),
             unit: self.unit,
             neighbours: name(self.neighbours.to_possible_value()),
             backend: name(self.backend.backend.to_possible_value()),

@@ -2,10 +2,11 @@
 
 use clap::Args;
 use serde_json::{Value, json};
-use sprifed_recovery::{Baseline, Batch, DpGcdParameters, DpSgdParameters};
+use sprifed_paper::{
+    Baseline, Batch, Contender, DP_GCD, DP_SGD, DpGcdParameters, DpSgdParameters, NamedContender,
+};
 
 use crate::failure::Failure;
-use crate::simulate::ProcedureName;
 
 /// Whose noise a baseline gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,24 +41,24 @@ impl BaselineArguments {
     /// The baseline that is meant, if `procedure` is one.
     pub(crate) fn read(
         &self,
-        procedure: ProcedureName,
+        procedure: NamedContender,
         sparsity: usize,
     ) -> Result<Option<(Baseline, NoiseKind)>, Failure> {
         let sparsity = u32::try_from(sparsity).unwrap_or(u32::MAX);
-        let (baseline, noise) = match procedure {
-            ProcedureName::DpSgd => (
+        let (baseline, noise) = match procedure.contender {
+            Contender::Certified(one) if one == DP_SGD => (
                 Baseline::DpSgd(DpSgdParameters::certified()),
                 NoiseKind::Certified,
             ),
-            ProcedureName::DpGcd => (
+            Contender::Certified(one) if one == DP_GCD => (
                 Baseline::DpGcd(DpGcdParameters::certified(sparsity)),
                 NoiseKind::Certified,
             ),
-            ProcedureName::PaperDpSgd => (
+            Contender::PaperDpSgd => (
                 Baseline::DpSgd(DpSgdParameters::published()),
                 NoiseKind::Paper,
             ),
-            ProcedureName::PaperDpGcd => (
+            Contender::PaperDpGcd => (
                 Baseline::DpGcd(DpGcdParameters::published(sparsity)),
                 NoiseKind::Paper,
             ),
@@ -86,7 +87,7 @@ impl BaselineArguments {
     fn with_given(
         &self,
         baseline: Baseline,
-        procedure: ProcedureName,
+        procedure: NamedContender,
     ) -> Result<Baseline, Failure> {
         Ok(match baseline {
             Baseline::DpSgd(usual) => Baseline::DpSgd(DpSgdParameters {
@@ -127,12 +128,12 @@ pub(crate) fn parameters_of(baseline: &Baseline) -> Value {
     }
 }
 
-fn no_such_parameter(name: &str, procedure: ProcedureName) -> Failure {
+fn no_such_parameter(name: &str, procedure: NamedContender) -> Failure {
     Failure::usage(
         "sprifed::simulate::no-such-parameter",
         format!(
             "{name} is given, but {} has no such parameter",
-            procedure.words()
+            procedure.name
         ),
         "leave it out, or choose a baseline that has it",
     )

@@ -10,7 +10,9 @@ use sprifed_query::{LinearModel, Records};
 use sprifed_recovery::{CertifiedProcedure, Fit};
 use sprifed_report::table;
 use sprifed_report::{Bar, FitPage};
-use sprifed_simulate::{Absence, Correlation, Method, Reading, Unexplained, World, WorldRequest};
+use sprifed_simulate::{
+    Absence, Certified, Correlation, Reading, Unexplained, World, WorldRequest,
+};
 use sprifed_study::{Agreed, Agreement, Embedded, everybody, split_evenly};
 
 use crate::entropy::secret_party;
@@ -55,15 +57,12 @@ const WORLD: WorldRequest = WorldRequest {
 impl Demo {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
         let budget = ApproxDp::new(Epsilon::try_from(EPSILON)?, Delta::try_from(DELTA)?);
-        let procedure = CertifiedProcedure::Grad;
+        let procedure = CertifiedProcedure::GRAD;
         let participation = Participation::new(CLIENTS, QUORUM, COLLUDERS).map_err(bug)?;
         let relation = Relation::ZeroOut;
         let absence = Absence::NONE;
-        let method =
-            Method::federated(procedure, &WORLD, budget, relation, participation, absence)?;
-        let Method::Certified { setting, plan, .. } = &method else {
-            unreachable!("certified methods have a plan")
-        };
+        let Certified { setting, plan, .. } =
+            &Certified::federated(procedure, &WORLD, budget, relation, participation, absence)?;
         let world = World::generate(WORLD, self.seed);
         let records = Records::each_a_unit(world.features(), world.responses(), WORLD.features)
             .map_err(bug)?;

@@ -10,14 +10,14 @@ mod report;
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
-use sprifed_schema::Schema;
-use sprifed_tables::{DataError, LoadCounts, Table, read_schema, read_table};
+use clap::Args;
 use sprifed_fit::{Request, Secret, Study, no_schema};
 use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{Delta, Epsilon};
 use sprifed_recovery::CertifiedProcedure;
+use sprifed_schema::Schema;
 use sprifed_study::PartyKey;
+use sprifed_tables::{DataError, LoadCounts, Table, read_schema, read_table};
 
 use crate::account::parse_quantity;
 use crate::entropy::{secret_noise, secret_party};
@@ -26,6 +26,7 @@ use crate::files::Destination;
 use crate::ledger::LedgerArguments;
 use crate::model::{Model, receipts_at};
 use crate::output::Output;
+use crate::procedure_arguments::registered;
 use crate::score::{Score, require_columns};
 use crate::study_arguments::{BackendArguments, BackendName, RelationName};
 
@@ -52,8 +53,8 @@ pub(crate) struct Fit {
     #[arg(long, value_parser = parse_quantity::<Delta>, allow_hyphen_values = true)]
     delta: Option<Delta>,
     /// How features are found.
-    #[arg(long, value_enum, default_value = "grad")]
-    procedure: ProcedureName,
+    #[arg(long, value_parser = registered(), default_value = "grad")]
+    procedure: CertifiedProcedure,
     /// Which data sets the guarantee makes indistinguishable.
     #[arg(long, value_enum, default_value = "zero-out")]
     neighbours: RelationName,
@@ -85,27 +86,6 @@ pub(crate) struct Fit {
     /// NOT PRIVATE: take the noise from this seed, for tests; every output is stamped.
     #[arg(long, value_name = "SEED")]
     simulate_noise: Option<u64>,
-}
-
-/// Procedures with certified noise, as the command line names them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ProcedureName {
-    /// Certified GRAD: for correlated features.
-    Grad,
-    /// The sieve: for weakly correlated features.
-    Sieve,
-    /// Argmax OMP: the curator reveals only which feature is picked.
-    Argmax,
-}
-
-impl ProcedureName {
-    const fn procedure(self) -> CertifiedProcedure {
-        match self {
-            Self::Grad => CertifiedProcedure::Grad,
-            Self::Sieve => CertifiedProcedure::Sieve,
-            Self::Argmax => CertifiedProcedure::Argmax,
-        }
-    }
 }
 
 impl Fit {
@@ -162,7 +142,7 @@ impl Fit {
             sparsity: self.sparsity,
             epsilon: self.epsilon,
             delta: self.delta,
-            procedure: self.procedure.procedure(),
+            procedure: self.procedure,
             neighbours: self.neighbours.relation(),
             backend: self.backend.request(),
             clients: self.clients,

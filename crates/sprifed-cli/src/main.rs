@@ -21,6 +21,7 @@ mod model;
 mod output;
 mod plan;
 mod predict;
+mod procedure_arguments;
 mod progress;
 mod schema;
 mod score;

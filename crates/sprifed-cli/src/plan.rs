@@ -7,24 +7,25 @@ use std::time::Instant;
 
 use clap::Args;
 use serde_json::Value;
-use sprifed_fit::{PlanRequest, Planned, theorem_text};
+use sprifed_fit::{PlanRequest, Planned};
 use sprifed_privacy::{Delta, Epsilon, shown_cost, shown_delta};
+use sprifed_recovery::CertifiedProcedure;
 use sprifed_report::table;
 use sprifed_simulate::{Forecast, WorldRequest};
 
 use crate::account::parse_quantity;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::procedure_arguments::registered;
 use crate::progress::Progress;
-use crate::simulate::ProcedureName;
 use crate::study_arguments::{BackendArguments, RelationName, WorldArguments};
 
 /// `plan`.
 #[derive(Args, Debug)]
 pub(crate) struct PlanStudy {
-    /// The certified procedure.
-    #[arg(long, value_enum, default_value = "grad")]
-    procedure: ProcedureName,
+    /// How features are found.
+    #[arg(long, value_parser = registered(), default_value = "grad")]
+    procedure: CertifiedProcedure,
     #[command(flatten)]
     backend: BackendArguments,
     #[command(flatten)]
@@ -46,15 +47,8 @@ pub(crate) struct PlanStudy {
 impl PlanStudy {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
         let request = self.world.request()?;
-        let procedure = self.procedure.certified().ok_or_else(|| {
-            Failure::usage(
-                "sprifed::plan::not-certified",
-                format!("{} has no certified plan", self.procedure.words()),
-                "choose grad, sieve, argmax, honest-omp or honest-grad",
-            )
-        })?;
         let planned = PlanRequest {
-            procedure,
+            procedure: self.procedure,
             backend: self.backend.request(),
             world: self.world.size(),
             epsilon: self.epsilon,
@@ -63,8 +57,9 @@ impl PlanStudy {
         }
         .plan()?;
         let forecast = self.forecast(&planned)?;
-        let mut answer = planned.to_json(&self.procedure.words(), forecast.as_ref())?;
-        answer["secure_sums"] = secure_sums::answer(procedure, planned.setting(), planned.plan())?;
+        let mut answer = planned.to_json(forecast.as_ref())?;
+        answer["secure_sums"] =
+            secure_sums::answer(self.procedure, planned.setting(), planned.plan())?;
         output.answer(&answer, |answer| self.to_text(answer, &planned, &request));
         Ok(())
     }
@@ -133,8 +128,7 @@ impl PlanStudy {
         }
         text += &table(&rows);
         text += &secure_sums::to_text(&answer["secure_sums"]);
-        text += &forecast_text(&answer["forecast"], request);
-        text + &theorem_text(&answer["theorem"])
+        text + &forecast_text(&answer["forecast"], request)
     }
 }
 

@@ -2,94 +2,33 @@
 
 use std::time::Instant;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::{Value, json};
 use sprifed_fit::{
     NOT_PRIVATE_REFERENCE, Simulation, certified_guarantee, nobody_leaves_a_curator,
 };
+use sprifed_paper::{
+    AnyMethod, Baseline, Contender, NamedContender, PaperAlgorithm, RecoveryTheorems,
+};
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, Mu, NoiseOrigin, shown_to};
-use sprifed_recovery::{Baseline, CertifiedProcedure};
-use sprifed_simulate::{Absence, Method, PaperAlgorithm, Summary};
+use sprifed_simulate::{Absence, Certified, Method as _, Summary};
 
 use crate::account::parse_quantity;
 use crate::baseline_arguments::{BaselineArguments, NoiseKind, parameters_of};
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::procedure_arguments::contenders;
 use crate::progress::Progress;
 use crate::study_arguments::{BackendArguments, RelationName, WorldArguments};
 
 mod tuned;
 
-/// Procedures, as the command line names them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ProcedureName {
-    /// Certified GRAD: for correlated features.
-    Grad,
-    /// The sieve: for weakly correlated features.
-    Sieve,
-    /// Argmax OMP: the curator reveals only which feature is picked.
-    Argmax,
-    /// The paper's SPriFed-OMP with certified noise (the same as honest-omp).
-    Omp,
-    /// The paper's SPriFed-OMP with certified noise.
-    HonestOmp,
-    /// The paper's SPriFed-OMP-GRAD with certified noise.
-    HonestGrad,
-    /// SPriFed-OMP as published. NOT PRIVATE as claimed.
-    PaperOmp,
-    /// SPriFed-OMP as published, without Enhancement 1. NOT PRIVATE as claimed.
-    PaperOmpReuse,
-    /// SPriFed-OMP-GRAD as published. NOT PRIVATE.
-    PaperGrad,
-    /// DP-SGD with an L1 penalty and certified noise.
-    DpSgd,
-    /// Enhanced DP-GCD (the paper's Algorithm 5) with certified noise.
-    DpGcd,
-    /// DP-SGD with an L1 penalty and the paper's noise. NOT PRIVATE.
-    PaperDpSgd,
-    /// Enhanced DP-GCD as published. NOT PRIVATE.
-    PaperDpGcd,
-    /// Orthogonal matching pursuit without privacy.
-    NonPrivateOmp,
-    /// The Lasso without privacy.
-    NonPrivateLasso,
-}
-
-impl ProcedureName {
-    pub(crate) const fn certified(self) -> Option<CertifiedProcedure> {
-        match self {
-            Self::Grad => Some(CertifiedProcedure::Grad),
-            Self::Sieve => Some(CertifiedProcedure::Sieve),
-            Self::Argmax => Some(CertifiedProcedure::Argmax),
-            Self::Omp | Self::HonestOmp => Some(CertifiedProcedure::HonestOmp),
-            Self::HonestGrad => Some(CertifiedProcedure::HonestGrad),
-            Self::DpSgd => Some(CertifiedProcedure::DpSgd),
-            Self::DpGcd => Some(CertifiedProcedure::DpGcd),
-            _ => None,
-        }
-    }
-
-    const fn published(self) -> Option<PaperAlgorithm> {
-        match self {
-            Self::PaperOmp => Some(PaperAlgorithm::Omp),
-            Self::PaperOmpReuse => Some(PaperAlgorithm::OmpReusing),
-            Self::PaperGrad => Some(PaperAlgorithm::Grad),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn words(self) -> String {
-        self.to_possible_value()
-            .map_or_else(String::new, |value| value.get_name().to_owned())
-    }
-}
-
 /// `simulate`.
 #[derive(Args, Debug)]
 pub(crate) struct Simulate {
     /// The procedure.
-    #[arg(long, value_enum)]
-    procedure: ProcedureName,
+    #[arg(long, value_parser = contenders())]
+    procedure: NamedContender,
     #[command(flatten)]
     backend: BackendArguments,
     /// Of secure sums: the share of clients that leaves each sum, half of them before they upload.
@@ -148,25 +87,30 @@ impl Simulate {
         Ok(())
     }
 
-    fn method(&self) -> Result<Method, Failure> {
+    fn method(&self) -> Result<AnyMethod, Failure> {
         let request = self.world.request()?;
         let budget = ApproxDp::new(self.epsilon, self.delta);
         let relation = self.neighbours.relation();
         if let NoiseOrigin::Shares(participation) =
             self.backend.request().origin(self.world.clients())?
         {
-            let Some(procedure) = self.procedure.certified().filter(|_| self.tune.is_none()) else {
+            let Some(procedure) = self
+                .procedure
+                .contender
+                .procedure()
+                .filter(|_| self.tune.is_none())
+            else {
                 return Err(Failure::usage(
                     "sprifed::simulate::backend",
                     format!(
                         "{} has no certified noise, or is tuned",
-                        self.procedure.words()
+                        self.procedure.name
                     ),
                     "use the backend curator, or a certified procedure without --tune",
                 ));
             };
             let absence = self.absence()?;
-            return Ok(Method::federated(
+            return Ok(AnyMethod::federated(
                 procedure,
                 &request,
                 budget,
@@ -180,28 +124,28 @@ impl Simulate {
         }
         if let Some((baseline, noise)) = self.baseline.read(self.procedure, request.sparsity)? {
             return Ok(match noise {
-                NoiseKind::Certified => Method::baseline(baseline, &request, budget, relation)?,
+                NoiseKind::Certified => AnyMethod::baseline(baseline, &request, budget, relation)?,
                 NoiseKind::Paper => {
                     let per_vector = self.per_vector()?;
-                    Method::paper_baseline(baseline, &request, per_vector, self.mu_s)?
+                    AnyMethod::paper_baseline(baseline, &request, per_vector, self.mu_s)?
                 }
             });
         }
-        if let Some(procedure) = self.procedure.certified() {
-            return Ok(Method::certified(procedure, &request, budget, relation)?);
+        match self.procedure.contender {
+            Contender::Certified(procedure) => {
+                Ok(AnyMethod::certified(procedure, &request, budget, relation)?)
+            }
+            Contender::Paper(algorithm) => {
+                let per_vector = self.per_vector()?;
+                Ok(AnyMethod::paper(
+                    algorithm, &request, per_vector, self.mu_s,
+                )?)
+            }
+            Contender::NonPrivate(reference) => Ok(AnyMethod::Reference(reference)),
+            Contender::PaperDpSgd | Contender::PaperDpGcd => {
+                unreachable!("baselines were read above")
+            }
         }
-        if let Some(algorithm) = self.procedure.published() {
-            return Ok(Method::paper(
-                algorithm,
-                &request,
-                self.per_vector()?,
-                self.mu_s,
-            )?);
-        }
-        Ok(match self.procedure {
-            ProcedureName::NonPrivateLasso => Method::NonPrivateLasso,
-            _ => Method::NonPrivateOmp,
-        })
     }
 
     fn absence(&self) -> Result<Absence, Failure> {
@@ -219,21 +163,26 @@ impl Simulate {
         Ok(self.mu_p.map_or_else(|| Mu::try_from(usual), Ok)?)
     }
 
-    fn to_json(&self, method: &Method, summary: &Summary, seconds: f64) -> Result<Value, Failure> {
+    fn to_json(
+        &self,
+        method: &AnyMethod,
+        summary: &Summary,
+        seconds: f64,
+    ) -> Result<Value, Failure> {
         let guarantee = match method {
-            Method::Certified { plan, .. } | Method::Baseline { plan, .. } => {
+            AnyMethod::Certified(Certified { plan, .. }) | AnyMethod::Baseline { plan, .. } => {
                 let relation = self.neighbours.relation();
                 certified_guarantee(&plan.spending()?, plan.origin, self.delta, relation)
             }
-            Method::Paper { .. } => self.paper_guarantee()?,
-            Method::PaperBaseline { baseline, .. } => self.paper_baseline_guarantee(baseline)?,
-            Method::NonPrivateOmp | Method::NonPrivateLasso => json!({
+            AnyMethod::Paper { .. } => self.paper_guarantee()?,
+            AnyMethod::PaperBaseline { baseline, .. } => self.paper_baseline_guarantee(baseline)?,
+            AnyMethod::Reference(_) => json!({
                 "mode": "non-private",
                 "statement": NOT_PRIVATE_REFERENCE,
             }),
         };
         let simulation = Simulation {
-            procedure: self.procedure.words(),
+            procedure: self.procedure.name.to_owned(),
             backend: self.backend.backend.backend(),
             dropouts: self.dropouts,
             world: self.world.size(),
@@ -241,10 +190,26 @@ impl Simulate {
             seed: self.seed,
         };
         let mut answer = simulation.to_json(guarantee, summary, seconds);
-        if let Method::Baseline { baseline, .. } | Method::PaperBaseline { baseline, .. } = method {
+        if let AnyMethod::Baseline { baseline, .. } | AnyMethod::PaperBaseline { baseline, .. } =
+            method
+        {
             answer["parameters"] = parameters_of(baseline);
         }
+        if let Some(theorems) = self.theorems()? {
+            answer["theorem"] = json!(theorems);
+        }
         Ok(answer)
+    }
+
+    /// What the paper's recovery theorems say of this world, for the algorithms that they are about.
+    fn theorems(&self) -> Result<Option<RecoveryTheorems>, Failure> {
+        if !self.procedure.contender.has_recovery_theorem() {
+            return Ok(None);
+        }
+        let budget = ApproxDp::new(self.epsilon, self.delta);
+        let relation = self.neighbours.relation();
+        let theorems = RecoveryTheorems::of(budget, &self.world.request()?, relation)?;
+        Ok(Some(theorems))
     }
 
     fn paper_guarantee(&self) -> Result<Value, Failure> {
@@ -256,8 +221,8 @@ impl Simulate {
         }
         .theorem()?;
         let claimed = nominal.to_approx_dp(self.delta).epsilon();
-        let delivered = match self.procedure {
-            ProcedureName::PaperGrad => unbounded(),
+        let delivered = match self.procedure.contender {
+            Contender::Paper(PaperAlgorithm::Grad) => unbounded(),
             _ => self.delivered(per_vector)?,
         };
         Ok(json!({
@@ -318,12 +283,14 @@ impl Simulate {
             },
             str::to_owned,
         );
+        let theorems = self.theorems().ok().flatten();
+        let theorems = theorems.map_or_else(String::new, |words| format!("\n{words}"));
         format!(
             "{statement}.\n\n\
              recovered   {:.2} of {} features on average (share {:.3}, standard error {:.3})\n\
              test MSE    mean {:.4}, median {:.4}; predicting zero: {:.4}\n\
              test R2     mean {:.3}, median {:.3}; predicting zero: 0\n\
-             {} trials of n = {}, p = {}; {seconds:.2} s each",
+             {} trials of n = {}, p = {}; {seconds:.2} s each{theorems}",
             summary.recovered.mean,
             self.world.sparsity,
             summary.recovered_share.mean,

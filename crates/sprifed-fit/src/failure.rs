@@ -3,14 +3,14 @@
 use core::fmt;
 
 use serde::Serialize;
-use sprifed_schema::PLACEHOLDER;
-use sprifed_tables::DataError;
 use sprifed_privacy::{
     IllegalFraction, IllegalParticipation, IllegalQuantity, Uncertifiable, Unplannable,
 };
 use sprifed_query::PlanError;
+use sprifed_schema::PLACEHOLDER;
 use sprifed_simulate::TrialError;
 use sprifed_study::IllegalAgreement;
+use sprifed_tables::DataError;
 
 /// Who has to act, which decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

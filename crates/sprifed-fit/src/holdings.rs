@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use sprifed_schema::{PrivacyUnit, Schema};
-use sprifed_tables::{ClientIndex, DataError, Outline};
 use sprifed_privacy::NoiseOrigin;
 use sprifed_query::{Record, RecordSource};
+use sprifed_schema::{PrivacyUnit, Schema};
+use sprifed_tables::{ClientIndex, DataError, Outline};
 
 use crate::failure::Failure;
 

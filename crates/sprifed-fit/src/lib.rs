@@ -17,7 +17,6 @@ mod simulation;
 mod status;
 mod strict_json;
 mod study;
-mod theorem;
 mod verify;
 mod world;
 
@@ -41,5 +40,4 @@ pub use simulation::{
 };
 pub use strict_json::parse_strictly;
 pub use study::{Request, Study, has_public_scale, no_schema, recommended_delta};
-pub use theorem::theorem_text;
 pub use world::{WorldSize, parse_correlation};

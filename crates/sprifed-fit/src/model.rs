@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sprifed_schema::{Mapping, MissingPolicy, Transform};
 use sprifed_noise::Provenance;
 use sprifed_privacy::{LedgerRecord, PrivacyUnit};
 use sprifed_query::Plan;
 use sprifed_recovery::FitStatus;
+use sprifed_schema::{Mapping, MissingPolicy, Transform};
 
 use crate::failure::Failure;
 use crate::guarantee::Guarantee;

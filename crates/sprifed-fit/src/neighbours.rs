@@ -9,8 +9,6 @@ mod tables;
 
 use std::ops::Range;
 
-use sprifed_schema::Schema;
-use sprifed_tables::{Table, read_csv};
 use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{
     Block, Epsilon, IntegerBounds, NoiseOrigin, NoiseVariance, PrivacyUnit, Relation, Rounding,
@@ -19,8 +17,10 @@ use sprifed_query::{
     Answer, AskedBlock, ChoiceBackend, ChoiceQuery, Contributor, Curator, Part, Plan, PlannedBlock,
     PlannedStep, Question, RecordSource, SCORE_STEPS, SumBackend, SumQuery,
 };
-use sprifed_recovery::{CertifiedProcedure, Intercept, Setting};
+use sprifed_recovery::{CertifiedProcedure, Needs, Setting};
+use sprifed_schema::Schema;
 use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, everybody};
+use sprifed_tables::{Table, read_csv};
 
 use self::tables::{Neighbour, Rows};
 use crate::backend::{Backend, BackendRequest};
@@ -77,7 +77,7 @@ impl Fit {
             sparsity: 2,
             epsilon: Epsilon::try_from(0.5).unwrap(),
             delta: None,
-            procedure: CertifiedProcedure::Grad,
+            procedure: CertifiedProcedure::GRAD,
             neighbours: relation,
             backend: BackendRequest {
                 backend,
@@ -96,25 +96,13 @@ impl Fit {
         schema: &Schema,
         table: &Table,
     ) -> Option<Self> {
-        if procedure == CertifiedProcedure::Argmax && backend == Backend::SecureSum {
+        if procedure.needs() == Needs::Choices && backend == Backend::SecureSum {
             return None;
         }
         let unit = unit_of(schema);
         let request = Self::request(relation, backend, unit);
         let study = Study::prepare(&request, schema, table.outline()).unwrap();
-        let is_paper = matches!(
-            procedure,
-            CertifiedProcedure::HonestOmp | CertifiedProcedure::HonestGrad
-        );
-        let intercept = if is_paper {
-            Intercept::Absent
-        } else {
-            Intercept::Estimated
-        };
-        let setting = Setting {
-            intercept,
-            ..study.setting
-        };
+        let setting = study.setting;
         let plan = procedure.plan(&setting).unwrap();
         let agreement = (backend == Backend::SecureSum).then(|| {
             let holdings = &study.holdings;
@@ -405,7 +393,7 @@ fn compare_all(unit: PrivacyUnit, backend: Backend) {
     let table = read(&rows, &schema);
     let neighbours = rows.neighbours(is_slow());
     let mut largest = 0f64;
-    for procedure in CertifiedProcedure::ALL {
+    for procedure in CertifiedProcedure::all() {
         for relation in [Relation::ZeroOut, Relation::ReplaceOne] {
             let Some(fit) = Fit::of(procedure, relation, backend, &schema, &table) else {
                 continue;
@@ -459,7 +447,7 @@ fn a_record_that_is_dropped_rounds_no_other_record_anew() {
     let text = tables::wide_csv(records, features, None);
     let table = read_csv(text.as_bytes(), &schema).unwrap();
     let (relation, backend) = (Relation::ReplaceOne, Backend::Curator);
-    let procedure = CertifiedProcedure::Sieve;
+    let procedure = CertifiedProcedure::SIEVE;
     let fit = Fit::of(procedure, relation, backend, &schema, &table).unwrap();
     let asked = fit.questions(&table);
     let text = tables::wide_csv(records, features, Some(0));
@@ -476,7 +464,7 @@ fn neighbours_have_the_same_public_numbers() {
         let (rows, schema) = (Rows::made_up(unit, 3), tables::schema(unit));
         let table = read(&rows, &schema);
         for backend in Backend::ALL {
-            let procedure = CertifiedProcedure::Grad;
+            let procedure = CertifiedProcedure::GRAD;
             let relation = Relation::ReplaceOne;
             let fit = Fit::of(procedure, relation, backend, &schema, &table).unwrap();
             let public = |table: &Table| {

@@ -10,12 +10,11 @@ use sprifed_privacy::{
 };
 use sprifed_query::{Plan, PlannedStep};
 use sprifed_recovery::{CertifiedProcedure, Setting};
-use sprifed_simulate::{Absence, Forecast, Method, WorldRequest, forecast_records};
+use sprifed_simulate::{Absence, Certified, Forecast, WorldRequest, forecast_records};
 
 use crate::backend::BackendRequest;
 use crate::failure::Failure;
 use crate::study::recommended_delta;
-use crate::theorem;
 use crate::world::WorldSize;
 
 /// A study to be planned.
@@ -75,16 +74,14 @@ impl PlanRequest {
         let delta = self.delta.map_or_else(|| recommended_delta(records), Ok)?;
         let budget = ApproxDp::new(self.epsilon, delta);
         let (procedure, relation) = (self.procedure, self.neighbours);
-        let method = match self.backend.origin(self.world.clients())? {
-            NoiseOrigin::Curator => Method::certified(procedure, &data, budget, relation)?,
+        let certified = match self.backend.origin(self.world.clients())? {
+            NoiseOrigin::Curator => Certified::on_curator(procedure, &data, budget, relation)?,
             NoiseOrigin::Shares(participation) => {
                 let absence = Absence::NONE;
-                Method::federated(procedure, &data, budget, relation, participation, absence)?
+                Certified::federated(procedure, &data, budget, relation, participation, absence)?
             }
         };
-        let Method::Certified { plan, setting, .. } = method else {
-            unreachable!("certified methods have a plan")
-        };
+        let Certified { plan, setting, .. } = certified;
         let spending = plan.spending()?;
         let cost = spending.to_approx_dp(budget.delta());
         if cost.is_some_and(|cost| cost.epsilon() > budget.epsilon()) {
@@ -150,11 +147,7 @@ impl Planned {
     ///
     /// # Errors
     /// When the plan's integers do not fit any modulus.
-    pub fn to_json(
-        &self,
-        procedure: &str,
-        forecast: Option<&(Forecast, f64)>,
-    ) -> Result<Value, Failure> {
+    pub fn to_json(&self, forecast: Option<&(Forecast, f64)>) -> Result<Value, Failure> {
         let Self {
             request,
             budget,
@@ -166,7 +159,7 @@ impl Planned {
         let delta = budget.delta();
         let bits = bits_per_integer(plan, data)?;
         Ok(json!({
-            "procedure": procedure,
+            "procedure": request.procedure,
             "records": data.records, "clients": request.world.clients(),
             "features": data.features, "sparsity": data.sparsity,
             "guarantee": {
@@ -188,7 +181,6 @@ impl Planned {
                 "tried": forecast.tried, "trials": forecast.trials,
                 "seconds_per_study": seconds,
             })),
-            "theorem": theorem::answer(plan, data, request.neighbours)?,
         }))
     }
 }

@@ -6,7 +6,7 @@ use sprifed_privacy::{
     ApproxDp, Epsilon, IllegalQuantity, LedgerRecord, Mu, PrivacyUnit, Relation, Spending,
     Uncertifiable, shown_cost, shown_delta, shown_to,
 };
-use sprifed_recovery::CertifiedProcedure;
+use sprifed_recovery::{CertifiedProcedure, Needs};
 
 use crate::failure::Failure;
 
@@ -36,7 +36,7 @@ pub fn repeated_fit(
     let mu = Mu::largest_within(budget)?;
     let cost = |times: u32| {
         let count = f64::from(times);
-        let (epsilon, delta) = if procedure == CertifiedProcedure::Argmax {
+        let (epsilon, delta) = if procedure.needs() == Needs::Choices {
             (count * epsilon, count * delta)
         } else {
             let together = mu.repeated(NonZeroU32::new(times).unwrap_or(NonZeroU32::MIN));
@@ -151,7 +151,7 @@ mod tests {
                 .message
         };
         assert!(
-            said(CertifiedProcedure::Argmax)
+            said(CertifiedProcedure::ARGMAX)
                 .contains("25 fits cost epsilon = 25 at delta = 2.5e-5")
         );
         let mu = Mu::largest_within(budget).unwrap();
@@ -159,6 +159,6 @@ mod tests {
         let expected = four.to_approx_dp(budget.delta()).epsilon().get();
         assert!(expected < 25.0);
         let expected = format!("25 fits cost epsilon = {}", shown_to(expected, 2));
-        assert!(said(CertifiedProcedure::Grad).contains(&expected));
+        assert!(said(CertifiedProcedure::GRAD).contains(&expected));
     }
 }

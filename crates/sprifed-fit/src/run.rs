@@ -5,15 +5,15 @@
 use std::ops::ControlFlow;
 
 use serde_json::Value;
-use sprifed_schema::UnitModel;
-use sprifed_tables::Table;
 use sprifed_noise::{NoiseGenerator, Provenance};
 use sprifed_privacy::LedgerRecord;
 use sprifed_query::{
     Answer, ChoiceBackend, ChoiceQuery, Curator, Part, RecordSource, Records, SumBackend, SumQuery,
 };
 use sprifed_recovery::Fit;
+use sprifed_schema::UnitModel;
 use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, everybody};
+use sprifed_tables::Table;
 
 use crate::failure::Failure;
 use crate::guarantee::Guarantee;

@@ -1,14 +1,14 @@
 //! What was asked, made definite: setting, plan, records and guarantee, before anything is spent.
 
-use sprifed_schema::{MissingPolicy, PrivacyUnit as DataUnit, Schema, Units};
-use sprifed_tables::Outline;
 use sprifed_noise::Provenance;
 use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, IllegalQuantity, NoiseOrigin, PrivacyUnit, Relation, Spending,
     shown_to,
 };
 use sprifed_query::Plan;
-use sprifed_recovery::{CertifiedProcedure, Intercept, Setting};
+use sprifed_recovery::{CertifiedProcedure, Intercept, Needs, Setting};
+use sprifed_schema::{MissingPolicy, PrivacyUnit as DataUnit, Schema, Units};
+use sprifed_tables::Outline;
 
 use crate::backend::BackendRequest;
 use crate::failure::Failure;
@@ -175,12 +175,14 @@ pub fn has_public_scale(units: &Units) -> bool {
 
 /// Secure sums show what they add up, so they make no choices.
 fn refuse_choices(procedure: CertifiedProcedure, origin: NoiseOrigin) -> Result<(), Failure> {
-    if procedure != CertifiedProcedure::Argmax || origin == NoiseOrigin::Curator {
+    if procedure.needs() == Needs::Sums || origin == NoiseOrigin::Curator {
         return Ok(());
     }
     Err(Failure::usage(
         "sprifed::fit::needs-choices",
-        "argmax needs a backend that never shows scores, but secure sums show every sum".to_owned(),
+        format!(
+            "{procedure} needs a backend that never shows scores, but secure sums show every sum"
+        ),
         "use --procedure grad or sieve, or --backend curator; nothing was spent",
     ))
 }

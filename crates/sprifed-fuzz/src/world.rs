@@ -52,7 +52,7 @@ pub(crate) fn agreed() -> &'static Arc<Agreed> {
             feature_scale: Some(1.0),
             intercept: Intercept::Absent,
         };
-        let procedure = CertifiedProcedure::Sieve;
+        let procedure = CertifiedProcedure::SIEVE;
         let plan = procedure.plan(&setting).unwrap();
         let units = vec![UNITS; PARTIES as usize];
         let mut agreement = Agreement::among_members(&key(), procedure, setting, plan, units);

@@ -1,9 +1,12 @@
 //! Who competes: the paper's algorithms, ours, baselines and references without privacy.
 
-use sprifed_recovery::{Baseline, CertifiedProcedure, DpGcdParameters, DpSgdParameters};
-use sprifed_simulate::{Method, PaperAlgorithm, TrialError, WorldRequest};
+use sprifed_recovery::CertifiedProcedure;
+use sprifed_simulate::{Reference, WorldRequest};
 
+use crate::baseline::{Baseline, DpGcdParameters, DpSgdParameters};
 use crate::cell::Noise;
+use crate::comparison::{DP_GCD, DP_SGD, HONEST_GRAD, HONEST_OMP};
+use crate::method::{AnyMethod, MethodError, PaperAlgorithm};
 
 /// A procedure that an experiment runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,8 +19,65 @@ pub enum Contender {
     PaperDpGcd,
     /// One with certified noise, ours or a baseline.
     Certified(CertifiedProcedure),
-    /// Matching pursuit without privacy.
-    NonPrivateOmp,
+    /// One without privacy.
+    NonPrivate(Reference),
+}
+
+/// A contender under a name that the command line takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NamedContender {
+    /// The name.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// The contender.
+    pub contender: Contender,
+}
+
+/// What trials can run beside the procedures of the registry and the references, in the order of the help.
+const NAMED: [NamedContender; 10] = [
+    NamedContender {
+        name: "omp",
+        about: "The paper's SPriFed-OMP with certified noise (the same as honest-omp)",
+        contender: Contender::Certified(HONEST_OMP),
+    },
+    certified(HONEST_OMP),
+    certified(HONEST_GRAD),
+    NamedContender {
+        name: "paper-omp",
+        about: "SPriFed-OMP as published. NOT PRIVATE as claimed",
+        contender: Contender::Paper(PaperAlgorithm::Omp),
+    },
+    NamedContender {
+        name: "paper-omp-reuse",
+        about: "SPriFed-OMP as published, without Enhancement 1. NOT PRIVATE as claimed",
+        contender: Contender::Paper(PaperAlgorithm::OmpReusing),
+    },
+    NamedContender {
+        name: "paper-grad",
+        about: "SPriFed-OMP-GRAD as published. NOT PRIVATE",
+        contender: Contender::Paper(PaperAlgorithm::Grad),
+    },
+    certified(DP_SGD),
+    certified(DP_GCD),
+    NamedContender {
+        name: "paper-dp-sgd",
+        about: "DP-SGD with an L1 penalty and the paper's noise. NOT PRIVATE",
+        contender: Contender::PaperDpSgd,
+    },
+    NamedContender {
+        name: "paper-dp-gcd",
+        about: "Enhanced DP-GCD as published. NOT PRIVATE",
+        contender: Contender::PaperDpGcd,
+    },
+];
+
+const fn certified(procedure: CertifiedProcedure) -> NamedContender {
+    NamedContender {
+        name: procedure.name(),
+        about: procedure.about(),
+        contender: Contender::Certified(procedure),
+    }
 }
 
 /// A procedure of the paper.
@@ -47,14 +107,44 @@ pub(crate) enum Family {
 impl Contender {
     /// Every contender that takes a certified budget, in the order of tables.
     pub const CERTIFIED: [Self; 7] = [
-        Self::Certified(CertifiedProcedure::Argmax),
-        Self::Certified(CertifiedProcedure::Sieve),
-        Self::Certified(CertifiedProcedure::Grad),
-        Self::Certified(CertifiedProcedure::HonestGrad),
-        Self::Certified(CertifiedProcedure::HonestOmp),
-        Self::Certified(CertifiedProcedure::DpGcd),
-        Self::Certified(CertifiedProcedure::DpSgd),
+        Self::Certified(CertifiedProcedure::ARGMAX),
+        Self::Certified(CertifiedProcedure::SIEVE),
+        Self::Certified(CertifiedProcedure::GRAD),
+        Self::Certified(HONEST_GRAD),
+        Self::Certified(HONEST_OMP),
+        Self::Certified(DP_GCD),
+        Self::Certified(DP_SGD),
     ];
+
+    /// Everything that trials can run: the procedures of the registry, the comparisons, the references.
+    pub fn named() -> impl Iterator<Item = NamedContender> {
+        let references = Reference::ALL.map(|reference| NamedContender {
+            name: reference.name(),
+            about: reference.about(),
+            contender: Self::NonPrivate(reference),
+        });
+        let registered = CertifiedProcedure::all().map(certified);
+        registered.chain(NAMED).chain(references)
+    }
+
+    /// The procedure, if its noise is certified.
+    #[must_use]
+    pub const fn procedure(self) -> Option<CertifiedProcedure> {
+        match self {
+            Self::Certified(procedure) => Some(procedure),
+            _ => None,
+        }
+    }
+
+    /// Whether it is one of the algorithms that the paper's recovery theorems are about.
+    #[must_use]
+    pub fn has_recovery_theorem(self) -> bool {
+        match self {
+            Self::Paper(_) => true,
+            Self::Certified(procedure) => [HONEST_OMP, HONEST_GRAD].contains(&procedure),
+            Self::PaperDpSgd | Self::PaperDpGcd | Self::NonPrivate(_) => false,
+        }
+    }
 
     /// The name, as the command line spells it.
     #[must_use]
@@ -66,7 +156,7 @@ impl Contender {
             Self::PaperDpSgd => "paper-dp-sgd".to_owned(),
             Self::PaperDpGcd => "paper-dp-gcd".to_owned(),
             Self::Certified(procedure) => procedure.to_string(),
-            Self::NonPrivateOmp => "non-private-omp".to_owned(),
+            Self::NonPrivate(reference) => reference.name().to_owned(),
         }
     }
 
@@ -74,10 +164,10 @@ impl Contender {
     ///
     /// # Errors
     /// When no plan exists, or the noise is not one this contender can use.
-    pub fn method(self, world: &WorldRequest, noise: Noise) -> Result<Method, TrialError> {
+    pub fn method(self, world: &WorldRequest, noise: Noise) -> Result<AnyMethod, MethodError> {
         match (self, noise) {
             (Self::Certified(procedure), Noise::Certified { budget, relation }) => {
-                Ok(Method::certified(procedure, world, budget, relation)?)
+                Ok(AnyMethod::certified(procedure, world, budget, relation)?)
             }
             (
                 _,
@@ -88,17 +178,17 @@ impl Contender {
                 },
             ) => match self.published(world.sparsity) {
                 Published::Algorithm(algorithm) => {
-                    Ok(Method::paper(algorithm, world, per_vector, per_support)?)
+                    Ok(AnyMethod::paper(algorithm, world, per_vector, per_support)?)
                 }
-                Published::Baseline(baseline) => Ok(Method::paper_baseline(
+                Published::Baseline(baseline) => Ok(AnyMethod::paper_baseline(
                     baseline,
                     world,
                     per_vector,
                     per_support,
                 )?),
-                Published::Nothing => Ok(Method::NonPrivateOmp),
+                Published::Nothing => Ok(AnyMethod::Reference(Reference::Omp)),
             },
-            _ => Ok(Method::NonPrivateOmp),
+            _ => Ok(AnyMethod::Reference(Reference::Omp)),
         }
     }
 
@@ -111,7 +201,7 @@ impl Contender {
             Self::PaperDpGcd => {
                 Published::Baseline(Baseline::DpGcd(DpGcdParameters::published(sparsity)))
             }
-            Self::Certified(_) | Self::NonPrivateOmp => Published::Nothing,
+            Self::Certified(_) | Self::NonPrivate(_) => Published::Nothing,
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use sprifed_tables::DataError;
 use sprifed_privacy::IllegalQuantity;
-use sprifed_simulate::TrialError;
+use sprifed_tables::DataError;
 
 use crate::cell::Cell;
 use crate::chart::Figure;
+use crate::method::MethodError;
 use crate::row::Row;
 use crate::store::Store;
 use crate::verdict::Verdict;
@@ -90,14 +90,14 @@ pub enum ExperimentError {
         /// Which cell.
         cell: String,
         /// Why.
-        source: TrialError,
+        source: MethodError,
     },
     /// A constant is not a legal quantity.
     #[error(transparent)]
     Quantity(#[from] IllegalQuantity),
     /// A privacy label could not be computed.
     #[error(transparent)]
-    Label(#[from] TrialError),
+    Label(#[from] MethodError),
     /// A table of `--data` can not be used.
     #[error(transparent)]
     Data(#[from] DataError),

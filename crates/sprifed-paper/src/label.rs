@@ -2,10 +2,10 @@
 
 use sprifed_privacy::paper::{Claim, NominalCounts, claims};
 use sprifed_privacy::{ApproxDp, Delta, Mu};
-use sprifed_simulate::{Method, PaperAlgorithm, TrialError};
 
 use crate::cell::{Cell, DELTA, Noise};
 use crate::contender::Contender;
+use crate::method::{AnyMethod, MethodError, PaperAlgorithm};
 
 /// Claimed and delivered ε, with the words that go with them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,7 +22,7 @@ pub(crate) const NO_NOISE: &str = "NOT PRIVATE: no noise";
 
 impl Label {
     /// The label of a cell that `method` runs.
-    pub(crate) fn of(cell: &Cell, method: &Method) -> Result<Self, TrialError> {
+    pub(crate) fn of(cell: &Cell, method: &AnyMethod) -> Result<Self, MethodError> {
         match (cell.noise, cell.contender, method) {
             (Noise::Paper { claimed, .. }, contender, _) if is_gradient(contender) => {
                 Ok(Self::unbounded(claimed, DELTA))
@@ -42,10 +42,11 @@ impl Label {
                 (claimed, DELTA),
                 None,
             ),
-            (Noise::Certified { budget, .. }, _, Method::Certified { plan, .. }) => {
-                let spending = plan
+            (Noise::Certified { budget, .. }, _, AnyMethod::Certified(certified)) => {
+                let spending = certified
+                    .plan
                     .spending()
-                    .map_err(|error| TrialError::Plan(error.into()))?;
+                    .map_err(|error| MethodError::from(sprifed_query::PlanError::from(error)))?;
                 let delta = budget.delta();
                 let sums = spending.sums().and_then(|sums| sums.mu().ok());
                 let doubled = sums
@@ -75,7 +76,7 @@ impl Label {
         per_support: Mu,
         (claimed, delta): (f64, f64),
         bounds: Option<(f64, f64)>,
-    ) -> Result<Self, TrialError> {
+    ) -> Result<Self, MethodError> {
         let first = claims()[0];
         let claim = Claim {
             sparsity: u32::try_from(sparsity).ok(),
@@ -83,7 +84,7 @@ impl Label {
             bounds: bounds.or(first.bounds),
             ..first
         };
-        let wrong = |error| TrialError::Plan(sprifed_query::PlanError::Quantity(error));
+        let wrong = |error| MethodError::from(sprifed_query::PlanError::Quantity(error));
         let mu = claim.delivered_zero_out().map_err(wrong)?;
         let twice = mu.and_then(|mu| Mu::try_from(2.0 * mu.get()).ok());
         let at = Delta::try_from(delta).map_err(wrong)?;
@@ -111,8 +112,8 @@ impl Label {
 
     /// The ε that the paper's OMP delivers under zero-out for this sparsity: the budget at which
     /// ours are compared with it.
-    pub(crate) fn delivered(sparsity: usize) -> Result<f64, TrialError> {
-        let wrong = |error| TrialError::Plan(sprifed_query::PlanError::Quantity(error));
+    pub(crate) fn delivered(sparsity: usize) -> Result<f64, MethodError> {
+        let wrong = |error| MethodError::from(sprifed_query::PlanError::Quantity(error));
         let noise = Noise::paper(sparsity, 0.0).map_err(wrong)?;
         let Noise::Paper {
             per_vector,

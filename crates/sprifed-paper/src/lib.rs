@@ -1,26 +1,50 @@
 #![doc = include_str!("../README.md")]
 
+mod algorithm;
+mod baseline;
 mod catalogue;
 mod cell;
 mod chart;
+mod comparison;
 mod contender;
 mod experiment;
 mod label;
+mod method;
 mod numbers;
 mod page;
+#[expect(
+    clippy::disallowed_methods,
+    reason = "noise of the paper, for simulation: it protects no record"
+)]
+mod paper_noise;
 mod real;
 mod row;
 mod run;
 mod search;
 mod store;
+mod theorem;
+pub mod theory;
+mod tuning;
 mod verdict;
 
+pub use algorithm::{
+    Limits, PaperDescent, PaperGradient, PaperOmp, Solver, SupportNoise, plan_honest_gradient,
+    plan_honest_omp, plan_honest_reusing,
+};
+pub use baseline::{Baseline, Batch, Chosen, Descent, DpGcdParameters, DpSgdParameters, Tuned};
 pub use catalogue::catalogue;
 pub use cell::{Cell, Noise, PaperSays};
-pub use contender::Contender;
+pub use comparison::{
+    COMPARISONS, DP_GCD, DP_SGD, HONEST_GRAD, HONEST_OMP, certified_setting, intercept_of,
+};
+pub use contender::{Contender, NamedContender};
 pub use experiment::{Conditions, Experiment, ExperimentError, Session, Size, Work};
+pub use method::{AnyMethod, MethodError, PaperAlgorithm};
 pub use page::experiments_page;
+pub use paper_noise::{PaperBackend, PaperBackendError, PaperNoise};
 pub use row::Row;
 pub use run::run;
 pub use store::Store;
+pub use theorem::{RecoveryTheorems, TheoremVerdict};
+pub use tuning::{TunedRow, TunedRows, candidates, tune, tune_charged, tune_for_free};
 pub use verdict::{Outcome, Verdict};

@@ -1,11 +1,13 @@
 //! Runs experiments: one world for each trial, shared by all contenders, and only what is missing.
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use sprifed_simulate::{Method, TrialOutcome, World, WorldRequest};
+use sprifed_simulate::Method as _;
+use sprifed_simulate::{TrialOutcome, World, WorldRequest};
 
 use crate::cell::Cell;
 use crate::experiment::{Conditions, Experiment, ExperimentError, Session, Work};
 use crate::label::Label;
+use crate::method::AnyMethod;
 use crate::row::Row;
 use crate::store::Store;
 
@@ -130,12 +132,12 @@ impl Session<'_> {
                         source,
                     })
             })
-            .collect::<Result<Vec<Method>, ExperimentError>>()?;
+            .collect::<Result<Vec<AnyMethod>, ExperimentError>>()?;
         let seed = self.conditions.seed;
         let trial = |trial: u64| -> Result<Vec<TrialOutcome>, ExperimentError> {
             let seed = seed.wrapping_add(trial);
             let world = World::generate(first.world, seed);
-            let outcome = |(cell, method): (&&Cell, &Method)| {
+            let outcome = |(cell, method): (&&Cell, &AnyMethod)| {
                 method
                     .run_on(&world, seed)
                     .map_err(|source| ExperimentError::Trial {

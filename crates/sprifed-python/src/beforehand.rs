@@ -9,8 +9,9 @@ use sprifed_fit::{
     BackendRequest, Document, Failure, NOT_PRIVATE_REFERENCE, PlanRequest, Proof, Simulation,
     WorldSize, centred_omp, certified_guarantee, nobody_leaves_a_curator, parse_correlation,
 };
+use sprifed_paper::{AnyMethod, Contender};
 use sprifed_privacy::{ApproxDp, NoiseOrigin};
-use sprifed_simulate::{Absence, Method, Reading, Summary};
+use sprifed_simulate::{Absence, Certified, Method as _, Reading, Summary};
 use sprifed_study::Verified;
 
 use crate::budget::quantity;
@@ -91,7 +92,7 @@ fn plan_study(
     };
     let planned = request.plan().map_err(refuse)?;
     if trials == 0 {
-        let answer = planned.to_json(procedure, None);
+        let answer = planned.to_json(None);
         return Ok(answer.map_err(refuse)?.to_string());
     }
     let mut stopped = None;
@@ -99,7 +100,7 @@ fn plan_study(
     let forecast = py.detach(|| on_living_threads(run).flatten());
     let forecast = forecast.map_err(|failure| stopped.unwrap_or_else(|| refuse(failure)))?;
     // There is no clock here: Python measures, if somebody asks.
-    let answer = planned.to_json(procedure, Some(&(forecast, f64::NAN)));
+    let answer = planned.to_json(Some(&(forecast, f64::NAN)));
     Ok(answer.map_err(refuse)?.to_string())
 }
 
@@ -151,16 +152,13 @@ fn simulate_trials(
     if origin == NoiseOrigin::Curator && dropouts != 0.0 {
         return Err(refuse(nobody_leaves_a_curator()));
     }
-    let method = match (procedure, origin) {
-        ("non-private-omp", _) => Ok(Method::NonPrivateOmp),
-        ("non-private-lasso", _) => Ok(Method::NonPrivateLasso),
-        (_, NoiseOrigin::Curator) => {
-            let procedure = choices::procedure(procedure).map_err(refuse)?;
-            Method::certified(procedure, &request, budget, relation)
+    let contender = choices::contender(procedure).map_err(refuse)?;
+    let method = match (contender, origin) {
+        (Contender::Certified(procedure), NoiseOrigin::Curator) => {
+            AnyMethod::certified(procedure, &request, budget, relation)
         }
-        (_, NoiseOrigin::Shares(participation)) => {
-            let procedure = choices::procedure(procedure).map_err(refuse)?;
-            Method::federated(
+        (Contender::Certified(procedure), NoiseOrigin::Shares(participation)) => {
+            AnyMethod::federated(
                 procedure,
                 &request,
                 budget,
@@ -169,10 +167,12 @@ fn simulate_trials(
                 absence,
             )
         }
+        (Contender::NonPrivate(reference), _) => Ok(AnyMethod::Reference(reference)),
+        _ => unreachable!("only certified methods and references have a name in Python"),
     };
     let method = method.map_err(|error| refuse(error.into()))?;
     let guarantee = match &method {
-        Method::Certified { plan, .. } => {
+        AnyMethod::Certified(Certified { plan, .. }) => {
             let spending = plan.spending().map_err(|error| refuse(error.into()))?;
             certified_guarantee(&spending, plan.origin, budget.delta(), relation)
         }

@@ -1,6 +1,7 @@
 //! Names of choices, as the command line types them.
 
 use sprifed_fit::{Backend, Failure};
+use sprifed_paper::Contender;
 use sprifed_privacy::Relation;
 use sprifed_recovery::CertifiedProcedure;
 
@@ -23,21 +24,23 @@ fn named<T: Copy>(
     ))
 }
 
-/// The procedure of this name.
+/// The procedure of this name that a study may run.
 pub(crate) fn procedure(found: &str) -> Result<CertifiedProcedure, Failure> {
-    let name = |procedure: CertifiedProcedure| procedure.to_string();
-    named("procedure", found, &CertifiedProcedure::ALL, name)
+    let all: Vec<CertifiedProcedure> = CertifiedProcedure::all().collect();
+    named("procedure", found, &all, |one| one.name().to_owned())
 }
 
-/// One of the procedures that `fit` offers.
-pub(crate) fn fitted_procedure(found: &str) -> Result<CertifiedProcedure, Failure> {
-    let offered = [
-        CertifiedProcedure::Grad,
-        CertifiedProcedure::Sieve,
-        CertifiedProcedure::Argmax,
-    ];
-    let name = |procedure: CertifiedProcedure| procedure.to_string();
-    named("procedure", found, &offered, name)
+/// What trials look for a model with: a procedure, a comparison, or a reference without noise.
+pub(crate) fn contender(found: &str) -> Result<Contender, Failure> {
+    let has_plan_or_no_noise = |contender: &Contender| match contender {
+        Contender::Certified(_) | Contender::NonPrivate(_) => true,
+        Contender::Paper(_) | Contender::PaperDpSgd | Contender::PaperDpGcd => false,
+    };
+    let all: Vec<Contender> = Contender::named()
+        .map(|named| named.contender)
+        .filter(has_plan_or_no_noise)
+        .collect();
+    named("procedure", found, &all, Contender::name)
 }
 
 /// The neighbouring relation of this name.

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use numpy::ndarray::ArrayView2;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use sprifed_tables::{DataError, Enrolment};
 use sprifed_fit::{Backend, BackendRequest, Failure, Model, Receipt, Request, Run, Secret, Study};
 use sprifed_noise::NoiseGenerator;
 use sprifed_study::PartyKey;
+use sprifed_tables::{DataError, Enrolment};
 
 use crate::budget::quantity;
 use crate::choices;
@@ -214,7 +214,7 @@ fn fit_private(
         sparsity,
         epsilon: quantity(py, epsilon)?,
         delta: delta.map(|delta| quantity(py, delta)).transpose()?,
-        procedure: choices::fitted_procedure(procedure).map_err(refuse)?,
+        procedure: choices::procedure(procedure).map_err(refuse)?,
         neighbours: choices::neighbours(neighbours).map_err(refuse)?,
         backend: BackendRequest {
             backend: choices::backend(backend).map_err(refuse)?,

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use numpy::ndarray::{ArrayView2, Axis};
 use numpy::{Element, PyReadonlyArray2};
 use pyo3::prelude::*;
-use sprifed_tables::Enrolment;
 use sprifed_fit::Failure;
 use sprifed_query::{Record, RecordSource};
+use sprifed_tables::Enrolment;
 
 use crate::error::raise;
 

@@ -11,15 +11,26 @@ use sprifed_query::{
     SumQuery,
 };
 
+use crate::catalogue::{Entry, Needs};
 use crate::clipping::{clipped_variance, kept_signal};
 use crate::fit::{Fit, FitStatus};
 use crate::least_squares::{NoisyNormalEquations, Solution};
 use crate::opening::OpeningCosts;
+use crate::ready::Ready;
 use crate::setting::{Intercept, Setting};
 use crate::square_matrix::SquareMatrix;
 
 #[cfg(test)]
 mod tests;
+
+pub(crate) static ENTRY: Entry = Entry {
+    name: "argmax",
+    about: "Argmax OMP: the curator reveals only which feature is picked",
+    needs: Needs::Choices,
+    version: 1,
+    plan: plan_argmax,
+    begin: |setting| Ok(Ready::choices(Argmax::new(*setting)?)),
+};
 
 /// Shares of ρ.
 const SCALE_SHARE: f64 = 0.03;

@@ -1,18 +1,19 @@
-//! The certified procedures by name: one way to plan each and one way to run it.
+//! The registry of certified procedures: one list of entries, by which they are named, planned and run.
+//!
+//! A new procedure is a file with an [`Entry`] and a line in [`CertifiedProcedure::ALL`]. Names, help texts, parsing and
+//! JSON follow from the entry. Another crate may run entries of its own ([`CertifiedProcedure::of`]); only those of the
+//! list can be read from a file or a message, so no study runs another.
 
 use core::fmt;
+use core::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-use sprifed_query::{
-    Answer, ChoiceBackend, Plan, PlanError, Procedure, Step, SumBackend, run, run_choosing,
-};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use sprifed_query::{ChoiceBackend, Plan, PlanError, SumBackend, run, run_choosing};
 
-use crate::argmax::{Argmax, plan_argmax};
-use crate::baseline::{Baseline, Descent, DpGcdParameters, DpSgdParameters};
+use crate::argmax;
 use crate::fit::Fit;
-use crate::paper::{PaperGradient, PaperOmp, plan_honest_gradient, plan_honest_omp};
-use crate::pooled::Pooled;
-use crate::schedule::{Schedule, Working};
+use crate::pooled;
+use crate::ready::Ready;
 use crate::setting::Setting;
 
 #[cfg(test)]
@@ -22,24 +23,47 @@ use crate::setting::Setting;
 )]
 mod tests;
 
+/// What is known of a procedure before it runs.
+#[derive(Debug)]
+pub struct Entry {
+    /// Its name, in commands, files and messages.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// What it needs of a backend.
+    pub needs: Needs,
+    /// Which questions follow from which answers: grows with every change of that.
+    ///
+    /// Parties of a study derive the questions themselves, so all must have the same version.
+    pub version: u32,
+    /// Makes the public plan, or says why none exists.
+    pub plan: fn(&Setting) -> Result<Plan, PlanError>,
+    /// Makes the procedure, about to ask its first question.
+    pub begin: fn(&Setting) -> Result<Ready, PlanError>,
+}
+
+/// What a procedure needs of a backend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Sums only: any backend.
+    Sums,
+    /// Choices too: a backend that never shows scores.
+    Choices,
+}
+
 /// A procedure whose noise is calibrated from proved sensitivities.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CertifiedProcedure {
-    /// Certified GRAD: for correlated features, on any backend.
-    Grad,
-    /// The sieve: for centred and weakly correlated features, on any backend.
-    Sieve,
-    /// Argmax OMP: for backends that never show scores.
-    Argmax,
-    /// The paper's SPriFed-OMP with certified noise, to be compared with.
-    HonestOmp,
-    /// The paper's SPriFed-OMP-GRAD with certified noise, to be compared with.
-    HonestGrad,
-    /// DP-SGD with an L1 penalty, to be compared with.
-    DpSgd,
-    /// Enhanced DP-GCD, to be compared with.
-    DpGcd,
+#[derive(Clone, Copy)]
+pub struct CertifiedProcedure(&'static Entry);
+
+/// A name that no procedure has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "procedure is {found:?}; required: one of {}",
+    names(CertifiedProcedure::all())
+)]
+pub struct UnknownProcedure {
+    /// What was given.
+    pub found: String,
 }
 
 /// Why a run has no fit.
@@ -52,7 +76,8 @@ pub enum RunError<B: core::error::Error + 'static> {
     /// The procedure asks for choices, and the backend shows every sum it makes.
     #[error(
         "{procedure} needs a backend that never shows scores, which is a trusted curator today; \
-         on secure sums use grad or sieve"
+         on secure sums use one of {}",
+        names(CertifiedProcedure::on_sums())
     )]
     NeedsChoices {
         /// The procedure.
@@ -63,82 +88,55 @@ pub enum RunError<B: core::error::Error + 'static> {
     Backend(#[source] B),
 }
 
-/// A procedure that can begin, by what it needs of a backend.
-#[derive(Clone, Debug)]
-pub enum Ready {
-    /// It asks for sums only.
-    Sums(SummingProcedure),
-    /// It asks for choices too.
-    Choices(Argmax),
-}
-
-/// Any certified procedure that asks for sums only.
-#[derive(Clone, Debug)]
-pub enum SummingProcedure {
-    /// The sieve or certified GRAD.
-    Pooled(Box<Pooled>),
-    /// The paper's SPriFed-OMP.
-    Omp(PaperOmp),
-    /// The paper's SPriFed-OMP-GRAD.
-    Gradient(PaperGradient),
-    /// DP-SGD or DP-GCD.
-    Descent(Box<Descent>),
-}
-
-impl Procedure for SummingProcedure {
-    type Fit = Fit;
-
-    fn start(self) -> Step<Self> {
-        match self {
-            Self::Pooled(waiting) => waiting.start().map(|next| Self::Pooled(Box::new(next))),
-            Self::Omp(waiting) => waiting.start().map(Self::Omp),
-            Self::Gradient(waiting) => waiting.start().map(Self::Gradient),
-            Self::Descent(waiting) => waiting.start().map(|next| Self::Descent(Box::new(next))),
-        }
-    }
-
-    fn resume(self, answer: Answer) -> Step<Self> {
-        match self {
-            Self::Pooled(waiting) => {
-                let next = waiting.resume(answer);
-                next.map(|next| Self::Pooled(Box::new(next)))
-            }
-            Self::Omp(waiting) => waiting.resume(answer).map(Self::Omp),
-            Self::Gradient(waiting) => waiting.resume(answer).map(Self::Gradient),
-            Self::Descent(waiting) => {
-                let next = waiting.resume(answer);
-                next.map(|next| Self::Descent(Box::new(next)))
-            }
-        }
-    }
-}
-
 impl CertifiedProcedure {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Grad,
-        Self::Sieve,
-        Self::Argmax,
-        Self::HonestOmp,
-        Self::HonestGrad,
-        Self::DpSgd,
-        Self::DpGcd,
-    ];
+    /// Certified GRAD.
+    pub const GRAD: Self = Self(&pooled::GRAD);
+    /// The sieve.
+    pub const SIEVE: Self = Self(&pooled::SIEVE);
+    /// Argmax OMP.
+    pub const ARGMAX: Self = Self(&argmax::ENTRY);
 
-    /// Which questions follow from which answers: grows with every change of that.
-    ///
-    /// Parties of a study derive the questions themselves, so all must have the same version.
+    /// The procedures that a study may run.
+    const ALL: &'static [Self] = &[Self::GRAD, Self::SIEVE, Self::ARGMAX];
+
+    /// The procedure of an entry, in the list or not.
+    #[must_use]
+    pub const fn of(entry: &'static Entry) -> Self {
+        Self(entry)
+    }
+
+    /// The procedures that a study may run.
+    pub fn all() -> impl ExactSizeIterator<Item = Self> + Clone {
+        Self::ALL.iter().copied()
+    }
+
+    /// Those of them that need sums only.
+    pub fn on_sums() -> impl Iterator<Item = Self> + Clone {
+        Self::all().filter(|procedure| procedure.needs() == Needs::Sums)
+    }
+
+    /// Its name, in commands, files and messages.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// What it is, in one line.
+    #[must_use]
+    pub const fn about(self) -> &'static str {
+        self.0.about
+    }
+
+    /// What it needs of a backend.
+    #[must_use]
+    pub const fn needs(self) -> Needs {
+        self.0.needs
+    }
+
+    /// Which questions follow from which answers; see [`Entry::version`].
     #[must_use]
     pub const fn version(self) -> u32 {
-        match self {
-            Self::Grad
-            | Self::Sieve
-            | Self::Argmax
-            | Self::HonestOmp
-            | Self::HonestGrad
-            | Self::DpSgd
-            | Self::DpGcd => 1,
-        }
+        self.0.version
     }
 
     /// The public plan for `setting`.
@@ -146,15 +144,7 @@ impl CertifiedProcedure {
     /// # Errors
     /// When no plan exists.
     pub fn plan(self, setting: &Setting) -> Result<Plan, PlanError> {
-        match self {
-            Self::Grad => Schedule::of(setting, Working::LeastSquares)?.plan(setting),
-            Self::Sieve => Schedule::of(setting, Working::Pooled)?.plan(setting),
-            Self::Argmax => plan_argmax(setting),
-            Self::HonestOmp => plan_honest_omp(setting),
-            Self::HonestGrad => plan_honest_gradient(setting),
-            Self::DpSgd => dp_sgd().plan(setting),
-            Self::DpGcd => dp_gcd(setting).plan(setting),
-        }
+        (self.0.plan)(setting)
     }
 
     /// The procedure, about to ask its first question.
@@ -162,25 +152,7 @@ impl CertifiedProcedure {
     /// # Errors
     /// When no plan exists.
     pub fn begin(self, setting: &Setting) -> Result<Ready, PlanError> {
-        let pooled = |working| -> Result<Ready, PlanError> {
-            let pooled = Pooled::new(*setting, Schedule::of(setting, working)?);
-            Ok(Ready::Sums(SummingProcedure::Pooled(Box::new(pooled))))
-        };
-        let descent = |baseline| {
-            let descent = Descent::new(*setting, baseline);
-            Ready::Sums(SummingProcedure::Descent(Box::new(descent)))
-        };
-        Ok(match self {
-            Self::Grad => pooled(Working::LeastSquares)?,
-            Self::Sieve => pooled(Working::Pooled)?,
-            Self::Argmax => Ready::Choices(Argmax::new(*setting)?),
-            Self::HonestOmp => Ready::Sums(SummingProcedure::Omp(PaperOmp::honest(setting))),
-            Self::HonestGrad => {
-                Ready::Sums(SummingProcedure::Gradient(PaperGradient::honest(setting)))
-            }
-            Self::DpSgd => descent(dp_sgd()),
-            Self::DpGcd => descent(dp_gcd(setting)),
-        })
+        (self.0.begin)(setting)
     }
 
     /// Runs the procedure against a backend that follows [`Self::plan`] and can make choices;
@@ -196,7 +168,7 @@ impl CertifiedProcedure {
     ) -> Result<Fit, RunError<B::Error>> {
         match self.begin(setting)? {
             Ready::Sums(procedure) => run(procedure, backend, watch),
-            Ready::Choices(argmax) => run_choosing(argmax, backend, watch),
+            Ready::Choices(procedure) => run_choosing(procedure, backend, watch),
         }
         .map_err(RunError::Backend)
     }
@@ -218,24 +190,53 @@ impl CertifiedProcedure {
     }
 }
 
-const fn dp_sgd() -> Baseline {
-    Baseline::DpSgd(DpSgdParameters::certified())
+/// Names, with commas between them.
+fn names(procedures: impl Iterator<Item = CertifiedProcedure>) -> String {
+    let names: Vec<&str> = procedures.map(CertifiedProcedure::name).collect();
+    names.join(", ")
 }
 
-const fn dp_gcd(setting: &Setting) -> Baseline {
-    Baseline::DpGcd(DpGcdParameters::certified(setting.sparsity))
+impl PartialEq for CertifiedProcedure {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for CertifiedProcedure {}
+
+impl fmt::Debug for CertifiedProcedure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
 }
 
 impl fmt::Display for CertifiedProcedure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Grad => "grad",
-            Self::Sieve => "sieve",
-            Self::Argmax => "argmax",
-            Self::HonestOmp => "honest-omp",
-            Self::HonestGrad => "honest-grad",
-            Self::DpSgd => "dp-sgd",
-            Self::DpGcd => "dp-gcd",
-        })
+        formatter.write_str(self.name())
+    }
+}
+
+impl FromStr for CertifiedProcedure {
+    type Err = UnknownProcedure;
+
+    fn from_str(name: &str) -> Result<Self, UnknownProcedure> {
+        let mut all = Self::all();
+        all.find(|procedure| procedure.name() == name)
+            .ok_or_else(|| UnknownProcedure {
+                found: name.to_owned(),
+            })
+    }
+}
+
+impl Serialize for CertifiedProcedure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for CertifiedProcedure {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        name.parse().map_err(serde::de::Error::custom)
     }
 }

@@ -24,12 +24,14 @@ pub fn correlate(features: &[f32], weights: &[f64], n_features: usize) -> Vec<f6
 }
 
 /// The same for rows that are found one by one.
-pub(crate) fn correlate_rows(rows: &[&[f32]], weights: &[f64], n_features: usize) -> Vec<f64> {
+#[must_use]
+pub fn correlate_rows(rows: &[&[f32]], weights: &[f64], n_features: usize) -> Vec<f64> {
     in_tasks(rows, weights, n_features, add_rows)
 }
 
 /// The same with every single product clipped at ±`limit`.
-pub(crate) fn correlate_clipped_rows(
+#[must_use]
+pub fn correlate_clipped_rows(
     rows: &[&[f32]],
     weights: &[f64],
     n_features: usize,

@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 mod argmax;
-mod baseline;
 mod catalogue;
 mod clipping;
 #[expect(
@@ -13,15 +12,10 @@ mod fit;
 mod least_squares;
 mod moments;
 mod opening;
-mod paper;
-#[expect(
-    clippy::disallowed_methods,
-    reason = "noise of the paper, for simulation: no party derives a question from it"
-)]
-mod paper_noise;
 mod pool;
 mod pooled;
-mod portable;
+pub mod portable;
+mod ready;
 #[expect(
     clippy::disallowed_methods,
     reason = "reads records without noise, to be compared with: no party derives a question from it"
@@ -32,29 +26,22 @@ mod schedule;
 mod setting;
 mod square_matrix;
 mod subset;
-#[expect(
-    clippy::disallowed_methods,
-    reason = "bounds of theorems, in words and tables: no party derives a question from them"
-)]
-pub mod theory;
+#[doc(hidden)]
+pub mod test_support;
 
 pub use argmax::{Argmax, plan_argmax};
-pub use baseline::{Baseline, Batch, Chosen, Descent, DpGcdParameters, DpSgdParameters, Tuned};
-pub use catalogue::{CertifiedProcedure, Ready, RunError, SummingProcedure};
+pub use catalogue::{CertifiedProcedure, Entry, Needs, RunError, UnknownProcedure};
 pub use clipping::{best_clip, clipped_variance, kept_signal};
-pub use correlate::correlate;
+pub use correlate::{correlate, correlate_clipped_rows, correlate_rows};
 pub use fit::{Fit, FitStatus};
 pub use least_squares::{NoisyNormalEquations, Solution};
 pub use moments::Moments;
-pub use paper::{
-    Limits, PaperDescent, PaperGradient, PaperOmp, Solver, SupportNoise, plan_honest_gradient,
-    plan_honest_omp, plan_honest_reusing,
-};
-pub use paper_noise::{PaperBackend, PaperBackendError, PaperNoise};
+pub use opening::{Opening, OpeningCosts};
 pub use pooled::Pooled;
-pub use reference::{non_private_lasso, non_private_lasso_at, non_private_omp};
+pub use ready::{AnyChoosing, Ready, SummingProcedure};
+pub use reference::{columns, non_private_lasso, non_private_lasso_at, non_private_omp};
 pub use residual_scale::{estimate_row_scale, estimate_scale};
 pub use schedule::{Schedule, Working};
 pub use setting::{Intercept, Setting, share_of};
-pub use square_matrix::SquareMatrix;
+pub use square_matrix::{Eigen, SquareMatrix};
 pub use subset::best_subset;

@@ -23,12 +23,8 @@ pub struct Moments {
 
 impl Setting {
     /// The question for the second moments of (1?, x_S, residual at `model`).
-    pub(crate) fn moment_question(
-        &self,
-        support: &[u32],
-        model: LinearModel,
-        scales: Scales,
-    ) -> Question {
+    #[must_use]
+    pub fn moment_question(&self, support: &[u32], model: LinearModel, scales: Scales) -> Question {
         Question::SecondMoment {
             support: FeatureList::of(support),
             intercept: self.intercept == Intercept::Estimated,
@@ -39,7 +35,8 @@ impl Setting {
     }
 
     /// What the answer to [`Self::moment_question`] says.
-    pub(crate) fn moments_of(&self, answer: &Answer, support: usize) -> Option<Moments> {
+    #[must_use]
+    pub fn moments_of(&self, answer: &Answer, support: usize) -> Option<Moments> {
         let block = answer.blocks.first()?;
         let intercept = self.intercept == Intercept::Estimated;
         let (norm, records) = (self.moment_norm(support), f64::from(self.n_records));
@@ -47,7 +44,8 @@ impl Setting {
     }
 
     /// Entries of the upper triangle of (1?, x_S, residual).
-    pub(crate) fn moment_entries(&self, support: usize) -> usize {
+    #[must_use]
+    pub fn moment_entries(&self, support: usize) -> usize {
         let size = self.moment_size(support);
         size * (size + 1) / 2
     }

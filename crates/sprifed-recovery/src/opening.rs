@@ -13,29 +13,32 @@ use crate::setting::{Intercept, Setting};
 
 /// What the opening may cost, block by block.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct OpeningCosts {
-    pub(crate) scale: Mu,
-    pub(crate) mean: Mu,
-    pub(crate) row_scale: Mu,
+pub struct OpeningCosts {
+    /// The scale of the response.
+    pub scale: Mu,
+    /// Its mean, where an intercept is estimated.
+    pub mean: Mu,
+    /// The scale of a row of features, where it is not public.
+    pub row_scale: Mu,
 }
 
 /// What the opening found.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Opening {
+pub struct Opening {
     /// The scale of the response.
-    pub(crate) scale: f64,
+    pub scale: f64,
     /// Its mean, if it was asked for.
-    pub(crate) intercept: f64,
+    pub intercept: f64,
     /// The scale of a feature, asked for or public.
-    pub(crate) feature_scale: f64,
+    pub feature_scale: f64,
 }
 
 impl Setting {
     /// The blocks of the opening.
-    pub(crate) fn opening_blocks(
-        &self,
-        costs: OpeningCosts,
-    ) -> Result<Vec<PlannedBlock>, PlanError> {
+    ///
+    /// # Errors
+    /// When no grid exists.
+    pub fn opening_blocks(&self, costs: OpeningCosts) -> Result<Vec<PlannedBlock>, PlanError> {
         let (planner, counts) = (self.planner(), self.count_rounding());
         let mut blocks = vec![planner.ball("scale", SCALE_BUCKETS, costs.scale, counts)?];
         if self.intercept == Intercept::Estimated {
@@ -48,7 +51,8 @@ impl Setting {
     }
 
     /// The questions of the opening, in the order of its blocks.
-    pub(crate) fn opening_questions(&self) -> Vec<Question> {
+    #[must_use]
+    pub fn opening_questions(&self) -> Vec<Question> {
         let mut questions = vec![self.scale_question(LinearModel::default())];
         if self.intercept == Intercept::Estimated {
             let response_limit = Limit::nearest(self.response_bound);
@@ -62,7 +66,8 @@ impl Setting {
     }
 
     /// What the answer to [`Self::opening_questions`] says.
-    pub(crate) fn opening_of(&self, answer: &Answer) -> Opening {
+    #[must_use]
+    pub fn opening_of(&self, answer: &Answer) -> Opening {
         let mut blocks = answer.blocks.iter();
         let scale = blocks
             .next()
@@ -89,7 +94,8 @@ impl Setting {
     }
 
     /// The question for the scale of the residual at `model`.
-    pub(crate) fn scale_question(&self, model: LinearModel) -> Question {
+    #[must_use]
+    pub fn scale_question(&self, model: LinearModel) -> Question {
         Question::ResidualScale {
             model: model.into(),
             largest: Limit::nearest(self.largest_residual()),
@@ -97,7 +103,8 @@ impl Setting {
     }
 
     /// What the answer to [`Self::scale_question`] says.
-    pub(crate) fn scale_of(&self, block: &AnswerBlock) -> f64 {
+    #[must_use]
+    pub fn scale_of(&self, block: &AnswerBlock) -> f64 {
         estimate_scale(
             &block.values,
             f64::from(self.n_records),

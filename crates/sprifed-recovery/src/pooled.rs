@@ -11,19 +11,46 @@
 
 use sprifed_noise::Provenance;
 use sprifed_query::{
-    Answer, FeatureSet, Limit, LinearModel, Procedure, Question, Scales, Step, SumQuery,
+    Answer, FeatureSet, Limit, LinearModel, PlanError, Procedure, Question, Scales, Step, SumQuery,
 };
 
+use crate::catalogue::{Entry, Needs};
 use crate::clipping::{best_clip, clipped_variance, kept_signal};
 use crate::fit::{Fit, FitStatus};
 use crate::pool::{Pool, Ranking, median};
 use crate::portable::{larger, smaller, square};
+use crate::ready::Ready;
 use crate::schedule::{Schedule, Working};
 use crate::setting::Setting;
 use crate::subset::best_subset;
 
 #[cfg(test)]
 pub(crate) mod tests;
+
+/// Certified GRAD.
+pub(crate) static GRAD: Entry = Entry {
+    name: "grad",
+    about: "Certified GRAD: for correlated features",
+    needs: Needs::Sums,
+    version: 1,
+    plan: |setting| Schedule::of(setting, Working::LeastSquares)?.plan(setting),
+    begin: |setting| begin(setting, Working::LeastSquares),
+};
+
+/// The sieve.
+pub(crate) static SIEVE: Entry = Entry {
+    name: "sieve",
+    about: "The sieve: for weakly correlated features",
+    needs: Needs::Sums,
+    version: 1,
+    plan: |setting| Schedule::of(setting, Working::Pooled)?.plan(setting),
+    begin: |setting| begin(setting, Working::Pooled),
+};
+
+fn begin(setting: &Setting, working: Working) -> Result<Ready, PlanError> {
+    let schedule = Schedule::of(setting, working)?;
+    Ok(Ready::sums(Pooled::new(*setting, schedule)))
+}
 
 /// A feature stands out when its pooled estimate is this many standard deviations of its noise.
 const THRESHOLD: f64 = 4.0;

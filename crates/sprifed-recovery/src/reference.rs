@@ -3,7 +3,7 @@
 //! These read the records themselves, so they are for simulation and for data that need no
 //! protection. Neither has an intercept: centre the response first.
 
-pub(crate) mod columns;
+pub mod columns;
 mod lasso;
 mod pursuit;
 

@@ -136,7 +136,8 @@ impl Setting {
 
     /// How counts become integers: a record is in one bucket, which is a whole number of steps; a
     /// client's records are spread over several, and truncation would make nothing of each.
-    pub(crate) const fn count_rounding(&self) -> Rounding {
+    #[must_use]
+    pub const fn count_rounding(&self) -> Rounding {
         match self.unit {
             PrivacyUnit::Record => Rounding::Truncated,
             PrivacyUnit::Client => Rounding::Dithered,

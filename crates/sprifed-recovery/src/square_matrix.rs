@@ -25,10 +25,11 @@ pub struct SquareMatrix {
 
 /// The eigenvalues of a symmetric matrix, in no order, and their directions.
 #[derive(Clone, Debug)]
-pub(crate) struct Eigen {
-    pub(crate) values: Vec<f64>,
+pub struct Eigen {
+    /// The eigenvalues.
+    pub values: Vec<f64>,
     /// One direction in each column.
-    pub(crate) vectors: SquareMatrix,
+    pub vectors: SquareMatrix,
 }
 
 /// The lower triangle L of a positive matrix L·Lᵀ.
@@ -79,24 +80,29 @@ impl SquareMatrix {
         self.size
     }
 
-    pub(crate) fn row(&self, row: usize) -> &[f64] {
+    /// One row.
+    #[must_use]
+    pub fn row(&self, row: usize) -> &[f64] {
         &self.entries[row * self.size..(row + 1) * self.size]
     }
 
     /// The rows and columns of `chosen`, in its order.
-    pub(crate) fn restricted(&self, chosen: &[usize]) -> Self {
+    #[must_use]
+    pub fn restricted(&self, chosen: &[usize]) -> Self {
         Self::from_fn(chosen.len(), |row, column| {
             self[(chosen[row], chosen[column])]
         })
     }
 
     /// The square root of the sum of all squared entries.
-    pub(crate) fn length(&self) -> f64 {
+    #[must_use]
+    pub fn length(&self) -> f64 {
         norm(&self.entries)
     }
 
     /// The product with a vector.
-    pub(crate) fn times(&self, vector: &[f64]) -> Vec<f64> {
+    #[must_use]
+    pub fn times(&self, vector: &[f64]) -> Vec<f64> {
         (0..self.size)
             .map(|row| dot(self.row(row), vector))
             .collect()
@@ -107,7 +113,8 @@ impl SquareMatrix {
     /// # Why
     /// Each rotation makes one entry off the diagonal zero and the sum of their squares smaller by
     /// it. The number of sweeps is limited, so that entries that are not numbers end it too.
-    pub(crate) fn symmetric_eigen(&self) -> Eigen {
+    #[must_use]
+    pub fn symmetric_eigen(&self) -> Eigen {
         let size = self.size;
         let unit = self
             .entries
@@ -154,7 +161,8 @@ impl SquareMatrix {
     }
 
     /// The inverse by elimination with row pivots; none if a pivot is zero or not a number.
-    pub(crate) fn inverse(&self) -> Option<Self> {
+    #[must_use]
+    pub fn inverse(&self) -> Option<Self> {
         let size = self.size;
         let mut left = self.clone();
         let mut inverse = Self::from_fn(size, |row, column| if row == column { 1.0 } else { 0.0 });
@@ -248,7 +256,8 @@ impl Eigen {
     }
 
     /// The largest and the smallest eigenvalue.
-    pub(crate) fn extremes(&self) -> (f64, f64) {
+    #[must_use]
+    pub fn extremes(&self) -> (f64, f64) {
         let mut values = self.values.iter().copied();
         let first = values.next().unwrap_or(0.0);
         values.fold((first, first), |(largest, smallest), value| {

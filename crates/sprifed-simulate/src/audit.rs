@@ -59,6 +59,8 @@ pub struct AuditRequest {
     pub false_alarm: f64,
     /// The seed of all trials.
     pub seed: u64,
+    /// Whether an intercept is asked for. Ask for all that the procedure can do, so that all of it is audited.
+    pub intercept: Intercept,
 }
 
 /// A claim and a bound, at one δ.
@@ -237,11 +239,6 @@ impl AuditRequest {
     }
 
     fn setting(&self) -> Setting {
-        // As much as possible is asked for, so that as much as possible is audited.
-        let has_intercept = !matches!(
-            self.procedure,
-            CertifiedProcedure::HonestOmp | CertifiedProcedure::HonestGrad
-        );
         Setting {
             n_records: self.units,
             n_features: self.features,
@@ -253,11 +250,7 @@ impl AuditRequest {
             response_bound: table::RESPONSE_BOUND,
             feature_bound: table::FEATURE_BOUND,
             feature_scale: None,
-            intercept: if has_intercept {
-                Intercept::Estimated
-            } else {
-                Intercept::Absent
-            },
+            intercept: self.intercept,
         }
     }
 }

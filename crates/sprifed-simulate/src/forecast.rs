@@ -7,7 +7,7 @@ use sprifed_privacy::{ApproxDp, Relation};
 use sprifed_recovery::CertifiedProcedure;
 
 use crate::summary::Summary;
-use crate::trial::{Method, TrialError};
+use crate::trial::{Certified, Method, TrialError};
 use crate::world::WorldRequest;
 
 #[cfg(test)]
@@ -52,7 +52,7 @@ pub fn forecast_records(
     let mut tried: Vec<(usize, f64)> = Vec::new();
     let mut evaluate = |records: usize, tried: &mut Vec<(usize, f64)>| {
         let request = WorldRequest { records, ..world };
-        let method = Method::certified(procedure, &request, budget, relation)?;
+        let method = Certified::on_curator(procedure, &request, budget, relation)?;
         let mut outcomes = Vec::new();
         for seed in 0..trials {
             outcomes.push(method.run(request, 7_000 + seed)?);

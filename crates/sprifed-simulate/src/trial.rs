@@ -3,16 +3,13 @@
 use std::sync::Arc;
 
 use sprifed_noise::NoiseGenerator;
-use sprifed_privacy::{ApproxDp, Mu, NoiseOrigin, Participation, PrivacyUnit, Relation};
+use sprifed_privacy::{ApproxDp, NoiseOrigin, Participation, PrivacyUnit, Relation};
 use sprifed_query::{
-    Curator, CuratorError, IllegalRecords, Plan, PlanError, RecordSource, Records, run,
+    Curator, CuratorError, IllegalRecords, Plan, PlanError, RecordSource, Records,
 };
 use sprifed_recovery::{
-    Baseline, CertifiedProcedure, Descent, Fit, Intercept, PaperBackend, PaperBackendError,
-    PaperDescent, PaperGradient, PaperNoise, PaperOmp, RunError, Setting, SupportNoise,
-    non_private_lasso, non_private_omp,
+    CertifiedProcedure, Fit, Intercept, RunError, Setting, non_private_lasso, non_private_omp,
 };
-
 use sprifed_study::{
     Agreed, Agreement, Embedded, EmbeddedError, IllegalAgreement, PartyKey, split_evenly,
 };
@@ -45,9 +42,6 @@ pub enum TrialError {
     /// The procedure did not end with a fit over secure sums.
     #[error(transparent)]
     Federated(#[from] RunError<EmbeddedError>),
-    /// The paper's backend refused.
-    #[error(transparent)]
-    Paper(#[from] PaperBackendError),
     /// The records are not usable.
     #[error(transparent)]
     Records(#[from] IllegalRecords),
@@ -56,58 +50,98 @@ pub enum TrialError {
     Interrupted,
 }
 
-/// The paper's algorithms with the paper's noise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PaperAlgorithm {
-    /// SPriFed-OMP.
-    Omp,
-    /// SPriFed-OMP without Enhancement 1.
-    OmpReusing,
-    /// SPriFed-OMP-GRAD with B_C = 1 and no clipping.
-    Grad,
+/// How a model is looked for in records.
+pub trait Method {
+    /// Why there is no fit.
+    type Error: From<TrialError>;
+
+    /// Fits records of any origin, with noise of this seed; `sparsity` is that of the plan.
+    ///
+    /// # Errors
+    /// When the backend refuses.
+    fn fit(&self, records: Records<'_>, sparsity: usize, seed: u64) -> Result<Fit, Self::Error>;
+
+    /// Runs the trial of this seed.
+    ///
+    /// # Errors
+    /// When the backend refuses.
+    fn run(&self, request: WorldRequest, seed: u64) -> Result<TrialOutcome, Self::Error> {
+        self.run_on(&World::generate(request, seed), seed)
+    }
+
+    /// Runs the trial on a world that is there already, with noise of this seed.
+    ///
+    /// # Errors
+    /// When the backend refuses.
+    fn run_on(&self, world: &World, seed: u64) -> Result<TrialOutcome, Self::Error> {
+        let request = world.request();
+        let records = Records::each_a_unit(world.features(), world.responses(), request.features)
+            .map_err(TrialError::from)?;
+        let fit = self.fit(records, request.sparsity, noise_seed(seed))?;
+        Ok(TrialOutcome::of(world, fit))
+    }
 }
 
-/// How the model is looked for.
+/// With certified noise, by a curator or by parties whose noise adds up, as the plan says.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Method {
-    /// With certified noise, by a curator or by parties whose noise adds up, as the plan says.
-    Certified {
-        /// The procedure.
-        procedure: CertifiedProcedure,
-        /// What it is planned for.
-        setting: Setting,
-        /// Its public plan.
-        plan: Plan,
-        /// Who misses sums; a curator misses none.
-        absence: Absence,
-    },
-    /// With the paper's noise: NOT PRIVATE.
-    Paper {
-        /// The algorithm.
-        algorithm: PaperAlgorithm,
-        /// Its noise.
-        noise: PaperNoise,
-    },
-    /// A baseline with parameters of its own and certified noise, by a curator who follows the plan.
-    Baseline {
-        /// The baseline.
-        baseline: Baseline,
-        /// What it is planned for.
-        setting: Setting,
-        /// Its public plan.
-        plan: Plan,
-    },
-    /// A baseline with the paper's noise: NOT PRIVATE.
-    PaperBaseline {
-        /// The baseline.
-        baseline: Baseline,
-        /// Its noise.
-        noise: PaperNoise,
-    },
-    /// Without noise: orthogonal matching pursuit on the records themselves.
-    NonPrivateOmp,
-    /// Without noise: the Lasso with as many features, refitted.
-    NonPrivateLasso,
+pub struct Certified {
+    /// The procedure.
+    pub procedure: CertifiedProcedure,
+    /// What it is planned for.
+    pub setting: Setting,
+    /// Its public plan.
+    pub plan: Plan,
+    /// Who misses sums; a curator misses none.
+    pub absence: Absence,
+}
+
+/// Without noise: NOT PRIVATE, to be compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reference {
+    /// Orthogonal matching pursuit on the records themselves.
+    Omp,
+    /// The Lasso with as many features, refitted.
+    Lasso,
+}
+
+impl Reference {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Omp, Self::Lasso];
+
+    /// Its name, in commands and messages.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Omp => "non-private-omp",
+            Self::Lasso => "non-private-lasso",
+        }
+    }
+
+    /// What it is, in one line.
+    #[must_use]
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Omp => "Orthogonal matching pursuit without privacy",
+            Self::Lasso => "The Lasso without privacy",
+        }
+    }
+
+    /// The one of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.name() == name)
+    }
+}
+
+impl Method for Reference {
+    type Error = TrialError;
+
+    fn fit(&self, records: Records<'_>, sparsity: usize, _seed: u64) -> Result<Fit, TrialError> {
+        Ok(match self {
+            Self::Omp => non_private_omp(&records, sparsity),
+            Self::Lasso => non_private_lasso(&records, sparsity),
+        })
+    }
 }
 
 /// How one trial came out.
@@ -146,28 +180,26 @@ pub fn default_response_bound(sparsity: usize) -> f64 {
 }
 
 /// The standard deviation of the response when coefficients are drawn from N(2, 1).
-fn typical_response(sparsity: usize) -> f64 {
+#[must_use]
+pub fn typical_response(sparsity: usize) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "a sparsity is small")]
     let active = sparsity as f64;
     (5.0 * active).sqrt()
 }
 
-impl Method {
-    /// A certified procedure for worlds of this kind.
+impl Certified {
+    /// A procedure for worlds of this kind, on a curator.
     ///
     /// # Errors
     /// When no plan exists.
-    pub fn certified(
+    pub fn on_curator(
         procedure: CertifiedProcedure,
         world: &WorldRequest,
         budget: ApproxDp,
         relation: Relation,
     ) -> Result<Self, PlanError> {
-        Self::planned(
-            procedure,
-            setting_of(procedure, world, budget, relation)?,
-            Absence::NONE,
-        )
+        let setting = setting_of(world, budget, relation)?;
+        Self::planned(procedure, setting, Absence::NONE)
     }
 
     /// The same over secure sums: every party, mask and share of noise for real.
@@ -184,18 +216,22 @@ impl Method {
     ) -> Result<Self, PlanError> {
         let setting = Setting {
             origin: NoiseOrigin::Shares(participation),
-            ..setting_of(procedure, world, budget, relation)?
+            ..setting_of(world, budget, relation)?
         };
         Self::planned(procedure, setting, absence)
     }
 
-    fn planned(
+    /// A procedure for a setting of the caller's.
+    ///
+    /// # Errors
+    /// When no plan exists.
+    pub fn planned(
         procedure: CertifiedProcedure,
         setting: Setting,
         absence: Absence,
     ) -> Result<Self, PlanError> {
         let plan = procedure.plan(&setting)?;
-        Ok(Self::Certified {
+        Ok(Self {
             procedure,
             setting,
             plan,
@@ -203,89 +239,40 @@ impl Method {
         })
     }
 
-    /// One of the paper's algorithms for worlds of this kind.
-    ///
-    /// # Errors
-    /// When the world is too large.
-    pub fn paper(
-        algorithm: PaperAlgorithm,
-        world: &WorldRequest,
-        per_vector: Mu,
-        per_support: Mu,
-    ) -> Result<Self, PlanError> {
-        let (features, sparsity) = (small(world.features)?, small(world.sparsity)?);
-        let noise = PaperNoise::of(features, sparsity, per_vector, per_support);
-        Ok(Self::Paper { algorithm, noise })
+    fn fit_federated<S: RecordSource>(
+        &self,
+        participation: Participation,
+        source: &S,
+        seed: u64,
+    ) -> Result<Fit, TrialError> {
+        let key = PartyKey::simulated(seed, 0);
+        let units = split_evenly(small(source.n_units())?, participation.clients());
+        let (procedure, plan) = (self.procedure, self.plan.clone());
+        let agreement = Agreement::among_members(&key, procedure, self.setting, plan, units);
+        let agreed = Arc::new(Agreed::new(agreement)?);
+        let mut study = Embedded::over(source, agreed, &key, self.absence.attendance(seed))?;
+        Ok(procedure.run_on_sums(&self.setting, &mut study, |_| ())?)
+    }
+}
+
+impl Method for Certified {
+    type Error = TrialError;
+
+    fn fit(&self, records: Records<'_>, _sparsity: usize, seed: u64) -> Result<Fit, TrialError> {
+        if let NoiseOrigin::Shares(participation) = self.setting.origin {
+            return self.fit_federated(participation, &records, seed);
+        }
+        let generator = NoiseGenerator::simulated(seed);
+        let mut curator = Curator::open(records, self.plan.clone(), generator)?;
+        Ok(self.procedure.run(&self.setting, &mut curator, |_| ())?)
     }
 
-    /// A baseline with certified noise for worlds of this kind.
-    ///
-    /// # Errors
-    /// When no plan exists.
-    pub fn baseline(
-        baseline: Baseline,
-        world: &WorldRequest,
-        budget: ApproxDp,
-        relation: Relation,
-    ) -> Result<Self, PlanError> {
-        let setting = Self::baseline_setting(world, budget, relation)?;
-        let plan = baseline.plan(&setting)?;
-        Ok(Self::Baseline {
-            baseline,
-            setting,
-            plan,
-        })
-    }
-
-    /// What a baseline with certified noise is planned for.
-    pub(crate) fn baseline_setting(
-        world: &WorldRequest,
-        budget: ApproxDp,
-        relation: Relation,
-    ) -> Result<Setting, PlanError> {
-        setting_of(CertifiedProcedure::DpSgd, world, budget, relation)
-    }
-
-    /// A baseline with the paper's noise for worlds of this kind.
-    ///
-    /// # Why
-    /// The paper lets DP-SGD run until it has spent what SPriFed-OMP spends, which is s steps of
-    /// μ_p. With T steps instead, each has μ_p·√(s/T), so that the paper's formula gives the same.
-    /// DP-GCD's noise does not depend on how many steps it takes: T steps cost 2T·μ_p².
-    ///
-    /// # Errors
-    /// When the world is too large or a parameter is illegal.
-    pub fn paper_baseline(
-        baseline: Baseline,
-        world: &WorldRequest,
-        per_vector: Mu,
-        per_support: Mu,
-    ) -> Result<Self, PlanError> {
-        baseline.check()?;
-        let (features, sparsity) = (small(world.features)?, small(world.sparsity)?);
-        let per_step = match baseline {
-            Baseline::DpSgd(parameters) => {
-                let share = f64::from(sparsity) / f64::from(parameters.steps);
-                Mu::try_from(per_vector.get() * share.sqrt())?
-            }
-            Baseline::DpGcd(_) => per_vector,
-        };
-        let noise = PaperNoise::of(features, sparsity, per_step, per_support);
-        Ok(Self::PaperBaseline { baseline, noise })
-    }
-
-    /// Runs the trial of this seed.
-    ///
-    /// # Errors
-    /// When the backend refuses.
-    pub fn run(&self, request: WorldRequest, seed: u64) -> Result<TrialOutcome, TrialError> {
-        match self {
-            // Parties make their records when they are asked, so that nobody holds all of them.
-            Self::Certified { setting, .. }
-                if setting.origin != NoiseOrigin::Curator && request.reading == Reading::Clean =>
-            {
+    fn run(&self, request: WorldRequest, seed: u64) -> Result<TrialOutcome, TrialError> {
+        match self.setting.origin {
+            // Parties make their records when they are asked, so that no process holds all of them.
+            NoiseOrigin::Shares(participation) if request.reading == Reading::Clean => {
                 let rows = Rows::generate(request, seed);
-                let fit = self.fit_federated(&rows, noise_seed(seed))?;
+                let fit = self.fit_federated(participation, &rows, noise_seed(seed))?;
                 let recovered = rows.recovered(&fit.model);
                 let (test_mse, null_mse) = rows.population_errors(&fit.model);
                 Ok(TrialOutcome {
@@ -298,103 +285,6 @@ impl Method {
             _ => self.run_on(&World::generate(request, seed), seed),
         }
     }
-
-    /// Runs the trial on a world that is there already, with noise of this seed.
-    ///
-    /// # Errors
-    /// When the backend refuses.
-    pub fn run_on(&self, world: &World, seed: u64) -> Result<TrialOutcome, TrialError> {
-        let request = world.request();
-        let records = Records::each_a_unit(world.features(), world.responses(), request.features)?;
-        let fit = self.fit(records, request.sparsity, noise_seed(seed))?;
-        Ok(TrialOutcome::of(world, fit))
-    }
-
-    /// Fits records of any origin, with noise of this seed; `sparsity` is that of the plan.
-    ///
-    /// # Errors
-    /// When the backend refuses.
-    pub fn fit(&self, records: Records<'_>, sparsity: usize, seed: u64) -> Result<Fit, TrialError> {
-        match self {
-            Self::Certified { setting, .. } if setting.origin != NoiseOrigin::Curator => {
-                self.fit_federated(&records, seed)
-            }
-            Self::Certified {
-                procedure,
-                setting,
-                plan,
-                ..
-            } => {
-                let generator = NoiseGenerator::simulated(seed);
-                let mut curator = Curator::open(records, plan.clone(), generator)?;
-                Ok(procedure.run(setting, &mut curator, |_| ())?)
-            }
-            Self::Paper { algorithm, noise } => {
-                let (features, sparsity) = (small(records.n_features())?, small(sparsity)?);
-                let mut backend = PaperBackend::open(&records, *noise, seed);
-                let omp = |support| PaperOmp::as_published(features, sparsity, support);
-                let ended = match algorithm {
-                    PaperAlgorithm::Omp => run(omp(SupportNoise::Fresh), &mut backend, |_| ()),
-                    PaperAlgorithm::OmpReusing => {
-                        run(omp(SupportNoise::Reused), &mut backend, |_| ())
-                    }
-                    PaperAlgorithm::Grad => run(
-                        PaperGradient::as_published(features, sparsity),
-                        &mut backend,
-                        |_| (),
-                    ),
-                };
-                Ok(ended?)
-            }
-            Self::Baseline {
-                baseline,
-                setting,
-                plan,
-            } => {
-                let generator = NoiseGenerator::simulated(seed);
-                let mut curator = Curator::open(records, plan.clone(), generator)?;
-                Ok(run(
-                    Descent::new(*setting, *baseline),
-                    &mut curator,
-                    |_| (),
-                )?)
-            }
-            Self::PaperBaseline { baseline, noise } => {
-                let (features, sparsity) = (small(records.n_features())?, small(sparsity)?);
-                let mut backend = PaperBackend::open(&records, *noise, seed);
-                let procedure = PaperDescent::as_published(
-                    small(records.n_records())?,
-                    features,
-                    sparsity,
-                    *baseline,
-                );
-                Ok(run(procedure, &mut backend, |_| ())?)
-            }
-            Self::NonPrivateOmp => Ok(non_private_omp(&records, sparsity)),
-            Self::NonPrivateLasso => Ok(non_private_lasso(&records, sparsity)),
-        }
-    }
-
-    fn fit_federated<S: RecordSource>(&self, source: &S, seed: u64) -> Result<Fit, TrialError> {
-        let Self::Certified {
-            procedure,
-            setting,
-            plan,
-            absence,
-        } = self
-        else {
-            unreachable!("only certified methods are federated")
-        };
-        let key = PartyKey::simulated(seed, 0);
-        let NoiseOrigin::Shares(participation) = plan.origin else {
-            unreachable!("only plans of shares are federated")
-        };
-        let units = split_evenly(small(source.n_units())?, participation.clients());
-        let agreement = Agreement::among_members(&key, *procedure, *setting, plan.clone(), units);
-        let agreed = Arc::new(Agreed::new(agreement)?);
-        let mut study = Embedded::over(source, agreed, &key, absence.attendance(seed))?;
-        Ok(procedure.run_on_sums(setting, &mut study, |_| ())?)
-    }
 }
 
 /// The seed of a trial's noise, apart from that of its data.
@@ -402,19 +292,18 @@ const fn noise_seed(seed: u64) -> u64 {
     seed ^ 0x5EED_0F01
 }
 
-fn setting_of(
-    procedure: CertifiedProcedure,
+/// What a procedure is planned for in worlds of this kind, on a curator.
+///
+/// # Errors
+/// When the world is too large.
+pub fn setting_of(
     world: &WorldRequest,
     budget: ApproxDp,
     relation: Relation,
 ) -> Result<Setting, PlanError> {
-    // The paper's algorithms pay for their bounds: one standard deviation is what serves them best.
-    let (feature_bound, response_bound) = match (procedure, world.reading) {
-        (_, Reading::Paper) => (1.4, 1.1),
-        (CertifiedProcedure::HonestOmp | CertifiedProcedure::HonestGrad, Reading::Clean) => {
-            (1.0, typical_response(world.sparsity))
-        }
-        (_, Reading::Clean) => (8.0, default_response_bound(world.sparsity)),
+    let (feature_bound, response_bound) = match world.reading {
+        Reading::Paper => (1.4, 1.1),
+        Reading::Clean => (8.0, default_response_bound(world.sparsity)),
     };
     Ok(Setting {
         n_records: small(world.records)?,

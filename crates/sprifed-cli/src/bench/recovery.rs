@@ -14,7 +14,7 @@ use sprifed_privacy::{ApproxDp, Delta, Epsilon, Relation};
 use sprifed_query::Records;
 use sprifed_recovery::{CertifiedProcedure, correlate, non_private_omp};
 use sprifed_report::table;
-use sprifed_simulate::{Method, World, WorldRequest};
+use sprifed_simulate::{Certified, Method as _, World, WorldRequest};
 
 use crate::failure::Failure;
 use crate::output::Output;
@@ -122,7 +122,7 @@ impl Recovery {
         let request = WorldRequest::clean(records, features, 5);
         let budget = ApproxDp::new(Epsilon::try_from(5.34)?, Delta::try_from(1e-4)?);
         let relation = Relation::ZeroOut;
-        let method = Method::certified(CertifiedProcedure::Grad, &request, budget, relation)?;
+        let method = Certified::on_curator(CertifiedProcedure::GRAD, &request, budget, relation)?;
         let world = World::generate(request, 1);
         let mut failed = None;
         let seconds = self.shortest(|| {
@@ -137,7 +137,7 @@ impl Recovery {
         let request = WorldRequest::clean(8000, 40_000, 10);
         let budget = ApproxDp::new(Epsilon::try_from(5.34)?, Delta::try_from(1e-4)?);
         let relation = Relation::ZeroOut;
-        let method = Method::certified(CertifiedProcedure::Grad, &request, budget, relation)?;
+        let method = Certified::on_curator(CertifiedProcedure::GRAD, &request, budget, relation)?;
         let world = World::generate(request, 1);
         let start = Instant::now();
         method.run_on(&world, 1)?;

@@ -9,12 +9,10 @@ use std::time::Instant;
 use clap::Args;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use serde::Serialize;
+use sprifed_paper::{AnyMethod, MethodError, PaperAlgorithm};
 use sprifed_privacy::Mu;
 use sprifed_report::table;
-use sprifed_simulate::{
-    Correlation, Mean, Method, PaperAlgorithm, Reading, TrialError, Unexplained, World,
-    WorldRequest,
-};
+use sprifed_simulate::{Correlation, Mean, Method as _, Reading, Unexplained, World, WorldRequest};
 
 use super::python;
 use crate::failure::Failure;
@@ -139,7 +137,7 @@ impl Sweep {
         };
         let per_vector = Mu::try_from(if self.sparsity <= 5 { 0.543 } else { 0.4 })?;
         let per_support = Mu::try_from(0.02)?;
-        let method = |algorithm| Method::paper(algorithm, &request, per_vector, per_support);
+        let method = |algorithm| AnyMethod::paper(algorithm, &request, per_vector, per_support);
         let (omp, grad) = (method(PaperAlgorithm::Omp)?, method(PaperAlgorithm::Grad)?);
         let start = Instant::now();
         let found = (0..self.trials)
@@ -147,12 +145,12 @@ impl Sweep {
             .map(|trial| {
                 let seed = self.seed.wrapping_add(trial);
                 let world = World::generate(request, seed);
-                let by = |method: &Method| -> Result<f64, TrialError> {
+                let by = |method: &AnyMethod| -> Result<f64, MethodError> {
                     Ok(method.run_on(&world, seed)?.recovered as f64)
                 };
                 Ok((by(&omp)?, by(&grad)?))
             })
-            .collect::<Result<Vec<(f64, f64)>, TrialError>>()?;
+            .collect::<Result<Vec<(f64, f64)>, MethodError>>()?;
         let seconds_per_trial = start.elapsed().as_secs_f64() / self.trials as f64;
         let summary = |of: fn(&(f64, f64)) -> f64| {
             let mean = Mean::of(&found.iter().map(of).collect::<Vec<f64>>());

@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
-use sprifed_schema::Schema;
-use sprifed_tables::{read_columns, read_schema};
 use sprifed_fit::{DataTerms, Draft, Invitation, PublicParty, Reach, words_of_digest};
 use sprifed_net::{CertificateOrder, Issued, issue};
 use sprifed_noise::Provenance;
 use sprifed_privacy::{ApproxDp, Delta, Epsilon};
 use sprifed_recovery::{CertifiedProcedure, Intercept};
+use sprifed_schema::Schema;
 use sprifed_secure_sum::IdentityKey;
 use sprifed_study::{Agreed, Digest};
+use sprifed_tables::{read_columns, read_schema};
 
 use super::address::host_of;
 use super::identity::{make_folder, read_public_party, write_identity};
@@ -23,6 +23,7 @@ use crate::entropy::fresh_bits;
 use crate::failure::{Explained as _, Failure};
 use crate::files::create_private;
 use crate::output::Output;
+use crate::procedure_arguments::on_sums;
 use crate::study_arguments::RelationName;
 
 /// `study init`.
@@ -55,7 +56,7 @@ pub(crate) struct Init {
     #[arg(long, value_parser = parse_quantity::<Delta>, allow_hyphen_values = true)]
     delta: Option<Delta>,
     /// How features are found.
-    #[arg(long, default_value = "grad", value_parser = parse_procedure)]
+    #[arg(long, default_value = "grad", value_parser = on_sums())]
     procedure: CertifiedProcedure,
     /// Which data sets the guarantee makes indistinguishable.
     #[arg(long, value_enum, default_value = "zero-out")]
@@ -83,12 +84,6 @@ pub(crate) struct Init {
     /// NOT PRIVATE: parties take their noise from seeds, for rehearsals.
     #[arg(long)]
     simulate_noise: bool,
-}
-
-fn parse_procedure(text: &str) -> Result<CertifiedProcedure, String> {
-    let known = [CertifiedProcedure::Grad, CertifiedProcedure::Sieve];
-    let found = known.into_iter().find(|known| known.to_string() == text);
-    found.ok_or_else(|| format!("{text:?} is not `grad` or `sieve`, which secure sums can answer"))
 }
 
 impl Init {

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use sprifed_tables::{LoadCounts, read_table};
 use sprifed_fit::{DataTerms, Invitation, PartyRecords};
 use sprifed_study::{Agreed, Agreement};
+use sprifed_tables::{LoadCounts, read_table};
 
 use super::{read, unusable};
 use crate::failure::Failure;

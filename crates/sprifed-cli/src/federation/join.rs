@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
-use sprifed_tables::LoadCounts;
 use sprifed_fit::{DataTerms, Invitation, PartyRecords};
 use sprifed_net::Journal as _;
 use sprifed_net::{
@@ -21,6 +20,7 @@ use sprifed_privacy::{shown_cost, shown_delta};
 use sprifed_query::RecordSource as _;
 use sprifed_secure_sum::{ClientId, IdentityKey};
 use sprifed_study::{Agreed, Derivation, Digest, PartyKey, PartyReceipt, StudyParty};
+use sprifed_tables::LoadCounts;
 use zeroize::Zeroizing;
 
 use super::address::host_of;

@@ -7,9 +7,9 @@
 use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
-use sprifed_tables::Table;
 use sprifed_fit::{Run, Secret, Study, rows_of, spent_words};
 use sprifed_noise::Provenance;
+use sprifed_tables::Table;
 
 use crate::failure::Failure;
 use crate::files::{Destination, write_beside};

@@ -2,12 +2,10 @@
 
 use serde_json::{Value, json};
 use sprifed_fit::certified_guarantee;
+use sprifed_paper::{AnyMethod, Tuned, candidates, tune_charged, tune_for_free};
 use sprifed_privacy::ApproxDp;
 use sprifed_privacy::NoiseOrigin;
-use sprifed_recovery::Tuned;
-use sprifed_simulate::{
-    Method, Summary, TrialOutcome, World, candidates, tune_charged, tune_for_free,
-};
+use sprifed_simulate::{Summary, TrialOutcome, World};
 
 use super::Simulate;
 use crate::failure::Failure;
@@ -18,20 +16,21 @@ impl Simulate {
     /// Tunes in every trial anew and reports both rows.
     pub(super) fn run_tuned(
         &self,
-        method: &Method,
+        method: &AnyMethod,
         count: u32,
         output: &Output,
     ) -> Result<(), Failure> {
         let request = self.world.request()?;
         let budget = ApproxDp::new(self.epsilon, self.delta);
         let relation = self.neighbours.relation();
-        let (Method::Baseline { baseline, .. } | Method::PaperBaseline { baseline, .. }) = method
+        let (AnyMethod::Baseline { baseline, .. } | AnyMethod::PaperBaseline { baseline, .. }) =
+            method
         else {
             return Err(Failure::usage(
                 "sprifed::simulate::nothing-to-tune",
                 format!(
                     "--tune is given, but {} has no parameters to look for",
-                    self.procedure.words()
+                    self.procedure.name
                 ),
                 "leave it out, or choose dp-sgd, dp-gcd, paper-dp-sgd or paper-dp-gcd",
             ));
@@ -40,7 +39,7 @@ impl Simulate {
         let per_vector = self.per_vector()?;
         let (mut free, mut charged): (Vec<TrialOutcome>, Vec<TrialOutcome>) = Default::default();
         let mut guarantee = Value::Null;
-        if let Method::Baseline { setting, .. } = method {
+        if let AnyMethod::Baseline { setting, .. } = method {
             let spending = Tuned::plan(setting, &tried)?.spending()?;
             guarantee = certified_guarantee(&spending, NoiseOrigin::Curator, self.delta, relation);
         }
@@ -48,13 +47,14 @@ impl Simulate {
         for trial in 0..self.trials {
             let seed = self.seed.wrapping_add(trial);
             let world = World::generate(request, seed);
-            let row = if let Method::Baseline { .. } = method {
+            let row = if let AnyMethod::Baseline { .. } = method {
                 charged.push(tune_charged(&tried, &world, budget, relation, seed)?.outcome);
-                let certified = |baseline| Method::baseline(baseline, &request, budget, relation);
+                let certified =
+                    |baseline| AnyMethod::baseline(baseline, &request, budget, relation);
                 tune_for_free(&tried, certified, &world, seed)?
             } else {
                 let published =
-                    |baseline| Method::paper_baseline(baseline, &request, per_vector, self.mu_s);
+                    |baseline| AnyMethod::paper_baseline(baseline, &request, per_vector, self.mu_s);
                 tune_for_free(&tried, published, &world, seed)?
             };
             free.push(row.outcome);
@@ -62,7 +62,7 @@ impl Simulate {
         }
         progress.finish();
         let mut answer = json!({
-            "procedure": self.procedure.words(), "records": request.records,
+            "procedure": self.procedure.name, "records": request.records,
             "features": request.features, "sparsity": request.sparsity,
             "trials": self.trials, "seed": self.seed, "candidates": count,
             "free": row_of(&free, request.sparsity),

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use sprifed_schema::{PrivacyUnit as DataUnit, Schema};
 use sprifed_noise::Provenance;
 use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, NoiseOrigin, Participation, PrivacyUnit, Relation,
 };
 use sprifed_recovery::{CertifiedProcedure, Intercept, Setting};
+use sprifed_schema::{PrivacyUnit as DataUnit, Schema};
 use sprifed_secure_sum::{IdentityKey, is_signed_statement};
 use sprifed_study::{Agreement, Digest, FORMAT, Party, Signature};
 

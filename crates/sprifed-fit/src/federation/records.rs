@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use sprifed_tables::Table;
 use sprifed_privacy::PrivacyUnit;
 use sprifed_query::{Record, RecordSource};
 use sprifed_study::Agreement;
+use sprifed_tables::Table;
 
 use super::terms::DataTerms;
 use crate::failure::Failure;

@@ -1,7 +1,7 @@
 //! Tables and their neighbours, as the text of a file.
 
-use sprifed_schema::Schema;
 use sprifed_privacy::PrivacyUnit;
+use sprifed_schema::Schema;
 
 const N_FEATURES: usize = 9;
 const N_RECORDS: usize = 96;

@@ -1,12 +1,12 @@
 use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
-use sprifed_schema::Schema;
-use sprifed_tables::read_csv;
 use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{ApproxDp, Epsilon, Ledger, Relation, Spending};
 use sprifed_recovery::CertifiedProcedure;
+use sprifed_schema::Schema;
 use sprifed_study::PartyKey;
+use sprifed_tables::read_csv;
 
 use crate::backend::{Backend, BackendRequest};
 use crate::guarantee::{Guarantee, Terms};
@@ -36,7 +36,7 @@ fn fitted(clients: Option<usize>, secret: Secret) -> Value {
         sparsity: 1,
         epsilon: Epsilon::try_from(3.0).unwrap(),
         delta: None,
-        procedure: CertifiedProcedure::Grad,
+        procedure: CertifiedProcedure::GRAD,
         neighbours: Relation::ZeroOut,
         backend: BackendRequest {
             backend,

@@ -2,9 +2,11 @@
 
 use sprifed_recovery::CertifiedProcedure;
 use sprifed_report::chart::Scale;
+use sprifed_simulate::Reference;
 use sprifed_simulate::WorldRequest;
 
 use crate::cell::{Cell, Noise};
+use crate::comparison::{DP_GCD, DP_SGD, HONEST_GRAD, HONEST_OMP};
 
 use crate::chart::{Drawn, Figure};
 use crate::contender::Contender;
@@ -50,14 +52,14 @@ const QUESTIONS: [Question; 3] = [
         sparsity: 5,
         epsilon: 5.34,
         starts: &[
-            (Contender::NonPrivateOmp, 40),
-            (certified(CertifiedProcedure::Argmax), 100),
-            (certified(CertifiedProcedure::Sieve), 478),
-            (certified(CertifiedProcedure::Grad), 500),
-            (certified(CertifiedProcedure::HonestGrad), 2800),
-            (certified(CertifiedProcedure::HonestOmp), 4500),
-            (certified(CertifiedProcedure::DpGcd), 1600),
-            (certified(CertifiedProcedure::DpSgd), 1600),
+            (Contender::NonPrivate(Reference::Omp), 40),
+            (certified(CertifiedProcedure::ARGMAX), 100),
+            (certified(CertifiedProcedure::SIEVE), 478),
+            (certified(CertifiedProcedure::GRAD), 500),
+            (certified(HONEST_GRAD), 2800),
+            (certified(HONEST_OMP), 4500),
+            (certified(DP_GCD), 1600),
+            (certified(DP_SGD), 1600),
         ],
     },
     Question {
@@ -65,13 +67,13 @@ const QUESTIONS: [Question; 3] = [
         sparsity: 5,
         epsilon: 1.0,
         starts: &[
-            (certified(CertifiedProcedure::Argmax), 450),
-            (certified(CertifiedProcedure::Sieve), 1800),
-            (certified(CertifiedProcedure::Grad), 2050),
-            (certified(CertifiedProcedure::HonestGrad), 17_000),
-            (certified(CertifiedProcedure::HonestOmp), 22_000),
-            (certified(CertifiedProcedure::DpGcd), 8000),
-            (certified(CertifiedProcedure::DpSgd), 8000),
+            (certified(CertifiedProcedure::ARGMAX), 450),
+            (certified(CertifiedProcedure::SIEVE), 1800),
+            (certified(CertifiedProcedure::GRAD), 2050),
+            (certified(HONEST_GRAD), 17_000),
+            (certified(HONEST_OMP), 22_000),
+            (certified(DP_GCD), 8000),
+            (certified(DP_SGD), 8000),
         ],
     },
     Question {
@@ -79,10 +81,10 @@ const QUESTIONS: [Question; 3] = [
         sparsity: 10,
         epsilon: 5.34,
         starts: &[
-            (Contender::NonPrivateOmp, 95),
-            (certified(CertifiedProcedure::Argmax), 260),
-            (certified(CertifiedProcedure::Sieve), 1400),
-            (certified(CertifiedProcedure::Grad), 1400),
+            (Contender::NonPrivate(Reference::Omp), 95),
+            (certified(CertifiedProcedure::ARGMAX), 260),
+            (certified(CertifiedProcedure::SIEVE), 1400),
+            (certified(CertifiedProcedure::GRAD), 1400),
         ],
     },
 ];
@@ -124,7 +126,7 @@ fn cell(
     epsilon: f64,
 ) -> Result<Cell, ExperimentError> {
     let noise = match contender {
-        Contender::NonPrivateOmp => Noise::Absent,
+        Contender::NonPrivate(Reference::Omp) => Noise::Absent,
         _ => Noise::certified(epsilon)?,
     };
     Ok(Cell {

@@ -4,10 +4,11 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use sprifed_query::{LinearModel, Records};
 use sprifed_recovery::{correlate, non_private_omp};
 use sprifed_report::chart::Scale;
-use sprifed_simulate::{TrialError, World};
+use sprifed_simulate::World;
 
 use super::READING;
 use super::recovery::paper_world;
+use crate::method::MethodError;
 
 use crate::chart::{Drawn, Figure};
 use crate::experiment::{Experiment, ExperimentError, Session, Work};
@@ -63,7 +64,7 @@ fn measure(session: &mut Session<'_>) -> Result<(), ExperimentError> {
     let norms = (0..trials)
         .into_par_iter()
         .map(|trial| norms_of(seed.wrapping_add(trial)))
-        .collect::<Result<Vec<_>, TrialError>>()?;
+        .collect::<Result<Vec<_>, MethodError>>()?;
     let mut rows = Vec::new();
     for (index, series) in SERIES.into_iter().enumerate() {
         for iteration in 1..=SPARSITY {
@@ -79,7 +80,7 @@ fn measure(session: &mut Session<'_>) -> Result<(), ExperimentError> {
 }
 
 /// For each iteration: the norms of the gradient before the pick, of XᵀX_j, |X_jᵀy|, and of Xᵀy.
-fn norms_of(seed: u64) -> Result<Vec<[f64; 4]>, TrialError> {
+fn norms_of(seed: u64) -> Result<Vec<[f64; 4]>, MethodError> {
     let world = World::generate(paper_world(RECORDS, FEATURES, SPARSITY, 0.001), seed);
     let records = Records::each_a_unit(world.features(), world.responses(), FEATURES)?;
     let responses: Vec<f64> = world.responses().iter().map(|y| f64::from(*y)).collect();

@@ -87,7 +87,7 @@ fn add(
             trials: conditions.trials_for(records, features),
         });
     }
-    let ours = [CertifiedProcedure::Sieve, CertifiedProcedure::Grad];
+    let ours = [CertifiedProcedure::SIEVE, CertifiedProcedure::GRAD];
     with_ours(cells, panel, axis.1, &ours)
 }
 

@@ -1,11 +1,12 @@
 //! Ours beside the paper's settings on data that the paper does not use.
 
+use sprifed_simulate::Reference;
 use std::path::Path;
 
 use sprifed_privacy::Mu;
-use sprifed_recovery::{CertifiedProcedure, PaperNoise};
+use sprifed_recovery::CertifiedProcedure;
 use sprifed_schema::Schema;
-use sprifed_simulate::{Method, PaperAlgorithm, shuffled};
+use sprifed_simulate::shuffled;
 use sprifed_tables::{DataError, Table, read_table};
 
 use super::survival::certified;
@@ -13,6 +14,8 @@ use crate::cell::DELTA;
 use crate::contender::{Contender, Published};
 use crate::experiment::{Experiment, ExperimentError, Session, Size, Work};
 use crate::label::{Label, NO_NOISE, is_gradient};
+use crate::method::{AnyMethod, PaperAlgorithm};
+use crate::paper_noise::PaperNoise;
 use crate::real::{Entrant, Prepared, score_entrants};
 use crate::row::Row;
 use crate::verdict::{Evidence, Outcome, Verdict, with_error};
@@ -146,7 +149,7 @@ fn entrants<'a>(
     );
     let mut entrants = vec![Entrant {
         panel: name.to_owned(),
-        series: Contender::NonPrivateOmp.name(),
+        series: Contender::NonPrivate(Reference::Omp).name(),
         x: 0.0,
         sparsity: SPARSITY,
         label: Label {
@@ -158,7 +161,7 @@ fn entrants<'a>(
         prepare: Box::new(|seed| {
             Ok((
                 split(seed).standardised(f64::INFINITY),
-                Method::NonPrivateOmp,
+                AnyMethod::Reference(Reference::Omp),
             ))
         }),
     }];
@@ -188,9 +191,9 @@ fn entrants<'a>(
                 let features = u32::try_from(prepared.n_features()).unwrap_or(u32::MAX);
                 let noise = PaperNoise::of(features, 5, per_vector, per_support);
                 let method = match contender.published(SPARSITY) {
-                    Published::Algorithm(algorithm) => Method::Paper { algorithm, noise },
-                    Published::Baseline(baseline) => Method::PaperBaseline { baseline, noise },
-                    Published::Nothing => Method::NonPrivateOmp,
+                    Published::Algorithm(algorithm) => AnyMethod::Paper { algorithm, noise },
+                    Published::Baseline(baseline) => AnyMethod::PaperBaseline { baseline, noise },
+                    Published::Nothing => AnyMethod::Reference(Reference::Omp),
                 };
                 Ok((prepared, method))
             }),
@@ -198,9 +201,9 @@ fn entrants<'a>(
     }
     for epsilon in [1.0, equal] {
         for procedure in [
-            CertifiedProcedure::Argmax,
-            CertifiedProcedure::Sieve,
-            CertifiedProcedure::Grad,
+            CertifiedProcedure::ARGMAX,
+            CertifiedProcedure::SIEVE,
+            CertifiedProcedure::GRAD,
         ] {
             entrants.push(Entrant {
                 panel: name.to_owned(),

@@ -1,13 +1,15 @@
 //! The figures of features found over n, for s = 5 and s = 10 and p up to 40,000.
 
 use sprifed_recovery::CertifiedProcedure;
-use sprifed_simulate::{Correlation, PaperAlgorithm, Reading, Unexplained, WorldRequest};
+use sprifed_simulate::Reference;
+use sprifed_simulate::{Correlation, Reading, Unexplained, WorldRequest};
 
 use super::{READING, RECOVERED};
 use crate::cell::{Cell, Noise, PaperSays};
 use crate::contender::Contender;
 use crate::experiment::{Conditions, Experiment, ExperimentError, Work};
 use crate::label::Label;
+use crate::method::PaperAlgorithm;
 use crate::row::Row;
 use crate::verdict::{Evidence, Outcome, Verdict, distance, with_error};
 
@@ -73,9 +75,9 @@ pub(super) const PUBLISHED: [Contender; 4] =
 const RECORDS: [usize; 5] = [500, 1000, 2000, 4000, 8000];
 
 const OURS: [CertifiedProcedure; 3] = [
-    CertifiedProcedure::Argmax,
-    CertifiedProcedure::Sieve,
-    CertifiedProcedure::Grad,
+    CertifiedProcedure::ARGMAX,
+    CertifiedProcedure::SIEVE,
+    CertifiedProcedure::GRAD,
 ];
 
 /// A world in the paper's reading.
@@ -121,7 +123,10 @@ pub(super) fn with_ours(
         let noise = Noise::certified(epsilon)?;
         cells.push(like_last(Contender::Certified(*procedure), noise));
     }
-    cells.push(like_last(Contender::NonPrivateOmp, Noise::Absent));
+    cells.push(like_last(
+        Contender::NonPrivate(Reference::Omp),
+        Noise::Absent,
+    ));
     Ok(())
 }
 

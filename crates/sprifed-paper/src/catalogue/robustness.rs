@@ -1,6 +1,7 @@
 //! What correlation between features does to each procedure.
 
 use sprifed_report::chart::Scale;
+use sprifed_simulate::Reference;
 use sprifed_simulate::{Correlation, WorldRequest};
 
 use crate::cell::{Cell, Noise};
@@ -54,7 +55,7 @@ fn cells(conditions: &Conditions) -> Result<Vec<Cell>, ExperimentError> {
         for contender in Contender::CERTIFIED {
             cells.push(base(contender, Noise::certified(5.34)?));
         }
-        cells.push(base(Contender::NonPrivateOmp, Noise::Absent));
+        cells.push(base(Contender::NonPrivate(Reference::Omp), Noise::Absent));
     }
     Ok(cells)
 }

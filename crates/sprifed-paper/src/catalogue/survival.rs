@@ -1,13 +1,16 @@
 //! chop and gse1992 with the paper's settings, and what these share with MADELON.
 
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, Mu, NoiseOrigin, PrivacyUnit, Relation};
-use sprifed_recovery::{CertifiedProcedure, Intercept, PaperNoise, Setting};
-use sprifed_simulate::{Absence, Method, PaperAlgorithm, TrialError};
+use sprifed_recovery::{CertifiedProcedure, Intercept, Setting};
+use sprifed_simulate::Reference;
+use sprifed_simulate::{Absence, Certified};
 
 use crate::contender::{Contender, Published};
 use crate::experiment::{Experiment, ExperimentError, Session, Work};
 use crate::label::{Label, NO_NOISE, is_gradient};
+use crate::method::{AnyMethod, MethodError, PaperAlgorithm};
 use crate::numbers::shown;
+use crate::paper_noise::PaperNoise;
 use crate::real::{Clips, Entrant, Prepared, RawSet, Split, score_entrants};
 use crate::row::Row;
 use crate::verdict::{Evidence, Outcome, Verdict};
@@ -106,7 +109,7 @@ pub(super) fn entrants<'a>(problem: &'a Problem<'a>) -> Result<Vec<Entrant<'a>>,
     };
     entrants.push(Entrant {
         panel: format!("{}, references", problem.name),
-        series: Contender::NonPrivateOmp.name(),
+        series: Contender::NonPrivate(Reference::Omp).name(),
         x: 0.0,
         sparsity: SPARSITY,
         label: Label {
@@ -117,13 +120,13 @@ pub(super) fn entrants<'a>(problem: &'a Problem<'a>) -> Result<Vec<Entrant<'a>>,
         settings: format!("standardised, response clipped at 0.36, s={SPARSITY}"),
         prepare: Box::new(move |seed| {
             let prepared = Prepared::as_paper(&(problem.split)(seed), clips, problem.response);
-            Ok((prepared, Method::NonPrivateOmp))
+            Ok((prepared, AnyMethod::Reference(Reference::Omp)))
         }),
     });
     for procedure in [
-        CertifiedProcedure::Argmax,
-        CertifiedProcedure::Sieve,
-        CertifiedProcedure::Grad,
+        CertifiedProcedure::ARGMAX,
+        CertifiedProcedure::SIEVE,
+        CertifiedProcedure::GRAD,
     ] {
         entrants.push(Entrant {
             panel: format!("{}, references", problem.name),
@@ -164,8 +167,8 @@ pub(super) fn certified(
     sparsity: usize,
     (epsilon, delta): (f64, f64),
     (feature_bound, response_bound): (f64, f64),
-) -> Result<Method, TrialError> {
-    let wrong = |error| TrialError::Plan(sprifed_query::PlanError::Quantity(error));
+) -> Result<AnyMethod, MethodError> {
+    let wrong = |error| MethodError::from(sprifed_query::PlanError::Quantity(error));
     let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let budget = ApproxDp::new(
         Epsilon::try_from(epsilon).map_err(wrong)?,
@@ -184,13 +187,8 @@ pub(super) fn certified(
         feature_scale: None,
         intercept: Intercept::Estimated,
     };
-    let plan = procedure.plan(&setting)?;
-    Ok(Method::Certified {
-        procedure,
-        setting,
-        plan,
-        absence: Absence::NONE,
-    })
+    let planned = Certified::planned(procedure, setting, Absence::NONE)?;
+    Ok(AnyMethod::Certified(planned))
 }
 
 /// The paper's procedures on records with these clips.
@@ -199,7 +197,7 @@ fn published(
     prepared: &Prepared,
     clips: Clips,
     (per_vector, per_support): (Mu, Mu),
-) -> Result<Method, TrialError> {
+) -> Result<AnyMethod, MethodError> {
     let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     // In units of the clips, a gradient entry of one is this many.
     let one = if clips.scaled {
@@ -218,9 +216,9 @@ fn published(
         )
     };
     Ok(match contender.published(SPARSITY) {
-        Published::Algorithm(algorithm) => Method::Paper { algorithm, noise },
-        Published::Baseline(baseline) => Method::PaperBaseline { baseline, noise },
-        Published::Nothing => Method::NonPrivateOmp,
+        Published::Algorithm(algorithm) => AnyMethod::Paper { algorithm, noise },
+        Published::Baseline(baseline) => AnyMethod::PaperBaseline { baseline, noise },
+        Published::Nothing => AnyMethod::Reference(Reference::Omp),
     })
 }
 

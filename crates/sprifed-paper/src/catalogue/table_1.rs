@@ -1,13 +1,13 @@
 //! Table 1: what fresh low noise on the chosen features is worth.
 
 use sprifed_recovery::CertifiedProcedure;
-use sprifed_simulate::PaperAlgorithm;
 
 use super::recovery::{paper_world, with_ours};
 use super::{ERRORS, READING, RECOVERED};
 use crate::cell::{Cell, Noise, PaperSays};
 use crate::contender::Contender;
 use crate::experiment::{Conditions, Experiment, ExperimentError, Work};
+use crate::method::PaperAlgorithm;
 use crate::numbers::shown;
 use crate::row::Row;
 use crate::verdict::{Evidence, Outcome, Verdict, distance, with_error};
@@ -59,7 +59,7 @@ fn cells(conditions: &Conditions) -> Result<Vec<Cell>, ExperimentError> {
                 trials: conditions.trials_for(records, 10_000),
             });
         }
-        let ours = [CertifiedProcedure::Sieve, CertifiedProcedure::Grad];
+        let ours = [CertifiedProcedure::SIEVE, CertifiedProcedure::GRAD];
         with_ours(&mut cells, PANEL, records as f64, &ours)?;
     }
     Ok(cells)

@@ -1,5 +1,6 @@
 //! Who wins at the same delivered ε: every procedure and baseline at three budgets.
 
+use sprifed_simulate::Reference;
 use sprifed_simulate::WorldRequest;
 
 use crate::cell::{Cell, Noise};
@@ -47,7 +48,11 @@ fn cells(conditions: &Conditions) -> Result<Vec<Cell>, ExperimentError> {
                 cells.push(base(contender, epsilon, Noise::certified(epsilon)?));
             }
         }
-        cells.push(base(Contender::NonPrivateOmp, 0.0, Noise::Absent));
+        cells.push(base(
+            Contender::NonPrivate(Reference::Omp),
+            0.0,
+            Noise::Absent,
+        ));
     }
     Ok(cells)
 }

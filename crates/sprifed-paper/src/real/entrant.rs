@@ -1,13 +1,13 @@
 //! Who is scored on real data, over trials, with rows that are kept and resumed like all others.
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use sprifed_simulate::{Method, TrialError};
 
 use super::Prepared;
 use super::prepared::Score;
 use crate::cell::PaperSays;
 use crate::experiment::{ExperimentError, Session};
 use crate::label::Label;
+use crate::method::{AnyMethod, MethodError};
 use crate::row::Row;
 
 /// One line of a table on real data.
@@ -22,7 +22,7 @@ pub(crate) struct Entrant<'a> {
     pub(crate) settings: String,
     /// The records of a trial, made ready, and how they are fitted.
     #[expect(clippy::type_complexity, reason = "one closure, used once")]
-    pub(crate) prepare: Box<dyn Fn(u64) -> Result<(Prepared, Method), TrialError> + Sync + 'a>,
+    pub(crate) prepare: Box<dyn Fn(u64) -> Result<(Prepared, AnyMethod), MethodError> + Sync + 'a>,
 }
 
 /// Scores those that the store does not know yet, with `trials` trials each.
@@ -52,7 +52,7 @@ pub(crate) fn score_entrants(
                 let (prepared, method) = (entrant.prepare)(seed)?;
                 prepared.score(&method, entrant.sparsity, seed ^ 0x5EED_0F02)
             })
-            .collect::<Result<Vec<Score>, TrialError>>()
+            .collect::<Result<Vec<Score>, MethodError>>()
             .map_err(|source| ExperimentError::Trial {
                 cell: format!("{} | {}", entrant.panel, entrant.series),
                 source,

@@ -1,10 +1,11 @@
 //! Records made ready for a fit, and scored beside the null model.
 
-use sprifed_tables::Table;
 use sprifed_query::Records;
-use sprifed_simulate::{Method, TrialError};
+use sprifed_simulate::Method as _;
+use sprifed_tables::Table;
 
 use super::RawSet;
+use crate::method::{AnyMethod, MethodError};
 
 /// Records for fitting and records for scoring.
 #[derive(Clone, Debug)]
@@ -212,10 +213,10 @@ impl Prepared {
     /// Fits with noise of this seed and scores the model on the other records.
     pub(crate) fn score(
         &self,
-        method: &Method,
+        method: &AnyMethod,
         sparsity: usize,
         seed: u64,
-    ) -> Result<Score, TrialError> {
+    ) -> Result<Score, MethodError> {
         let records = Records::each_a_unit(&self.train, &self.train_responses, self.n_features)?;
         let model = method.fit(records, sparsity, seed)?.model;
         let rows = self.test.chunks_exact(self.n_features.max(1));
@@ -237,7 +238,9 @@ impl Prepared {
 #[cfg(test)]
 mod tests {
     use super::{Clips, Prepared, RawSet, Split};
-    use sprifed_simulate::Method;
+    use sprifed_simulate::Reference;
+
+    use crate::method::AnyMethod;
 
     fn line(records: usize, shift: f64) -> RawSet {
         let features: Vec<f64> = (0..records)
@@ -263,7 +266,9 @@ mod tests {
             scaled: true,
         };
         let prepared = Prepared::as_paper(&split, clips, (13.0, 2.0));
-        let score = prepared.score(&Method::NonPrivateOmp, 1, 1).unwrap();
+        let score = prepared
+            .score(&AnyMethod::Reference(Reference::Omp), 1, 1)
+            .unwrap();
         assert!(score.mse < 1e-3 && score.null > 0.3, "{score:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! Rows are kept, resumed and replaced.
 
+use sprifed_simulate::Reference;
 use std::path::PathBuf;
 
 use super::run;
@@ -42,10 +43,10 @@ fn cells(conditions: &Conditions) -> Result<Vec<Cell>, ExperimentError> {
         independent: Vec::new(),
         trials: conditions.trials_for(300, 60),
     };
-    let grad = Contender::Certified(CertifiedProcedure::Grad);
+    let grad = Contender::Certified(CertifiedProcedure::GRAD);
     Ok(vec![
         cell(grad, Noise::certified(5.0)?),
-        cell(Contender::NonPrivateOmp, Noise::Absent),
+        cell(Contender::NonPrivate(Reference::Omp), Noise::Absent),
     ])
 }
 

@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sprifed_tables::read_table;
 use sprifed_fit::{DataTerms, Invitation, PartyRecords, PublicParty, read_policy};
 use sprifed_net::{
     Cost, LedgerPlace, LifetimeLedger, LifetimeLine, begun_mark, create_private_folder, folder_name,
@@ -20,6 +19,7 @@ use sprifed_study::{
     Agreed, Agreement, CannotJoin, Declined, Digest, JournalLine, Order, PartyEffect, PartyKey,
     PartyReceipt, Report, StudyParty,
 };
+use sprifed_tables::read_table;
 use zeroize::Zeroizing;
 
 use super::envelope::{Answer, Errand, Unchecked, VERSION, seal};

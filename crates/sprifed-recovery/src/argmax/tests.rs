@@ -3,9 +3,9 @@
 use sprifed_query::{ChoiceBackend, SumBackend, run_choosing};
 
 use super::*;
-use crate::paper::tests::{SmallWorld, small_world};
 use crate::pooled::tests::{Exact, Never};
-use crate::setting::tests::{budget, legal_setting};
+use crate::test_support::{SmallWorld, small_world};
+use crate::test_support::{budget, legal_setting};
 
 /// Sums and choices without noise.
 struct Showing {

@@ -4,9 +4,9 @@ use sprifed_noise::Provenance;
 use sprifed_query::{AnswerBlock, PlannedStep, Record, run};
 
 use super::*;
-use crate::paper::tests::small_world;
 use crate::setting::Intercept;
-use crate::setting::tests::legal_setting;
+use crate::test_support::legal_setting;
+use crate::test_support::small_world;
 
 /// Answers without noise, and remembers what was asked.
 #[derive(Default)]

@@ -8,14 +8,17 @@ use crate::correlate::correlate_rows;
 
 /// A design matrix and its response.
 #[derive(Debug)]
-pub(crate) struct Matrix<'a> {
+pub struct Matrix<'a> {
     rows: Vec<&'a [f32]>,
     n_features: usize,
-    pub(crate) responses: Vec<f64>,
+    /// The responses.
+    pub responses: Vec<f64>,
 }
 
 impl<'a> Matrix<'a> {
-    pub(crate) fn of(records: &Records<'a>) -> Self {
+    /// The matrix of these records.
+    #[must_use]
+    pub fn of(records: &Records<'a>) -> Self {
         let rows = records.iter().map(|record| record.features).collect();
         let responses = records
             .iter()
@@ -28,17 +31,21 @@ impl<'a> Matrix<'a> {
         }
     }
 
-    pub(crate) fn n_features(&self) -> usize {
+    /// How many columns.
+    #[must_use]
+    pub fn n_features(&self) -> usize {
         self.n_features
     }
 
     /// Xᵀv.
-    pub(crate) fn correlate(&self, weights: &[f64]) -> Vec<f64> {
+    #[must_use]
+    pub fn correlate(&self, weights: &[f64]) -> Vec<f64> {
         correlate_rows(&self.rows, weights, self.n_features)
     }
 
     /// Xw.
-    pub(crate) fn combine(&self, weights: &[f64]) -> Vec<f64> {
+    #[must_use]
+    pub fn combine(&self, weights: &[f64]) -> Vec<f64> {
         let product = |row: &&[f32]| -> f64 {
             row.iter()
                 .zip(weights)
@@ -49,7 +56,8 @@ impl<'a> Matrix<'a> {
     }
 
     /// One column.
-    pub(crate) fn column(&self, feature: usize) -> Vec<f64> {
+    #[must_use]
+    pub fn column(&self, feature: usize) -> Vec<f64> {
         let value = |row: &&[f32]| f64::from(row[feature]);
         self.rows.par_iter().with_min_len(512).map(value).collect()
     }
@@ -122,7 +130,8 @@ impl GrowingLeastSquares {
 }
 
 /// Σ left·right in four lanes.
-pub(crate) fn dot(left: &[f64], right: &[f64]) -> f64 {
+#[must_use]
+pub fn dot(left: &[f64], right: &[f64]) -> f64 {
     let (left_groups, left_rest) = left.as_chunks::<4>();
     let (right_groups, right_rest) = right.as_chunks::<4>();
     let mut lanes = [0.0; 4];
@@ -140,7 +149,7 @@ pub(crate) fn dot(left: &[f64], right: &[f64]) -> f64 {
 }
 
 /// values += multiple·column.
-pub(crate) fn add_multiple(values: &mut [f64], column: &[f64], multiple: f64) {
+pub fn add_multiple(values: &mut [f64], column: &[f64], multiple: f64) {
     for (value, entry) in values.iter_mut().zip(column) {
         *value += multiple * entry;
     }

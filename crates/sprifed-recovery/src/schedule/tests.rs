@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::setting::tests::{budget, legal_setting};
+use crate::test_support::{budget, legal_setting};
 
 fn squared_total(schedule: &Schedule, setting: &Setting) -> f64 {
     let rounds = schedule.rounds.len() as f64;

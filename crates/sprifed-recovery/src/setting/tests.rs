@@ -1,30 +1,7 @@
 //! What no procedure can do is refused, in words that give the number.
 
-use sprifed_privacy::{Delta, Epsilon};
-
 use super::*;
-
-/// A setting in which everything is legal.
-pub(crate) fn legal_setting() -> Setting {
-    Setting {
-        n_records: 400,
-        n_features: 30,
-        sparsity: 3,
-        budget: budget(5.34, 1e-4),
-        relation: Relation::ZeroOut,
-        unit: PrivacyUnit::Record,
-        origin: NoiseOrigin::Curator,
-        response_bound: 8.0,
-        feature_bound: 4.0,
-        feature_scale: Some(1.0),
-        intercept: Intercept::Absent,
-    }
-}
-
-pub(crate) fn budget(epsilon: f64, delta: f64) -> ApproxDp {
-    let epsilon = Epsilon::try_from(epsilon).expect("a legal epsilon");
-    ApproxDp::new(epsilon, Delta::try_from(delta).expect("a legal delta"))
-}
+use crate::test_support::legal_setting;
 
 fn assert_refused(setting: Setting, words: &str) {
     let refused = setting.check().unwrap_err().to_string();

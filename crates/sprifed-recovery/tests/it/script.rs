@@ -1,5 +1,6 @@
 //! Runs a procedure on scripted integers and writes down everything that it decides.
 
+use proptest::prelude::*;
 use sprifed_noise::{PrivateSum, Provenance};
 use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, NoiseOrigin, Participation, PrivacyUnit, Relation,
@@ -190,4 +191,185 @@ fn numbers_in(text: &str) -> Vec<String> {
     // A range is written 0..4: two numbers that the dots join.
     let parts = words.iter().flat_map(|word| word.split(".."));
     parts.filter(is_number).map(str::to_owned).collect()
+}
+
+/// What the integers of a script look like.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Script {
+    /// Nothing but zeros.
+    Zeros,
+    /// All values equal: every comparison is a tie.
+    Equal,
+    /// Values of the same size and alternating signs: ties of absolute values.
+    Alternating,
+    /// A few values stand out of small noise.
+    Signal,
+    /// Noise far larger than any sum of records.
+    Huge,
+    /// The largest and smallest integers.
+    Extreme,
+}
+
+impl Script {
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Zeros,
+        Self::Equal,
+        Self::Alternating,
+        Self::Signal,
+        Self::Huge,
+        Self::Extreme,
+    ];
+
+    fn integers(self, seed: u64, step: usize, size: usize) -> Vec<i64> {
+        let mut draws = Integers(seed.wrapping_mul(1000) + step as u64);
+        let value = |index: usize| match self {
+            Self::Zeros => 0,
+            Self::Equal => 12_345,
+            Self::Alternating => [777, -777][index % 2],
+            Self::Signal if index % 17 == 3 => 40_000 + draws.within(500),
+            Self::Signal => draws.within(500),
+            Self::Huge => draws.within(1 << 62),
+            Self::Extreme => [i64::MAX, i64::MIN, 0, i64::MIN + 1][(draws.next() % 4) as usize],
+        };
+        (0..size).map(value).collect()
+    }
+}
+
+/// Digests of the decisions for two settings, one of which asks for all it can; for the first only, where the
+/// procedure has no intercept.
+pub(crate) fn decisions(
+    procedure: CertifiedProcedure,
+    script: Script,
+    intercept: Intercept,
+) -> (u64, u64) {
+    let run = |setting: &Setting, seed: u64| -> Decisions {
+        decide(
+            procedure,
+            setting,
+            |step, size| script.integers(seed, step, size),
+            |step, candidates| (step * 7919 + 13) % candidates,
+        )
+    };
+    let mut found = run(&setting(), 1);
+    if intercept == Intercept::Estimated {
+        let setting = unknown(Setting {
+            relation: Relation::ReplaceOne,
+            n_records: 900,
+            ..setting()
+        });
+        let second = run(&setting, 2);
+        found.discrete.extend(second.discrete);
+        found.numbers.extend(second.numbers);
+    }
+    found.digests()
+}
+
+/// Finds what differs from digests that were computed once.
+pub(crate) fn differences(
+    golden: &[(CertifiedProcedure, [(u64, u64); 6])],
+    intercept: impl Fn(CertifiedProcedure) -> Intercept,
+) -> Vec<String> {
+    let mut differences = Vec::new();
+    for (procedure, expected) in golden {
+        for (script, expected) in Script::ALL.into_iter().zip(expected) {
+            let found = decisions(*procedure, script, intercept(*procedure));
+            if found != *expected {
+                let (discrete, numbers) = found;
+                differences.push(format!(
+                    "{procedure}, {script:?}: (0x{discrete:016x}, 0x{numbers:016x}); discrete \
+                     part {}",
+                    if discrete == expected.0 {
+                        "equal"
+                    } else {
+                        "DIFFERENT"
+                    }
+                ));
+            }
+        }
+    }
+    differences
+}
+
+/// A setting and the integers that are released, whatever they are.
+#[derive(Debug)]
+pub(crate) struct Case {
+    pool: Vec<i64>,
+    indices: Vec<prop::sample::Index>,
+    stride: usize,
+    intercept: bool,
+    setting: Setting,
+}
+
+fn any_integer() -> impl Strategy<Value = i64> {
+    prop_oneof![
+        Just(0),
+        Just(i64::MAX),
+        Just(i64::MIN),
+        -3i64..=3,
+        -100_000i64..=100_000,
+        any::<i64>(),
+    ]
+}
+
+pub(crate) fn any_case() -> impl Strategy<Value = Case> {
+    let numbers = (
+        prop::collection::vec(any_integer(), 97),
+        prop::collection::vec(any::<prop::sample::Index>(), 12),
+        1usize..97,
+    );
+    let sizes = (
+        prop_oneof![Just(2u32), 3u32..2000, Just(u32::MAX)],
+        2u32..40,
+        1u32..6,
+    );
+    let bounds = (-29i32..=29, -29i32..=29, -29i32..=29);
+    let known = (any::<bool>(), any::<bool>());
+    (numbers, sizes, bounds, known).prop_map(
+        |(
+            (pool, indices, stride),
+            (n_records, n_features, sparsity),
+            bounds,
+            (known_scale, intercept),
+        )| Case {
+            pool,
+            indices,
+            stride,
+            intercept,
+            setting: Setting {
+                n_records,
+                n_features,
+                sparsity: sparsity.min(n_features - 1),
+                response_bound: 10f64.powi(bounds.0),
+                feature_bound: 10f64.powi(bounds.1),
+                feature_scale: known_scale.then_some(10f64.powi(bounds.2)),
+                ..setting()
+            },
+        },
+    )
+}
+
+impl Case {
+    /// Decides twice, and alike; `most` says whether the procedure can estimate an intercept.
+    pub(crate) fn check(&self, procedure: CertifiedProcedure, most: Intercept) {
+        let intercept = if self.intercept {
+            most
+        } else {
+            Intercept::Absent
+        };
+        let setting = Setting {
+            intercept,
+            ..self.setting
+        };
+        let (pool, indices) = (&self.pool, &self.indices);
+        let integer = |step: usize, k: usize| pool[(k * self.stride + step * 31) % pool.len()];
+        let run = || {
+            decide(
+                procedure,
+                &setting,
+                |step, size| (0..size).map(|k| integer(step, k)).collect(),
+                |step, candidates| indices[step % indices.len()].index(candidates),
+            )
+        };
+        assert_eq!(run(), run(), "{procedure}");
+    }
 }

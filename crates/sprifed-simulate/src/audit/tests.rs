@@ -74,7 +74,7 @@ fn shares(clients: u32) -> NoiseOrigin {
 
 fn request() -> AuditRequest {
     AuditRequest {
-        procedure: CertifiedProcedure::Sieve,
+        procedure: CertifiedProcedure::SIEVE,
         unit: PrivacyUnit::Record,
         relation: Relation::ZeroOut,
         origin: NoiseOrigin::Curator,
@@ -84,6 +84,7 @@ fn request() -> AuditRequest {
         sparsity: 2,
         trials: 60,
         false_alarm: 0.01,
+        intercept: Intercept::Estimated,
         seed: 7,
     }
 }
@@ -140,7 +141,8 @@ fn rounding_by_the_place_among_the_kept_rows_is_caught_over_secure_sums() {
     }
     // Rounding that moves shows where many coordinates have few steps each.
     let request = AuditRequest {
-        procedure: CertifiedProcedure::HonestOmp,
+        procedure: sprifed_paper::HONEST_OMP,
+        intercept: Intercept::Absent,
         origin: shares(3),
         budget: budget(4.0),
         units: 1000,
@@ -158,11 +160,11 @@ fn every_procedure_unit_and_relation_can_be_audited() {
     if !is_slow_run() {
         return;
     }
-    for procedure in CertifiedProcedure::ALL {
+    for procedure in CertifiedProcedure::all() {
         for relation in [Relation::ZeroOut, Relation::ReplaceOne] {
             for unit in [PrivacyUnit::Record, PrivacyUnit::Client] {
                 for origin in [NoiseOrigin::Curator, shares(4)] {
-                    if origin != NoiseOrigin::Curator && procedure == CertifiedProcedure::Argmax {
+                    if origin != NoiseOrigin::Curator && procedure == CertifiedProcedure::ARGMAX {
                         continue;
                     }
                     let request = AuditRequest {

@@ -20,7 +20,7 @@ fn forecast(records: usize, procedure: CertifiedProcedure) -> (Forecast, usize) 
 #[test]
 fn the_search_brackets_ninety_percent_to_a_tenth_from_both_sides() {
     for planned in [60, 600] {
-        let (forecast, heard) = forecast(planned, CertifiedProcedure::Argmax);
+        let (forecast, heard) = forecast(planned, CertifiedProcedure::ARGMAX);
         let needed = forecast
             .records_for_90_percent
             .expect("within thirty-two times the plan");
@@ -44,7 +44,7 @@ fn the_search_brackets_ninety_percent_to_a_tenth_from_both_sides() {
 
 #[test]
 fn a_plan_of_very_few_records_is_searched_upwards() {
-    let (forecast, _) = forecast(9, CertifiedProcedure::Argmax);
+    let (forecast, _) = forecast(9, CertifiedProcedure::ARGMAX);
     assert!(forecast.tried.len() > 1, "{forecast:?}");
 }
 
@@ -55,7 +55,7 @@ fn a_world_that_can_not_be_planned_is_an_error() {
         ..request()
     };
     let refused = forecast_records(
-        CertifiedProcedure::Sieve,
+        CertifiedProcedure::SIEVE,
         world,
         budget(1.0),
         Relation::ZeroOut,
@@ -69,7 +69,7 @@ fn a_world_that_can_not_be_planned_is_an_error() {
 fn nobody_waits_for_a_forecast_that_was_interrupted() {
     let mut heard = 0;
     let ended = forecast_records(
-        CertifiedProcedure::Argmax,
+        CertifiedProcedure::ARGMAX,
         request(),
         budget(5.0),
         Relation::ZeroOut,

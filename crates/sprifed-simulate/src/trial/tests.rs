@@ -23,13 +23,13 @@ pub(crate) fn request() -> WorldRequest {
     }
 }
 
-fn certified(procedure: CertifiedProcedure) -> Method {
-    Method::certified(procedure, &request(), budget(50.0), Relation::ZeroOut).unwrap()
+fn certified(procedure: CertifiedProcedure) -> Certified {
+    Certified::on_curator(procedure, &request(), budget(50.0), Relation::ZeroOut).unwrap()
 }
 
 #[test]
 fn a_trial_is_a_function_of_its_seed() {
-    for procedure in CertifiedProcedure::ALL {
+    for procedure in CertifiedProcedure::all() {
         let method = certified(procedure);
         let first = method.run(request(), 3).unwrap();
         assert_eq!(first, method.run(request(), 3).unwrap(), "{procedure}");
@@ -49,9 +49,9 @@ fn a_trial_is_a_function_of_its_seed() {
 #[test]
 fn a_good_fit_predicts_better_than_the_null_model() {
     for procedure in [
-        CertifiedProcedure::Grad,
-        CertifiedProcedure::Sieve,
-        CertifiedProcedure::Argmax,
+        CertifiedProcedure::GRAD,
+        CertifiedProcedure::SIEVE,
+        CertifiedProcedure::ARGMAX,
     ] {
         let outcome = certified(procedure).run(request(), 3).unwrap();
         assert_eq!(outcome.recovered, 3, "{procedure}");
@@ -60,7 +60,7 @@ fn a_good_fit_predicts_better_than_the_null_model() {
             "{procedure}: {outcome:?}"
         );
     }
-    for method in [Method::NonPrivateOmp, Method::NonPrivateLasso] {
+    for method in Reference::ALL {
         let outcome = method.run(request(), 3).unwrap();
         assert_eq!(outcome.recovered, 3);
         assert!(
@@ -68,26 +68,6 @@ fn a_good_fit_predicts_better_than_the_null_model() {
             "the error has variance 0.01: {outcome:?}"
         );
         assert_eq!(outcome.fit.provenance, None);
-    }
-}
-
-#[test]
-fn the_papers_algorithms_run_and_are_repeatable() {
-    let world = WorldRequest {
-        reading: Reading::Paper,
-        ..request()
-    };
-    let mu = |value: f64| Mu::try_from(value).unwrap();
-    for algorithm in [
-        PaperAlgorithm::Omp,
-        PaperAlgorithm::OmpReusing,
-        PaperAlgorithm::Grad,
-    ] {
-        let method = Method::paper(algorithm, &world, mu(50.0), mu(50.0)).unwrap();
-        let outcome = method.run(world, 1).unwrap();
-        assert_eq!(outcome, method.run(world, 1).unwrap());
-        assert!(outcome.recovered >= 2, "{algorithm:?}: {outcome:?}");
-        assert!((outcome.null_mse - 1.0).abs() < 0.3, "{algorithm:?}");
     }
 }
 
@@ -116,8 +96,8 @@ fn a_world_that_no_procedure_can_fit_is_refused_in_clear_words() {
             "1 records, but at least 2 are required",
         ),
     ] {
-        for procedure in CertifiedProcedure::ALL {
-            let refused = Method::certified(procedure, &world, budget(1.0), Relation::ZeroOut);
+        for procedure in CertifiedProcedure::all() {
+            let refused = Certified::on_curator(procedure, &world, budget(1.0), Relation::ZeroOut);
             let refused = refused.unwrap_err().to_string();
             assert!(refused.contains(words), "{procedure}: {refused}");
         }

@@ -9,9 +9,9 @@ use crate::study::{Study, world};
 /// The procedures that ask for what they do not know, with the largest error of a coefficient, as a
 /// share of the largest coefficient. Argmax clips its updates and is less exact.
 const ADAPTIVE: [(CertifiedProcedure, f64); 3] = [
-    (CertifiedProcedure::Grad, 0.01),
-    (CertifiedProcedure::Sieve, 0.01),
-    (CertifiedProcedure::Argmax, 0.15),
+    (CertifiedProcedure::GRAD, 0.01),
+    (CertifiedProcedure::SIEVE, 0.01),
+    (CertifiedProcedure::ARGMAX, 0.15),
 ];
 
 const SEEDS: core::ops::Range<u64> = 0..4;
@@ -81,8 +81,8 @@ fn certified_grad_finds_features_that_are_not_centred() {
             let study = study(Correlation::None, seed)
                 .moved(offset, 2.0)
                 .scaled(0.3);
-            assert_found(&study, CertifiedProcedure::Grad, seed, 0.02);
-            let intercept = study.fit(CertifiedProcedure::Grad, seed).model.intercept;
+            assert_found(&study, CertifiedProcedure::GRAD, seed, 0.02);
+            let intercept = study.fit(CertifiedProcedure::GRAD, seed).model.intercept;
             let error = intercept - study.truth.intercept;
             assert!(error.abs() < 0.1, "seed {seed}: {error}");
         }
@@ -93,16 +93,13 @@ fn certified_grad_finds_features_that_are_not_centred() {
 fn argmax_finds_features_that_are_slightly_off_centre() {
     for seed in SEEDS {
         let study = study(Correlation::None, seed).moved(0.3, 2.0);
-        assert_found(&study, CertifiedProcedure::Argmax, seed, 0.1);
+        assert_found(&study, CertifiedProcedure::ARGMAX, seed, 0.1);
     }
 }
 
 #[test]
 fn the_papers_algorithms_find_the_support_when_they_can_pay_for_their_bounds() {
-    for procedure in [
-        CertifiedProcedure::HonestOmp,
-        CertifiedProcedure::HonestGrad,
-    ] {
+    for procedure in [sprifed_paper::HONEST_OMP, sprifed_paper::HONEST_GRAD] {
         for correlation in [Correlation::None, Correlation::Autoregressive(0.5)] {
             for seed in SEEDS {
                 let request = world(correlation, Unexplained::ErrorStdDev(0.1));

@@ -15,7 +15,7 @@ fn study(seed: u64, epsilon: f64) -> Study {
 
 #[test]
 fn a_response_without_any_signal_is_said_to_have_none() {
-    for procedure in CertifiedProcedure::ALL {
+    for procedure in CertifiedProcedure::all().chain(sprifed_paper::COMPARISONS) {
         for epsilon in [1.0, 5.34, 100.0] {
             let is_nothing = |seed: &u64| {
                 let status = study(*seed, epsilon)
@@ -36,9 +36,9 @@ fn a_response_without_any_signal_is_said_to_have_none() {
 #[test]
 fn a_strong_signal_is_not_said_to_be_nothing() {
     for procedure in [
-        CertifiedProcedure::Grad,
-        CertifiedProcedure::Sieve,
-        CertifiedProcedure::Argmax,
+        CertifiedProcedure::GRAD,
+        CertifiedProcedure::SIEVE,
+        CertifiedProcedure::ARGMAX,
     ] {
         for seed in 0..8 {
             let fit = study(seed, 5.34).fit(procedure, seed);
@@ -50,7 +50,7 @@ fn a_strong_signal_is_not_said_to_be_nothing() {
 
 #[test]
 fn equal_columns_in_the_support_are_said_to_be_ill_conditioned() {
-    for procedure in CertifiedProcedure::ALL {
+    for procedure in CertifiedProcedure::all().chain(sprifed_paper::COMPARISONS) {
         for seed in 0..4 {
             let original = study(seed, 100.0);
             let active = original.truth.terms[0].0 as usize;

@@ -22,7 +22,7 @@ impl Default for TestStudy {
             units: 1,
             features: 30,
             repeats: 0,
-            procedure: CertifiedProcedure::Sieve,
+            procedure: CertifiedProcedure::SIEVE,
         }
     }
 }
@@ -235,7 +235,7 @@ fn a_plan_above_its_budget_is_refused() {
 #[test]
 fn a_plan_with_choices_is_refused() {
     let argmax = agreement(TestStudy {
-        procedure: CertifiedProcedure::Argmax,
+        procedure: CertifiedProcedure::ARGMAX,
         ..TestStudy::default()
     });
     let refused = Agreed::new(argmax).expect_err("refused");

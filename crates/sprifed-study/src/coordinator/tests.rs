@@ -29,7 +29,7 @@ fn a_study_over_the_line_equals_the_one_in_one_process() {
     let mut embedded =
         Embedded::over(&world, Arc::clone(&study), &key, Box::new(everybody)).expect("a study");
     let setting = study.agreement().setting;
-    let fit = CertifiedProcedure::Sieve
+    let fit = CertifiedProcedure::SIEVE
         .run_on_sums(&setting, &mut embedded, |_| ())
         .expect("a fit");
     assert_eq!(line.receipt().receipt.fit.as_ref(), Some(&fit));

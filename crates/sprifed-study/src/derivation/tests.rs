@@ -67,7 +67,7 @@ fn what_is_not_the_next_sum_changes_nothing() {
 #[test]
 fn a_procedure_that_needs_choices_and_a_plan_of_another_procedure_are_refused() {
     let mut other = agreement(TestStudy::default());
-    other.plan = CertifiedProcedure::Grad
+    other.plan = CertifiedProcedure::GRAD
         .plan(&other.setting)
         .expect("a plan");
     let study = Agreed::new(other).expect("adds up");
@@ -88,10 +88,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn no_integers_make_a_procedure_panic(
-        procedure in prop::sample::select(vec![
-            CertifiedProcedure::Sieve, CertifiedProcedure::Grad, CertifiedProcedure::HonestOmp,
-            CertifiedProcedure::HonestGrad, CertifiedProcedure::DpSgd, CertifiedProcedure::DpGcd,
-        ]),
+        procedure in prop::sample::select(CertifiedProcedure::on_sums().collect::<Vec<_>>()),
         seed in any::<u64>(),
         shift in 0u32..64,
     ) {

@@ -183,7 +183,7 @@ fn a_whole_fit_finds_the_features_and_every_ledger_says_the_same() {
     let world = TestWorld::new(400, 60);
     let mut embedded = open(&study, &world, Box::new(everybody));
     let setting = study.agreement().setting;
-    let fit = CertifiedProcedure::Sieve
+    let fit = CertifiedProcedure::SIEVE
         .run_on_sums(&setting, &mut embedded, |_| ())
         .expect("a fit");
     let mut support = fit.model.support();
@@ -203,7 +203,7 @@ fn a_procedure_that_needs_choices_is_refused() {
     let world = TestWorld::new(3, 30);
     let mut embedded = open(&study, &world, Box::new(everybody));
     let setting = study.agreement().setting;
-    let refused = CertifiedProcedure::Argmax.run_on_sums(&setting, &mut embedded, |_| ());
+    let refused = CertifiedProcedure::ARGMAX.run_on_sums(&setting, &mut embedded, |_| ());
     let words = refused.expect_err("refused").to_string();
     assert!(words.contains("grad or sieve"), "{words}");
     assert_eq!(embedded.ledger().spent(), None);

@@ -16,7 +16,7 @@ fn generous() -> Policy {
         largest_delta_in_total: 3.5e-6,
         smallest_quorum: 3,
         largest_colluder_share: 0.3,
-        procedures: vec![CertifiedProcedure::Sieve],
+        procedures: vec![CertifiedProcedure::SIEVE],
         units: vec![PrivacyUnit::Record],
         neighbours: vec![Relation::ZeroOut],
         allow_simulated_noise: true,
@@ -74,7 +74,7 @@ fn everything_else_is_refused_with_its_reason() {
             p.largest_colluder_share = 0.34
         }),
         ("the procedure", |p| {
-            p.procedures = vec![CertifiedProcedure::Grad]
+            p.procedures = vec![CertifiedProcedure::GRAD]
         }),
         ("the unit of privacy", |p| {
             p.units = vec![PrivacyUnit::Client]

@@ -1,10 +1,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
-use sprifed_schema::Schema;
-use sprifed_tables::{Table, read_csv};
 use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{ApproxDp, Epsilon, Ledger, LedgerRecord};
+use sprifed_schema::Schema;
+use sprifed_tables::{Table, read_csv};
 
 use super::*;
 use crate::files::Overwrite;

@@ -4,7 +4,7 @@ use sprifed_query::Records;
 
 use super::{non_private_lasso, non_private_lasso_at};
 use crate::correlate::correlate;
-use crate::paper::tests::small_world;
+use crate::test_support::small_world;
 
 #[test]
 fn the_minimum_meets_the_optimality_conditions() {

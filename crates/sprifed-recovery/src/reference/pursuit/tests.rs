@@ -3,7 +3,7 @@
 use sprifed_query::Records;
 
 use super::non_private_omp;
-use crate::paper::tests::small_world;
+use crate::test_support::small_world;
 
 #[test]
 fn the_true_support_is_found_without_noise() {
