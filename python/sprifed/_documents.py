@@ -80,8 +80,7 @@ def plan(
 ) -> dict[str, Any]:
     """What a study of this size will ask, with which noise, at what cost; no record is touched.
 
-    The answer is that of ``sprifed plan --json --forecast-trials 0``, but for ``secure_sums``, which the command
-    line measures with its clock.
+    The answer is that of ``sprifed plan --json --forecast-trials 0``.
     """
     return _plan(0, False, locals())
 

@@ -1,13 +1,11 @@
 //! `plan`: what a study will ask, cost and probably find, before any record is touched.
 
-mod secure_sums;
-
 use std::ops::ControlFlow;
 use std::time::Instant;
 
 use clap::Args;
 use serde_json::Value;
-use sprifed_fit::{PlanRequest, Planned};
+use sprifed_fit::{PlanRequest, Planned, SecureSums};
 use sprifed_privacy::{Delta, Epsilon, shown_cost, shown_delta};
 use sprifed_recovery::CertifiedProcedure;
 use sprifed_report::table;
@@ -57,9 +55,7 @@ impl PlanStudy {
         }
         .plan()?;
         let forecast = self.forecast(&planned)?;
-        let mut answer = planned.to_json(forecast.as_ref())?;
-        answer["secure_sums"] =
-            secure_sums::answer(self.procedure, planned.setting(), planned.plan())?;
+        let answer = planned.to_json(forecast.as_ref())?;
         output.answer(&answer, |answer| self.to_text(answer, &planned, &request));
         Ok(())
     }
@@ -127,9 +123,37 @@ impl PlanStudy {
             ]);
         }
         text += &table(&rows);
-        text += &secure_sums::to_text(&answer["secure_sums"]);
+        if let Ok(Some(sums)) = planned.secure_sums() {
+            text += &secure_sums_text(&sums);
+        }
         text + &forecast_text(&answer["forecast"], request)
     }
+}
+
+fn secure_sums_text(sums: &SecureSums) -> String {
+    let (least, most) = (sums.bits.iter().min(), sums.bits.iter().max());
+    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 bytes")]
+    let sent = sums.client.sends_bytes as f64 / 1024.0;
+    format!(
+        "\nsecure sums of {} clients: at least {} stay, at most {} collude, so {} honest shares make the noise;\n\
+         {} neighbours, {} shares open a secret, {} confirmations; integers of {} to {} bits; failure at most {}\n\
+         each client sends {sent:.0} KiB in all and computes {:.2} s; the coordinator receives {:.1} MiB and computes \
+         {:.1} s\n({})\n",
+        sums.clients,
+        sums.quorum,
+        sums.colluders,
+        sums.honest_shares,
+        sums.neighbours,
+        sums.threshold,
+        sums.confirmations,
+        least.copied().unwrap_or(0),
+        most.copied().unwrap_or(0),
+        sums.failure_probability,
+        sums.client.seconds,
+        sums.coordinator.receives_bytes / 1_048_576.0,
+        sums.coordinator.seconds,
+        sums.seconds_are,
+    )
 }
 
 fn forecast_text(forecast: &Value, request: &WorldRequest) -> String {

@@ -13,6 +13,7 @@ mod planning;
 mod reference;
 mod repeated;
 mod run;
+mod secure_sums;
 mod simulation;
 mod status;
 mod strict_json;
@@ -35,6 +36,7 @@ pub use planning::{PlanRequest, Planned, StepLine};
 pub use reference::{ExactModel, centred_omp};
 pub use repeated::{Repetition, cost_of_all, repeated_fit};
 pub use run::{Run, Secret, Watch, rows_of, spent_words};
+pub use secure_sums::{ClientCosts, CoordinatorCosts, MessageSizes, SecureSums};
 pub use simulation::{
     NOT_PRIVATE_REFERENCE, Simulation, certified_guarantee, nobody_leaves_a_curator,
 };

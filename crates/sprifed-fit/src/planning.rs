@@ -14,6 +14,7 @@ use sprifed_simulate::{Absence, Certified, Forecast, WorldRequest, forecast_reco
 
 use crate::backend::BackendRequest;
 use crate::failure::Failure;
+use crate::secure_sums::SecureSums;
 use crate::study::recommended_delta;
 use crate::world::WorldSize;
 
@@ -109,12 +110,6 @@ impl Planned {
         &self.plan
     }
 
-    /// What the procedure is planned for.
-    #[must_use]
-    pub const fn setting(&self) -> &Setting {
-        &self.setting
-    }
-
     /// Every step of the plan.
     ///
     /// # Errors
@@ -141,6 +136,14 @@ impl Planned {
         Ok(forecast_records(
             procedure, data, budget, neighbours, trials, watch,
         )?)
+    }
+
+    /// What secure sums need of each party; none with a curator.
+    ///
+    /// # Errors
+    /// When the parties could not agree on the study.
+    pub fn secure_sums(&self) -> Result<Option<SecureSums>, Failure> {
+        SecureSums::of(self.request.procedure, &self.setting, &self.plan)
     }
 
     /// The plan and, if there is one, the forecast with the seconds that one study took.
@@ -171,8 +174,7 @@ impl Planned {
             "rounds": plan.steps.len(), "integers": plan.coordinates(),
             "bits_per_integer": bits, "upload_bytes_per_client": (plan.coordinates() * bits).div_ceil(8),
             "steps": lines(plan)?,
-            // What secure sums need is measured by whoever has a clock.
-            "secure_sums": Value::Null,
+            "secure_sums": self.secure_sums()?,
             "forecast": forecast.map(|(forecast, seconds)| json!({
                 "assumes": "features and model like those of `simulate` with these options",
                 "recovered_share": forecast.planned.recovered_share,

@@ -2,6 +2,7 @@
 //! in this one.
 
 mod coordinator;
+mod cpu_clock;
 mod phases;
 mod wire;
 
@@ -18,7 +19,6 @@ use sprifed_study::{Digest, PartyKey};
 
 use self::coordinator::{Coordinator, ourselves};
 use self::phases::{Phases, read_phases};
-use crate::bench::cpu_clock;
 use crate::failure::{Explained as _, Failure};
 use crate::federation::{SEED, run_crowd, tls_key_of};
 use crate::files::create_private;

@@ -16,7 +16,7 @@ use sprifed_secure_sum::{
     Parameters, Roster, SignedMessage, Study, SumOutcome, SumShape,
 };
 
-use crate::bench::cpu_clock::{clocked, median};
+use crate::cpu_clock::{clocked, median};
 
 /// What the sum is about: nothing.
 const CONTEXT: [u8; 32] = [7; 32];
@@ -277,5 +277,34 @@ fn spread(
             .get_mut(to.0 as usize)
             .ok_or("a message to a stranger")?;
         clocked(of_clients, || client.handle_message(&notice))?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sprifed_fit::MessageSizes;
+
+    use super::*;
+
+    #[test]
+    fn the_sizes_that_plans_state_are_those_of_real_messages() {
+        let participation = Participation::new(20, 20, 1).unwrap();
+        for (neighbours, n_sums) in [(8, 1), (8, 12), (12, 3)] {
+            let rehearsal = Rehearsal {
+                participation,
+                parameters: Parameters::assume_sufficient(participation, neighbours, 4).unwrap(),
+                n_dropouts: 0,
+                n_sums,
+                coordinates: 100,
+                bits: 16,
+            };
+            let costs = rehearsal.run().unwrap();
+            let sizes = MessageSizes::of(neighbours, n_sums as usize);
+            let shape = SumShape::new(100, 16).unwrap();
+            assert_eq!(sizes.for_sum(shape), costs.sum_bytes);
+            // The largest exchange encapsulates to all neighbours, the average one to half of them.
+            let rest = (1 + 1088 + 64) * neighbours as usize / 2;
+            assert_eq!(sizes.setup + rest, costs.setup_bytes);
+        }
     }
 }

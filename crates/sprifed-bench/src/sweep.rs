@@ -1,4 +1,4 @@
-//! `bench sweep`: one cell of `experiment`, against a plain numpy version of the same cell.
+//! `sprifed-bench sweep`: one cell of `experiment`, against a plain numpy version of the same cell.
 //!
 //! The numpy version is written from the paper, not from our code, so what it finds is shown beside
 //! ours: a second opinion, with other random numbers.
@@ -14,11 +14,11 @@ use sprifed_privacy::Mu;
 use sprifed_report::table;
 use sprifed_simulate::{Correlation, Mean, Method as _, Reading, Unexplained, World, WorldRequest};
 
-use super::python;
-use crate::failure::Failure;
 use crate::output::Output;
+use crate::python;
+use sprifed_fit::Failure;
 
-/// `bench sweep`.
+/// `sprifed-bench sweep`.
 #[derive(Args, Debug)]
 pub(crate) struct Sweep {
     /// A Python with numpy, to be measured in the same run.

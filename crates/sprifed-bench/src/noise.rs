@@ -1,4 +1,4 @@
-//! `bench noise`: the integer samplers, with ChaCha20 as the generator of all.
+//! `sprifed-bench noise`: the integer samplers, with ChaCha20 as the generator of all.
 
 mod contestants;
 #[cfg(feature = "peers")]
@@ -10,12 +10,12 @@ use serde::Serialize;
 use sprifed_noise::NoiseParameterError;
 use sprifed_report::table;
 
-use crate::bench::noise::contestants::{floor_gumbel, gaussian, skellam};
-use crate::bench::stopwatch::{Contestant, race};
-use crate::failure::Failure;
+use crate::noise::contestants::{floor_gumbel, gaussian, skellam};
 use crate::output::Output;
+use crate::stopwatch::{Contestant, race};
+use sprifed_fit::Failure;
 
-/// `bench noise`.
+/// `sprifed-bench noise`.
 #[derive(Args, Debug)]
 pub(crate) struct Noise {
     /// How many turns each sampler gets; the fastest counts.

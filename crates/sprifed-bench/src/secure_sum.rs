@@ -1,4 +1,4 @@
-//! `bench secure-sum`: masked sums against what their cipher allows, and against Flower's SecAgg+.
+//! `sprifed-bench secure-sum`: masked sums against what their cipher allows, and against Flower's SecAgg+.
 
 mod figures;
 mod flower;
@@ -13,16 +13,16 @@ use sprifed_privacy::Participation;
 use sprifed_report::table;
 use sprifed_secure_sum::Parameters;
 
-use crate::bench::cpu_clock;
-use crate::bench::secure_sum::figures::{Figure, Goals, mask_figures, sum_figures};
-use crate::bench::secure_sum::flower::{Flower, Task};
-use crate::bench::secure_sum::primitives::Primitives;
-use crate::bench::secure_sum::rehearsal::Outcome;
-pub(crate) use crate::bench::secure_sum::rehearsal::{Costs, Rehearsal};
-use crate::failure::Failure;
+use crate::cpu_clock;
 use crate::output::Output;
+use crate::secure_sum::figures::{Figure, Goals, mask_figures, sum_figures};
+use crate::secure_sum::flower::{Flower, Task};
+use crate::secure_sum::primitives::Primitives;
+use crate::secure_sum::rehearsal::Outcome;
+pub(crate) use crate::secure_sum::rehearsal::{Costs, Rehearsal};
+use sprifed_fit::Failure;
 
-/// `bench secure-sum`.
+/// `sprifed-bench secure-sum`.
 #[derive(Args, Debug)]
 pub(crate) struct SecureSum {
     /// A Python with the package flwr 1.41.0, to be measured in the same run.

@@ -4,13 +4,13 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::failure::Failure;
+use sprifed_fit::Failure;
 
 /// What `script` prints when it is given `arguments` and what `feed` writes.
 ///
 /// # Errors
 /// When Python does not start, stops reading or fails.
-pub(super) fn run(
+pub(crate) fn run(
     python: &Path,
     script: &str,
     arguments: &[String],
@@ -41,7 +41,7 @@ pub(super) fn run(
 }
 
 /// The peer did not do its part.
-pub(super) fn refuse(found: String) -> Failure {
+pub(crate) fn refuse(found: String) -> Failure {
     let help = "install numpy and scikit-learn there, or leave --python out";
     Failure::environment("sprifed::bench::no-peer", found, help)
 }

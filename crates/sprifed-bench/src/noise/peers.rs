@@ -10,7 +10,7 @@ use prio::dp::distributions::DiscreteGaussian;
 use rand::distr::Distribution;
 use sprifed_noise::NoiseGenerator;
 
-use crate::bench::stopwatch::Contestant;
+use crate::stopwatch::Contestant;
 
 pub(super) fn gaussian(std_dev: u32) -> Vec<Contestant> {
     prio(std_dev).into_iter().chain([opendp(std_dev)]).collect()

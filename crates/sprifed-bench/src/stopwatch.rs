@@ -3,17 +3,17 @@
 use std::time::{Duration, Instant};
 
 /// A sampler in a race.
-pub(super) struct Contestant {
-    pub(super) name: &'static str,
+pub(crate) struct Contestant {
+    pub(crate) name: &'static str,
     /// Makes so many draws and lets the optimiser drop none of them.
-    pub(super) draw: Box<dyn FnMut(u32)>,
+    pub(crate) draw: Box<dyn FnMut(u32)>,
 }
 
 /// Nanoseconds per draw of each contestant: the fastest of `n_rounds` turns.
 ///
 /// Whatever else the machine does can only slow a turn, so the fastest is the best estimate; and
 /// since all take turns within a second, a slow minute slows all of them.
-pub(super) fn race(contestants: &mut [Contestant], n_rounds: u32) -> Vec<f64> {
+pub(crate) fn race(contestants: &mut [Contestant], n_rounds: u32) -> Vec<f64> {
     let n_draws: Vec<u32> = contestants.iter_mut().map(draws_of_a_turn).collect();
     let mut fastest = vec![f64::INFINITY; contestants.len()];
     for _ in 0..n_rounds.max(1) {

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use num_rational::Ratio;
 use sprifed_noise::{DiscreteGaussian, FloorGumbel, NoiseGenerator, NoiseParameterError, Skellam};
 
-use crate::bench::stopwatch::Contestant;
+use crate::stopwatch::Contestant;
 
 pub(super) fn gaussian(std_dev: u32) -> Result<Vec<Contestant>, NoiseParameterError> {
     let sampler = DiscreteGaussian::new(square(std_dev))?;

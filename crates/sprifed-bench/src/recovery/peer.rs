@@ -4,8 +4,8 @@ use std::path::Path;
 
 use sprifed_simulate::World;
 
-use crate::bench::python;
-use crate::failure::Failure;
+use crate::python;
+use sprifed_fit::Failure;
 
 /// Reads rows of single precision from standard input, tries the layouts scikit-learn is offered in
 /// practice, and prints the shortest time of the best one.

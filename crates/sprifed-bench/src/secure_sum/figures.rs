@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use crate::bench::secure_sum::Setting;
-use crate::bench::secure_sum::flower::Flower;
-use crate::bench::secure_sum::primitives::Primitives;
-use crate::bench::secure_sum::rehearsal::{Costs, Rehearsal};
+use crate::secure_sum::Setting;
+use crate::secure_sum::flower::Flower;
+use crate::secure_sum::primitives::Primitives;
+use crate::secure_sum::rehearsal::{Costs, Rehearsal};
 
 /// One row.
 #[derive(Debug, Serialize)]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// How much CPU time this process has used.
 #[cfg(unix)]
-pub(super) fn now() -> Duration {
+pub(crate) fn now() -> Duration {
     use rustix::time::{ClockId, clock_gettime};
 
     Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default()
@@ -12,7 +12,7 @@ pub(super) fn now() -> Duration {
 
 /// Time that passed, where the system has no clock of CPU time that we can read.
 #[cfg(not(unix))]
-pub(super) fn now() -> Duration {
+pub(crate) fn now() -> Duration {
     use std::sync::LazyLock;
     use std::time::Instant;
 
@@ -21,14 +21,14 @@ pub(super) fn now() -> Duration {
 }
 
 /// What [`now`] measures, for the reader of a table.
-pub(super) const KIND: &str = if cfg!(unix) {
+pub(crate) const KIND: &str = if cfg!(unix) {
     "CPU time of the process"
 } else {
     "elapsed time (no CPU clock on this system)"
 };
 
 /// Adds the CPU time of `work` to `total`.
-pub(super) fn clocked<T>(total: &mut Duration, work: impl FnOnce() -> T) -> T {
+pub(crate) fn clocked<T>(total: &mut Duration, work: impl FnOnce() -> T) -> T {
     let start = now();
     let result = work();
     *total += now().saturating_sub(start);
@@ -36,7 +36,7 @@ pub(super) fn clocked<T>(total: &mut Duration, work: impl FnOnce() -> T) -> T {
 }
 
 /// The middle one of some measurements; of an even number, the larger of the two.
-pub(super) fn median(mut figures: Vec<f64>) -> f64 {
+pub(crate) fn median(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
     figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
 }

@@ -1,4 +1,4 @@
-//! `bench recovery`: the limit first (reading X once), then ours against it and against a peer.
+//! `sprifed-bench recovery`: the limit first (reading X once), then ours against it and against a peer.
 
 mod peer;
 
@@ -16,10 +16,10 @@ use sprifed_recovery::{CertifiedProcedure, correlate, non_private_omp};
 use sprifed_report::table;
 use sprifed_simulate::{Certified, Method as _, World, WorldRequest};
 
-use crate::failure::Failure;
 use crate::output::Output;
+use sprifed_fit::Failure;
 
-/// `bench recovery`.
+/// `sprifed-bench recovery`.
 #[derive(Args, Debug)]
 pub(crate) struct Recovery {
     /// A Python with numpy and scikit-learn, to be measured in the same run.

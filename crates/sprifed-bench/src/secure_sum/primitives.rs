@@ -9,7 +9,7 @@ use rand_chacha::rand_core::{SeedableRng, TryRng};
 use sprifed_secure_sum::{IllegalStudy, MaskSeed, Residues, Sign, SumShape};
 use x25519_dalek::{PublicKey, StaticSecret};
 
-use crate::bench::cpu_clock::{clocked, median};
+use crate::cpu_clock::{clocked, median};
 
 /// Seconds of one of each.
 #[derive(Clone, Copy, Debug)]

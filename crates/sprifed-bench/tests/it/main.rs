@@ -1,0 +1,98 @@
+//! The figures are the machine's, the form is ours.
+
+#![expect(clippy::unwrap_used, reason = "a helper of tests may panic")]
+
+use serde_json::Value;
+
+/// What the binary prints for the words of `line`, which must succeed.
+fn text(line: &str) -> String {
+    let output = assert_cmd::cargo::cargo_bin_cmd!("sprifed-bench")
+        .args(line.split_whitespace())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{line}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json(line: &str) -> Value {
+    serde_json::from_str(&text(line)).unwrap()
+}
+
+#[test]
+fn a_benchmark_of_noise_has_one_row_per_sampler_and_a_verdict_where_there_is_a_goal() {
+    let report = json("noise --rounds 1 --json");
+    let rows = report["rows"].as_array().unwrap();
+    for (law, n_parameters) in [
+        ("discrete Gaussian", 5),
+        ("Skellam", 4),
+        ("floor-Gumbel", 3),
+    ] {
+        let is_ours = |row: &&Value| {
+            let [found, sampler] = ["law", "sampler"].map(|key| row[key].as_str().unwrap());
+            found.starts_with(law) && sampler.starts_with("sprifed")
+        };
+        assert_eq!(
+            rows.iter().filter(is_ours).count(),
+            2 * n_parameters,
+            "{law}"
+        );
+    }
+    for row in rows {
+        assert!(row["nanoseconds_per_draw"].as_f64().unwrap() > 0.0, "{row}");
+        assert_eq!(
+            row["goal_nanoseconds"].is_null(),
+            row["is_within_goal"].is_null(),
+            "{row}"
+        );
+    }
+}
+
+#[test]
+fn the_text_of_a_benchmark_says_how_to_include_other_crates() {
+    let text = text("noise --rounds 1");
+    assert!(text.contains("within goal"), "{text}");
+    if !cfg!(feature = "peers") {
+        assert!(text.contains("--features peers"), "{text}");
+    }
+}
+
+#[test]
+fn a_benchmark_of_masked_sums_has_every_figure_for_every_setting() {
+    let report = json("secure-sum --quick --repetitions 1 --json");
+    let rows = report["rows"].as_array().unwrap();
+    let count = |figure: &str| rows.iter().filter(|row| row["figure"] == figure).count();
+    for figure in [
+        "client, one sum",
+        "client, noise draw beside it",
+        "client, exchange of keys for all sums",
+        "server, one sum",
+        "upload",
+    ] {
+        assert_eq!(count(figure), 5, "{figure}");
+    }
+    assert_eq!(count("a mask against its key stream"), 1);
+    for row in rows {
+        let value = row["value"].as_f64().unwrap();
+        assert!(value > 0.0, "{row}");
+        if let Some(goal) = row["goal"].as_f64() {
+            assert_eq!(row["is_within_goal"], value <= goal, "{row}");
+        }
+    }
+    let uploads = rows.iter().filter(|row| row["figure"] == "upload");
+    for upload in uploads {
+        let [value, limit] = ["value", "limit"].map(|key| upload[key].as_f64().unwrap());
+        assert!(value >= limit, "{upload}");
+    }
+}
+
+#[test]
+fn a_benchmark_without_flower_says_so_loudly() {
+    for request in [
+        "secure-sum --quick --repetitions 1",
+        "secure-sum --quick --repetitions 1 --python no-such-python",
+    ] {
+        let text = text(request);
+        assert!(text.contains("FLOWER WAS NOT MEASURED"), "{text}");
+        assert!(text.contains("client, one sum"), "{text}");
+    }
+}
