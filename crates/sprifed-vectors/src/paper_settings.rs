@@ -4,10 +4,10 @@ use sprifed_privacy::{
     Algorithm, ApproxDp, Delta, Epsilon, Mu, Reading, Relation, RunShape, paper,
 };
 
-use crate::account::check::vector::{BadVector, Vector, number};
-use crate::account::check::verdict::Verdict;
+use crate::vector::{BadVector, Vector, number};
+use crate::verdict::Verdict;
 
-pub(super) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
+pub(crate) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
     match vector.group.as_str() {
         group if group.starts_with("totals:") => totals(vector, verdict),
         "claims" => claims(vector, verdict),

@@ -8,10 +8,10 @@ use sprifed_privacy::{
     Modulus, SumSize, accepted_squared_norm, conditional_rounding_bound, round_to_box,
 };
 
-use crate::account::check::vector::{BadVector, Vector, exact};
-use crate::account::check::verdict::Verdict;
+use crate::vector::{BadVector, Vector, exact};
+use crate::verdict::Verdict;
 
-pub(super) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
+pub(crate) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
     match vector.group.as_str() {
         "cond" => conditional(vector, verdict),
         "modulus" => modulus(vector, verdict),

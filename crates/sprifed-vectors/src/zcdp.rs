@@ -2,11 +2,11 @@
 
 use sprifed_privacy::Rho;
 
-use crate::account::check::vector::{BadVector, Vector};
-use crate::account::check::verdict::Verdict;
+use crate::vector::{BadVector, Vector};
+use crate::verdict::Verdict;
 
 /// ε within 1e-7·(1 + ε) and never below; ln δ within 1e-8·max(1, |ln δ|).
-pub(super) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
+pub(crate) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
     let rho: Rho = vector.quantity("rho")?;
     verdict.looked_at("alpha_opt");
     match vector.group.as_str() {

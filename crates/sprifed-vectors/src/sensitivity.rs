@@ -6,12 +6,12 @@ use sprifed_privacy::{
     BatchedMessage, Mu, RecordBounds, Release, ReplaceOne, ResponseBound, ZeroOut, paper,
 };
 
-use crate::account::check::vector::{BadVector, Vector};
-use crate::account::check::verdict::Verdict;
+use crate::vector::{BadVector, Vector};
+use crate::verdict::Verdict;
 
 const TOLERANCE: f64 = 1e-12;
 
-pub(super) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
+pub(crate) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
     match vector.group.as_str() {
         "Xty" => {
             let features = vector.count("p")?;

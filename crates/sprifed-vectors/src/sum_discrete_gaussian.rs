@@ -7,8 +7,8 @@ use sprifed_privacy::{
     smoothing_slack,
 };
 
-use crate::account::check::vector::{BadVector, Vector};
-use crate::account::check::verdict::Verdict;
+use crate::vector::{BadVector, Vector};
+use crate::verdict::Verdict;
 
 const TOLERANCE: f64 = 1e-8;
 const LATTICE_TOLERANCE: f64 = 1e-6;
@@ -17,7 +17,7 @@ const LATTICE_TOLERANCE: f64 = 1e-6;
 /// and the expected sum is 0. A sum over up to 10⁴ shares is known to it up to this much.
 const REFERENCE_DIGITS: f64 = 1e-56;
 
-pub(super) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
+pub(crate) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
     match vector.group.as_str() {
         "maxdiv" | "maxdiv_large" => slack(vector, verdict),
         "t2" => {

@@ -5,12 +5,12 @@ use sprifed_privacy::{
     DiscreteGaussian, Epsilon, Mu, NoiseVariance, sandwich_delta, smoothing_slack,
 };
 
-use crate::account::check::vector::{BadVector, Vector};
-use crate::account::check::verdict::Verdict;
+use crate::vector::{BadVector, Vector};
+use crate::verdict::Verdict;
 
 const TOLERANCE: f64 = 1e-9;
 
-pub(super) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
+pub(crate) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
     let law = DiscreteGaussian::new(NoiseVariance::try_from(vector.exact("sigma2")?)?);
     match vector.group.as_str() {
         "pmf" => {
@@ -84,7 +84,7 @@ fn renyi(
 }
 
 /// ln Σ P(x)^α P(x + Δ)^(1−α) / (α − 1) over the x for which both are within ±`cut`.
-pub(super) fn partial_renyi(
+pub(crate) fn partial_renyi(
     (cut, shift): (i64, i64),
     order: f64,
     log_mass: impl Fn(i64) -> f64,

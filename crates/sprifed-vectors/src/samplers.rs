@@ -13,12 +13,12 @@ use sprifed_noise::{
     DiscreteGaussian, DiscreteLaplace, FloorGumbel, Geometric, NoiseGenerator, bernoulli_exp,
 };
 
-use crate::account::check::samplers::tally::Tally;
-use crate::account::check::vector::{BadVector, Vector, number};
-use crate::account::check::verdict::Verdict;
+use crate::samplers::tally::Tally;
+use crate::vector::{BadVector, Vector, number};
+use crate::verdict::Verdict;
 
 /// Frequencies, means and variances within 6 standard errors; chi-square p-value at least 1e-6.
-pub(super) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
+pub(crate) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
     let mut generator = NoiseGenerator::simulated(SEED);
     match vector.group.as_str() {
         "bernoulli_exp" => {

@@ -8,10 +8,10 @@ use sprifed_privacy::{
     Algorithm, Participation, Relation, RunPlan, RunRequest, SumCost, SumPlan, parse_exact,
 };
 
-use crate::account::check::vector::{BadVector, Vector, exact, number};
-use crate::account::check::verdict::Verdict;
+use crate::vector::{BadVector, Vector, exact, number};
+use crate::verdict::Verdict;
 
-pub(super) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
+pub(crate) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
     if vector.group != "plan" {
         return Err(BadVector::UnknownGroup(vector.group.clone()));
     }

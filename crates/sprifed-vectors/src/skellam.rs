@@ -3,13 +3,13 @@
 use num_traits::ToPrimitive;
 use sprifed_privacy::{BoxMove, Skellam};
 
-use crate::account::check::discrete_gaussian::partial_renyi;
-use crate::account::check::vector::{BadVector, Vector};
-use crate::account::check::verdict::Verdict;
+use crate::discrete_gaussian::partial_renyi;
+use crate::vector::{BadVector, Vector};
+use crate::verdict::Verdict;
 
 const TOLERANCE: f64 = 1e-8;
 
-pub(super) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
+pub(crate) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
     let law: Skellam = vector.quantity("variance")?;
     match vector.group.as_str() {
         "renyi" => {

@@ -5,11 +5,11 @@ use std::fmt::Display;
 
 use num_rational::BigRational;
 
-use crate::account::check::vector::{BadVector, Vector, exact, number};
+use crate::vector::{BadVector, Vector, exact, number};
 
 /// What has been compared so far, and what did not agree.
 #[derive(Debug)]
-pub(super) struct Verdict<'a> {
+pub(crate) struct Verdict<'a> {
     vector: &'a Vector,
     seen: BTreeSet<String>,
     complaints: Vec<String>,
@@ -17,7 +17,7 @@ pub(super) struct Verdict<'a> {
 }
 
 impl<'a> Verdict<'a> {
-    pub(super) const fn new(vector: &'a Vector) -> Self {
+    pub(crate) const fn new(vector: &'a Vector) -> Self {
         Self {
             vector,
             seen: BTreeSet::new(),
@@ -27,13 +27,13 @@ impl<'a> Verdict<'a> {
     }
 
     /// The expected number under `key`, which thereby counts as looked at.
-    pub(super) fn expected(&mut self, key: &str) -> Result<f64, BadVector> {
+    pub(crate) fn expected(&mut self, key: &str) -> Result<f64, BadVector> {
         self.seen.insert(key.to_owned());
         number(self.vector.expected.get(key)).ok_or_else(|| BadVector::Field(key.to_owned()))
     }
 
     /// |found − expected| ≤ tolerance·|expected|.
-    pub(super) fn relative(
+    pub(crate) fn relative(
         &mut self,
         key: &str,
         found: f64,
@@ -45,7 +45,7 @@ impl<'a> Verdict<'a> {
     }
 
     /// |found − expected| ≤ tolerance.
-    pub(super) fn absolute(
+    pub(crate) fn absolute(
         &mut self,
         key: &str,
         found: f64,
@@ -57,7 +57,7 @@ impl<'a> Verdict<'a> {
     }
 
     /// The same integer or fraction.
-    pub(super) fn exactly(&mut self, key: &str, found: &BigRational) -> Result<(), BadVector> {
+    pub(crate) fn exactly(&mut self, key: &str, found: &BigRational) -> Result<(), BadVector> {
         self.seen.insert(key.to_owned());
         let expected = exact(self.vector.expected.get(key));
         let expected = expected.ok_or_else(|| BadVector::Field(key.to_owned()))?;
@@ -68,7 +68,7 @@ impl<'a> Verdict<'a> {
     }
 
     /// The same words or truth value.
-    pub(super) fn same(&mut self, key: &str, found: impl Display) -> Result<(), BadVector> {
+    pub(crate) fn same(&mut self, key: &str, found: impl Display) -> Result<(), BadVector> {
         self.seen.insert(key.to_owned());
         let expected = self.vector.expected.get(key);
         let expected = expected.ok_or_else(|| BadVector::Field(key.to_owned()))?;
@@ -82,7 +82,7 @@ impl<'a> Verdict<'a> {
     }
 
     /// |found − expected| ≤ tolerance, for an expectation inside a list or an object.
-    pub(super) fn require(&mut self, what: &str, found: f64, expected: f64, tolerance: f64) {
+    pub(crate) fn require(&mut self, what: &str, found: f64, expected: f64, tolerance: f64) {
         let near = expected.is_finite() && (found - expected).abs() <= tolerance;
         #[expect(clippy::float_cmp, reason = "equal infinities have no difference")]
         if !near && found != expected {
@@ -93,7 +93,7 @@ impl<'a> Verdict<'a> {
     }
 
     /// A direction in which a certified number may not err.
-    pub(super) fn not_below(&mut self, what: &str, found: f64, least: f64) {
+    pub(crate) fn not_below(&mut self, what: &str, found: f64, least: f64) {
         if found.is_nan() || found < least {
             self.complain(format!(
                 "{what}: found {found:e}, which must not be below {least:e}"
@@ -102,7 +102,7 @@ impl<'a> Verdict<'a> {
     }
 
     /// The other direction.
-    pub(super) fn not_above(&mut self, what: &str, found: f64, most: f64) {
+    pub(crate) fn not_above(&mut self, what: &str, found: f64, most: f64) {
         if found.is_nan() || found > most {
             self.complain(format!(
                 "{what}: found {found:e}, which must not be above {most:e}"
@@ -111,29 +111,29 @@ impl<'a> Verdict<'a> {
     }
 
     /// Marks an expectation as compared by other means, or as prose.
-    pub(super) fn looked_at(&mut self, key: &str) {
+    pub(crate) fn looked_at(&mut self, key: &str) {
         self.seen.insert(key.to_owned());
     }
 
     /// Says that the vector's value contradicts the vector's own formula, so that the formula was
     /// judged instead. Such vectors are counted and reported.
-    pub(super) fn reference_is_at_fault(&mut self, why: &'static str) {
+    pub(crate) fn reference_is_at_fault(&mut self, why: &'static str) {
         self.reference_fault = Some(why);
     }
 
-    pub(super) const fn reference_fault(&self) -> Option<&'static str> {
+    pub(crate) const fn reference_fault(&self) -> Option<&'static str> {
         self.reference_fault
     }
 
-    pub(super) fn complain(&mut self, complaint: String) {
+    pub(crate) fn complain(&mut self, complaint: String) {
         self.complaints.push(complaint);
     }
 
-    pub(super) fn is_passed(&self) -> bool {
+    pub(crate) fn is_passed(&self) -> bool {
         self.complaints.is_empty() && self.overlooked().next().is_none()
     }
 
-    pub(super) fn into_complaints(self) -> Vec<String> {
+    pub(crate) fn into_complaints(self) -> Vec<String> {
         let overlooked = self
             .overlooked()
             .map(|key| format!("{key}: expected, but not compared"));

@@ -6,10 +6,10 @@ use num_traits::{Signed, ToPrimitive};
 use serde_json::Value;
 use sprifed_privacy::{Decision, Participation, RemovableNoise, shortfall_cost};
 
-use crate::account::check::vector::{BadVector, Vector, exact};
-use crate::account::check::verdict::Verdict;
+use crate::vector::{BadVector, Vector, exact};
+use crate::verdict::Verdict;
 
-pub(super) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
+pub(crate) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
     match vector.group.as_str() {
         "overprovision" => overprovision(vector, verdict),
         "decision" => {

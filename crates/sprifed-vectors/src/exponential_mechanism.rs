@@ -3,12 +3,12 @@
 use serde_json::Value;
 use sprifed_privacy::{GeometricNoise, Mu, RangeBound, Rho, SelectionRate, compose_selections};
 
-use crate::account::check::vector::{BadVector, Vector, number};
-use crate::account::check::verdict::Verdict;
+use crate::vector::{BadVector, Vector, number};
+use crate::verdict::Verdict;
 
 const TOLERANCE: f64 = 1e-9;
 
-pub(super) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
+pub(crate) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
     match vector.group.as_str() {
         "zcdp" => {
             let range: RangeBound = vector.quantity("eps_em")?;

@@ -1,7 +1,5 @@
 //! A vector file and typed access to its numbers, which are decimal strings or fractions.
 
-use std::path::Path;
-
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 use serde::Deserialize;
@@ -12,11 +10,9 @@ use sprifed_privacy::{
     parse_exact,
 };
 
-use crate::failure::Failure;
-
 /// A vector that can not be compared.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum BadVector {
+pub(crate) enum BadVector {
     #[error("unknown group {0:?}")]
     UnknownGroup(String),
     #[error("{0:?} is missing or not of the expected form")]
@@ -35,43 +31,30 @@ pub(super) enum BadVector {
     Noise(#[from] NoiseParameterError),
 }
 
-/// The part of a vector file that is used.
+/// A file of known answers: the part of it that is used.
 #[derive(Debug)]
-pub(super) struct VectorFile {
-    pub(super) name: String,
-    pub(super) vectors: Vec<Vector>,
+pub struct VectorFile {
+    pub(crate) name: String,
+    pub(crate) vectors: Vec<Vector>,
 }
 
 /// One known answer.
 #[derive(Debug, Deserialize)]
-pub(super) struct Vector {
-    pub(super) id: String,
-    pub(super) group: String,
-    pub(super) inputs: Map<String, Value>,
-    pub(super) expected: Map<String, Value>,
+pub(crate) struct Vector {
+    pub(crate) id: String,
+    pub(crate) group: String,
+    pub(crate) inputs: Map<String, Value>,
+    pub(crate) expected: Map<String, Value>,
     #[serde(default)]
-    pub(super) info: Map<String, Value>,
+    pub(crate) info: Map<String, Value>,
 }
 
 impl VectorFile {
-    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
-        let bytes = std::fs::read(path).map_err(|error| {
-            Failure::environment(
-                "sprifed::file::unreadable",
-                format!("{} can not be read: {error}", path.display()),
-                "check the path",
-            )
-        })?;
-        Self::parse(&bytes).map_err(|error| {
-            Failure::usage(
-                "sprifed::account::bad-vector-file",
-                format!("{} is not a vector file: {error}", path.display()),
-                "a vector file is JSON with meta.name and a list of vectors",
-            )
-        })
-    }
-
-    fn parse(bytes: &[u8]) -> Result<Self, serde_json::Error> {
+    /// The file with these bytes.
+    ///
+    /// # Errors
+    /// When it is not JSON with `meta.name` and a list of vectors.
+    pub fn parse(bytes: &[u8]) -> Result<Self, serde_json::Error> {
         #[derive(Deserialize)]
         struct Meta {
             name: String,
@@ -90,22 +73,22 @@ impl VectorFile {
 }
 
 impl Vector {
-    pub(super) fn text(&self, key: &str) -> Result<&str, BadVector> {
+    pub(crate) fn text(&self, key: &str) -> Result<&str, BadVector> {
         self.inputs
             .get(key)
             .and_then(Value::as_str)
             .ok_or_else(|| BadVector::Field(key.to_owned()))
     }
 
-    pub(super) fn exact(&self, key: &str) -> Result<BigRational, BadVector> {
+    pub(crate) fn exact(&self, key: &str) -> Result<BigRational, BadVector> {
         exact(self.inputs.get(key)).ok_or_else(|| BadVector::Field(key.to_owned()))
     }
 
-    pub(super) fn number(&self, key: &str) -> Result<f64, BadVector> {
+    pub(crate) fn number(&self, key: &str) -> Result<f64, BadVector> {
         number(self.inputs.get(key)).ok_or_else(|| BadVector::Field(key.to_owned()))
     }
 
-    pub(super) fn count(&self, key: &str) -> Result<u32, BadVector> {
+    pub(crate) fn count(&self, key: &str) -> Result<u32, BadVector> {
         let exact = self.exact(key)?;
         let whole = exact
             .is_integer()
@@ -114,7 +97,7 @@ impl Vector {
         whole.ok_or_else(|| BadVector::Field(key.to_owned()))
     }
 
-    pub(super) fn quantity<Q: TryFrom<f64, Error = IllegalQuantity>>(
+    pub(crate) fn quantity<Q: TryFrom<f64, Error = IllegalQuantity>>(
         &self,
         key: &str,
     ) -> Result<Q, BadVector> {
@@ -122,13 +105,13 @@ impl Vector {
     }
 
     /// A number of the informative part, if it is there.
-    pub(super) fn info(&self, key: &str) -> Option<f64> {
+    pub(crate) fn info(&self, key: &str) -> Option<f64> {
         number(self.info.get(key))
     }
 }
 
 /// A number written as JSON number, decimal string or fraction, exactly.
-pub(super) fn exact(value: Option<&Value>) -> Option<BigRational> {
+pub(crate) fn exact(value: Option<&Value>) -> Option<BigRational> {
     match value? {
         Value::String(text) => parse_exact(text).ok(),
         Value::Number(number) => parse_exact(&number.to_string()).ok(),
@@ -137,7 +120,7 @@ pub(super) fn exact(value: Option<&Value>) -> Option<BigRational> {
 }
 
 /// The same as the nearest double; numbers too small for an exact fraction go by `f64`'s parser.
-pub(super) fn number(value: Option<&Value>) -> Option<f64> {
+pub(crate) fn number(value: Option<&Value>) -> Option<f64> {
     match value? {
         Value::String(text) if !text.contains('/') => text.parse().ok(),
         Value::Number(number) => number.as_f64(),

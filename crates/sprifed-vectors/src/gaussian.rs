@@ -6,11 +6,11 @@ use std::num::NonZeroU32;
 use serde_json::Value;
 use sprifed_privacy::{ApproxDp, Mu};
 
-use crate::account::check::vector::{BadVector, Vector, exact, number};
-use crate::account::check::verdict::Verdict;
+use crate::vector::{BadVector, Vector, exact, number};
+use crate::verdict::Verdict;
 
 /// ln δ within 1e-11·max(1, |ln δ|); δ itself where it is a double.
-pub(super) fn judge_delta(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
+pub(crate) fn judge_delta(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
     let known = [
         "delta>=1e-20",
         "1e-300<=delta<1e-20",
@@ -39,7 +39,7 @@ pub(super) fn judge_delta(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<
 }
 
 /// |ε − expected| ≤ 1e-9 + 1e-10·expected, and never below expected − 1e-12.
-pub(super) fn judge_epsilon(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
+pub(crate) fn judge_epsilon(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
     if !["zero", "positive"].contains(&vector.group.as_str()) {
         return Err(BadVector::UnknownGroup(vector.group.clone()));
     }
@@ -54,7 +54,7 @@ pub(super) fn judge_epsilon(vector: &Vector, verdict: &mut Verdict<'_>) -> Resul
 }
 
 /// μ within a relative 1e-9, and never above expected·(1 + 1e-12).
-pub(super) fn judge_calibration(
+pub(crate) fn judge_calibration(
     vector: &Vector,
     verdict: &mut Verdict<'_>,
 ) -> Result<(), BadVector> {
@@ -92,7 +92,7 @@ fn judge_by_definition(mu: f64, delta: f64, verdict: &mut Verdict<'_>) -> Result
 }
 
 /// μ within a relative 1e-12, ε within 1e-9, ln δ within a relative 1e-10.
-pub(super) fn judge_composition(
+pub(crate) fn judge_composition(
     vector: &Vector,
     verdict: &mut Verdict<'_>,
 ) -> Result<(), BadVector> {
