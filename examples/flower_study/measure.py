@@ -22,17 +22,16 @@ def main() -> None:
     parser.add_argument("--parties", type=int, default=20)
     parser.add_argument("--records", type=int, default=50, help="of each party")
     parser.add_argument("--features", type=int, default=10_000)
-    parser.add_argument("--procedure", default="honest-omp", help="honest-omp has two sums, sieve many")
+    parser.add_argument("--procedure", default="sieve", help="sieve or grad; sieve has fewer sums")
     parser.add_argument("--simulation", action="store_true", help="Flower's simulation engine")
     given = parser.parse_args()
-    is_paper = given.procedure.startswith("honest")
     rehearsal = Rehearsal(
         parties=given.parties,
         records=given.records,
         features=given.features,
-        sparsity=1 if is_paper else 2,
-        intercept="absent" if is_paper else "estimated",
-        epsilon=50.0 if is_paper else 8.0,
+        sparsity=1,
+        intercept="absent",
+        epsilon=50.0,
         procedure=given.procedure,
         quorum=max(given.parties * 3 // 4, (given.parties + 1) // 2 + 1),
     )

@@ -24,7 +24,7 @@ from make_rehearsal import Rehearsal, write_private  # noqa: E402
 from sprifed._core import rehearse, simulated_identity  # noqa: E402
 
 # Each exchange takes about ten seconds here, so the study with the fewest: two sums, nine exchanges.
-FEW_SUMS = {"procedure": "honest-omp", "sparsity": 1, "intercept": "absent", "epsilon": 50.0}
+FEW_SUMS = {"procedure": "sieve", "sparsity": 1, "intercept": "absent", "epsilon": 50.0}
 # Two may leave, and one of the others may collude with the coordinator.
 SMALL = Rehearsal(parties=6, records=60, features=12, quorum=4, **FEW_SUMS)
 IS_SLOW = os.environ.get("SPRIFED_SLOW") == "1"

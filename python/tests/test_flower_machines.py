@@ -23,7 +23,7 @@ from sprifed._core import (  # noqa: E402
 )
 
 SMALL = Rehearsal(parties=6, records=60, features=12, quorum=4, colluders=1)
-FEW_SUMS = {"procedure": "honest-omp", "sparsity": 1, "intercept": "absent", "epsilon": 50.0}
+FEW_SUMS = {"procedure": "sieve", "sparsity": 1, "intercept": "absent", "epsilon": 50.0}
 PHASES = ["upload", "confirm", "unmask"]
 
 
