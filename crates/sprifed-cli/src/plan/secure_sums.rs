@@ -1,7 +1,7 @@
 //! What secure sums need of each party: neighbours, bits, bytes and seconds.
 
 use serde_json::{Value, json};
-use sprifed_privacy::{NoiseOrigin, Participation};
+use sprifed_privacy::{LOG_WRAP_PROBABILITY, NoiseOrigin, Participation, shown_delta};
 use sprifed_query::Plan;
 use sprifed_recovery::{CertifiedProcedure, Setting};
 use sprifed_secure_sum::{Parameters, SumShape};
@@ -50,13 +50,32 @@ pub(super) fn answer(
         "colluders": participation.colluders(), "honest_shares": participation.honest(),
         "neighbours": parameters.neighbours(), "threshold": parameters.threshold(),
         "confirmations": parameters.confirmations(),
-        "failure_probability": "2^-40 (masking graph), 2^-40 (a sum that wraps around), each for the whole study",
+        "failures": failures(plan.origin, parameters, participation),
         "bits": shapes.iter().map(|shape| shape.bits()).collect::<Vec<u32>>(),
         "masked_bytes_per_client": bytes,
         "client": { "sends_bytes": setup_bytes + sum_bytes, "seconds": seconds.0 },
         "coordinator": { "receives_bytes": received, "seconds": seconds.1 },
         "seconds_are": format!("CPU time, from a trial sum of {} clients on this machine", trial.clients()),
     }))
+}
+
+/// How likely the protocol fails: what is a part of delta, and what is not because it reveals nothing.
+fn failures(origin: NoiseOrigin, parameters: Parameters, participation: Participation) -> Value {
+    let unopened = parameters.unopened_probability(participation.clients());
+    json!({
+        "privacy": {
+            "in_the_study": origin.protocol_failure(), "is_in_delta": true,
+            "means": "more than the sums is revealed",
+        },
+        "availability": {
+            "for_each_sum": unopened, "is_in_delta": false,
+            "means": "a sum of enough clients can not be opened and must be repeated",
+        },
+        "accuracy": {
+            "in_the_study": LOG_WRAP_PROBABILITY.exp(), "is_in_delta": false,
+            "means": "a sum wraps around its modulus and is wrong",
+        },
+    })
 }
 
 /// Times the largest sum with the real number of neighbours and as few clients as that allows.
@@ -140,9 +159,19 @@ pub(super) fn to_text(answer: &Value) -> String {
         .map(|list| list.iter().filter_map(Value::as_u64).collect())
         .unwrap_or_default();
     let (least, most) = (bits.iter().min(), bits.iter().max());
+    let unopened = match number("/failures/availability/for_each_sum") {
+        0.0 => "a sum of enough clients can always be opened and never must be repeated".to_owned(),
+        probability => format!(
+            "a sum of enough clients can not be opened and must be repeated with a probability of at most {} for each sum",
+            shown_delta(probability)
+        ),
+    };
     format!(
         "\nsecure sums of {} clients: at least {} stay, at most {} collude, so {} honest shares make the noise;\n\
-         {} neighbours, {} shares open a secret, {} confirmations; integers of {} to {} bits; failure at most {}\n\
+         {} neighbours, {} shares open a secret, {} confirmations; integers of {} to {} bits\n\
+         privacy fails with a probability of at most {} in the study, which is contained in delta\n\
+         availability: {}; nothing is revealed then, and it is no part of delta\n\
+         accuracy: a sum wraps around and is wrong with a probability of at most {} in the study; it reveals nothing more\n\
          each client sends {:.0} KiB in all and computes {:.2} s; the coordinator receives {:.1} MiB and computes \
          {:.1} s\n({})\n",
         answer["clients"],
@@ -154,7 +183,9 @@ pub(super) fn to_text(answer: &Value) -> String {
         answer["confirmations"],
         least.copied().unwrap_or(0),
         most.copied().unwrap_or(0),
-        answer["failure_probability"].as_str().unwrap_or_default(),
+        shown_delta(number("/failures/privacy/in_the_study")),
+        unopened,
+        shown_delta(number("/failures/accuracy/in_the_study")),
         number("/client/sends_bytes") / 1024.0,
         number("/client/seconds"),
         number("/coordinator/receives_bytes") / 1_048_576.0,
