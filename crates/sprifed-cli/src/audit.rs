@@ -1,5 +1,7 @@
 //! `audit`: fits of neighbouring tables, many times, and what can be told apart.
 
+use std::ops::RangeInclusive;
+
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use sprifed_paper::{NamedContender, intercept_of};
@@ -59,8 +61,8 @@ pub(crate) struct Audit {
     /// How many of them are chosen.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
     sparsity: u32,
-    /// How often each of the two tables is fitted.
-    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(20..=1_000_000))]
+    /// How often each of the two tables is fitted, at least 20. More trials find smaller leaks and take longer.
+    #[arg(long, default_value_t = 500, value_parser = parse_trials)]
     trials: u32,
     /// The confidence level: a correct system is flagged with a probability of at most one minus this.
     #[arg(long, default_value_t = 0.95)]
@@ -69,6 +71,17 @@ pub(crate) struct Audit {
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
+
+fn parse_trials(text: &str) -> Result<u32, String> {
+    let trials = text.parse().ok().filter(|trials| TRIALS.contains(trials));
+    trials.ok_or_else(|| {
+        let (least, most) = (TRIALS.start(), TRIALS.end());
+        format!("a whole number from {least} to {most} is required")
+    })
+}
+
+/// How many trials an audit may have: with fewer no bound says anything.
+const TRIALS: RangeInclusive<u32> = 20..=1_000_000;
 
 /// The answer as JSON.
 #[derive(Debug, Serialize)]
@@ -186,6 +199,15 @@ impl Audit {
     }
 }
 
+/// A delta for people: a decimal fraction, unless it is very small.
+fn delta_words(delta: f64) -> String {
+    if delta < 1e-3 {
+        shown_delta(delta)
+    } else {
+        shown_cost(delta)
+    }
+}
+
 /// A lower bound for people: four decimals, rounded down.
 fn shown_bound(bound: f64) -> String {
     ((bound * 1e4).floor() / 1e4).to_string()
@@ -194,7 +216,7 @@ fn shown_bound(bound: f64) -> String {
 fn to_text(answer: &Answer) -> String {
     let row = |point: &Point| {
         vec![
-            shown_delta(point.delta),
+            delta_words(point.delta),
             shown_cost(point.claimed_epsilon),
             shown_bound(point.least_epsilon),
         ]

@@ -22,6 +22,7 @@ mod officer;
 pub(crate) mod party_ledger;
 mod party_machine;
 mod party_status;
+mod promise;
 mod rehearse;
 mod roster;
 mod status;
@@ -56,7 +57,7 @@ pub(crate) enum Task {
     Officer(officer::MakeOfficer),
     /// A data-protection officer signs a party's policy, after reading it.
     ///
-    /// Example: sprifed study sign-policy north/policy.toml --officer dpo
+    /// Example: sprifed study sign-policy north/policy.toml --officer dpo --party north/party.json
     SignPolicy(officer::SignPolicy),
     /// The coordinator writes down what all parties agree on, and an invitation for each.
     ///

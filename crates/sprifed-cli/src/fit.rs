@@ -27,7 +27,7 @@ use crate::ledger::LedgerArguments;
 use crate::model::{Model, receipts_at};
 use crate::output::Output;
 use crate::procedure_arguments::registered;
-use crate::score::{Score, require_columns};
+use crate::score::{Score, refuse_accounted, require_columns};
 use crate::study_arguments::{BackendArguments, BackendName, RelationName};
 
 use self::report::{Evaluation, Report};
@@ -207,13 +207,15 @@ impl Fit {
         Err(Failure::usage("sprifed::fit::out-is-input", message, help))
     }
 
-    /// A score on the training records must be asked for by the name that says what it is.
+    /// A score on the training records must be asked for by the name that says what it is, and no score is made of
+    /// records that a ledger accounts for.
     fn refuse_hidden_score(&self) -> Result<(), Failure> {
         let Some(path) = &self.evaluate else {
             return Ok(());
         };
         if !is_same_file(path, &self.data) {
-            return Ok(());
+            let help = "evaluate on other records; nothing was spent";
+            return refuse_accounted(path, "--evaluate", help);
         }
         let message = "--evaluate names the table that is fitted; a score on it is a release without \
                        noise, which the guarantee does not cover";

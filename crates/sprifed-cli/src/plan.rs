@@ -134,9 +134,21 @@ fn secure_sums_text(sums: &SecureSums) -> String {
     let (least, most) = (sums.bits.iter().min(), sums.bits.iter().max());
     #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 bytes")]
     let sent = sums.client.sends_bytes as f64 / 1024.0;
+    let probability = sums.failures.availability.for_each_sum;
+    let unopened = if probability > 0.0 {
+        format!(
+            "a sum of enough clients can not be opened and must be repeated with a probability of at most {} for each sum",
+            shown_delta(probability)
+        )
+    } else {
+        "a sum of enough clients can always be opened and never must be repeated".to_owned()
+    };
     format!(
         "\nsecure sums of {} clients: at least {} stay, at most {} collude, so {} honest shares make the noise;\n\
-         {} neighbours, {} shares open a secret, {} confirmations; integers of {} to {} bits; failure at most {}\n\
+         {} neighbours, {} shares open a secret, {} confirmations; integers of {} to {} bits\n\
+         privacy fails with a probability of at most {} in the study, which is contained in delta\n\
+         availability: {unopened}; nothing is revealed then, and it is no part of delta\n\
+         accuracy: a sum wraps around and is wrong with a probability of at most {} in the study; it reveals nothing more\n\
          each client sends {sent:.0} KiB in all and computes {:.2} s; the coordinator receives {:.1} MiB and computes \
          {:.1} s\n({})\n",
         sums.clients,
@@ -148,7 +160,8 @@ fn secure_sums_text(sums: &SecureSums) -> String {
         sums.confirmations,
         least.copied().unwrap_or(0),
         most.copied().unwrap_or(0),
-        sums.failure_probability,
+        shown_delta(sums.failures.privacy.in_the_study),
+        shown_delta(sums.failures.accuracy.in_the_study),
         sums.client.seconds,
         sums.coordinator.receives_bytes / 1_048_576.0,
         sums.coordinator.seconds,

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::files::Destination;
 use crate::model::{Model, read_model};
 use crate::output::Output;
-use crate::score::{Score, read_for, split_last};
+use crate::score::{NOT_PRIVATE, Score, read_for, refuse_accounted, split_last};
 
 /// `predict`.
 #[derive(Args, Debug)]
@@ -25,14 +25,22 @@ pub(crate) struct Predict {
     /// Replace the file of --out if it exists.
     #[arg(long, requires = "out")]
     force: bool,
-    /// Score the predictions against this column. The score has no noise: it is a statistic of DATA.
+    /// Score the predictions against this column. NOT PRIVATE: the score is a statistic of DATA without noise. A table
+    /// with a ledger is scored only with --not-private.
     #[arg(long, value_name = "COLUMN")]
     score: Option<String>,
+    /// Score a table that a ledger accounts for. The ledger does not count the score; do not publish it.
+    #[arg(long, requires = "score")]
+    not_private: bool,
 }
 
 impl Predict {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
         let model = read_model(&self.model)?;
+        if self.score.is_some() && !self.not_private {
+            let help = "score other records, or add --not-private and keep the score to yourself";
+            refuse_accounted(&self.data, "--score", help)?;
+        }
         let place = self
             .out
             .as_deref()
@@ -84,10 +92,13 @@ impl Predict {
         if self.out.is_none() && score.is_none() {
             return to_csv(predictions);
         }
-        let label = model.label.as_deref();
-        let mut text = label
-            .map(|label| format!("{label}: the model comes from a simulation\n"))
-            .unwrap_or_default();
+        let mut text = String::new();
+        if score.is_some() {
+            let _ = writeln!(text, "NOT PRIVATE: {NOT_PRIVATE}");
+        }
+        if let Some(label) = model.label.as_deref() {
+            let _ = writeln!(text, "{label}: the model comes from a simulation");
+        }
         if let Some(path) = &self.out {
             let _ = writeln!(
                 text,

@@ -1,16 +1,21 @@
 //! Scores beside those of the null model, from records that have a response.
 //!
 //! No noise is added: a score is a statistic of the records it is computed from, and is labelled so
-//! wherever it is printed.
+//! wherever it is printed. A table with a ledger is scored only if the user says that the score is not private.
 
 use std::path::Path;
 
 use serde::Serialize;
+use sprifed_net::ledger_beside;
 use sprifed_schema::Transform;
 use sprifed_tables::{RawColumns, read_columns, read_raw_columns};
 
-use crate::failure::Failure;
+use crate::failure::{Explained as _, Failure};
 use crate::model::Model;
+
+/// What every score is labelled with.
+pub(crate) const NOT_PRIVATE: &str =
+    "a score of real records without noise, which no guarantee covers; do not publish it";
 
 /// How well predictions fit, beside the best constant of the same records.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -25,6 +30,9 @@ pub(crate) struct Fitness {
 /// Scores in the units of the column, and on the scale of the transform where there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Score {
+    /// Never true: no noise is added.
+    private: bool,
+    label: &'static str,
     pub(crate) records: usize,
     /// Records without a response or a prediction.
     pub(crate) left_out: usize,
@@ -83,6 +91,8 @@ impl Score {
             )
         });
         Ok(Self {
+            private: false,
+            label: NOT_PRIVATE,
             records: complete.len(),
             left_out,
             fitness: Fitness::of(&complete),
@@ -139,6 +149,26 @@ impl Fitness {
             self.mse, self.null_mse
         )
     }
+}
+
+/// Refuses to score the table at `path`, which `option` names, if a ledger accounts for it.
+///
+/// # Errors
+/// When a ledger does, or a mark beside the table can not be read.
+pub(crate) fn refuse_accounted(path: &Path, option: &str, help: &str) -> Result<(), Failure> {
+    let Some(ledger) = ledger_beside(path).explained()? else {
+        return Ok(());
+    };
+    Err(Failure::usage(
+        "sprifed::score::accounted",
+        format!(
+            "{option} asks for a score without noise of `{}`, which is accounted for in the ledger of `{}`; such a \
+             score is a release that no ledger counts",
+            path.display(),
+            ledger.display()
+        ),
+        help,
+    ))
 }
 
 /// The columns that predictions need, then `response` if one is asked for.

@@ -103,6 +103,15 @@ impl Document {
         }
     }
 
+    /// The receipt of the study; a model has none.
+    fn study(&self) -> Option<&SignedReceipt> {
+        match self {
+            Self::Model(_) => None,
+            Self::Study(receipt) => Some(receipt),
+            Self::Party(receipt) => Some(&receipt.study),
+        }
+    }
+
     /// Derives the model again from the released sums of a transcript file, and compares.
     ///
     /// # Errors
@@ -115,10 +124,8 @@ impl Document {
                 "use the transcript.json that a party of the study has beside its receipt",
             )
         };
-        let receipt = match self {
-            Self::Model(_) => return Err(refuse(&"a model has none")),
-            Self::Study(receipt) => receipt,
-            Self::Party(receipt) => &receipt.study,
+        let Some(receipt) = self.study() else {
+            return Err(refuse(&"a model has none"));
         };
         let released: Vec<Released> =
             serde_json::from_str(transcript).map_err(|error| refuse(&error))?;
@@ -130,10 +137,8 @@ impl Document {
     /// study can tell.
     #[must_use]
     pub fn has_model(&self, model: &Value) -> bool {
-        let receipt = match self {
-            Self::Model(_) => return false,
-            Self::Study(receipt) => receipt,
-            Self::Party(receipt) => &receipt.study,
+        let Some(receipt) = self.study() else {
+            return false;
         };
         let files = study_files(receipt);
         let made = files.iter().find(|(name, _)| name == "model.json");

@@ -8,6 +8,7 @@ mod invitation;
 mod outcome;
 mod policy;
 mod records;
+mod table;
 mod terms;
 mod words;
 
@@ -18,5 +19,6 @@ pub use policy::{
     OFFICER_FILE, POLICY_FILE, key_of, parse_policy, read_policy, sign_policy, signature_of,
 };
 pub use records::PartyRecords;
+pub use table::PartyTable;
 pub use terms::DataTerms;
 pub use words::words_of_digest;

@@ -26,8 +26,8 @@ pub use document::{Document, Proof};
 pub use failure::{Blame, Failure};
 pub use federation::{
     CertificateRequest, DataTerms, Draft, Invitation, OFFICER_FILE, POLICY_FILE, PartyRecords,
-    PublicParty, Reach, check_party_name, key_of, named_terms, parse_policy, read_policy,
-    sign_policy, signature_of, study_files, words_of_digest,
+    PartyTable, PublicParty, Reach, check_party_name, key_of, named_terms, parse_policy,
+    read_policy, sign_policy, signature_of, study_files, words_of_digest,
 };
 pub use guarantee::{Guarantee, Terms};
 pub use holdings::{Grouped, Holdings};
@@ -36,7 +36,9 @@ pub use planning::{PlanRequest, Planned, StepLine};
 pub use reference::{ExactModel, centred_omp};
 pub use repeated::{Repetition, cost_of_all, repeated_fit};
 pub use run::{Run, Secret, Watch, rows_of, spent_words};
-pub use secure_sums::{ClientCosts, CoordinatorCosts, MessageSizes, SecureSums};
+pub use secure_sums::{
+    ClientCosts, CoordinatorCosts, Failures, MessageSizes, SecureSums, StudyFailure, SumFailure,
+};
 pub use simulation::{
     NOT_PRIVATE_REFERENCE, Simulation, certified_guarantee, nobody_leaves_a_curator,
 };

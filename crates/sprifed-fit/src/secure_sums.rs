@@ -4,7 +4,7 @@
 //! (`docs/benchmarks.md`, masked sums), so they are an order of magnitude for another machine.
 
 use serde::Serialize;
-use sprifed_privacy::{NoiseOrigin, Participation};
+use sprifed_privacy::{LOG_WRAP_PROBABILITY, NoiseOrigin, Participation};
 use sprifed_query::Plan;
 use sprifed_recovery::{CertifiedProcedure, Setting};
 use sprifed_secure_sum::{Parameters, SumShape};
@@ -32,8 +32,8 @@ pub struct SecureSums {
     pub threshold: u32,
     /// How many clients must confirm who survived.
     pub confirmations: u32,
-    /// The probability that a guarantee of the protocol fails, in words.
-    pub failure_probability: &'static str,
+    /// How likely the protocol fails, and what that means.
+    pub failures: Failures,
     /// Bits of an integer, for each sum.
     pub bits: Vec<u32>,
     /// Bytes of all masked vectors of a client.
@@ -44,6 +44,61 @@ pub struct SecureSums {
     pub coordinator: CoordinatorCosts,
     /// Where the seconds are from.
     pub seconds_are: &'static str,
+}
+
+/// How likely the protocol fails: what is a part of delta, and what is not because it reveals nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Failures {
+    /// More than the sums is revealed.
+    pub privacy: StudyFailure,
+    /// A sum can not be opened.
+    pub availability: SumFailure,
+    /// A sum is wrong.
+    pub accuracy: StudyFailure,
+}
+
+/// A failure, by its probability in the whole study.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct StudyFailure {
+    /// At most this.
+    pub in_the_study: f64,
+    /// Whether delta contains it.
+    pub is_in_delta: bool,
+    /// What it is, in words.
+    pub means: &'static str,
+}
+
+/// A failure, by its probability for each sum.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SumFailure {
+    /// At most this.
+    pub for_each_sum: f64,
+    /// Whether delta contains it.
+    pub is_in_delta: bool,
+    /// What it is, in words.
+    pub means: &'static str,
+}
+
+impl Failures {
+    fn of(origin: NoiseOrigin, parameters: Parameters, participation: Participation) -> Self {
+        Self {
+            privacy: StudyFailure {
+                in_the_study: origin.protocol_failure(),
+                is_in_delta: true,
+                means: "more than the sums is revealed",
+            },
+            availability: SumFailure {
+                for_each_sum: parameters.unopened_probability(participation.clients()),
+                is_in_delta: false,
+                means: "a sum of enough clients can not be opened and must be repeated",
+            },
+            accuracy: StudyFailure {
+                in_the_study: LOG_WRAP_PROBABILITY.exp(),
+                is_in_delta: false,
+                means: "a sum wraps around its modulus and is wrong",
+            },
+        }
+    }
 }
 
 /// What a client does in the whole study.
@@ -110,7 +165,7 @@ impl SecureSums {
             neighbours: parameters.neighbours(),
             threshold: parameters.threshold(),
             confirmations: parameters.confirmations(),
-            failure_probability: "2^-40 (masking graph), 2^-40 (a sum that wraps around), each for the whole study",
+            failures: Failures::of(plan.origin, parameters, participation),
             bits: shapes.iter().map(|shape| shape.bits()).collect(),
             masked_bytes_per_client: shapes.iter().map(|shape| shape.packed_len()).sum(),
             client: ClientCosts {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use tracing::{debug, info, warn};
+use tracing::{debug, info};
 
 use crate::error::NetError;
 use crate::machine::{CoordinatorEffect, CoordinatorMachine, PartyId, PhaseInfo, Refused};
@@ -27,6 +27,15 @@ pub(crate) enum Outcome {
     Accepted(Vec<usize>),
     /// The machine refused it.
     Refused(Refused),
+}
+
+/// A phase that was closed.
+#[derive(Debug, Default)]
+pub(crate) struct Closed {
+    /// Places of the roster with notices under way.
+    pub(crate) touched: Vec<usize>,
+    /// Places whose answer the phase lacked.
+    pub(crate) missing: Vec<usize>,
 }
 
 /// How far a stored study is, whether or not a process serves it now.
@@ -135,19 +144,13 @@ impl<M: CoordinatorMachine> Keeper<M> {
         number: u64,
         roster: &Roster,
         outboxes: &Mutex<Outboxes>,
-    ) -> Result<Vec<usize>, NetError> {
+    ) -> Result<Closed, NetError> {
         self.check()?;
         let phase = self.machine.phase();
         if phase.number != number || phase.is_end {
-            return Ok(Vec::new());
+            return Ok(Closed::default());
         }
-        let missing = self.machine.waits_for();
-        for party in &missing {
-            let name = roster
-                .place_of(*party)
-                .map(|place| roster.entries()[place].name.as_str());
-            warn!(party = party.0, name, phase = %phase.name, "dropped out: no answer in time");
-        }
+        let missing = self.waits_for(roster);
         self.machine.close_phase();
         let touched = self.carry_out(phase.epoch, Some(Event::Closed), roster, outboxes)?;
         let next = self.machine.phase();
@@ -159,7 +162,7 @@ impl<M: CoordinatorMachine> Keeper<M> {
             )));
         }
         info!(closed = %phase.name, missing = missing.len(), phase = %next.name, "phase closed");
-        Ok(touched)
+        Ok(Closed { touched, missing })
     }
 
     /// Ends the study without a result.
@@ -178,8 +181,10 @@ impl<M: CoordinatorMachine> Keeper<M> {
         self.machine.phase()
     }
 
-    pub(crate) fn waits_for_nobody(&self) -> bool {
-        self.machine.waits_for().is_empty()
+    /// Whose answer the present phase lacks, by place in the roster.
+    pub(crate) fn waits_for(&self, roster: &Roster) -> Vec<usize> {
+        let awaited = self.machine.waits_for().into_iter();
+        awaited.filter_map(|party| roster.place_of(party)).collect()
     }
 
     pub(crate) fn status(&self) -> StatusView {

@@ -36,7 +36,10 @@ pub use logging::{LogLevel, start_logs};
 pub use machine::{
     ClientEffect, ClientMachine, CoordinatorEffect, CoordinatorMachine, PartyId, PhaseInfo, Refused,
 };
-pub use private_files::{create_private, create_private_folder, erase_private, replace_private};
+pub use private_files::{
+    append_private, create_private, create_private_folder, erase_private, lock_private,
+    put_private, replace_private, store_private,
+};
 pub use roster::{Fingerprint, RosterEntry};
 pub use server::{Ended, Limits, Patience, Server, ServerConfig};
 pub use status::{Budget, FeatureFound, PartyState, PartyStatus, Progress, StatusView};

@@ -42,9 +42,24 @@ pub fn replace_private(path: &Path, bytes: &[u8]) -> Result<(), NetError> {
     replaced.map_err(NetError::file("replace", path))
 }
 
+/// Stores a secret in one step, whether or not one is there: [`replace_private`] or [`create_private`].
+///
+/// # Errors
+/// If the disk refuses. It holds the one or the other then.
+pub fn store_private(path: &Path, bytes: &[u8]) -> Result<(), NetError> {
+    if fs::exists(path).map_err(NetError::file("look for", path))? {
+        replace_private(path, bytes)
+    } else {
+        create_private(path, bytes)
+    }
+}
+
 /// Writes a file that only its owner may read in one step, whether or not one is there. When this returns, a power cut
-/// can not undo it.
-pub(crate) fn put_private(path: &Path, bytes: &[u8]) -> Result<(), NetError> {
+/// can not undo it. What the file held before is not overwritten: others may be reading it.
+///
+/// # Errors
+/// If the disk refuses. It holds the one or the other then.
+pub fn put_private(path: &Path, bytes: &[u8]) -> Result<(), NetError> {
     let temporary = temporary_for(path);
     write_new(&temporary, bytes)
         .and_then(|()| fs::rename(&temporary, path))
@@ -172,6 +187,28 @@ pub(crate) fn touch_private(path: &Path) -> Result<fs::File, NetError> {
     options.read(true).write(true).create(true).truncate(false);
     owner_only(&mut options);
     options.open(path).map_err(NetError::file("open", path))
+}
+
+/// Opens `path` to be added to; a new file is readable by its owner only.
+///
+/// # Errors
+/// If the disk refuses.
+pub fn append_private(path: &Path) -> Result<fs::File, NetError> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    owner_only(&mut options);
+    options.open(path).map_err(NetError::file("open", path))
+}
+
+/// Waits until no other process has locked the file `path`, and locks it. The operating system unlocks it when the file
+/// is dropped or the process ends.
+///
+/// # Errors
+/// If the disk refuses.
+pub fn lock_private(path: &Path) -> Result<fs::File, NetError> {
+    let file = touch_private(path)?;
+    file.lock().map_err(NetError::file("lock", path))?;
+    Ok(file)
 }
 
 /// Writes each file under a temporary name and renames it, so that a reader sees all of it or none.

@@ -63,16 +63,21 @@ pub struct Patience {
     pub setup: Duration,
     /// For each later phase.
     pub per_phase: Duration,
+    /// For clients that were missing when an earlier phase was closed and were not heard since, once all others have
+    /// answered. Never longer than the phase is allowed.
+    pub missing: Duration,
     /// After the end, for everyone to fetch it.
     pub farewell: Duration,
 }
 
 impl Default for Patience {
-    /// A day to come together, ten minutes for each phase, half a minute for the end.
+    /// A day to come together, ten minutes for each phase, two seconds for clients that were missing before, half a
+    /// minute for the end.
     fn default() -> Self {
         Self {
             setup: Duration::from_secs(24 * 3600),
             per_phase: Duration::from_secs(600),
+            missing: Duration::from_secs(2),
             farewell: Duration::from_secs(30),
         }
     }

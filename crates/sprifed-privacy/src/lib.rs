@@ -44,7 +44,9 @@ pub use neighbours::{
 pub use participation::{
     Decision, IllegalParticipation, Participation, RemovableNoise, shortfall_cost,
 };
-pub use protocol_failure::{COMPLETE_GRAPH_UP_TO, CRYPTOGRAPHIC_ALLOWANCE, LOG_GRAPH_FAILURE};
+pub use protocol_failure::{
+    COMPLETE_GRAPH_UP_TO, CRYPTOGRAPHIC_ALLOWANCE, GRAPH_FAILURE, LOG_GRAPH_FAILURE,
+};
 pub use purchase::{LedgerLine, Purchase, SelectionPurchase, SumPurchase};
 pub use quantity::{ApproxDp, Delta, Epsilon, IllegalQuantity, Mu, RangeBound, Rho};
 pub use rational::{IllegalFraction, NoiseVariance, parse_exact};

@@ -28,8 +28,8 @@ const GRAPH_EVENTS: f64 = 2.0;
 /// This is assumption A7 with a number, not a theorem.
 pub const CRYPTOGRAPHIC_ALLOWANCE: f64 = 1.0 / (1u128 << 64) as f64;
 
-/// 2⁻⁴².
-const GRAPH_FAILURE: f64 = 1.0 / (1u64 << 42) as f64;
+/// 2⁻⁴²: the same probability.
+pub const GRAPH_FAILURE: f64 = 1.0 / (1u64 << 42) as f64;
 
 impl NoiseOrigin {
     /// The probability with which a whole study reveals more than its sums, at most.

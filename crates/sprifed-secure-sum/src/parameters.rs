@@ -1,8 +1,8 @@
 //! How many neighbours, how many shares: chosen, not asked for.
 //!
-//! Three things must not happen, each with a probability of at most 2⁻⁴² over the random order of
+//! Three things must not happen, the first two each with a probability of at most 2⁻⁴² over the random order of
 //! the ring (for colluders and dropouts that are fixed without knowledge of it), by a union bound
-//! over all clients of exact hypergeometric tails:
+//! over all clients of exact hypergeometric tails, the third with at most twice that:
 //!
 //! - *some client has `threshold` colluders among its neighbours*, who could open its secrets;
 //! - *some run of k/2 places holds `least_in_window` colluders*. Every client checks that every
@@ -15,7 +15,7 @@
 //! The first two are about the graph, which is drawn once, and they are part of the study's δ
 //! (docs/proofs/protocol_failure.md). Where each client is a neighbour of all others they can not happen.
 
-use sprifed_privacy::{COMPLETE_GRAPH_UP_TO, LOG_GRAPH_FAILURE, Participation};
+use sprifed_privacy::{COMPLETE_GRAPH_UP_TO, GRAPH_FAILURE, LOG_GRAPH_FAILURE, Participation};
 
 use crate::hypergeometric::LogFactorials;
 use crate::secret_sharing::MOST_SHARES;
@@ -157,6 +157,21 @@ impl Parameters {
     #[must_use]
     pub const fn confirmations(self) -> u32 {
         self.confirmations
+    }
+
+    /// The probability that a sum can not be opened although no more clients are missing than are tolerated. The sum
+    /// has to be repeated; nothing is revealed, so this is not a part of δ.
+    ///
+    /// # Why
+    /// docs/proofs/protocol_failure.md#2-the-events: a complete graph never fails so. In a random one either a
+    /// neighbourhood or a run of places may keep too few survivors, each with a probability of at most 2⁻⁴².
+    #[must_use]
+    pub fn unopened_probability(self, n_clients: u32) -> f64 {
+        if self.is_complete(n_clients) {
+            0.0
+        } else {
+            2.0 * GRAPH_FAILURE
+        }
     }
 
     /// Whether everybody is everybody's neighbour.

@@ -225,7 +225,7 @@ impl StudyCoordinator {
         }
         match &self.stage {
             Stage::Summing(summing)
-                if summing.phase == Phase::Upload && self.sums.waits_for().contains(party) =>
+                if summing.phase == Phase::Upload && self.waits_for().contains(&party) =>
             {
                 let order = self.to_order(summing);
                 self.send([party], order);
@@ -519,7 +519,10 @@ impl StudyCoordinator {
             question,
         };
         let order = self.to_order(&summing);
-        let parties: Vec<ClientId> = self.sums.waits_for().iter().collect();
+        let parties = self.sums.waits_for();
+        // A party that declined would be charged for an answer that it can not give.
+        let parties = parties.iter().filter(|id| !self.has_declined(*id));
+        let parties: Vec<ClientId> = parties.collect();
         self.send(parties, order);
         self.stage = Stage::Summing(summing);
     }

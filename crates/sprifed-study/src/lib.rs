@@ -13,6 +13,7 @@ mod party_key;
 mod plain_text;
 mod policy;
 mod receipt;
+mod record_store;
 #[cfg(test)]
 mod test_line;
 #[cfg(test)]
@@ -35,5 +36,6 @@ pub use receipt::{
     Guarantee, Outcome, PartyReceipt, PartyStatement, Problem, Receipt, SignedReceipt, SumContents,
     SumRecord, Verified,
 };
+pub use record_store::{RecordStore, Unopened};
 pub use transcript::{Released, Transcript};
 pub use wire::{Order, Report, Unreadable};

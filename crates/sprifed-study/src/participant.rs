@@ -20,6 +20,7 @@ use sprifed_secure_sum::{
 use crate::agreement::Agreed;
 use crate::hexadecimal::Digest;
 use crate::party_key::PartyKey;
+use crate::record_store::{RecordStore, Unopened};
 
 mod protocol_entries;
 #[cfg(test)]
@@ -149,6 +150,9 @@ pub enum Declined {
         /// The last one answered.
         last: u32,
     },
+    /// Its records can not be opened.
+    #[error(transparent)]
+    Records(#[from] Unopened),
     /// The ledger refused.
     #[error(transparent)]
     Ledger(#[from] Box<LedgerError>),
@@ -164,6 +168,18 @@ pub enum Declined {
     /// The masks refused.
     #[error(transparent)]
     Upload(#[from] UploadRefused),
+}
+
+impl Declined {
+    /// What the coordinator is told: the same words for everything that depends on the records.
+    pub(crate) fn to_coordinator(&self) -> String {
+        match self {
+            Self::TooManyUnits { .. } | Self::OtherFeatures { .. } | Self::Bounds(_) => {
+                Unopened.to_string()
+            }
+            other => other.to_string(),
+        }
+    }
 }
 
 /// One party in one study.
@@ -193,11 +209,11 @@ struct Unread {
     query: Option<Arc<SumQuery>>,
 }
 
-impl<R: RecordSource> Participant<R> {
+impl<R: RecordStore> Participant<R> {
     /// Joins the study as `me`, or joins it again with everything that was persisted.
     ///
     /// # Errors
-    /// When the party is not invited or its records are not what was agreed on.
+    /// When the party is not invited, or its records are open and not what was agreed on.
     pub fn join(
         agreed: Arc<Agreed>,
         me: ClientId,
@@ -212,18 +228,13 @@ impl<R: RecordSource> Participant<R> {
         let agreement = agreed.agreement();
         let not_invited = || Declined::NotInvited { party: me };
         let party = agreement.parties.get(me.0 as usize);
-        let required = party.ok_or_else(not_invited)?.units;
+        party.ok_or_else(not_invited)?;
         if key.provenance() != agreement.noise {
             let (found, required) = (key.provenance(), agreement.noise);
             return Err(Declined::OtherNoise { found, required });
         }
-        let found = records.n_units();
-        if u32::try_from(found).is_ok_and(|found| found > required) {
-            return Err(Declined::TooManyUnits { found, required });
-        }
-        let (found, required) = (records.n_features(), agreement.setting.n_features);
-        if found != required as usize {
-            return Err(Declined::OtherFeatures { found, required });
+        if let Some(records) = records.opened() {
+            check_records(&agreed, me, records)?;
         }
         let masks = key.masks(&agreed);
         let protocol = protocol_entries(journal);
@@ -346,7 +357,7 @@ impl<R: RecordSource> Participant<R> {
         }
     }
 
-    /// Reads the records for a sum whose charge was persisted, and masks the answer.
+    /// Opens the records for a sum whose charge was persisted, and masks the answer.
     pub(crate) fn answer_charged(&mut self) {
         let asked = self.unread.take_if(|unread| unread.query.is_some());
         let Some(asked) = asked else {
@@ -375,9 +386,11 @@ impl<R: RecordSource> Participant<R> {
         let blocks = blocks
             .map(|(question, planned)| AskedBlock { question, planned })
             .collect();
+        let records = self.records.open()?;
+        check_records(&agreed, self.client.id(), records)?;
         let contributor = Contributor::new(blocks, agreed.dither_seed(sum))
             .starting_at(agreed.first_unit(self.client.id()));
-        let total = contributor.sum(&self.records, 0..self.records.n_units())?;
+        let total = contributor.sum(records, 0..records.n_units())?;
         let noised = noise.release(total).map_err(Box::new)?;
         self.client.upload(sum, &transcript.0, &noised)?;
         self.carry_over();
@@ -555,6 +568,25 @@ impl<R: RecordSource> Participant<R> {
     fn persist(&mut self, line: JournalLine) {
         self.outputs.push_back(ParticipantOutput::Persist(line));
     }
+}
+
+/// Refuses records that are not what was agreed on with `me`.
+fn check_records(
+    agreed: &Agreed,
+    me: ClientId,
+    records: &impl RecordSource,
+) -> Result<(), Declined> {
+    let agreement = agreed.agreement();
+    let seat = agreement.parties.get(me.0 as usize);
+    let (found, required) = (records.n_units(), seat.map_or(0, |seat| seat.units));
+    if found > required as usize {
+        return Err(Declined::TooManyUnits { found, required });
+    }
+    let (found, required) = (records.n_features(), agreement.setting.n_features);
+    if found != required as usize {
+        return Err(Declined::OtherFeatures { found, required });
+    }
+    Ok(())
 }
 
 /// What a party with this journal was charged in the study.

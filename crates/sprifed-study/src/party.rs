@@ -7,7 +7,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use sprifed_privacy::Ledger;
-use sprifed_query::RecordSource;
 use sprifed_secure_sum::{ClientId, IdentityKey, Rejected};
 use zeroize::Zeroizing;
 
@@ -17,6 +16,7 @@ use crate::hexadecimal::Digest;
 use crate::participant::{Declined, JournalLine, Participant, ParticipantOutput};
 use crate::party_key::PartyKey;
 use crate::receipt::{PartyReceipt, Problem, SignedReceipt, covers, same_fit};
+use crate::record_store::RecordStore;
 use crate::transcript::{Released, Transcript};
 use crate::wire::{Order, Report, Unreadable};
 
@@ -155,14 +155,14 @@ pub struct StudyParty<R> {
     effects: VecDeque<PartyEffect>,
 }
 
-impl<R: RecordSource> StudyParty<R> {
+impl<R: RecordStore> StudyParty<R> {
     /// Joins the study, or joins it again with everything that was persisted.
     ///
     /// # Caller must
     /// have checked the agreement against the party's policy.
     ///
     /// # Errors
-    /// When the party is not invited or its records are not what was agreed on.
+    /// When the party is not invited, or its records are open and not what was agreed on.
     pub fn join(
         agreed: Arc<Agreed>,
         me: ClientId,
@@ -446,7 +446,7 @@ impl<R: RecordSource> StudyParty<R> {
                 let report = Report::Message(message).encode();
                 self.effects.push_back(PartyEffect::Send(report));
             }
-            Some(ParticipantOutput::Declined(declined)) => self.decline(&declined.to_string()),
+            Some(ParticipantOutput::Declined(declined)) => self.decline(&declined.to_coordinator()),
         }
     }
 }

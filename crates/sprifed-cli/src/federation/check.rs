@@ -2,8 +2,10 @@
 //!
 //! Nothing is sent and nothing is spent.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
-use sprifed_fit::{DataTerms, words_of_digest};
+use sprifed_fit::{DataTerms, PartyTable, words_of_digest};
 use sprifed_net::{Cost, LifetimeLine};
 use sprifed_noise::Provenance;
 use sprifed_query::RecordSource as _;
@@ -27,7 +29,7 @@ impl Join {
     /// When something is not allowed, after all of it was said, or a file can not be read.
     pub(super) fn say_check(
         &self,
-        agreed: &Agreed,
+        agreed: &Arc<Agreed>,
         me: ClientId,
         address: &str,
         output: &Output,
@@ -64,7 +66,8 @@ impl Join {
                 .filter_map(Result::err)
                 .map(|f| f.message),
         );
-        let table = self.read_own_records(agreed, me).map_or_else(
+        let own = PartyTable::new(&self.data, agreed, me);
+        let table = own.read().map_or_else(
             |failure| {
                 problems.push(failure.message);
                 Value::Null

@@ -43,9 +43,12 @@ pub(crate) struct Coordinate {
     /// Seconds to wait for all parties to enrol.
     #[arg(long, default_value_t = 24 * 3600, value_name = "SECONDS")]
     wait_for_parties: u64,
-    /// Seconds to wait in each later phase before whoever is missing has dropped out.
+    /// Seconds to wait in each later phase before a party that has not answered has dropped out of the sum.
     #[arg(long, default_value_t = 600, value_name = "SECONDS")]
     wait_for_answers: u64,
+    /// Seconds to wait for a party that dropped out before and was not heard since, once all others have answered.
+    #[arg(long, default_value_t = 2, value_name = "SECONDS")]
+    wait_for_missing: u64,
     /// Seconds to stay after the end, for parties to fetch the receipt: less if all have it, unless there is
     /// a page, where people may be looking at the result.
     #[arg(long, default_value_t = 30, value_name = "SECONDS")]
@@ -164,6 +167,7 @@ impl Coordinate {
             patience: Patience {
                 setup: Duration::from_secs(self.wait_for_parties),
                 per_phase: Duration::from_secs(self.wait_for_answers),
+                missing: Duration::from_secs(self.wait_for_missing),
                 farewell: Duration::from_secs(self.stay),
             },
             limits: Limits {

@@ -13,6 +13,7 @@ use sprifed_study::{CoordinatorEffect, Outcome, SignedReceipt, StudyCoordinator,
 use sprifed_fit::{named_terms, study_files};
 
 use super::party_machine::TRANSCRIPT;
+use super::promise::planned_guarantee;
 
 /// See the module.
 #[derive(Debug)]
@@ -141,7 +142,7 @@ impl CoordinatorMachine for StudyMachine {
         }
         StatusView {
             title: agreement.title.clone(),
-            guarantee: planned_guarantee(&self.study),
+            guarantee: planned_guarantee(&agreed),
             phase: phase_words(self.study.phase()),
             progress: Progress {
                 done: u32::try_from(unmasked.count()).unwrap_or(u32::MAX),
@@ -162,23 +163,6 @@ impl CoordinatorMachine for StudyMachine {
 
 fn epsilon_of(guarantee: ApproxDp) -> f64 {
     guarantee.epsilon().get()
-}
-
-/// What the study will promise if it goes as planned.
-pub(super) fn planned_guarantee(study: &StudyCoordinator) -> String {
-    let agreed = study.agreed();
-    let agreement = agreed.agreement();
-    let (unit, relation) = (agreement.plan.unit.words(), agreement.plan.relation.words());
-    let label = match agreement.noise {
-        sprifed_noise::Provenance::Cryptographic => "",
-        sprifed_noise::Provenance::Simulated => "NOT PRIVATE, a rehearsal with repeatable noise: ",
-    };
-    format!(
-        "{label}at most ({}, {})-DP for each {unit} under {relation}; the noise is added by {}",
-        agreed.ceiling().epsilon().shown(),
-        agreed.ceiling().delta().shown(),
-        agreed.participation().words(),
-    )
 }
 
 /// The phase of a study that has ended.

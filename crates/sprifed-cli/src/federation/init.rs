@@ -17,6 +17,7 @@ use sprifed_tables::{read_columns, read_schema};
 use super::address::host_of;
 use super::identity::{make_folder, read_public_party, write_identity};
 use super::invitation_folder::InvitationFolder;
+use super::promise::no_guarantee;
 use super::read;
 use crate::account::parse_quantity;
 use crate::entropy::fresh_bits;
@@ -178,6 +179,7 @@ impl Init {
         let planned = planned.and_then(|spending| spending.to_approx_dp(delta));
         let answer = json!({
             "label": self.simulate_noise.then_some("NOT PRIVATE"),
+            "protected": agreement.noise == Provenance::Cryptographic,
             "study": agreed.digest(), "words": words_of_digest(agreed.digest()),
             "purpose": agreement.purpose, "folder": self.folder, "title": agreement.title,
             "procedure": agreement.procedure,
@@ -189,10 +191,18 @@ impl Init {
             "colluders": agreed.participation().colluders(),
         });
         output.answer(&answer, |_| {
+            let epsilon = planned.map_or("0".to_owned(), |planned| planned.epsilon().shown());
+            let promise = format!(
+                "({epsilon}, {})-DP for each {} under {}, at most epsilon = {} with all repetitions; the noise will \
+                 be added by {}",
+                delta.shown(),
+                agreement.plan.unit.words(),
+                agreement.plan.relation.words(),
+                agreed.ceiling().epsilon().shown(),
+                agreed.participation().words(),
+            );
             format!(
-                "{}{}: {} over {} features, {} parties, {} sums.\n\
-                 ({}, {})-DP for each {} under {}, at most epsilon = {} with all repetitions; the noise will \
-                 be added by {}.\n\n\
+                "{}.\n{}: {} over {} features, {} parties, {} sums.\n\n\
                  purpose           {}\n\
                  coordinator's key {}\n\
                  study             {}\n\
@@ -202,22 +212,12 @@ impl Init {
                  and start:\n\
                  \x20   sprifed join for-NAME --identity NAME --data TABLE\n\
                  you start: sprifed coordinate {} --listen 0.0.0.0:PORT",
-                if self.simulate_noise {
-                    "NOT PRIVATE, a rehearsal with repeatable noise: "
-                } else {
-                    ""
-                },
+                no_guarantee(agreed).unwrap_or(promise),
                 agreement.title,
                 agreement.procedure,
                 agreement.setting.n_features,
                 agreement.parties.len(),
                 agreed.n_steps(),
-                planned.map_or("0".to_owned(), |planned| planned.epsilon().shown()),
-                delta.shown(),
-                agreement.plan.unit.words(),
-                agreement.plan.relation.words(),
-                agreed.ceiling().epsilon().shown(),
-                agreed.participation().words(),
                 agreement.purpose,
                 agreement.coordinator,
                 agreed.digest(),

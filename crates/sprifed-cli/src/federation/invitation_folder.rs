@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use sprifed_fit::{DataTerms, Invitation, PartyRecords};
-use sprifed_study::{Agreed, Agreement};
-use sprifed_tables::{LoadCounts, read_table};
+use sprifed_fit::Invitation;
+use sprifed_study::Agreed;
 
 use super::{read, unusable};
 use crate::failure::Failure;
@@ -48,15 +47,4 @@ pub(super) fn refuse_other_authority(
 /// Reads an invitation that its coordinator has signed.
 pub(super) fn read_invitation(path: &Path) -> Result<(Invitation, Agreed), Failure> {
     Invitation::open(&read(path)?, &path.display().to_string())
-}
-
-/// Reads a party's table as `agreement` says, with what happened to the records on their way in.
-pub(super) fn read_records(
-    path: &Path,
-    agreement: &Agreement,
-) -> Result<(PartyRecords, LoadCounts), Failure> {
-    let terms = DataTerms::of(&agreement.data)?;
-    let table = read_table(path, &terms.schema()?)?;
-    let records = PartyRecords::of(&table, &path.display().to_string(), agreement)?;
-    Ok((records, *table.counts()))
 }

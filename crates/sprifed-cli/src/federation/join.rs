@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
-use sprifed_fit::{DataTerms, Invitation, PartyRecords};
+use sprifed_fit::{DataTerms, Invitation, PartyTable};
 use sprifed_net::Journal as _;
 use sprifed_net::{
     ClientConfig, ClientEnded, ClientLoop, Cost, CountedJournal, Identity, LifetimeLedger,
@@ -17,17 +17,13 @@ use sprifed_net::{
 };
 use sprifed_noise::Provenance;
 use sprifed_privacy::{shown_cost, shown_delta};
-use sprifed_query::RecordSource as _;
 use sprifed_secure_sum::{ClientId, IdentityKey};
 use sprifed_study::{Agreed, Derivation, Digest, PartyKey, PartyReceipt, StudyParty};
-use sprifed_tables::LoadCounts;
 use zeroize::Zeroizing;
 
 use super::address::host_of;
 use super::identity::{TLS_KEY, make_folder, read_identity, read_public_party};
-use super::invitation_folder::{
-    InvitationFolder, read_invitation, read_records, refuse_other_authority,
-};
+use super::invitation_folder::{InvitationFolder, read_invitation, refuse_other_authority};
 use super::leave::refuse_left;
 use super::party_ledger::{
     homes, json_of_totals, ledger_place, n_unprotected, read_policy, study_folder, words_of_totals,
@@ -162,14 +158,16 @@ impl Join {
         lifetime.reserve(&line).explained()?;
         // Other studies of this party need it too; no other process joins this one while its journal is open.
         drop(lifetime);
-        let read = self.read_own_records(&agreed, me);
+        let table = PartyTable::new(&self.data, &agreed, me);
+        // A table that can not be used is found before a sum is charged, while the user is there.
+        let read = table.read();
         if read.is_err() && !is_known {
             let mut lifetime = place.open().explained()?;
             lifetime.withdraw(&study).explained()?;
             // Nothing was sent: what lies there is no study.
             let _ = std::fs::remove_dir_all(&state);
         }
-        let (records, counts) = read?;
+        let (_, counts) = read?;
         let journal = CountedJournal::of(journal, &config.state, &place, &study).explained()?;
         note_counts(&counts, output);
         start_logs(if self.verbose {
@@ -191,8 +189,8 @@ impl Join {
                 None => stored_key(&stored, &agreed)
                     .map_err(|failure| Refused::because(failure.to_string()))?,
             };
-            let records = records.clone();
-            StudyParty::join(agreed, me, identity, key, records, &journal, &software())
+            let table = table.clone();
+            StudyParty::join(agreed, me, identity, key, table, &journal, &software())
                 .map(PartyMachine::new)
                 .map_err(|declined| Refused::because(declined.to_string()))
         };
@@ -308,37 +306,6 @@ impl Join {
             },
             largest_notice: agreed.largest_notice(),
         }
-    }
-
-    /// The party's table, if it is what was agreed on.
-    pub(super) fn read_own_records(
-        &self,
-        agreed: &Agreed,
-        me: ClientId,
-    ) -> Result<(PartyRecords, LoadCounts), Failure> {
-        let agreement = agreed.agreement();
-        let (records, counts) = read_records(&self.data, agreement)?;
-        let seat = agreement.parties.get(me.0 as usize);
-        let (found, most) = (records.n_units(), seat.map_or(0, |seat| seat.units));
-        if found > most as usize {
-            return Err(Failure::usage(
-                "sprifed::study::too-many-records",
-                format!(
-                    "`{}` has {found} privacy units, but the study allows this party at most {most}",
-                    self.data.display()
-                ),
-                "leave records out by a rule that does not look at them, or ask for another study; nothing was spent",
-            ));
-        }
-        let (found, required) = (records.n_features(), agreement.setting.n_features);
-        if found != required as usize {
-            return Err(Failure::usage(
-                "sprifed::study::other-features",
-                format!("the study names {found} columns, but is about {required}"),
-                "ask the coordinator for a study that agrees with itself; nothing was spent",
-            ));
-        }
-        Ok((records, counts))
     }
 
     /// The seat must be the one that this party asked for.

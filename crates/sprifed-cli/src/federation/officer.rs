@@ -7,7 +7,7 @@ use serde_json::json;
 use sprifed_fit::{OFFICER_FILE, parse_policy, sign_policy, signature_of};
 use sprifed_study::Digest;
 
-use super::identity::{make_folder, read_identity, write_identity};
+use super::identity::{make_folder, read_identity, read_public_party, write_identity};
 use super::{read, unusable};
 use crate::entropy::fresh_bits;
 use crate::failure::Failure;
@@ -53,6 +53,9 @@ pub(crate) struct SignPolicy {
     /// The folder that `study officer` made.
     #[arg(long, value_name = "FOLDER")]
     officer: PathBuf,
+    /// The public file of the party that the policy is for. The signature counts for no other party.
+    #[arg(long, value_name = "party.json")]
+    party: PathBuf,
 }
 
 impl SignPolicy {
@@ -63,17 +66,25 @@ impl SignPolicy {
             .map_err(|error| unusable(&self.policy, &error, "a text in UTF-8"))?;
         let policy = parse_policy(&text, &name)?;
         let key = read_identity(&self.officer.join(OFFICER_KEY))?;
-        let signature = sign_policy(&content, &key);
+        let party = read_public_party(&self.party)?;
+        let signature = sign_policy(&content, &party.identity, &key);
         let path = signature_of(&self.policy);
         // A policy that was changed is signed anew.
         let place = Destination::reserve(&path, Overwrite::Forced)?;
         place.write(&format!("{signature}\n"))?;
-        let answer = json!({ "policy": policy, "file": path, "officer": Digest(key.public()) });
+        let answer = json!({
+            "policy": policy, "file": path, "officer": Digest(key.public()),
+            "party": { "name": party.name, "identity": party.identity },
+        });
         output.answer(&answer, |_| {
             format!(
                 "signed: {name}, which allows studies until {}\n\
-                 put {} beside the policy in the party's folder; any change of the policy makes it worthless",
+                 for the party {} with the key {}; compare the key with the party\n\
+                 put {} beside the policy in the party's folder; any change of the policy makes it worthless. An older \
+                 policy that you signed for this party counts until it expires",
                 policy.expires,
+                party.name,
+                party.identity,
                 path.display()
             )
         });

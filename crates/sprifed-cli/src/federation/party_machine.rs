@@ -2,22 +2,22 @@
 
 use std::collections::VecDeque;
 
-use sprifed_fit::{PartyRecords, study_files};
+use sprifed_fit::study_files;
 use sprifed_net::{ClientEffect, ClientMachine, Refused};
-use sprifed_study::{JournalLine, PartyEffect, PartyReceipt, StudyParty, Transcript};
+use sprifed_study::{JournalLine, PartyEffect, PartyReceipt, RecordStore, StudyParty, Transcript};
 use tracing::warn;
 use zeroize::Zeroizing;
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct PartyMachine {
-    party: StudyParty<PartyRecords>,
+pub(super) struct PartyMachine<R> {
+    party: StudyParty<R>,
     /// What is left of an effect that is several for the shell.
     rest: VecDeque<ClientEffect>,
 }
 
-impl PartyMachine {
-    pub(super) fn new(party: StudyParty<PartyRecords>) -> Self {
+impl<R: RecordStore> PartyMachine<R> {
+    pub(super) fn new(party: StudyParty<R>) -> Self {
         if let Some(sum) = party.unanswered() {
             warn!(
                 sum,
@@ -31,7 +31,7 @@ impl PartyMachine {
     }
 }
 
-impl ClientMachine for PartyMachine {
+impl<R: RecordStore + Send + 'static> ClientMachine for PartyMachine<R> {
     fn receive(&mut self, notice: &[u8]) -> Result<(), Refused> {
         self.party.receive(notice).map_err(|refused| Refused {
             is_final: refused.is_final(),

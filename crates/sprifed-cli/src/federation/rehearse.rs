@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use sprifed_fit::{DataTerms, PartyRecords};
+use sprifed_fit::{DataTerms, PartyRecords, PartyTable};
 use sprifed_noise::Provenance;
+use sprifed_secure_sum::ClientId;
 use sprifed_study::{Embedded, PartyKey, everybody};
 
 use super::coordinate::read_study;
-use super::invitation_folder::read_records;
 use crate::failure::Failure;
 use crate::output::Output;
 
@@ -42,9 +42,10 @@ impl Rehearse {
             let message = format!("{found} tables are given, but {required} parties take part");
             return Err(refuse(message, "give --data once for each party"));
         }
-        let records = self.data.iter().map(|path| {
-            let (records, _) = read_records(path, agreement)?;
-            Ok(records)
+        let tables = (0..).map(ClientId).zip(&self.data);
+        let records = tables.map(|(party, path)| {
+            let table = PartyTable::new(path, &agreed, party);
+            Ok(table.read()?.0.clone())
         });
         let records: Vec<PartyRecords> = records.collect::<Result<_, Failure>>()?;
         let key = PartyKey::simulated(self.seed, 0);

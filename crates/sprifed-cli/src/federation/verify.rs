@@ -15,9 +15,10 @@ use crate::output::Output;
 /// `verify`.
 #[derive(Args, Debug)]
 pub(crate) struct Verify {
-    /// The receipt of a coordinator or of a party, or a model.
+    /// The receipt of a coordinator or of a party; or a model, of which only the guarantee is computed again.
     receipt: PathBuf,
-    /// Refuse this model file if it is not the one that the receipt was signed for.
+    /// Refuse this model file if it is not the one that the receipt was signed for. Without this option no model file is
+    /// checked.
     #[arg(long, value_name = "model.json")]
     model: Option<PathBuf>,
     /// Derive the model again from these released sums, and refuse the receipt if its model is another.
@@ -71,10 +72,15 @@ impl Verify {
                 "give the receipt of the study, or leave them out",
             ));
         }
-        let answer = json!({ "verified": true, "guarantee": guarantee });
+        let answer = json!({
+            "verified": false, "consistent": true, "signed": false, "model_checked": false,
+            "guarantee": guarantee,
+        });
         output.answer(&answer, |_| {
             format!(
-                "{}.\nVERIFIED: computed again from the plan and the ledger in the file alone; nobody has signed it",
+                "{}.\nCONSISTENT: the plan and the ledger in the file give this guarantee. The file is not signed, and its \
+                 coefficients were NOT CHECKED: a holder of the file can change them. For the model of a study, verify the \
+                 receipt with --model; for a fit, compare the file with the copy of the user who made it",
                 guarantee.statement
             )
         });
@@ -104,16 +110,20 @@ impl Verify {
         let answer = json!({
             "coordinator": verified.coordinator, "agreement": verified.agreement,
             "verified": is_believed, "confirmed": verified.is_confirmed(), "quorum": verified.quorum,
+            "model_checked": self.model.is_some(),
             "model_derived_again": self.transcript.is_some(),
+            "records_in_sums": verified.records_in_sums, "abandoned_sums": verified.abandoned_sums,
             "speaks_for": charged.as_ref().map(|(name, _)| name), "guarantee": verified.guarantee, "signed_by": verified.signed_by,
             "not_signed_by": verified.not_signed_by, "charged_to_party": charged,
         });
         let is_compared = self.coordinator.is_some() && self.agreement.is_some();
         output.answer(&answer, |_| {
             let mut words = words(verified, charged.as_ref());
-            if let Some(model) = &self.model {
-                words += &format!("\n`{}` is the model of this receipt", model.display());
-            }
+            words += &words_of_contents(verified);
+            words += &match &self.model {
+                Some(model) => format!("\n`{}` is the model of this receipt", model.display()),
+                None => "\nNO MODEL FILE WAS CHECKED: a model file is not signed; compare it with --model".to_owned(),
+            };
             if self.transcript.is_some() {
                 words += "\nthe model was derived again from the released sums and is the same to the last bit";
             }
@@ -176,6 +186,22 @@ impl Verify {
             _ => Ok(()),
         }
     }
+}
+
+/// Whose records the released sums hold.
+fn words_of_contents(verified: &Verified) -> String {
+    let contents = verified.records_in_sums.iter().map(ToString::to_string);
+    let contents: Vec<String> = contents.collect();
+    let mut words = match contents.join("; ") {
+        none if none.is_empty() => "\nrecords in the sums: none, no sum was opened".to_owned(),
+        contents => format!("\nrecords in the sums: {contents}"),
+    };
+    match verified.abandoned_sums {
+        0 => {}
+        1 => words += "; 1 sum was abandoned unopened",
+        several => words += &format!("; {several} sums were abandoned unopened"),
+    }
+    words
 }
 
 fn words(verified: &Verified, charged: Option<&(String, Option<Epsilon>)>) -> String {

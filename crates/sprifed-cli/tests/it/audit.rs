@@ -30,11 +30,35 @@ fn a_short_audit_says_what_is_claimed_and_what_was_found() {
 }
 
 #[test]
+fn the_help_says_how_many_trials_are_needed_and_its_example_runs() {
+    let help = text("audit --help");
+    assert!(help.contains("is fitted, at least 20"), "{help}");
+    let (_, example) = help.split_once("Example: sprifed ").unwrap();
+    let (example, _) = example.split_once("\n\n").unwrap();
+    let words = text(example);
+    assert!(words.starts_with("Verdict   consistent\n"), "{words}");
+}
+
+#[test]
+fn the_numbers_of_an_audit_are_written_as_people_write_them() {
+    let words = text("audit --procedure sieve --units 12 --features 6 --trials 20 --level 0.9");
+    for row in words.lines().skip_while(|line| !line.starts_with("---")) {
+        let cells = row.split_whitespace().take(3);
+        let is_long = |cell: &str| cell.len() > 9 && !cell.starts_with('-');
+        let numbers: Vec<&str> = cells.filter(|cell| cell.parse::<f64>().is_ok()).collect();
+        for number in numbers {
+            assert!(!is_long(number) && !number.ends_with("e-1"), "{words}");
+        }
+    }
+    assert!(words.contains("\n0.3 "), "{words}");
+}
+
+#[test]
 fn what_can_not_be_audited_is_refused() {
     for (line, words) in [
         ("audit --procedure paper-omp", "claims no guarantee"),
         ("audit --level 1.5", "pass a level above 0.5 and below 1"),
-        ("audit --trials 3", "3 is not in 20"),
+        ("audit --trials 3", "from 20 to 1000000"),
         (
             "audit --procedure argmax --backend secure-sum --trials 20",
             "argmax",

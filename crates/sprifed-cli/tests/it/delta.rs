@@ -64,6 +64,42 @@ fn epsilon_is_that_of_the_noise_at_what_the_protocol_leaves_of_delta() {
 }
 
 #[test]
+fn a_plan_says_which_failure_harms_privacy_and_which_only_a_sum() {
+    let random_graph = 2.0 * 2f64.powi(-42);
+    let cryptography = 2f64.powi(-64);
+    for (clients, privacy, availability) in [
+        (3, cryptography, 0.0),
+        (50, random_graph + cryptography, random_graph),
+    ] {
+        let plan = format!("{} --clients {clients} --delta 1e-6", COMMANDS[0]);
+        let found = answer(&plan);
+        let failures = &found["secure_sums"]["failures"];
+        assert_near(number(failures, "/privacy/in_the_study"), privacy, 0.0);
+        assert_eq!(failures["privacy"]["is_in_delta"], true);
+        let in_delta = number(&found, "/guarantee/protocol_failure");
+        assert_near(in_delta, privacy, 0.0);
+        assert_near(
+            number(failures, "/availability/for_each_sum"),
+            availability,
+            0.0,
+        );
+        assert_eq!(failures["availability"]["is_in_delta"], false);
+        let wrapped = number(failures, "/accuracy/in_the_study");
+        assert_near(wrapped, 2f64.powi(-40), 1e-24);
+        assert_eq!(failures["accuracy"]["is_in_delta"], false);
+        let said = text(&plan);
+        for words in [
+            "privacy fails with a probability of at most ",
+            "contained in delta",
+            "must be repeated",
+        ] {
+            assert!(said.contains(words), "{said}");
+        }
+        assert!(!said.contains("2^-40"), "{said}");
+    }
+}
+
+#[test]
 fn two_clients_are_enough_for_secure_sums() {
     let planned = answer(&format!("{} --clients 2 --delta 1e-6", COMMANDS[0]));
     let curator = COMMANDS[0].replace("--backend secure-sum", "");

@@ -16,6 +16,7 @@ mod ledger;
 mod line;
 mod live_page;
 mod lying_coordinator;
+mod missing;
 mod network;
 mod partners;
 mod raw_messages;

@@ -95,6 +95,54 @@ fn a_score_stands_beside_the_null_models() {
 }
 
 #[test]
+fn a_score_says_first_that_it_is_not_private() {
+    let (model, data) = (
+        model("labelled", |_| ()),
+        data("labelled", "a,b,truth\n1,0,3\n2,0,6\n"),
+    );
+    let text = run(["predict", &model, &data, "--score", "truth"]).stdout;
+    let first = text.lines().next().unwrap();
+    assert!(first.starts_with("NOT PRIVATE: "), "{text}");
+    assert!(
+        first.contains("without noise") && first.contains("do not publish"),
+        "{text}"
+    );
+    let answer = run(["predict", &model, &data, "--score", "truth", "--json"]).json();
+    assert_eq!(answer["score"]["private"], json!(false));
+    let label = answer["score"]["label"].as_str().unwrap();
+    assert!(first.contains(label), "{label}");
+}
+
+#[test]
+fn a_table_with_a_ledger_is_scored_only_if_the_user_says_that_it_is_not_private() {
+    let folder = Folder::new("predict_ledger");
+    let ledger = folder.path("ledger");
+    let ended = folder.fit(&format!("--sparsity 3 --epsilon 5 --ledger {ledger}"));
+    assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
+    let (model, table) = (folder.path("model.json"), folder.path("data.csv"));
+    folder.write("copy.csv", &folder.read("data.csv"));
+    let (copy, out) = (folder.path("copy.csv"), folder.path("out.csv"));
+    for table in [&table, &copy] {
+        let ended = run(["predict", &model, table, "--score", "y", "--out", &out]);
+        assert_eq!((ended.exit_code, ended.stdout.as_str()), (2, ""));
+        for words in ["is accounted for in the ledger of", "--not-private"] {
+            assert!(ended.stderr.contains(words), "{}", ended.stderr);
+        }
+        assert!(!folder.files().contains(&"out.csv".to_owned()));
+        let ended = run(["predict", &model, table, "--score", "y", "--not-private"]);
+        assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
+        assert!(
+            ended.stdout.starts_with("NOT PRIVATE: "),
+            "{}",
+            ended.stdout
+        );
+        // Predictions are for the holder of the table, record by record.
+        let ended = run(["predict", &model, table]);
+        assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
+    }
+}
+
+#[test]
 fn missing_values_follow_the_policy_of_the_schema() {
     let data = data("missing", "a,b\n,0\n1,0\n");
     let rejecting = run(["predict", &model("reject", |_| ()), &data]);

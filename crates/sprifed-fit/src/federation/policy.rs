@@ -23,17 +23,19 @@ pub fn signature_of(path: &Path) -> PathBuf {
 }
 
 /// What an officer's signature is about.
-const POLICY: &str = "policy";
+const POLICY: &str = "policy of one party";
 
-/// The policy of the party in `folder`, or the one in `other`; `read` returns what a file holds, if it is there.
+/// The policy of the party in `folder`, or the one in `other`; `party` is its identity key, and `read` returns what a
+/// file holds, if it is there.
 ///
-/// In a folder with an officer's key only the policy that the officer signed counts.
+/// In a folder with an officer's key only the policy that the officer signed for this party counts.
 ///
 /// # Errors
 /// When it can not be read, lacks something, or is not signed as it must be.
 pub fn read_policy<E: From<Failure>>(
     folder: &Path,
     other: Option<&Path>,
+    party: &Digest,
     read: impl Fn(&Path) -> Result<Option<Vec<u8>>, E>,
 ) -> Result<Policy, E> {
     let own = folder.join(POLICY_FILE);
@@ -60,14 +62,22 @@ pub fn read_policy<E: From<Failure>>(
     let officer = key_of(&officer, &officer_path.display().to_string())?;
     let text = read(path)?.ok_or_else(missing)?;
     let signature = read(&signature_of(path))?;
-    refuse_unsigned(&text, signature.as_deref(), &officer, &name)?;
+    refuse_unsigned(&text, party, signature.as_deref(), &officer, &name)?;
     Ok(parse_policy(&utf8(text, &name)?, &name)?)
 }
 
-/// The signature of `officer` for a policy file with this content.
+/// The signature of `officer` for a policy file with this content, for the party with the identity key `party` alone.
 #[must_use]
-pub fn sign_policy(content: &[u8], officer: &IdentityKey) -> Signature {
-    Signature(officer.sign_statement(POLICY, &Sha256::digest(content).into()))
+pub fn sign_policy(content: &[u8], party: &Digest, officer: &IdentityKey) -> Signature {
+    Signature(officer.sign_statement(POLICY, &signed_digest(content, party)))
+}
+
+/// What is signed: for whom the policy is, then its text.
+fn signed_digest(content: &[u8], party: &Digest) -> [u8; 32] {
+    Sha256::new_with_prefix(party.0)
+        .chain_update(content)
+        .finalize()
+        .into()
 }
 
 /// The public key in a file of 64 hexadecimal digits, which messages call `name`.
@@ -82,6 +92,7 @@ pub fn key_of(content: &[u8], name: &str) -> Result<Digest, Failure> {
 
 fn refuse_unsigned(
     content: &[u8],
+    party: &Digest,
     signature: Option<&[u8]>,
     officer: &Digest,
     name: &str,
@@ -91,17 +102,20 @@ fn refuse_unsigned(
         None => "has no signature",
         Some(Err(_)) => "has a signature that can not be read",
         Some(Ok(signature)) => {
-            let digest = Sha256::digest(content).into();
+            let digest = signed_digest(content, party);
             if is_signed_statement(&officer.0, POLICY, &digest, &signature.0) {
                 return Ok(());
             }
-            "was changed after it was signed, or signed by another officer"
+            "was changed after it was signed, or signed by another officer or for another party"
         }
     };
     Err(Failure::outcome(
         "sprifed::policy::unsigned",
-        format!("`{name}` {found}; the signature of this party's officer, {officer}, is required"),
-        "have the officer run `sprifed study sign-policy` on this file; nothing was spent",
+        format!(
+            "`{name}` {found}; the signature of this party's officer, {officer}, for the party {party} is required"
+        ),
+        "have the officer run `sprifed study sign-policy` on this file with the party.json of this party; nothing was \
+         spent",
     ))
 }
 
@@ -190,11 +204,13 @@ mod tests {
         let other = IdentityKey::from_stored(&[4; 32]);
         let text = whole();
         let public = format!("{}\n", Digest(officer.public()));
-        let good = sign_policy(text.as_bytes(), &officer).to_string();
-        let by_other = sign_policy(text.as_bytes(), &other).to_string();
+        let (north, south) = (Digest([7; 32]), Digest([8; 32]));
+        let good = sign_policy(text.as_bytes(), &north, &officer).to_string();
+        let by_other = sign_policy(text.as_bytes(), &north, &other).to_string();
+        let for_other = sign_policy(text.as_bytes(), &south, &officer).to_string();
         let edited = text.replace("smallest-quorum = 3", "smallest-quorum = 2");
         let read = |text: &str, signature: Option<&str>, path: Option<&str>| {
-            read_policy::<Failure>(Path::new("north"), path.map(Path::new), |path| {
+            read_policy::<Failure>(Path::new("north"), path.map(Path::new), &north, |path| {
                 let name = path.to_string_lossy().into_owned();
                 Ok(match name.as_str() {
                     "north/officer.pub" => Some(public.clone().into_bytes()),
@@ -207,6 +223,7 @@ mod tests {
         for (text, signature, words) in [
             (&text, None, "has no signature"),
             (&text, Some(by_other.as_str()), "another officer"),
+            (&text, Some(for_other.as_str()), "for another party"),
             (&edited, Some(good.as_str()), "was changed"),
             (&text, Some("12"), "can not be read"),
         ] {

@@ -55,18 +55,6 @@ impl PartyRecords {
         })))
     }
 
-    /// No records, of the agreed width: for messages that ask nothing of them.
-    #[must_use]
-    pub fn none(agreement: &Agreement) -> Self {
-        Self(Arc::new(Held {
-            features: Vec::new(),
-            responses: Vec::new(),
-            present: Vec::new(),
-            n_features: agreement.setting.n_features as usize,
-            unit: agreement.plan.unit,
-        }))
-    }
-
     /// One record whose response depends on its first two features; for measurements.
     #[must_use]
     pub fn made_up(party: u32, n_features: u32) -> Self {

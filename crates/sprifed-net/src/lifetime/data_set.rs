@@ -199,7 +199,7 @@ fn elsewhere(table: &Path, ledger: &Path, why: &str) -> StoreError {
             "is accounted for in the ledger of `{}`: {why}",
             ledger.display()
         ),
-        help: "count in that ledger: name its folder with --ledger, or in SPRIFED_LEDGER. Nothing was spent now",
+        help: "count in that ledger: give its folder as the ledger, or set SPRIFED_LEDGER to it. Nothing was spent now",
     }
 }
 

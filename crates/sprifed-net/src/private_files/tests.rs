@@ -58,6 +58,34 @@ fn a_file_that_is_replaced_or_erased_is_overwritten_first() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_secret_that_is_stored_again_is_overwritten_first() {
+    let folder = Folder::new("stored");
+    let path = folder.0.join("party.sealed");
+    store_private(&path, b"the first").expect("created");
+    fs::hard_link(&path, folder.0.join("first")).expect("a second name");
+    store_private(&path, b"the next").expect("replaced");
+    assert_eq!(fs::read(&path).expect("read"), b"the next");
+    assert_eq!(fs::read(folder.0.join("first")).expect("read"), [0; 9]);
+}
+
+#[test]
+fn a_file_is_added_to_at_its_end_and_locked_by_one() {
+    let folder = Folder::new("locked");
+    let path = folder.0.join("journal");
+    for part in [b"one", b"two"] {
+        let mut file = append_private(&path).expect("opened");
+        file.write_all(part).expect("written");
+    }
+    assert_eq!(fs::read(&path).expect("read"), b"onetwo");
+    let held = lock_private(&folder.0.join("lock")).expect("locked");
+    let other = touch_private(&folder.0.join("lock")).expect("opened");
+    other.try_lock().expect_err("held");
+    drop(held);
+    other.try_lock().expect("free");
+}
+
+#[test]
 fn a_private_file_is_whole_alone_and_never_replaced() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../target/sprifed-net")

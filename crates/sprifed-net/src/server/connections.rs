@@ -168,7 +168,9 @@ impl<M: CoordinatorMachine> Visit<M> {
         debug!(client = self.shared.name(place), address = %self.address, "connected");
         seat.is_gone.store(false, Ordering::Relaxed);
         let routes = TowerToHyperService::new(self.routes.clone());
+        let shared = Arc::clone(&self.shared);
         let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+            shared.heard(place);
             request.extensions_mut().insert(Peer { place });
             routes.call(request)
         });

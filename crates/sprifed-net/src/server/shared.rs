@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{Notify, Semaphore};
+use tracing::info;
 
 use crate::error::NetError;
 use crate::keeper::Keeper;
@@ -34,6 +35,9 @@ pub(crate) struct Seat {
     pub(crate) has_left: AtomicBool,
     /// It closed the connection that ended last, or broke off.
     pub(crate) is_gone: AtomicBool,
+    /// It was missing when a phase was closed, and was not heard since. Forgotten when the server starts again: then
+    /// it is waited for once more.
+    is_missing: AtomicBool,
 }
 
 /// What all connections share.
@@ -72,6 +76,7 @@ impl<M: CoordinatorMachine> Shared<M> {
             is_slow: AtomicBool::new(false),
             has_left: AtomicBool::new(false),
             is_gone: AtomicBool::new(false),
+            is_missing: AtomicBool::new(false),
         };
         Self {
             outboxes: Mutex::new(Outboxes::new(n_clients, limits.absence)),
@@ -173,6 +178,26 @@ impl<M: CoordinatorMachine> Shared<M> {
                 outboxes.is_here(place) && (is_open || !seat.is_gone.load(Ordering::Relaxed))
             })
             .collect()
+    }
+
+    /// Notes that a phase was closed without the clients at `places`.
+    pub(super) fn miss(&self, places: &[usize]) {
+        for place in places {
+            self.seats[*place].is_missing.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes a request of the client at `place`. One that was missing is waited for again.
+    pub(super) fn heard(&self, place: usize) {
+        if self.seats[place].is_missing.swap(false, Ordering::Relaxed) {
+            info!(client = self.name(place), "heard again");
+            self.changed.notify_one();
+        }
+    }
+
+    /// Whether the client at `place` was missing when a phase was closed, and was not heard since.
+    pub(crate) fn is_missing(&self, place: usize) -> bool {
+        self.seats[place].is_missing.load(Ordering::Relaxed)
     }
 
     /// The client's name.

@@ -65,6 +65,7 @@ impl Stage {
             patience: Patience {
                 setup: Duration::from_secs(300),
                 per_phase: Duration::from_secs(300),
+                missing: Duration::from_secs(300),
                 farewell: Duration::from_secs(60),
             },
             limits: Limits::default(),

@@ -42,9 +42,9 @@ pub(super) enum Failure {
     /// The lifetime ledger can not be used.
     #[error(transparent)]
     Ledger(#[from] StoreError),
-    /// A folder can not be made.
+    /// A private file or folder can not be written.
     #[error(transparent)]
-    Folder(#[from] NetError),
+    Private(#[from] NetError),
     /// Nothing could be drawn.
     #[error(transparent)]
     Entropy(#[from] NoEntropy),
@@ -89,7 +89,7 @@ impl From<Failure> for PyErr {
                 StudyError::new_err(format!("{words}\n help: {help}"))
             }
             Failure::File { .. }
-            | Failure::Folder(_)
+            | Failure::Private(_)
             | Failure::Ledger(_)
             | Failure::Entropy(_) => PyOSError::new_err(words),
             Failure::Common(common) => Python::attach(|py| raise(py, &common)),

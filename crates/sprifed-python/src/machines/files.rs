@@ -1,7 +1,6 @@
-//! Files that only their owner reads, and files that are whole or as they were before.
+//! What is read from the disk: files, and keys of 64 hexadecimal digits.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::Write as _;
+use std::fs;
 use std::path::Path;
 
 use sprifed_study::Digest;
@@ -34,62 +33,4 @@ pub(super) fn parse_key(what: &str, text: &str) -> Result<Zeroizing<[u8; 32]>, F
     let key = Digest::try_from(text.trim().to_owned())
         .map_err(|_| Failure::unusable(what, "no key", "a key of 64 hexadecimal digits"))?;
     Ok(Zeroizing::new(key.0))
-}
-
-/// Replaces `path` in one step; when this returns, a power cut can not undo it.
-pub(super) fn replace_private(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".unfinished");
-    let unfinished = path.with_file_name(name);
-    let mut file = private()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .open(&unfinished)
-        .map_err(Failure::file("written", &unfinished))?;
-    file.write_all(bytes)
-        .and_then(|()| file.sync_all())
-        .and_then(|()| fs::rename(&unfinished, path))
-        .and_then(|()| sync_folder(path))
-        .map_err(Failure::file("written", path))
-}
-
-/// Opens `path` to be added to, a new one readable by its owner only.
-pub(super) fn open_to_append(path: &Path) -> Result<File, Failure> {
-    private()
-        .append(true)
-        .create(true)
-        .open(path)
-        .map_err(Failure::file("written", path))
-}
-
-/// Waits until no other process works with `folder`; the lock goes with the file.
-pub(super) fn lock(folder: &Path) -> Result<File, Failure> {
-    let path = folder.join("lock");
-    let file = private()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&path)
-        .map_err(Failure::file("opened", &path))?;
-    file.lock().map_err(Failure::file("locked", &path))?;
-    Ok(file)
-}
-
-fn private() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-}
-
-#[cfg(unix)]
-fn sync_folder(path: &Path) -> std::io::Result<()> {
-    path.parent()
-        .map_or(Ok(()), |folder| File::open(folder)?.sync_all())
-}
-
-#[cfg(not(unix))]
-fn sync_folder(_: &Path) -> std::io::Result<()> {
-    Ok(())
 }

@@ -7,11 +7,12 @@ use std::io::Write as _;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use sprifed_net::append_private;
 use sprifed_secure_sum::ClientId;
 use sprifed_study::{Digest, StudyCoordinator};
 
 use super::failure::Failure;
-use super::files::{open_to_append, read_if_there};
+use super::files::read_if_there;
 
 /// One input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +43,7 @@ impl Journal {
     /// Opens or begins the journal and brings `study` where it was.
     pub(super) fn open(path: &Path, study: &mut StudyCoordinator) -> Result<Self, Failure> {
         let mut journal = Self {
-            file: open_to_append(path)?,
+            file: append_private(path)?,
             path: path.to_owned(),
         };
         if journal.file.try_lock().is_err() {

@@ -1,30 +1,29 @@
 //! A party that is woken for each errand: it opens its sealed state, answers, and seals it again
 //! before the answer leaves.
 //!
-//! The order of things is the point: invitation, signature, policy and lifetime ledger come before
-//! the table, and the table is opened only for an errand that asks something.
+//! The order of things is the point: invitation, signature, policy, lifetime ledger and the charge come before the
+//! table. It is opened for a sum whose charge is sealed, and never for another order.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sprifed_fit::{DataTerms, Invitation, PartyRecords, PublicParty, read_policy};
+use sprifed_fit::{DataTerms, Invitation, PartyTable, PublicParty, read_policy};
 use sprifed_net::{
-    Cost, LedgerPlace, LifetimeLedger, LifetimeLine, begun_mark, create_private_folder, folder_name,
+    Cost, LedgerPlace, LifetimeLedger, LifetimeLine, begun_mark, create_private_folder,
+    folder_name, lock_private, put_private,
 };
 use sprifed_noise::Provenance;
 use sprifed_secure_sum::{ClientId, IdentityKey};
 use sprifed_study::{
-    Agreed, Agreement, CannotJoin, Declined, Digest, JournalLine, Order, PartyEffect, PartyKey,
-    PartyReceipt, Report, StudyParty,
+    Agreed, Digest, JournalLine, Order, PartyEffect, PartyKey, PartyReceipt, Report, StudyParty,
 };
-use sprifed_tables::read_table;
 use zeroize::Zeroizing;
 
 use super::envelope::{Answer, Errand, Unchecked, VERSION, seal};
 use super::failure::Failure;
-use super::files::{lock, parse_key, read, read_if_there, read_key, replace_private};
+use super::files::{parse_key, read, read_if_there, read_key};
 use super::sealed_state::{PartyState, Seal};
 use crate::entropy::fresh_bits;
 
@@ -68,19 +67,31 @@ impl PartyMachine {
     }
 
     /// Answers an errand that reached `node`. Everything that must be remembered is on the disk then.
+    ///
+    /// A table that can not be used is an answer too. The reason goes to the log `sprifed` of Python and not to the
+    /// coordinator, as it may repeat cells.
     fn answer<'py>(
         &self,
         py: Python<'py>,
         errand: &[u8],
         node: u64,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let answer = py.detach(|| self.take(errand, node))?;
+        let (answer, problem) = py.detach(|| self.take(errand, node))?;
+        if let Some(problem) = problem {
+            // The answer does not depend on the log.
+            let _ = log(py, &problem);
+        }
         Ok(PyBytes::new(py, &answer))
     }
 }
 
 impl PartyMachine {
-    fn take(&self, errand: &[u8], node: u64) -> Result<Vec<u8>, Failure> {
+    /// The answer, and why the table can not be used if it was opened.
+    fn take(
+        &self,
+        errand: &[u8],
+        node: u64,
+    ) -> Result<(Vec<u8>, Option<sprifed_fit::Failure>), Failure> {
         let secret = read_key(&self.identity.join("identity.key"))?;
         let identity = IdentityKey::from_stored(&secret);
         let errand = Unchecked::<Errand>::read(errand)?;
@@ -111,9 +122,10 @@ impl PartyMachine {
         let Some(me) = agreed.place_of(&public) else {
             let words = format!("the study does not invite the identity {public}");
             answer.refusals.push(words);
-            return Ok(seal(&answer, &identity));
+            return Ok((seal(&answer, &identity), None));
         };
         check_address(&errand, &agreed, node, me)?;
+        let table = PartyTable::new(&self.data, &agreed, me);
         // It stays open until the study is in it, so that no other study is checked in between.
         let place = self.place(&identity);
         let mut ledger = place.open_for(&self.homes())?;
@@ -126,12 +138,13 @@ impl PartyMachine {
             Ok(is_known) => {
                 // Not before: strangers must not fill the disk.
                 create_private_folder(&folder)?;
-                let _only_one = lock(&folder)?;
+                let _only_one = lock_private(&folder.join("lock"))?;
                 if let Some(sent) = is_new {
-                    replace_private(&document, &sent)?;
+                    put_private(&document, &sent)?;
                 }
                 let visit = Visit {
                     machine: self,
+                    table: &table,
                     seal: Seal::of(&folder, self.sealing_key(&secret), &study),
                     agreed: &agreed,
                     me,
@@ -145,7 +158,7 @@ impl PartyMachine {
                     ledger.reserve(&LifetimeLine::of(&agreed).over(bound.data))?;
                 }
                 // From here on something may be sent; a search for lost studies sees it without a key.
-                replace_private(&begun_mark(&folder), b"")?;
+                put_private(&begun_mark(&folder), b"")?;
                 let answered = ledger.answered(&study.to_string())?;
                 drop(ledger);
                 let receipt = visit.carry_out(&errand, answered, &mut answer)?;
@@ -154,14 +167,14 @@ impl PartyMachine {
                 let sealed = visit.seal.open()?.map_or(0, |state| state.number);
                 ledger.count(&study.to_string(), sealed)?;
                 if let Some(receipt) = receipt {
-                    replace_private(&folder.join("receipt.json"), &receipt.to_json())?;
+                    put_private(&folder.join("receipt.json"), &receipt.to_json())?;
                     let delta = receipt.study.receipt.guarantee.delta;
                     let cost = Cost::charged(receipt.statement.ledger.spent, delta);
                     ledger.settle(&study.to_string(), cost)?;
                 }
             }
         }
-        Ok(seal(&answer, &identity))
+        Ok((seal(&answer, &identity), table.problem().cloned()))
     }
 
     fn sealing_key<'a>(&'a self, secret: &'a Zeroizing<[u8; 32]>) -> &'a [u8; 32] {
@@ -201,9 +214,9 @@ impl PartyMachine {
             let words = "its identity was made from a seed for rehearsals, and the study is none";
             return Ok(Err(words.to_owned()));
         }
-        let policy = read_policy(&self.identity, None, read_if_there)?;
         let columns = DataTerms::of(&agreed.agreement().data)?.columns()?;
         let own = seat.map_or(agreed.agreement().coordinator, |seat| seat.identity);
+        let policy = read_policy(&self.identity, None, &own, read_if_there)?;
         let admission = match ledger.admit(&policy, agreed, own, &columns)? {
             Ok(admission) => admission,
             Err(forbidden) => return Ok(Err(forbidden.to_string())),
@@ -239,6 +252,7 @@ fn check_address(errand: &Errand, agreed: &Agreed, node: u64, me: ClientId) -> R
 /// One errand of a party that takes part.
 struct Visit<'a> {
     machine: &'a PartyMachine,
+    table: &'a PartyTable,
     seal: Seal,
     agreed: &'a Arc<Agreed>,
     me: ClientId,
@@ -273,7 +287,7 @@ impl Visit<'_> {
             return Err(Failure::Refused(words));
         }
         state.number = errand.number;
-        let (mut party, told) = match self.rebuild(errand, &mut state)? {
+        let (mut party, told) = match self.rebuild(&mut state)? {
             Ok(rebuilt) => rebuilt,
             Err(reason) => {
                 // It takes no part, but follows what is released, so that it can check the receipt.
@@ -297,7 +311,7 @@ impl Visit<'_> {
             }
             while let Some(effect) = party.poll() {
                 match effect {
-                    // The charge is sealed before the records are read for it.
+                    // The charge is sealed before the table is opened for it.
                     PartyEffect::Persist(line) => {
                         state.persist(line);
                         self.seal.close(&state)?;
@@ -345,35 +359,23 @@ impl Visit<'_> {
     )]
     fn rebuild(
         &self,
-        errand: &Errand,
         state: &mut PartyState,
-    ) -> Result<Result<(StudyParty<PartyRecords>, Vec<Vec<Vec<u8>>>), String>, Failure> {
+    ) -> Result<Result<(StudyParty<PartyTable>, Vec<Vec<Vec<u8>>>), String>, Failure> {
         let key = match self.key(state) {
             Ok(key) => key,
             Err(reason) => return Ok(Err(reason)),
-        };
-        let agreement = self.agreed.agreement();
-        let asks = |order: &Vec<u8>| matches!(Order::decode(order), Ok(Order::Ask { .. }));
-        let records = if errand.orders.iter().any(asks) {
-            read_records(&self.machine.data, agreement)?
-        } else {
-            PartyRecords::none(agreement)
         };
         let joined = StudyParty::join(
             Arc::clone(self.agreed),
             self.me,
             self.identity.clone(),
             key,
-            records,
+            self.table.clone(),
             &state.journal,
             SOFTWARE,
         );
         let mut party = match joined {
             Ok(party) => party,
-            // The coordinator hears nothing that was read off the table.
-            Err(CannotJoin::Declined(
-                Declined::TooManyUnits { .. } | Declined::OtherFeatures { .. },
-            )) => return Ok(Err("its table is not what was agreed on".to_owned())),
             Err(declined) => return Ok(Err(declined.to_string())),
         };
         let mut lines = Vec::new();
@@ -429,7 +431,7 @@ fn repeat(errand: &Errand, state: &PartyState, told: Vec<Vec<Vec<u8>>>, answer: 
 }
 
 /// What a machine that is rebuilt sends; what it persists was persisted before.
-fn sends(party: &mut StudyParty<PartyRecords>, lines: &mut Vec<JournalLine>) -> Vec<Vec<u8>> {
+fn sends(party: &mut StudyParty<PartyTable>, lines: &mut Vec<JournalLine>) -> Vec<Vec<u8>> {
     let mut reports = Vec::new();
     while let Some(effect) = party.poll() {
         match effect {
@@ -446,12 +448,17 @@ fn open_invitation(bytes: &[u8]) -> Result<Agreed, Failure> {
     Ok(agreed)
 }
 
-/// Reads a table as `agreement` says.
-pub(super) fn read_records(path: &Path, agreement: &Agreement) -> Result<PartyRecords, Failure> {
-    let terms = DataTerms::of(&agreement.data)?;
-    let table = read_table(path, &terms.schema()?).map_err(sprifed_fit::Failure::from)?;
-    let name = path.display().to_string();
-    Ok(PartyRecords::of(&table, &name, agreement)?)
+/// Says in the log of this node why the table can not be used.
+fn log(py: Python<'_>, problem: &sprifed_fit::Failure) -> PyResult<()> {
+    let words = format!(
+        "the table can not be used: {}. The sum is charged all the same. The coordinator is told only that this party \
+         takes no part",
+        problem.message
+    );
+    let log = py
+        .import("logging")?
+        .call_method1("getLogger", ("sprifed",))?;
+    log.call_method1("error", ("%s", words)).map(drop)
 }
 
 /// The name and version of this program in receipts.

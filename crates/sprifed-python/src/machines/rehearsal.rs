@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use sprifed_fit::{Invitation, PartyRecords};
+use sprifed_fit::{Invitation, PartyRecords, PartyTable};
 use sprifed_noise::Provenance;
 use sprifed_secure_sum::{ClientId, Phase};
 use sprifed_study::{Embedded, PartyKey};
@@ -12,7 +12,6 @@ use sprifed_study::{Embedded, PartyKey};
 use super::coordinator::phase_name;
 use super::failure::Failure;
 use super::files::read;
-use super::party::read_records;
 
 /// A party that is gone from a phase of a sum on: the party, the sum and the phase.
 type Departure = (u32, u32, String);
@@ -59,8 +58,12 @@ fn run(
             "one table for each party",
         ));
     }
-    let records = data.iter().map(|path| read_records(path, agreement));
-    let records: Vec<PartyRecords> = records.collect::<Result<_, _>>()?;
+    let tables = (0..).map(ClientId).zip(data);
+    let records = tables.map(|(party, path)| {
+        let table = PartyTable::new(path, &agreed, party);
+        Ok(table.read()?.0.clone())
+    });
+    let records: Vec<PartyRecords> = records.collect::<Result<_, Failure>>()?;
     let attends = |phase: Phase, sum: u32, id: ClientId| {
         let is_gone = |(party, from_sum, from): &Departure| {
             let from = (*from_sum, place(from));

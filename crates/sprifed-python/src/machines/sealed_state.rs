@@ -10,12 +10,13 @@ use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+use sprifed_net::store_private;
 use sprifed_secure_sum::Notice;
 use sprifed_study::{Digest, JournalLine, Order};
 use zeroize::{Zeroize as _, Zeroizing};
 
 use super::failure::Failure;
-use super::files::{read_if_there, replace_private};
+use super::files::read_if_there;
 use crate::entropy::fresh_bits;
 
 /// The first byte of a sealed file.
@@ -139,7 +140,7 @@ impl Seal {
             .map_err(|_| damaged())
     }
 
-    /// Stores the state; when this returns, a power cut can not undo it.
+    /// Stores the state and overwrites the former one; when this returns, a power cut can not undo it.
     pub(super) fn close(&self, state: &PartyState) -> Result<(), Failure> {
         // Numbers and lists: there is nothing that could not be written.
         let plain = Zeroizing::new(postcard::to_allocvec(state).unwrap_or_default());
@@ -152,7 +153,8 @@ impl Seal {
         let sealed = self.cipher().encrypt(&XNonce::from(nonce), payload);
         let sealed = sealed
             .map_err(|_| Failure::Refused("the state is too large to be sealed".to_owned()))?;
-        replace_private(&self.path, &[&[VERSION][..], &nonce, &sealed].concat())
+        let sealed = [&[VERSION][..], &nonce, &sealed].concat();
+        Ok(store_private(&self.path, &sealed)?)
     }
 
     fn cipher(&self) -> XChaCha20Poly1305 {

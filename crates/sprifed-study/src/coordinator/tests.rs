@@ -257,6 +257,35 @@ fn a_party_that_declines_is_not_waited_for() {
 }
 
 #[test]
+fn a_party_that_declined_is_not_asked_again() {
+    let study = agreed(small());
+    let world = TestWorld::new(200, 30);
+    let mut line = Line::new(&study, &world);
+    let identity = PartyKey::simulated(5, 0).of_member(1).identity();
+    let bytes = Report::declined(&identity, &study, ClientId(1), "no").encode();
+    let asked = |line: &Line<'_>| {
+        let to_it = line.told.iter().filter(|(to, _)| *to == ClientId(1));
+        let orders = to_it.map(|(_, bytes)| Order::decode(bytes));
+        orders
+            .filter(|order| matches!(order, Ok(Order::Ask { .. })))
+            .count()
+    };
+    let mut before = 0;
+    line.run(|line, _| {
+        if asked(line) > 0 && line.coordinator.declined().is_empty() {
+            assert_eq!(line.coordinator.receive(ClientId(1), &bytes), Ok(()));
+            before = asked(line);
+        }
+        // It comes back in every phase, as after a failure.
+        line.coordinator.returned(ClientId(1));
+        line.drain_coordinator();
+    });
+    assert!(before > 0);
+    assert_eq!(asked(&line), before);
+    assert!(line.receipt().receipt.fit.is_some());
+}
+
+#[test]
 fn rubbish_is_refused_names_its_sender_and_changes_nothing() {
     let study = agreed(small());
     let world = TestWorld::new(200, 30);

@@ -2,12 +2,13 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use sprifed_query::Record;
+use sprifed_query::{Record, RecordSource};
 use sprifed_recovery::CertifiedProcedure;
 
 use super::*;
 use crate::agreement::tests::{TestStudy, agreed};
 use crate::coordinator::StudyCoordinator;
+use crate::record_store::Unopened;
 use crate::test_line::{Line, SOFTWARE};
 use crate::test_world::TestWorld;
 
@@ -33,6 +34,26 @@ impl RecordSource for Watched<'_> {
     }
 }
 
+/// Closed records that count how often they are opened; without records that fails.
+#[derive(Debug)]
+struct Closed<'a> {
+    records: Option<Watched<'a>>,
+    tries: &'a AtomicUsize,
+}
+
+impl<'a> RecordStore for Closed<'a> {
+    type Records = Watched<'a>;
+
+    fn opened(&self) -> Option<&Watched<'a>> {
+        None
+    }
+
+    fn open(&self) -> Result<&Watched<'a>, Unopened> {
+        self.tries.fetch_add(1, Ordering::SeqCst);
+        self.records.as_ref().ok_or(Unopened)
+    }
+}
+
 fn study() -> Arc<Agreed> {
     agreed(TestStudy {
         parties: 5,
@@ -44,14 +65,14 @@ fn study() -> Arc<Agreed> {
 }
 
 /// Party 0 on its own, with the study of `line` around it.
-struct Alone<'a> {
-    party: StudyParty<Watched<'a>>,
+struct Alone<R> {
+    party: StudyParty<R>,
     journal: Vec<JournalLine>,
     sent: Vec<Vec<u8>>,
 }
 
-impl<'a> Alone<'a> {
-    fn join(study: &Arc<Agreed>, records: Watched<'a>, journal: &[JournalLine]) -> Self {
+impl<R: RecordStore> Alone<R> {
+    fn join(study: &Arc<Agreed>, records: R, journal: &[JournalLine]) -> Self {
         let key = PartyKey::simulated(5, 0).of_member(0);
         let (agreed, identity) = (Arc::clone(study), key.identity());
         let party = StudyParty::join(
@@ -152,6 +173,82 @@ fn records_are_read_only_after_the_charge_for_them_was_persisted() {
         }
     }
     assert_eq!(n_charged, study.n_steps());
+}
+
+#[test]
+fn records_are_opened_for_a_charged_sum_and_for_nothing_else() {
+    let (study, world) = (study(), TestWorld::new(200, 30));
+    let (orders, _) = orders_of_a_study(&study, &world);
+    let (reads, tries) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let records = Some(Watched {
+        world: &world,
+        reads: &reads,
+    });
+    let closed = Closed {
+        records,
+        tries: &tries,
+    };
+    let mut alone = Alone::join(&study, closed, &[]);
+    for order in &orders {
+        let before = tries.load(Ordering::SeqCst);
+        let is_ask = matches!(order, Order::Ask { .. });
+        if let Order::Ask { sum, question, .. } = *order {
+            let transcript = Digest([9; 32]);
+            let lie = Order::Ask {
+                sum,
+                transcript,
+                question,
+            };
+            alone.tell(&lie.encode()).expect_err("another transcript");
+            assert_eq!(tries.load(Ordering::SeqCst), before, "{lie:?}");
+        }
+        alone.party.receive(&order.encode()).expect("as it was");
+        while let Some(effect) = alone.party.poll() {
+            if matches!(effect, PartyEffect::Persist(JournalLine::Charged { .. })) {
+                assert_eq!(tries.load(Ordering::SeqCst), before, "before the charge");
+            }
+        }
+        let opened = tries.load(Ordering::SeqCst) - before;
+        assert_eq!(opened, usize::from(is_ask), "{order:?}");
+    }
+}
+
+#[test]
+fn records_that_can_not_be_used_leave_the_charge_and_the_same_words() {
+    let (study, world, wide) = (study(), TestWorld::new(200, 30), TestWorld::new(200, 31));
+    let (orders, _) = orders_of_a_study(&study, &world);
+    let ask = asks(&orders)[0];
+    let (reads, tries) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let reads = &reads;
+    for records in [
+        None,
+        Some(Watched {
+            world: &wide,
+            reads,
+        }),
+    ] {
+        let closed = Closed {
+            records,
+            tries: &tries,
+        };
+        let mut alone = Alone::join(&study, closed, &[]);
+        for order in &orders[..=ask] {
+            alone.tell(&order.encode()).expect("as it was");
+        }
+        let last = Report::decode(alone.sent.last().expect("a report"));
+        let Ok(Report::Declined { reason, .. }) = last else {
+            panic!("{last:?}");
+        };
+        assert_eq!(reason, Unopened.to_string());
+        let last = alone.journal.last();
+        assert!(
+            matches!(last, Some(JournalLine::Charged { sum: 0, .. })),
+            "{last:?}"
+        );
+        assert!(alone.party.ledger().spent().is_some());
+        assert!(alone.uploads().is_empty());
+    }
+    assert_eq!(reads.load(Ordering::SeqCst), 0);
 }
 
 #[test]
@@ -291,7 +388,7 @@ fn a_party_whose_journal_was_put_back_sends_the_same_bytes_or_says_nothing_under
     other
         .tell(&order.encode())
         .expect("a sum of another transcript");
-    let packed = |alone: &Alone<'_>| {
+    let packed = |alone: &Alone<Watched<'_>>| {
         let Ok(Report::Message(message)) = Report::decode(alone.uploads()[1]) else {
             panic!("not a message");
         };

@@ -21,8 +21,7 @@ impl Receipt {
     /// Returns whose records each released sum holds, in the order of the plan.
     ///
     /// A sum that was abandoned was not opened. It holds no records and is not in the list.
-    #[must_use]
-    pub fn sum_contents(&self) -> Vec<SumContents> {
+    pub(super) fn sum_contents(&self) -> Vec<SumContents> {
         let mut contents: Vec<SumContents> = Vec::new();
         for record in &self.sums {
             let Outcome::Unmasked { survivors, .. } = &record.outcome else {
@@ -52,8 +51,7 @@ impl Receipt {
     }
 
     /// Returns how many sums were abandoned before they were opened.
-    #[must_use]
-    pub fn n_abandoned(&self) -> usize {
+    pub(super) fn n_abandoned(&self) -> usize {
         let abandoned = |outcome: &Outcome| matches!(outcome, Outcome::Abandoned { .. });
         let sums = self.sums.iter();
         sums.filter(|record| abandoned(&record.outcome)).count()

@@ -7,8 +7,8 @@ use sprifed_privacy::{Decision, Ledger};
 use sprifed_secure_sum::is_signed_statement;
 
 use super::{
-    Guarantee, Outcome, PartyReceipt, RECEIPT, Receipt, STATEMENT, SignedReceipt, covers,
-    digest_of, line_of, realised_noise, same_fit,
+    Guarantee, Outcome, PartyReceipt, RECEIPT, Receipt, STATEMENT, SignedReceipt, SumContents,
+    covers, digest_of, line_of, realised_noise, same_fit,
 };
 use crate::agreement::Agreed;
 use crate::derivation::Derivation;
@@ -42,6 +42,10 @@ pub struct Verified {
     pub signed_by: Vec<String>,
     /// Names of the parties that did not.
     pub not_signed_by: Vec<String>,
+    /// Whose records the released sums hold, in the order of the plan.
+    pub records_in_sums: Vec<SumContents>,
+    /// How many sums were abandoned before they were opened.
+    pub abandoned_sums: usize,
 }
 
 impl Verified {
@@ -120,6 +124,8 @@ impl SignedReceipt {
             guarantee,
             signed_by,
             not_signed_by,
+            records_in_sums: receipt.sum_contents(),
+            abandoned_sums: receipt.n_abandoned(),
         })
     }
 

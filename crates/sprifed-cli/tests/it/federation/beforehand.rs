@@ -55,6 +55,39 @@ fn a_study_is_made_whole_or_not_at_all() {
 }
 
 #[test]
+fn a_study_with_simulated_noise_promises_nothing() {
+    let stage = Stage::new("promises", Kind::default());
+    let parties = ["p0", "p1", "p2"];
+    let made = succeed(&mut init(&stage, parties, "localhost:1")).stdout;
+    let status = succeed(sprifed().args(["study", "status"]).arg(stage.study())).stdout;
+    let mut shown = sprifed();
+    shown
+        .args(["study", "status"])
+        .arg(stage.study())
+        .arg("--json");
+    let shown: Value = serde_json::from_slice(&succeed(&mut shown).stdout).unwrap();
+    let guarantee = shown["guarantee"].as_str().unwrap().to_owned();
+    for words in [made, status, guarantee.into_bytes()] {
+        let words = String::from_utf8(words).unwrap();
+        assert!(words.contains("NOT PRIVATE: "), "{words}");
+        assert!(words.contains("protects no record"), "{words}");
+        for promise in ["holds towards", "-DP for each"] {
+            assert!(!words.contains(promise), "{words}");
+        }
+    }
+    // The same study with secret noise says whom its guarantee holds against.
+    let kind = Kind {
+        simulated: false,
+        ..Kind::default()
+    };
+    let stage = Stage::new("promises-kept", kind);
+    let made = succeed(&mut stage.init_command("again")).stdout;
+    let words = String::from_utf8(made).unwrap();
+    assert!(words.contains("-DP for each record"), "{words}");
+    assert!(!words.contains("NOT PRIVATE"), "{words}");
+}
+
+#[test]
 fn a_delta_that_the_protocol_uses_up_is_refused_with_the_least() {
     let stage = Stage::new("delta", Kind::default());
     let mut init = init(&stage, ["p0", "p1", "p2"], "localhost:1");

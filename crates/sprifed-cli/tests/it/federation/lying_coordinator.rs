@@ -227,6 +227,7 @@ pub(crate) fn serve(stage: &Stage, lie: impl Lie) -> Serving {
             setup: Duration::from_secs(120),
             per_phase: Duration::from_secs(u64::from(stage.kind.patience)),
             farewell: Duration::from_secs(u64::from(stage.kind.stay)),
+            ..Patience::default()
         },
         limits: Limits {
             largest_message: agreed.largest_message(),

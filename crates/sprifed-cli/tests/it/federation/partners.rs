@@ -189,6 +189,7 @@ fn with_an_officer_only_the_signed_policy_counts() {
     let sign = |officer: &str| {
         let mut sign = sprifed();
         sign.args(["study", "sign-policy"]).arg(&policy);
+        sign.arg("--party").arg(home.join("party.json"));
         succeed(sign.arg("--officer").arg(stage.folder.join(officer)));
     };
     let checked = |code, words: &str| {
@@ -235,7 +236,45 @@ fn with_an_officer_only_the_signed_policy_counts() {
     let mut sign = sprifed();
     sign.args(["study", "sign-policy"])
         .arg(north.join("policy.toml"));
+    sign.arg("--party").arg(north.join("party.json"));
     succeed(sign.arg("--officer").arg(&officer));
+}
+
+#[test]
+fn a_policy_that_was_signed_for_another_party_does_not_count() {
+    let stage = Stage::new("officer-of-two", small());
+    let officer = stage.folder.join("dpo");
+    succeed(sprifed().args(["study", "officer"]).arg(&officer));
+    // One text that would suit both of them.
+    let text = fs::read_to_string(stage.party(0).join("policy.toml")).unwrap();
+    let text = format!("{text}own = {}\n", stage.key_of(0));
+    for party in [0, 1] {
+        let home = stage.party(party);
+        fs::copy(officer.join("officer.pub"), home.join("officer.pub")).unwrap();
+        fs::write(home.join("policy.toml"), &text).unwrap();
+    }
+    let signature = |party| stage.party(party).join("policy.toml.sig");
+    let sign = |party: u32| {
+        let mut sign = sprifed();
+        sign.args(["study", "sign-policy"])
+            .arg(stage.party(party).join("policy.toml"));
+        sign.arg("--officer").arg(&officer);
+        sign.arg("--party")
+            .arg(stage.party(party).join("party.json"));
+        succeed(&mut sign);
+    };
+    sign(0);
+    succeed(stage.join(0).arg("--check"));
+    fs::copy(signature(0), signature(1)).unwrap();
+    let said = refused(stage.join(1).arg("--check"), 1);
+    assert!(said.contains("for another party"), "{said}");
+    let own = stage.key_of(1);
+    assert!(said.contains(own.as_str().unwrap()), "{said}");
+    let said = refused(&mut stage.join(1), 1);
+    assert!(said.contains("for another party"), "{said}");
+    assert!(!stage.party(1).join("ledger.sqlite").exists());
+    sign(1);
+    succeed(stage.join(1).arg("--check"));
 }
 
 #[test]

@@ -64,15 +64,29 @@ fn three_parties_with_many_records_get_what_one_process_gets() {
             .arg(&model)
             .arg(stage.table(0))
             .arg("--json")
-            .args(["--score", "y"]),
+            .args(["--score", "y", "--not-private"]),
     );
-    succeed(
-        sprifed()
-            .arg("verify")
-            .arg(&path)
-            .arg("--model")
-            .arg(&model),
-    );
+    let checked = |options: &[&std::ffi::OsStr]| {
+        let mut command = sprifed();
+        command.arg("verify").arg(&path).args(options);
+        let words = String::from_utf8(succeed(&mut command).stdout).unwrap();
+        let answer = succeed(command.arg("--json")).stdout;
+        (words, serde_json::from_slice::<Value>(&answer).unwrap())
+    };
+    let (words, answer) = checked(&[]);
+    assert!(words.contains("NO MODEL FILE WAS CHECKED"), "{words}");
+    assert_eq!(answer["model_checked"], false);
+    let (words, answer) = checked(&["--model".as_ref(), model.as_ref()]);
+    assert!(words.contains("is the model of this receipt"), "{words}");
+    assert!(!words.contains("NO MODEL FILE"), "{words}");
+    assert_eq!(answer["model_checked"], true);
+    let n_sums = receipt["receipt"]["sums"].as_array().unwrap().len();
+    let all = format!("\nrecords in the sums: all 3 parties in sums 1-{n_sums}\n");
+    assert!(words.contains(&all), "{words}");
+    let contained = serde_json::json!([{
+        "first_sum": 1, "last_sum": n_sums, "parties": ["p0", "p1", "p2"], "without": [],
+    }]);
+    assert_eq!(answer["records_in_sums"], contained);
     let mut edited: Value = serde_json::from_slice(&std::fs::read(&model).unwrap()).unwrap();
     edited["intercept"] = (edited["intercept"].as_f64().unwrap() + 1.0).into();
     let other = stage.folder.join("edited-model.json");

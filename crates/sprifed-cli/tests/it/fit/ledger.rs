@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::table::Folder;
+use super::table::{Folder, csv};
 use crate::command::{Ended, answer, run};
 
 fn fit(folder: &Folder, options: &str) -> Ended {
@@ -79,6 +79,27 @@ fn a_table_with_a_ledger_is_not_fitted_past_it() {
     let ended = fit(&folder, "--epsilon 2 --simulate-noise 1");
     assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
     assert_eq!(shown(&folder)["lines"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_model_is_not_evaluated_on_another_table_with_a_ledger() {
+    let folder = Folder::new("ledger_evaluate");
+    let place = folder.path("ledger");
+    folder.write("other.csv", &folder.read("data.csv"));
+    let ended = fit(&folder, &format!("--epsilon 2 --ledger {place}"));
+    assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
+    let model = folder.read("model.json");
+    folder.write("new.csv", &csv(3000, 2));
+    let options = format!(
+        "--sparsity 3 --epsilon 2 --force --evaluate {}",
+        folder.path("other.csv")
+    );
+    let ended = folder.fit_file("new.csv", &options);
+    assert_eq!(ended.exit_code, 2, "{}", ended.stderr);
+    for words in ["--evaluate", "is accounted for", "nothing was spent"] {
+        assert!(ended.stderr.contains(words), "{}", ended.stderr);
+    }
+    assert_eq!(folder.read("model.json"), model, "nothing was released");
 }
 
 #[test]

@@ -51,19 +51,11 @@ fn a_model_never_replaces_the_table_it_is_made_from() {
 }
 
 #[test]
-fn a_model_is_verified_and_an_edited_one_is_refused() {
+fn the_guarantee_of_a_model_is_computed_again_and_an_edited_one_is_refused() {
     let folder = Folder::new("verified");
     let ended = folder.fit(SIMPLE);
     assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
     let path = folder.path("model.json");
-    let verified = run(["verify", &path]);
-    assert_eq!(verified.exit_code, 0, "{}", verified.stderr);
-    assert!(verified.stdout.contains("VERIFIED"), "{}", verified.stdout);
-    assert!(
-        verified.stdout.contains("nobody has signed it"),
-        "{}",
-        verified.stdout
-    );
     let mut model = folder.json("model.json");
     let epsilon = model["guarantee"]["epsilon"].as_f64().unwrap();
     model["guarantee"]["epsilon"] = (epsilon / 2.0).into();
@@ -72,4 +64,33 @@ fn a_model_is_verified_and_an_edited_one_is_refused() {
     assert_eq!(refused.exit_code, 1, "{}", refused.stderr);
     let named = run(["verify", &path, "--model", &path]);
     assert_ne!(named.exit_code, 0);
+}
+
+#[test]
+fn a_model_is_not_called_verified_because_its_coefficients_can_be_edited() {
+    let folder = Folder::new("unsigned");
+    let ended = folder.fit(SIMPLE);
+    assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
+    let mut model = folder.json("model.json");
+    model["features"][0]["coefficient"] = 1234.5.into();
+    folder.write("edited.json", &model.to_string());
+    for name in ["model.json", "edited.json"] {
+        let path = folder.path(name);
+        let checked = run(["verify", &path]);
+        assert_eq!(checked.exit_code, 0, "{}", checked.stderr);
+        let said = &checked.stdout;
+        assert!(!said.contains("VERIFIED"), "{said}");
+        for words in [
+            "CONSISTENT: ",
+            "not signed",
+            "coefficients were NOT CHECKED",
+        ] {
+            assert!(said.contains(words), "{said}");
+        }
+        let answer = run(["verify", &path, "--json"]).json();
+        assert_eq!(answer["verified"], false);
+        assert_eq!(answer["consistent"], true);
+        assert_eq!(answer["signed"], false);
+        assert_eq!(answer["model_checked"], false);
+    }
 }

@@ -1,0 +1,110 @@
+//! A party's table on its disk, read when its records are first asked for.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use sprifed_query::RecordSource as _;
+use sprifed_secure_sum::ClientId;
+use sprifed_study::{Agreed, RecordStore, Unopened};
+use sprifed_tables::{LoadCounts, read_table};
+
+use super::records::PartyRecords;
+use super::terms::DataTerms;
+use crate::failure::Failure;
+
+/// The table of one party of one study. It is read at most once, for every machine that is made of it.
+#[derive(Clone, Debug)]
+pub struct PartyTable(Arc<OnDisk>);
+
+#[derive(Debug)]
+struct OnDisk {
+    path: PathBuf,
+    agreed: Arc<Agreed>,
+    me: ClientId,
+    /// What was read, or why it could not be.
+    content: OnceLock<Result<Content, Failure>>,
+}
+
+#[derive(Debug)]
+struct Content {
+    records: PartyRecords,
+    counts: LoadCounts,
+}
+
+impl PartyTable {
+    /// The table at `path` as the party `me` of `agreed` reads it; it is not opened yet.
+    #[must_use]
+    pub fn new(path: &Path, agreed: &Arc<Agreed>, me: ClientId) -> Self {
+        Self(Arc::new(OnDisk {
+            path: path.to_owned(),
+            agreed: Arc::clone(agreed),
+            me,
+            content: OnceLock::new(),
+        }))
+    }
+
+    /// The records and what happened to them on their way in; reads the table unless it was read before.
+    ///
+    /// # Errors
+    /// When it can not be read, or is not what was agreed on.
+    pub fn read(&self) -> Result<(&PartyRecords, LoadCounts), Failure> {
+        let content = self.0.content.get_or_init(|| self.0.read());
+        let content = content.as_ref().map_err(Clone::clone)?;
+        Ok((&content.records, content.counts))
+    }
+
+    /// Why the table can not be used, if it was opened. It is for the party itself: it may repeat what the table says.
+    #[must_use]
+    pub fn problem(&self) -> Option<&Failure> {
+        self.0.content.get()?.as_ref().err()
+    }
+}
+
+impl OnDisk {
+    fn read(&self) -> Result<Content, Failure> {
+        let agreement = self.agreed.agreement();
+        let terms = DataTerms::of(&agreement.data)?;
+        let table = read_table(&self.path, &terms.schema()?)?;
+        let name = self.path.display().to_string();
+        let records = PartyRecords::of(&table, &name, agreement)?;
+        let seat = agreement.parties.get(self.me.0 as usize);
+        let (found, most) = (records.n_units(), seat.map_or(0, |seat| seat.units));
+        if found > most as usize {
+            return Err(Failure::usage(
+                "sprifed::study::too-many-records",
+                format!(
+                    "`{name}` has {found} privacy units, but the study allows this party at most {most}"
+                ),
+                "leave records out by a rule that does not look at them, or ask for another study; nothing was spent",
+            ));
+        }
+        let (found, required) = (records.n_features(), agreement.setting.n_features);
+        if found != required as usize {
+            return Err(Failure::usage(
+                "sprifed::study::other-features",
+                format!("the study names {found} columns, but is about {required}"),
+                "ask the coordinator for a study that agrees with itself; nothing was spent",
+            ));
+        }
+        Ok(Content {
+            records,
+            counts: *table.counts(),
+        })
+    }
+}
+
+impl RecordStore for PartyTable {
+    type Records = PartyRecords;
+
+    fn opened(&self) -> Option<&PartyRecords> {
+        let content = self.0.content.get()?.as_ref().ok()?;
+        Some(&content.records)
+    }
+
+    fn open(&self) -> Result<&PartyRecords, Unopened> {
+        // The reason stays here: it may repeat what the table says.
+        self.read()
+            .map(|(records, _)| records)
+            .map_err(|_| Unopened)
+    }
+}
