@@ -12,10 +12,6 @@ mod label;
 mod method;
 mod numbers;
 mod page;
-#[expect(
-    clippy::disallowed_methods,
-    reason = "noise of the paper, for simulation: it protects no record"
-)]
 mod paper_noise;
 mod real;
 mod row;

@@ -7,7 +7,7 @@ use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, IllegalQuantity, Mu, RangeBound, Rho, compose_selections,
 };
 
-use crate::choices::procedure;
+use crate::choices;
 use crate::error::raise;
 
 /// An (epsilon, delta) pair. The two never travel alone.
@@ -213,7 +213,7 @@ fn refuse_repeated_fit(
         None => recommended_delta(f64::from(n_records)).map_err(|error| refuse(error.into()))?,
     };
     let budget = ApproxDp::new(quantity(py, epsilon)?, delta);
-    let procedure = procedure(procedure).map_err(refuse)?;
+    let procedure = choices::procedure(procedure).map_err(refuse)?;
     let repetition = if is_clone {
         Repetition::Clone
     } else {

@@ -27,6 +27,10 @@ mod setting;
 mod square_matrix;
 mod subset;
 #[doc(hidden)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "data for tests: no party derives a question from it"
+)]
 pub mod test_support;
 
 pub use argmax::{Argmax, plan_argmax};
