@@ -23,7 +23,7 @@ from make_rehearsal import Rehearsal, write_private  # noqa: E402
 
 from sprifed._core import rehearse, simulated_identity  # noqa: E402
 
-# Each exchange takes about ten seconds here, so the study with the fewest: two sums, nine exchanges.
+# Each exchange takes some seconds here, so the procedure with the fewest sums: twelve of them, forty exchanges.
 FEW_SUMS = {"procedure": "sieve", "sparsity": 1, "intercept": "absent", "epsilon": 50.0}
 # Two may leave, and one of the others may collude with the coordinator.
 SMALL = Rehearsal(parties=6, records=60, features=12, quorum=4, **FEW_SUMS)

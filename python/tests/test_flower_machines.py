@@ -2,113 +2,13 @@
 
 import json
 import sqlite3
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from by_hand import FEW_SUMS, SMALL, Engine
+from make_rehearsal import write_private
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "flower_study"
-sys.path.insert(0, str(EXAMPLE))
-
-from make_rehearsal import Rehearsal, write_private  # noqa: E402
-
-from sprifed._core import (  # noqa: E402
-    CoordinatorMachine,
-    PartyMachine,
-    StudyError,
-    files_of_receipt,
-    rehearse,
-    simulated_identity,
-)
-
-SMALL = Rehearsal(parties=6, records=60, features=12, quorum=4, colluders=1)
-FEW_SUMS = {"procedure": "sieve", "sparsity": 1, "intercept": "absent", "epsilon": 50.0}
-PHASES = ["upload", "confirm", "unmask"]
-
-
-class Engine:
-    """Carries messages by hand; a party is rebuilt from its sealed state for each of them."""
-
-    def __init__(self, folder: Path, rehearsal: Rehearsal = SMALL, parties: Path | None = None):
-        self.folder, self.rehearsal = folder, rehearsal
-        self.parties = (parties or folder) / "parties"
-        self.number = 0
-        self.refusals: list[str] = []
-        self.coordinator = self.open_coordinator()
-
-    def open_coordinator(self) -> CoordinatorMachine:
-        return CoordinatorMachine(
-            (self.folder / "invitation.json").read_bytes(),
-            (self.folder / "coordinator.key").read_text(),
-            journal=self.folder / "flower.journal",
-        )
-
-    def restart_coordinator(self) -> None:
-        """As after a kill: what it had in memory is gone, and its lock with it."""
-        self.coordinator = None
-        self.coordinator = self.open_coordinator()
-
-    def party(self, place: int, **options) -> PartyMachine:
-        home = self.parties / str(place)
-        if self.rehearsal.noise == "simulated":
-            options.setdefault("simulate_noise", self.rehearsal.seed)
-        return PartyMachine(home, home / "flower", home / "data.csv", **options)
-
-    def errand(self, place: int, orders: list[bytes], known: bool = True) -> bytes:
-        self.number += 1
-        party = place if known else None
-        return self.coordinator.errand(100 + place, self.number, orders, party=party)
-
-    def exchange(self, place: int, orders: list[bytes], known: bool = True) -> list[bytes]:
-        answer = self.party(place).answer(self.errand(place, orders, known), 100 + place)
-        party, reports, refusals = self.coordinator.open_answer(100 + place, self.number, answer)
-        assert (party, refusals) == (place, [])
-        return reports
-
-    def orders(self) -> dict[int, list[bytes]]:
-        orders: dict[int, list[bytes]] = {}
-        while (effect := self.coordinator.poll()) is not None:
-            if effect[0] == "send":
-                orders.setdefault(effect[1], []).append(effect[2])
-        return orders
-
-    def run_phase(self, departures=()) -> None:
-        phase, number = self.coordinator.phase()
-        if phase == "keys":
-            orders = {place: [] for place in range(self.rehearsal.parties)}
-        else:
-            orders = self.orders()
-        for place, batch in orders.items():
-            if not is_gone(place, phase, number, departures):
-                for report in self.exchange(place, batch, known=phase != "keys"):
-                    self.hand_over(place, report)
-        self.coordinator.close_phase()
-
-    def hand_over(self, place: int, report: bytes) -> None:
-        try:
-            self.coordinator.receive(place, report)
-        except StudyError as refused:
-            self.refusals.append(str(refused))
-
-    def run(self, departures=()) -> dict:
-        while self.coordinator.phase()[0] != "over":
-            self.run_phase(departures)
-        return json.loads(self.coordinator.receipt())["receipt"]
-
-    def in_one_process(self, departures=()) -> dict:
-        tables = [self.parties / str(p) / "data.csv" for p in range(self.rehearsal.parties)]
-        fit = rehearse(
-            self.folder / "invitation.json", tables, self.rehearsal.seed, list(departures)
-        )
-        return json.loads(fit)
-
-
-def is_gone(place, phase, number, departures) -> bool:
-    if number is None:
-        return phase == "receipts" and any(place == party for party, _, _ in departures)
-    now = (number, PHASES.index(phase))
-    return any(place == p and now >= (s, PHASES.index(f)) for p, s, f in departures)
+from sprifed._core import PartyMachine, StudyError, files_of_receipt, simulated_identity
 
 
 @pytest.fixture
@@ -212,7 +112,7 @@ def test_another_ledger_over_the_same_table_is_refused(engine, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
     machine = engine.party(0, ledger=other)
-    with pytest.raises(StudyError, match="has sent something in 1 studies"):
+    with pytest.raises(StudyError, match="has sent something in 1 study"):
         machine.answer(engine.errand(0, []), 100)
     # Another party over the table of the first.
     table = engine.parties / "0" / "data.csv"
@@ -416,6 +316,17 @@ def test_the_state_is_sealed_private_and_bound_to_its_key(engine):
         engine.party(0, state_key="short")
 
 
+def test_a_former_state_is_overwritten(engine, tmp_path):
+    engine.exchange(0, [], known=False)
+    (state,) = (engine.parties / "0" / "flower").glob("study-*/party.sealed")
+    # A second name of the file shows what became of its content.
+    former = tmp_path / "former"
+    former.hardlink_to(state)
+    length = former.stat().st_size
+    engine.exchange(0, [], known=False)
+    assert former.read_bytes() == bytes(length)
+
+
 def test_others_go_on_without_a_party_whose_table_is_not_what_was_agreed_on(engine):
     table = engine.parties / "2" / "data.csv"
     rows = table.read_text().splitlines()
@@ -424,4 +335,4 @@ def test_others_go_on_without_a_party_whose_table_is_not_what_was_agreed_on(engi
     assert receipt["sums"][0]["outcome"]["unmasked"]["survivors"] == [0, 1, 3, 4, 5]
     ((party, reason),) = engine.coordinator.status()[1]
     assert party == 2
-    assert reason == "its table is not what was agreed on", "nothing read off the table is sent"
+    assert reason == "its table can not be used in this study", "nothing read off the table is sent"

@@ -13,9 +13,9 @@ use sprifed_report::table;
 use sprifed_simulate::{AuditOutcome, AuditPoint, AuditRequest};
 
 use crate::account::parse_quantity;
+use crate::contender_arguments::contenders;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::procedure_arguments::contenders;
 use crate::progress::Progress;
 use crate::study_arguments::{BackendArguments, RelationName};
 

@@ -8,6 +8,7 @@ mod account;
 mod audit;
 mod baseline_arguments;
 mod bench;
+mod contender_arguments;
 mod defect;
 mod demo;
 mod entropy;

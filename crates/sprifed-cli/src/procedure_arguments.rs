@@ -1,8 +1,7 @@
 //! Procedures as values of options: names and help come from the registry.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use sprifed_paper::{Contender, NamedContender};
-use sprifed_recovery::{CertifiedProcedure, UnknownProcedure};
+use sprifed_recovery::CertifiedProcedure;
 
 /// One of the procedures that a study may run.
 pub(crate) fn registered() -> impl TypedValueParser<Value = CertifiedProcedure> {
@@ -12,16 +11,6 @@ pub(crate) fn registered() -> impl TypedValueParser<Value = CertifiedProcedure> 
 /// One of those that need sums only.
 pub(crate) fn on_sums() -> impl TypedValueParser<Value = CertifiedProcedure> {
     parser(CertifiedProcedure::on_sums())
-}
-
-/// Anything that trials can run.
-pub(crate) fn contenders() -> impl TypedValueParser<Value = NamedContender> {
-    let value = |named: NamedContender| PossibleValue::new(named.name).help(named.about);
-    PossibleValuesParser::new(Contender::named().map(value)).try_map(|found| {
-        let mut all = Contender::named();
-        all.find(|named| named.name == found)
-            .ok_or(UnknownProcedure { found })
-    })
 }
 
 fn parser(

@@ -15,9 +15,9 @@ use sprifed_simulate::{Absence, Certified, Method as _, Summary};
 
 use crate::account::parse_quantity;
 use crate::baseline_arguments::{BaselineArguments, NoiseKind, parameters_of};
+use crate::contender_arguments::contenders;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::procedure_arguments::contenders;
 use crate::progress::Progress;
 use crate::study_arguments::{BackendArguments, RelationName, WorldArguments};
 

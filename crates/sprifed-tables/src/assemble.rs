@@ -16,7 +16,9 @@ pub(crate) use self::admission::Admission;
 
 pub(crate) use self::by_column::from_columns;
 pub(crate) use self::by_row::from_rows;
-use sprifed_schema::{Column, ColumnError, Mapping, MissingPolicy, MissingResponsePolicy, Schema, Selection};
+use sprifed_schema::{
+    Column, ColumnError, Mapping, MissingPolicy, MissingResponsePolicy, Schema, Selection,
+};
 
 use crate::design::Design;
 use crate::error::{DataError, FileError, TableError};

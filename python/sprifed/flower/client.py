@@ -2,19 +2,30 @@
 
 Flower starts a process for each message. It answers one errand of the coordinator and ends. Everything
 that must outlive it is in the party's own state folder, sealed, and never in Flower's context.
+
+Flower sends the text of an exception to the SuperLink, and it may name files or repeat cells of the table. So no
+exception leaves: the coordinator is told in fixed words, and the node's own log has the rest.
 """
 
+import logging
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from flwr.app import ConfigRecord, Context, Message, RecordDict
+from flwr.app import ConfigRecord, Context, Error, Message, RecordDict
 from flwr.clientapp import ClientApp
+from flwr.common.constant import ErrorCode
 
 from sprifed._core import PartyMachine
 
 RECORD = "sprifed"
 """The name of our record in a message of Flower."""
+
+LOG = logging.getLogger("sprifed")
+"""The log of this node, which Flower does not send anywhere."""
+
+FAILED = "this party could not answer; the log of its node says why"
+"""All that the coordinator is told of a failure."""
 
 LEDGER = "SPRIFED_LEDGER"
 """The environment variable that names the folder of the ledger, for every runtime."""
@@ -55,8 +66,8 @@ class NodeSettings:
             )
         if "partition-id" not in node or not context.run_config.get("rehearsal-folder"):
             raise ValueError(
-                "the node configuration has no `identity`; start the SuperNode with "
-                "--node-config 'identity=\"FOLDER\" data=\"TABLE\"'"
+                "the node configuration has no `identity`; configure this SuperNode with "
+                'identity="FOLDER" and data="TABLE"'
             )
         folder = Path(_text(context.run_config, "rehearsal-folder"))
         party = folder / "parties" / str(node["partition-id"])
@@ -91,8 +102,13 @@ app = ClientApp()
 
 @app.query()
 def answer(message: Message, context: Context) -> Message:
-    """Answers one errand."""
-    errand = message.content[RECORD]["errand"]
-    said = NodeSettings.of(context).machine().answer(errand, context.node_id)
+    """Answers one errand, or says in fixed words that it can not."""
+    try:
+        errand = message.content[RECORD]["errand"]
+        said = NodeSettings.of(context).machine().answer(errand, context.node_id)
+    except Exception:
+        LOG.exception("this party could not answer")
+        code = ErrorCode.CLIENT_APP_RAISED_EXCEPTION
+        return Message(Error(code, FAILED), reply_to=message)
     record = ConfigRecord({"answer": said})
     return Message(RecordDict({RECORD: record}), reply_to=message)

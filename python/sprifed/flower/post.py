@@ -76,6 +76,7 @@ class Post:
         self._census_due = 0.0
         self._ask_again: dict[int, float] = {}
         self._is_enrolling = True
+        self._n_declined = 0
 
     def run(self) -> bytes:
         """Runs the study to its end and returns the receipt."""
@@ -115,6 +116,7 @@ class Post:
         about = phase if number is None else f"{phase} of sum {number}"
         absent = f"; without {', '.join(self.names[p] for p in missing)}" if missing else ""
         LOG.info("%s: %d answers in %.1f s%s", about, exchange.answers, exchange.seconds, absent)
+        self._note_declined()
 
     def _limit(self) -> float:
         return self.patience.enrolment if self._is_enrolling else self.patience.phase
@@ -224,6 +226,13 @@ class Post:
         LOG.info("%s is at node %d", self.names[party], sent.node)
         self.node_of[party] = sent.node
         return {party}
+
+    def _note_declined(self) -> None:
+        """Says which parties have declined since this was last called, and why."""
+        declined = self.machine.status()[1]
+        for party, reason in declined[self._n_declined :]:
+            LOG.info("%s declined: %s", self.names[party], reason)
+        self._n_declined = len(declined)
 
     def _note_failure(self, reply: Message, sent: Sent) -> None:
         LOG.warning("node %d failed: %s", sent.node, reply.error.reason)
