@@ -127,9 +127,9 @@ enum Command {
     /// Example: sprifed ledger show north
     #[command(subcommand)]
     Ledger(ledger::Task),
-    /// Measure how fast this machine is, beside other crates.
+    /// Measure how many parties one coordinator serves on this machine.
     ///
-    /// Example: sprifed bench noise --rounds 3
+    /// Example: sprifed bench study --clients 250,1000 --features 1000,10000
     #[command(subcommand)]
     Bench(bench::Subject),
 }

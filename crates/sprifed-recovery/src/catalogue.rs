@@ -76,8 +76,8 @@ pub enum RunError<B: core::error::Error + 'static> {
     /// The procedure asks for choices, and the backend shows every sum it makes.
     #[error(
         "{procedure} needs a backend that never shows scores, which is a trusted curator today; \
-         on secure sums use one of {}",
-        names(CertifiedProcedure::on_sums())
+         on secure sums use {}",
+        names(CertifiedProcedure::on_sums(), " or ")
     )]
     NeedsChoices {
         /// The procedure.
@@ -190,10 +190,10 @@ impl CertifiedProcedure {
     }
 }
 
-/// Names, with commas between them.
-fn names(procedures: impl Iterator<Item = CertifiedProcedure>) -> String {
+/// Names, with `between` between them.
+fn names(procedures: impl Iterator<Item = CertifiedProcedure>, between: &str) -> String {
     let names: Vec<&str> = procedures.map(CertifiedProcedure::name).collect();
-    names.join(", ")
+    names.join(between)
 }
 
 impl PartialEq for CertifiedProcedure {

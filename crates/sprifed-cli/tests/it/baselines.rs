@@ -77,3 +77,42 @@ fn what_a_baseline_can_not_do_is_refused_with_the_reason() {
         assert!(ended.stderr.contains(words), "{options}: {}", ended.stderr);
     }
 }
+
+#[test]
+fn comparisons_are_for_trials_and_not_for_plans_fits_or_studies() {
+    for (command, offered) in [
+        (
+            "plan --records 100 --features 20 --sparsity 2 --epsilon 1",
+            "grad, sieve, argmax",
+        ),
+        (
+            "fit data.csv --sparsity 2 --epsilon 1",
+            "grad, sieve, argmax",
+        ),
+        ("study init heart", "grad, sieve"),
+    ] {
+        for comparison in ["honest-omp", "honest-grad", "dp-sgd", "dp-gcd", "paper-omp"] {
+            let ended = sprifed(&format!("{command} --procedure {comparison}"));
+            assert_eq!(ended.exit_code, 2, "{command} {comparison}");
+            let values = format!("[possible values: {offered}]");
+            assert!(ended.stderr.contains(&values), "{}", ended.stderr);
+        }
+    }
+}
+
+#[test]
+fn trials_of_the_papers_algorithms_state_what_its_theorems_ask_for() {
+    let world = "--records 100 --features 20 --sparsity 2 --trials 1";
+    for procedure in ["honest-omp", "paper-grad"] {
+        let line = format!("simulate --procedure {procedure} {world}");
+        let theorem = &answer(&line)["theorem"];
+        assert!(
+            theorem["omp"]["required_records"].as_f64().unwrap() > 1e3,
+            "{theorem}"
+        );
+        assert_eq!(theorem["grad"]["holds"], false);
+        assert!(text(&line).contains("they are sufficient, not necessary"));
+    }
+    let ours = answer(&format!("simulate --procedure grad {world}"));
+    assert!(ours["theorem"].is_null());
+}

@@ -2,7 +2,7 @@
 
 use crate::command::{sprifed, text};
 
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 23] = [
     "",
     "account",
     "account delta",
@@ -18,8 +18,7 @@ const COMMANDS: [&str; 24] = [
     "fit",
     "predict",
     "bench",
-    "bench noise",
-    "bench sweep",
+    "bench study",
     "experiment",
     "audit",
     "ledger",
