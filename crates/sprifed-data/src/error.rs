@@ -8,6 +8,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::toml_text::TomlProblem;
+
 /// Why a schema or a table could not be used.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -42,8 +44,8 @@ pub enum SchemaError {
          [feature.NAME] and [record] as written by `sprifed schema draft`"
     )]
     Syntax {
-        /// The parser's words, with line and column.
-        problem: String,
+        /// The line, and what is wrong with it.
+        problem: TomlProblem,
     },
     /// A number that must be finite is not.
     #[error("`{key}` is {found}; required: a finite number, chosen without looking at the records")]

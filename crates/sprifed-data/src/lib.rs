@@ -15,6 +15,7 @@ mod pattern;
 mod raw;
 mod schema;
 mod table;
+mod toml_text;
 mod units;
 
 pub use crate::check::{
@@ -40,4 +41,5 @@ pub use crate::schema::{
     Schema, Transform,
 };
 pub use crate::table::{LoadCounts, Outline, Table};
+pub use crate::toml_text::{TomlProblem, line_at, parse_toml};
 pub use crate::units::Units;

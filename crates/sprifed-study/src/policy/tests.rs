@@ -148,7 +148,10 @@ fn costs_are_short_and_rounded_up_and_limits_stand_as_they_were_written() {
     assert_eq!(
         shown,
         [
-            (format!("epsilon = {}", most.shown()).as_str(), "at most 2.5"),
+            (
+                format!("epsilon = {}", most.shown()).as_str(),
+                "at most 2.5"
+            ),
             (
                 format!("epsilon = {total}, of which 0.3001 is reserved or spent").as_str(),
                 "at most 10"
