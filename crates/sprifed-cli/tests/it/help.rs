@@ -2,7 +2,7 @@
 
 use crate::command::{sprifed, text};
 
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 25] = [
     "",
     "account",
     "account delta",
@@ -27,6 +27,7 @@ const COMMANDS: [&str; 24] = [
     "ledger export",
     "ledger verify",
     "ledger limit",
+    "ledger restart",
 ];
 
 #[test]
