@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use sprifed_fit::{DataTerms, PartyTable, words_of_digest};
+use sprifed_fit::{DataTerms, words_of_digest};
 use sprifed_net::{Cost, LedgerView, LifetimeLine, look_for_ledger, study_homes};
 use sprifed_noise::Provenance;
 use sprifed_privacy::{shown_cost, shown_delta};
@@ -14,6 +14,7 @@ use sprifed_secure_sum::ClientId;
 use sprifed_study::{Agreed, Policy};
 
 use super::ended::Ended;
+use super::invitation_folder::party_table;
 use super::join::Join;
 use super::party_ledger::{ledger_place, n_unprotected, read_policy, study_folder};
 use crate::failure::{Explained as _, Failure};
@@ -53,7 +54,7 @@ impl Join {
         }
         let other_terms = self.refuse_other_terms(agreed, me).err();
         problems.extend(other_terms.map(|failure| failure.message));
-        let own = PartyTable::new(&self.data, agreed, me);
+        let own = party_table(&self.data, agreed, me);
         let table = own.read().map_or_else(
             |failure| {
                 problems.push(failure.message);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
-use sprifed_fit::{DataTerms, Invitation, PartyTable};
+use sprifed_fit::{DataTerms, Invitation};
 use sprifed_net::Journal as _;
 use sprifed_net::{
     ClientConfig, ClientEnded, ClientLoop, Cost, CountedJournal, Identity, LifetimeLedger,
@@ -23,7 +23,9 @@ use zeroize::Zeroizing;
 
 use super::address::host_of;
 use super::identity::{TLS_KEY, make_folder, read_identity, read_public_party};
-use super::invitation_folder::{InvitationFolder, read_invitation, refuse_other_authority};
+use super::invitation_folder::{
+    InvitationFolder, party_table, read_invitation, refuse_other_authority,
+};
 use super::leave::refuse_left;
 use super::party_ledger::{
     json_of_totals, ledger_place, n_unprotected, read_policy, study_folder, words_of_totals,
@@ -157,7 +159,7 @@ impl Join {
         lifetime.reserve(&line).explained()?;
         // Other studies of this party need it too; no other process joins this one while its journal is open.
         drop(lifetime);
-        let table = PartyTable::new(&self.data, &agreed, me);
+        let table = party_table(&self.data, &agreed, me);
         // A table that can not be used is found before a sum is charged, while the user is there.
         let read = table.read();
         if read.is_err() && !is_known {
