@@ -9,10 +9,12 @@
 //! No secret leaves its owner: a party sends its public key and gets an invitation.
 
 mod address;
+mod begun;
 mod check;
 mod coordinate;
 mod coordinator_machine;
 mod crowd;
+mod ended;
 mod identity;
 mod init;
 mod invitation_folder;
@@ -35,6 +37,7 @@ use sprifed_fit::named_terms;
 use sprifed_net::{NetError, StoreError};
 use sprifed_study::Receipt;
 
+pub(crate) use self::begun::begun_study;
 pub(crate) use self::coordinate::Coordinate;
 pub(crate) use self::crowd::{SEED, run_crowd, tls_key_of};
 pub(crate) use self::join::Join;

@@ -1,14 +1,15 @@
 //! `ledger …`: what was spent, as text, as a log for others, and whether a log is to be believed.
 
 mod fit_entry;
+mod restart;
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use sprifed_net::{
-    AuditLog, Bound, Cost, LEDGER, LedgerPlace, LifetimeLedger, LifetimeLine, NetError, Protection,
-    Work,
+    AuditLog, Bound, Cost, LEDGER, LedgerPlace, LedgerView, LifetimeLine, NetError, Protection,
+    Standing, Work, look_for_ledger,
 };
 use sprifed_privacy::{Delta, Epsilon, shown_cost, shown_delta};
 use sprifed_report::table;
@@ -45,6 +46,14 @@ pub(crate) enum Task {
     ///
     /// Example: sprifed ledger limit north --epsilon 10 --delta 1e-5
     Limit(Limit),
+    /// Begins a new ledger in the place of one that is lost or damaged, with all that is known of it.
+    ///
+    /// It reads the lost ledger as far as it can, and every study-… folder: a study with a receipt counts with what it
+    /// cost, any other with the most it can cost. This party takes no further part in these studies. Restore the ledger
+    /// instead, if there is a copy of ledger.sqlite and ledger.head as they were last.
+    ///
+    /// Example: sprifed ledger restart north --spent-epsilon 1.5 --spent-delta 1e-6
+    Restart(restart::RestartLedger),
 }
 
 /// `ledger show`.
@@ -94,6 +103,7 @@ pub(crate) fn run(task: &Task, output: &Output) -> Result<(), Failure> {
         Task::Export(request) => request.run(output),
         Task::Verify(request) => request.run(output),
         Task::Limit(request) => request.run(output),
+        Task::Restart(request) => request.run(output),
     }
 }
 
@@ -114,17 +124,21 @@ pub(crate) fn note_unmarked(bound: &Bound, table: &Path, output: &Output) {
     }
 }
 
-/// The ledger that was named, with the key of its folder.
-fn place_of(folder: Option<&Path>) -> Result<LedgerPlace, Failure> {
+/// The folder that was named, by the command or by the environment.
+fn named(folder: Option<&Path>) -> Result<PathBuf, Failure> {
     let folder = folder.map(Path::to_owned).or_else(configured_ledger);
-    let folder = folder.ok_or_else(|| {
+    folder.ok_or_else(|| {
         Failure::usage(
             "sprifed::ledger::none",
             "no ledger was named; a folder with a ledger is required".to_owned(),
             "name the folder, or set SPRIFED_LEDGER",
         )
-    })?;
-    LedgerPlace::of_owner(&folder, || fresh_bits().map_err(Unopened::Failure))
+    })
+}
+
+/// The ledger that was named, with the key of its folder.
+fn place_of(folder: Option<&Path>) -> Result<LedgerPlace, Failure> {
+    LedgerPlace::of_owner(&named(folder)?, || fresh_bits().map_err(Unopened::Failure))
         .map_err(Unopened::explained)
 }
 
@@ -149,29 +163,17 @@ impl Unopened {
     }
 }
 
-/// The ledger that was named, if there is one.
-fn existing(folder: Option<&Path>) -> Result<PathBuf, Failure> {
-    let named = folder.map(Path::to_owned).or_else(configured_ledger);
-    let file = named.map(|path| {
-        if path.is_dir() {
-            path.join(LEDGER)
-        } else {
-            path
-        }
-    });
-    match file {
-        Some(file) if file.exists() || file.with_extension("head").exists() => Ok(file),
-        Some(file) => Err(Failure::usage(
+/// What the ledger that was named says. Nothing is written.
+fn look_into(folder: Option<&Path>) -> Result<LedgerView, Failure> {
+    let path = named(folder)?;
+    let view = look_for_ledger(&path, &[]).explained()?;
+    view.ok_or_else(|| {
+        Failure::usage(
             "sprifed::ledger::none",
-            format!("there is no ledger at `{}`", file.display()),
+            format!("there is no ledger at `{}`", path.display()),
             "name the folder of a party, or the one that `fit --ledger` was given",
-        )),
-        None => Err(Failure::usage(
-            "sprifed::ledger::none",
-            "no ledger was named; a folder with a ledger is required".to_owned(),
-            "name the folder, or set SPRIFED_LEDGER",
-        )),
-    }
+        )
+    })
 }
 
 fn parse_key(text: &str) -> Result<Digest, String> {
@@ -180,11 +182,12 @@ fn parse_key(text: &str) -> Result<Digest, String> {
 
 impl Show {
     fn run(&self, output: &Output) -> Result<(), Failure> {
-        let view = LifetimeLedger::look_into(&existing(self.folder.as_deref())?).explained()?;
+        let view = look_into(self.folder.as_deref())?;
         let lines = view.lines();
         let answer = json!({
             "id": view.id(), "entries": view.n_entries(), "head": view.head(),
             "signers": view.signers().collect::<Vec<_>>(), "limit": view.limit(),
+            "restarted": view.is_restarted(),
             "lines": lines.iter().map(json_of).collect::<Vec<_>>(),
             "totals": json_of_totals(lines),
         });
@@ -195,7 +198,12 @@ impl Show {
                     limit.epsilon, limit.delta
                 )
             });
-            format!("{}\n{}{limit}", table(&rows(lines)), words_of_totals(lines))
+            format!(
+                "{}{}\n{}{limit}",
+                restarted(view.is_restarted()),
+                table(&rows(lines)),
+                words_of_totals(lines)
+            )
         });
         Ok(())
     }
@@ -203,7 +211,7 @@ impl Show {
 
 impl Export {
     fn run(&self, output: &Output) -> Result<(), Failure> {
-        existing(self.folder.as_deref())?;
+        look_into(self.folder.as_deref())?;
         let log = place_of(self.folder.as_deref())?.to_log().explained()?;
         create_private(&self.out, &log)?;
         let n_entries = log.lines().count().saturating_sub(1);
@@ -222,7 +230,7 @@ impl Verify {
     fn run(&self, output: &Output) -> Result<(), Failure> {
         let is_ledger = self.path.is_dir() || self.path.ends_with(LEDGER);
         let text = if is_ledger {
-            existing(Some(&self.path))?;
+            look_into(Some(&self.path))?;
             place_of(Some(&self.path))?.to_log().explained()?
         } else {
             let bytes = crate::federation::read(&self.path)?;
@@ -239,7 +247,7 @@ impl Verify {
         let signers: Vec<Digest> = log.signers().collect();
         let answer = json!({
             "verified": true, "id": id, "head": head, "entries": log.n_entries(), "time": log.time(),
-            "signers": signers, "keys_were_given": !self.key.is_empty(), "totals": json_of_totals(log.lines()),
+            "restarted": log.is_restarted(), "signers": signers, "keys_were_given": !self.key.is_empty(), "totals": json_of_totals(log.lines()),
         });
         output.answer(&answer, |_| {
             let signers: Vec<String> = signers.iter().map(Digest::to_string).collect();
@@ -249,10 +257,11 @@ impl Verify {
                 ""
             };
             format!(
-                "verified: {} entries, whole and signed, as of {}\nsigned by {}{trust}\n{}",
+                "verified: {} entries, whole and signed, as of {}\nsigned by {}{trust}\n{}{}",
                 log.n_entries(),
                 log.time(),
                 signers.join(", "),
+                restarted(log.is_restarted()),
                 words_of_totals(log.lines())
             )
         });
@@ -275,6 +284,15 @@ impl Limit {
             )
         });
         Ok(())
+    }
+}
+
+/// What a reader of totals should know of a ledger that took the place of another.
+const fn restarted(is_restarted: bool) -> &'static str {
+    if is_restarted {
+        "restarted after an earlier ledger was lost: the totals hold what was known of it, and what its owner stated\n"
+    } else {
+        ""
     }
 }
 
@@ -306,11 +324,12 @@ fn rows(lines: &[LifetimeLine]) -> Vec<Vec<String>> {
             line.kind.neighbours.clone(),
             epsilon,
             delta,
-            if line.is_settled {
-                "settled".to_owned()
-            } else {
-                "reserved".to_owned()
-            },
+            match line.standing {
+                Standing::Reserved => "reserved",
+                Standing::Settled => "settled",
+                Standing::Left => "left",
+            }
+            .to_owned(),
         ]);
     }
     rows
@@ -322,7 +341,8 @@ fn json_of(line: &LifetimeLine) -> Value {
         "what": words_of(line.work), "study": line.study, "title": line.title, "data": line.data,
         "unit": line.kind.unit, "neighbours": line.kind.neighbours, "protected": is_protected,
         "epsilon": is_protected.then_some(line.cost.epsilon),
-        "delta": is_protected.then_some(line.cost.delta), "settled": line.is_settled,
+        "delta": is_protected.then_some(line.cost.delta), "settled": line.is_settled(),
+        "left": line.standing == Standing::Left,
     })
 }
 

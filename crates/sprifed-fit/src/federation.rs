@@ -7,6 +7,7 @@ mod draft;
 mod invitation;
 mod outcome;
 mod policy;
+mod policy_text;
 mod records;
 mod table;
 mod terms;
@@ -15,9 +16,8 @@ mod words;
 pub use draft::{CertificateRequest, Draft, PublicParty, check_party_name};
 pub use invitation::{Invitation, Reach};
 pub use outcome::{named_terms, study_files};
-pub use policy::{
-    OFFICER_FILE, POLICY_FILE, key_of, parse_policy, read_policy, sign_policy, signature_of,
-};
+pub use policy::{OFFICER_FILE, POLICY_FILE, key_of, read_policy, sign_policy, signature_of};
+pub use policy_text::parse_policy;
 pub use records::PartyRecords;
 pub use table::PartyTable;
 pub use terms::DataTerms;

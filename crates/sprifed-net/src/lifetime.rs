@@ -3,6 +3,7 @@
 //! ```text
 //! study or fit ──reserved──▶ entry ◀─previous── entry ◀─previous── entry   each signed; only ever appended
 //!                  counted, settled, left, withdrawn                  └──▶ ledger.head: how long it was last
+//! lost ledger ──restart──▶ new chain: restarted, carried-over …
 //! ```
 //!
 //! A study is entered with the most it can cost before a record is touched, and settled with what it
@@ -25,6 +26,7 @@ mod data_set;
 mod ledger;
 mod local_fit;
 mod place;
+mod restart;
 mod witness;
 
 pub use admission::{Admission, OverLimit, folder_name, today};
@@ -34,7 +36,8 @@ pub use counted::CountedJournal;
 pub use data_set::{Bound, ledger_beside};
 pub use ledger::{LedgerView, LifetimeLedger};
 pub use local_fit::LocalFit;
-pub use place::{LEDGER, LedgerPlace, begun_mark, unknown_studies};
+pub use place::{LEDGER, LedgerPlace, begun_mark, begun_studies, look_for_ledger, study_homes};
+pub use restart::Restart;
 
 /// What a cost is about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -63,6 +66,17 @@ pub enum Work {
     Study,
     /// A fit by its holder alone.
     Fit,
+}
+
+/// How far a study or fit in the ledger is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It may still cost all that is counted.
+    Reserved,
+    /// It is over and has cost what is counted.
+    Settled,
+    /// The party has left it and answers nothing more in it, whatever is found of its state.
+    Left,
 }
 
 /// Which records something was asked of.
@@ -102,8 +116,16 @@ pub struct LifetimeLine {
     pub cost: Cost,
     /// Over which records.
     pub data: Option<DataSet>,
-    /// Whether the study is over.
-    pub is_settled: bool,
+    /// How far it is.
+    pub standing: Standing,
+}
+
+impl LifetimeLine {
+    /// Whether it costs what is counted, and not the most possible.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.standing != Standing::Reserved
+    }
 }
 
 /// All studies of one kind together: epsilons are added, and so are deltas.

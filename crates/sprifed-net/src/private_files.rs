@@ -62,9 +62,14 @@ pub fn store_private(path: &Path, bytes: &[u8]) -> Result<(), NetError> {
 pub fn put_private(path: &Path, bytes: &[u8]) -> Result<(), NetError> {
     let temporary = temporary_for(path);
     write_new(&temporary, bytes)
-        .and_then(|()| fs::rename(&temporary, path))
-        .and_then(|()| sync_folder(path))
+        .and_then(|()| rename_durably(&temporary, path))
         .map_err(NetError::file("write", path))
+}
+
+/// Gives the file `from` the name `to`, in the place of what has it. When this returns, a power cut can not undo it.
+pub(crate) fn rename_durably(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to)?;
+    sync_folder(to)
 }
 
 /// Overwrites a file with zeros and removes it, with what a kill left of earlier versions of it; a file that is not

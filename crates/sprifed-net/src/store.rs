@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 pub(crate) use lock::StateLock;
 pub use sqlite::SqliteStore;
-pub(crate) use sqlite::{durable, look_into, schema_of};
+pub(crate) use sqlite::{connect, durable, look_into, schema_of};
 
 use crate::machine::PartyId;
 
@@ -124,6 +124,9 @@ pub enum StoreError {
         "the disk is full: the state was not stored and nothing was sent; make room and start again"
     )]
     DiskFull,
+    /// The file is no database, or a damaged one.
+    #[error("the state is damaged: {0}; nothing was sent, restore the folder as it was last")]
+    Damaged(String),
     /// Anything else that the database said.
     #[error("the state can not be kept: {0}; nothing was sent, start again when the disk works")]
     Database(String),
@@ -133,6 +136,9 @@ impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::DiskFull) => Self::DiskFull,
+            Some(rusqlite::ErrorCode::NotADatabase | rusqlite::ErrorCode::DatabaseCorrupt) => {
+                Self::Damaged(error.to_string())
+            }
             _ => Self::Database(error.to_string()),
         }
     }

@@ -59,7 +59,7 @@ pub struct CertifiedProcedure(&'static Entry);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "procedure is {found:?}; required: one of {}",
-    names(CertifiedProcedure::all())
+    names(CertifiedProcedure::all(), ", ")
 )]
 pub struct UnknownProcedure {
     /// What was given.

@@ -5,6 +5,8 @@
 
 use thiserror::Error;
 
+use crate::toml_text::TomlProblem;
+
 /// What is wrong with a schema on its own.
 #[derive(Debug, Error, Clone, PartialEq)]
 #[non_exhaustive]
@@ -15,8 +17,8 @@ pub enum SchemaError {
          [feature.NAME] and [record] as written by `sprifed schema draft`"
     )]
     Syntax {
-        /// The parser's words, with line and column.
-        problem: String,
+        /// The line, and what is wrong with it.
+        problem: TomlProblem,
     },
     /// A number that must be finite is not.
     #[error("`{key}` is {found}; required: a finite number, chosen without looking at the records")]

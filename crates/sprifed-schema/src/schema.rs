@@ -15,6 +15,7 @@ pub use self::file::{PublicBounds, RecordPolicy};
 pub use self::policy::{MissingPolicy, MissingResponsePolicy, PrivacyUnit, Transform};
 use crate::error::SchemaError;
 use crate::pattern::{Pattern, Patterns};
+use crate::toml_text::parse_toml;
 use crate::units::Units;
 
 /// A checked schema.
@@ -83,9 +84,7 @@ impl Schema {
     /// If the text is not TOML, has an unknown key, or a value that no schema may have; the message
     /// names the key, what was found and what is required.
     pub fn parse(text: &str) -> Result<Self, SchemaError> {
-        let file: SchemaFile = toml::from_str(text).map_err(|problem| SchemaError::Syntax {
-            problem: problem.to_string().trim_end().to_owned(),
-        })?;
+        let file = parse_toml(text).map_err(|problem| SchemaError::Syntax { problem })?;
         Self::check(file)
     }
 

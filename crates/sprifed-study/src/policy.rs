@@ -53,6 +53,30 @@ pub struct Policy {
     pub partners: BTreeMap<String, Digest>,
 }
 
+/// A key of a policy, for those who write one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PolicyKey {
+    /// What it is called.
+    pub name: &'static str,
+    /// A line that sets it.
+    pub line: &'static str,
+    /// What its value must be.
+    pub value: &'static str,
+    /// Whether every policy has it.
+    pub is_required: bool,
+}
+
+impl PolicyKey {
+    const fn required(name: &'static str, line: &'static str, value: &'static str) -> Self {
+        Self {
+            name,
+            line,
+            value,
+            is_required: true,
+        }
+    }
+}
+
 /// The party that asks its policy, and what the agreement says in the words of its table.
 #[derive(Clone, Copy, Debug)]
 pub struct Applicant<'a> {
@@ -100,33 +124,86 @@ fn joined(violations: &[Violation]) -> String {
 }
 
 impl Policy {
-    /// Keys that every policy has, each with a line that adds it.
+    /// Every key that a policy may have.
     ///
-    /// There is no default for them: what a party agrees to is not made up for it.
-    pub const REQUIRED_KEYS: [(&str, &str); 14] = [
-        ("coordinators", "coordinators = [\"KEY\"]"),
-        (
+    /// There is no default for those that are required: what a party agrees to is not made up for it.
+    pub const KEYS: [PolicyKey; 15] = [
+        PolicyKey::required(
+            "coordinators",
+            "coordinators = [\"KEY\"]",
+            "a list of keys, each 64 hexadecimal digits in quotes",
+        ),
+        PolicyKey::required(
             "purposes",
             "purposes = [\"which measurements predict the risk\"]",
+            "a list of texts in quotes",
         ),
-        ("columns", "columns = [\"risk\", \"m*\"]"),
-        ("expires", "expires = \"2027-12-31\""),
-        (
+        PolicyKey::required(
+            "columns",
+            "columns = [\"risk\", \"m*\"]",
+            "a list of names in quotes",
+        ),
+        PolicyKey::required(
+            "expires",
+            "expires = \"2027-12-31\"",
+            "a day such as \"2027-12-31\"",
+        ),
+        PolicyKey::required(
             "largest-epsilon-per-study",
             "largest-epsilon-per-study = 3.0",
+            "a number greater than 0, without quotes",
         ),
-        (
+        PolicyKey::required(
             "largest-epsilon-in-total",
             "largest-epsilon-in-total = 10.0",
+            "a number greater than 0, without quotes",
         ),
-        ("largest-delta", "largest-delta = 1e-5"),
-        ("largest-delta-in-total", "largest-delta-in-total = 1e-5"),
-        ("smallest-quorum", "smallest-quorum = 3"),
-        ("largest-colluder-share", "largest-colluder-share = 0.0"),
-        ("procedures", "procedures = [\"grad\"]"),
-        ("units", "units = [\"record\"]"),
-        ("neighbours", "neighbours = [\"zero-out\"]"),
-        ("partners", "partners = { south = \"KEY\", west = \"KEY\" }"),
+        PolicyKey::required(
+            "largest-delta",
+            "largest-delta = 1e-5",
+            "a number from 0 to 1, without quotes",
+        ),
+        PolicyKey::required(
+            "largest-delta-in-total",
+            "largest-delta-in-total = 1e-5",
+            "a number from 0 to 1, without quotes",
+        ),
+        PolicyKey::required(
+            "smallest-quorum",
+            "smallest-quorum = 3",
+            "a whole number, without quotes",
+        ),
+        PolicyKey::required(
+            "largest-colluder-share",
+            "largest-colluder-share = 0.0",
+            "a number from 0 to 1, without quotes",
+        ),
+        PolicyKey::required(
+            "procedures",
+            "procedures = [\"grad\"]",
+            "a list of procedures in quotes, such as \"grad\"",
+        ),
+        PolicyKey::required(
+            "units",
+            "units = [\"record\"]",
+            "a list of \"record\" and \"client\"",
+        ),
+        PolicyKey::required(
+            "neighbours",
+            "neighbours = [\"zero-out\"]",
+            "a list of \"zero-out\" and \"replace-one\"",
+        ),
+        PolicyKey::required(
+            "partners",
+            "partners = { south = \"KEY\", west = \"KEY\" }",
+            "names with keys, each key 64 hexadecimal digits in quotes",
+        ),
+        PolicyKey {
+            name: "allow-simulated-noise",
+            line: "allow-simulated-noise = false",
+            value: "true or false, without quotes",
+            is_required: false,
+        },
     ];
 
     /// Whether `applicant` takes part under this policy, whose earlier studies cost `spent`.

@@ -5,16 +5,18 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use sprifed_fit::{DataTerms, PartyTable, words_of_digest};
-use sprifed_net::{Cost, LifetimeLine};
+use sprifed_fit::{DataTerms, words_of_digest};
+use sprifed_net::{Cost, LedgerView, LifetimeLine, look_for_ledger, study_homes};
 use sprifed_noise::Provenance;
+use sprifed_privacy::{shown_cost, shown_delta};
 use sprifed_query::RecordSource as _;
 use sprifed_secure_sum::ClientId;
 use sprifed_study::{Agreed, Policy};
 
+use super::ended::Ended;
+use super::invitation_folder::party_table;
 use super::join::Join;
-use super::leave::refuse_left;
-use super::party_ledger::{homes, ledger_place, n_unprotected, read_policy, study_folder};
+use super::party_ledger::{ledger_place, n_unprotected, read_policy, study_folder};
 use crate::failure::{Explained as _, Failure};
 use crate::ledger::configured_ledger;
 use crate::output::Output;
@@ -39,34 +41,20 @@ impl Join {
         let own = agreed.agreement().parties.get(me.0 as usize);
         let own = own.map_or(agreed.agreement().coordinator, |seat| seat.identity);
         let place = ledger_place(&self.identity, self.ledger.as_deref())?;
-        let lifetime = place.open_for(&homes(&self.identity)).explained()?;
+        let view = look_for_ledger(place.folder(), &study_homes(&self.identity)).explained()?;
+        let view = view.unwrap_or_default();
         let others: Vec<_> = configured_ledger().into_iter().collect();
-        place
-            .require_own(&lifetime, &self.data, &others)
-            .explained()?;
-        let (admission, violations) = lifetime
-            .assess(&policy, agreed, own, &columns)
-            .explained()?;
-        let unprotected = n_unprotected(&lifetime.lines().explained()?);
-        let limited = lifetime.within_limit(&LifetimeLine::of(agreed)).err();
-        drop(lifetime);
+        place.require_own(&view, &self.data, &others).explained()?;
+        let folder = study_folder(&self.identity, agreed.digest());
+        let ended = Ended::of(view.line(&agreed.digest().to_string()), &folder)?;
+        let (admission, violations) = view.assess(&policy, agreed, own, &columns);
         let mut problems: Vec<String> = violations.iter().map(ToString::to_string).collect();
-        problems.extend(
-            limited
-                .filter(|_| !admission.is_known)
-                .map(|over| over.to_string()),
-        );
-        let others = [
-            self.refuse_other_terms(agreed, me),
-            refuse_left(&study_folder(&self.identity, agreed.digest())),
-        ];
-        problems.extend(
-            others
-                .into_iter()
-                .filter_map(Result::err)
-                .map(|f| f.message),
-        );
-        let own = PartyTable::new(&self.data, agreed, me);
+        if !admission.is_known {
+            problems.extend(over_limit(&view, agreed));
+        }
+        let other_terms = self.refuse_other_terms(agreed, me).err();
+        problems.extend(other_terms.map(|failure| failure.message));
+        let own = party_table(&self.data, agreed, me);
         let table = own.read().map_or_else(
             |failure| {
                 problems.push(failure.message);
@@ -82,15 +70,23 @@ impl Join {
                 })
             },
         );
-        let answer = Self::check_answer(
+        if let Some(ended) = &ended {
+            // What a policy would allow does not matter any more.
+            problems = vec![ended.words()];
+        }
+        let mut answer = Self::check_answer(
             agreed,
             &policy,
             (me, address),
             (&columns, &table),
-            (admission.spent_elsewhere, unprotected),
+            (admission.spent_elsewhere, n_unprotected(view.lines())),
             &problems,
         );
+        answer["ended"] = ended.as_ref().map(Ended::to_json).into();
         output.answer(&answer, to_text);
+        if let Some(ended) = ended {
+            return Err(ended.into_failure());
+        }
         if problems.is_empty() {
             return Ok(());
         }
@@ -148,21 +144,28 @@ impl Join {
     }
 }
 
+fn over_limit(view: &LedgerView, agreed: &Agreed) -> Option<String> {
+    let over = view.within_limit(&LifetimeLine::of(agreed)).err();
+    over.map(|over| over.to_string())
+}
+
 /// The same for a person: status first.
 fn to_text(answer: &Value) -> String {
     let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
     let problems = answer["problems"].as_array().into_iter().flatten();
     let problems: Vec<&str> = problems.filter_map(Value::as_str).collect();
-    let mut lines = vec![if problems.is_empty() {
-        "Allowed      yes: the policy allows this study and the table can be read".to_owned()
-    } else {
-        "Allowed      NO".to_owned()
-    }];
-    lines.extend(
-        problems
-            .iter()
-            .map(|problem| format!("             - {problem}")),
-    );
+    let mut lines = Vec::new();
+    match problems.as_slice() {
+        [] => lines.push(
+            "Allowed      yes: the policy allows this study and the table can be read".to_owned(),
+        ),
+        [ended] if !answer["ended"].is_null() => lines.push(format!("Ended        {ended}")),
+        problems => {
+            lines.push("Allowed      NO".to_owned());
+            let problem = |problem: &&str| format!("             - {problem}");
+            lines.extend(problems.iter().map(problem));
+        }
+    }
     if answer["protected"] == false {
         lines.push("NOT PROTECTED: the noise of this study is simulated".to_owned());
     }
@@ -211,15 +214,15 @@ fn to_text(answer: &Value) -> String {
     ));
     lines.push(format!(
         "Cost         at most epsilon = {} at delta = {} for each {} under {}",
-        number(&answer["largest_epsilon"]),
-        number(&answer["delta"]),
+        shown_cost(number(&answer["largest_epsilon"])),
+        shown_delta(number(&answer["delta"])),
         text("unit"),
         text("neighbours")
     ));
     lines.push(format!(
         "Spent        epsilon = {} at delta = {} in this party's other studies of that kind",
-        number(&answer["spent_elsewhere"]["epsilon"]),
-        number(&answer["spent_elsewhere"]["delta"])
+        shown_cost(number(&answer["spent_elsewhere"]["epsilon"])),
+        shown_delta(number(&answer["spent_elsewhere"]["delta"]))
     ));
     if answer["unprotected_studies"] != 0 {
         lines.push(format!(
@@ -233,10 +236,6 @@ fn to_text(answer: &Value) -> String {
     lines.join("\n")
 }
 
-/// A number as people write it, with all its digits: nothing is rounded towards a stronger claim.
-fn number(value: &Value) -> String {
-    match value.as_f64().unwrap_or(f64::NAN) {
-        small if small != 0.0 && small.abs() < 1e-3 => format!("{small:e}"),
-        other => other.to_string(),
-    }
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or(f64::NAN)
 }

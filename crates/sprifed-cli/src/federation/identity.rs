@@ -39,8 +39,14 @@ pub(crate) struct MakeIdentity {
     place: Option<u32>,
 }
 
+/// The party's signing key in its folder.
+const IDENTITY_KEY: &str = "identity.key";
+
 /// The party's TLS key in its folder.
 pub(super) const TLS_KEY: &str = "tls.key";
+
+/// What the party tells the coordinator.
+const PUBLIC_PARTY: &str = "party.json";
 
 /// Reads the file that a party sent.
 pub(super) fn read_public_party(path: &Path) -> Result<PublicParty, Failure> {
@@ -81,13 +87,14 @@ impl MakeIdentity {
             .out
             .clone()
             .unwrap_or_else(|| PathBuf::from(&self.name));
+        refuse_existing(&folder)?;
         make_folder(&folder)?;
         let identity = match (self.simulate, self.place) {
             (Some(seed), Some(place)) => {
                 let key = PartyKey::simulated(seed, 0).of_member(place);
-                write_identity(&folder.join("identity.key"), key.identity_bits())?
+                write_identity(&folder.join(IDENTITY_KEY), key.identity_bits())?
             }
-            _ => write_identity(&folder.join("identity.key"), fresh_bits()?)?,
+            _ => write_identity(&folder.join(IDENTITY_KEY), fresh_bits()?)?,
         };
         let (tls_key, request) = request_certificate(&self.name).explained()?;
         create_private(&folder.join(TLS_KEY), &tls_key)?;
@@ -99,7 +106,7 @@ impl MakeIdentity {
             certificate_request: Some(CertificateRequest::sign(request, &identity)),
         };
         let text = serde_json::to_string_pretty(&public).unwrap_or_default();
-        create_private(&folder.join("party.json"), &format!("{text}\n"))?;
+        create_private(&folder.join(PUBLIC_PARTY), &format!("{text}\n"))?;
         let expires = today().a_year_later();
         create_private(&folder.join(POLICY_FILE), &first_policy(expires))?;
         if let Some(officer) = &officer {
@@ -117,7 +124,7 @@ impl MakeIdentity {
                  read and change {}: it says what this party agrees to{}",
                 public.name,
                 public.identity,
-                folder.join("party.json").display(),
+                folder.join(PUBLIC_PARTY).display(),
                 folder.join(POLICY_FILE).display(),
                 if officer.is_some() {
                     ", once its data-protection officer has signed it with `sprifed study sign-policy`"
@@ -128,6 +135,35 @@ impl MakeIdentity {
         });
         Ok(())
     }
+}
+
+/// Keys and policies are not overwritten, nor is half an identity added to what is there.
+fn refuse_existing(folder: &Path) -> Result<(), Failure> {
+    let files = [
+        IDENTITY_KEY,
+        TLS_KEY,
+        PUBLIC_PARTY,
+        POLICY_FILE,
+        OFFICER_FILE,
+    ];
+    // A link that leads nowhere is there, too.
+    let is_there = |name: &&str| std::fs::symlink_metadata(folder.join(name)).is_ok();
+    let Some(found) = files.into_iter().find(is_there) else {
+        return Ok(());
+    };
+    let folder = folder.display();
+    let message = if found == IDENTITY_KEY {
+        format!("{folder} already has an identity; nothing was changed")
+    } else {
+        format!(
+            "{folder} already has a file {found}, which an identity would overwrite; nothing was changed"
+        )
+    };
+    Err(Failure::usage(
+        "sprifed::study::identity-exists",
+        message,
+        "use the identity that is there, or make another one in a new folder with --out",
+    ))
 }
 
 /// A folder that only its owner can enter, unless it is there already.

@@ -1,9 +1,12 @@
 //! The folder that a party gets: the invitation, and what it needs to connect.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use sprifed_fit::Invitation;
+use sprifed_fit::{Invitation, PartyTable};
+use sprifed_secure_sum::ClientId;
 use sprifed_study::Agreed;
+use sprifed_tables::read_table;
 
 use super::{read, unusable};
 use crate::failure::Failure;
@@ -47,4 +50,11 @@ pub(super) fn refuse_other_authority(
 /// Reads an invitation that its coordinator has signed.
 pub(super) fn read_invitation(path: &Path) -> Result<(Invitation, Agreed), Failure> {
     Invitation::open(&read(path)?, &path.display().to_string())
+}
+
+/// The table at `path` for the party `me`; it is not read yet.
+pub(super) fn party_table(path: &Path, agreed: &Arc<Agreed>, me: ClientId) -> PartyTable {
+    let own = path.to_owned();
+    let read = move |schema: &_| read_table(&own, schema);
+    PartyTable::new(&path.display().to_string(), agreed, me, read)
 }

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
-use sprifed_fit::{DataTerms, Invitation, PartyTable};
+use sprifed_fit::{DataTerms, Invitation};
 use sprifed_net::Journal as _;
 use sprifed_net::{
     ClientConfig, ClientEnded, ClientLoop, Cost, CountedJournal, Identity, LifetimeLedger,
     LifetimeLine, LogLevel, Persistence, Refused, SqliteJournal, certificate_name,
-    check_client_tls, start_logs,
+    check_client_tls, start_logs, study_homes,
 };
 use sprifed_noise::Provenance;
 use sprifed_privacy::{shown_cost, shown_delta};
@@ -23,10 +23,12 @@ use zeroize::Zeroizing;
 
 use super::address::host_of;
 use super::identity::{TLS_KEY, make_folder, read_identity, read_public_party};
-use super::invitation_folder::{InvitationFolder, read_invitation, refuse_other_authority};
+use super::invitation_folder::{
+    InvitationFolder, party_table, read_invitation, refuse_other_authority,
+};
 use super::leave::refuse_left;
 use super::party_ledger::{
-    homes, json_of_totals, ledger_place, n_unprotected, read_policy, study_folder, words_of_totals,
+    json_of_totals, ledger_place, n_unprotected, read_policy, study_folder, words_of_totals,
 };
 use super::party_machine::{PartyMachine, read_journal};
 use super::{read, unusable, words_of_features};
@@ -105,7 +107,7 @@ impl Join {
         let columns = DataTerms::of(&agreed.agreement().data)?.columns()?;
         let own = Digest(identity.public());
         let place = ledger_place(&self.identity, self.ledger.as_deref())?;
-        let mut lifetime = place.open_for(&homes(&self.identity)).explained()?;
+        let mut lifetime = place.open_for(&study_homes(&self.identity)).explained()?;
         let others: Vec<PathBuf> = configured_ledger().into_iter().collect();
         place
             .require_own(&lifetime, &self.data, &others)
@@ -127,11 +129,10 @@ impl Join {
             let line = LifetimeLine::of(&agreed);
             lifetime.require_limit(&line).explained()?;
         }
-        let known = lifetime.lines().explained()?;
         Self::say_terms(
             &agreed,
             admission.spent_elsewhere,
-            n_unprotected(&known),
+            n_unprotected(lifetime.lines()),
             output,
         );
         let bound = place.bind(&lifetime, &self.data, &others).explained()?;
@@ -158,7 +159,7 @@ impl Join {
         lifetime.reserve(&line).explained()?;
         // Other studies of this party need it too; no other process joins this one while its journal is open.
         drop(lifetime);
-        let table = PartyTable::new(&self.data, &agreed, me);
+        let table = party_table(&self.data, &agreed, me);
         // A table that can not be used is found before a sum is charged, while the user is there.
         let read = table.read();
         if read.is_err() && !is_known {
@@ -231,13 +232,13 @@ impl Join {
                 "the receipt says what this party was charged",
             ));
         }
-        let lines = lifetime.lines().explained()?;
+        let lines = lifetime.lines();
         let features = words_of_features(document)?;
         let is_protected = document.guarantee.noise == Provenance::Cryptographic;
         let answer = json!({
             "guarantee": document.guarantee, "protected": is_protected,
             "charged_epsilon": is_protected.then_some(cost.epsilon),
-            "totals": json_of_totals(&lines), "files": files,
+            "totals": json_of_totals(lines), "files": files,
         });
         output.answer(&answer, |_| {
             let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
@@ -250,7 +251,7 @@ impl Join {
             format!(
                 "{}.\n{features}{charged}\n{}\n{}",
                 document.guarantee.statement,
-                words_of_totals(&lines),
+                words_of_totals(lines),
                 files.join("\n")
             )
         });

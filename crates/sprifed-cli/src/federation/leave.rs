@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::json;
 use sprifed_net::{
-    Cost, CountedJournal, Journal as _, JournalView, LifetimeLine, Protection, SqliteJournal,
-    erase_private,
+    Cost, CountedJournal, Journal, JournalView, LifetimeLine, Protection, SqliteJournal, Standing,
+    erase_private, study_homes,
 };
 use sprifed_privacy::{shown_cost, shown_delta};
 use sprifed_study::{Agreed, JournalLine, charged_by};
 
 use super::coordinate::read_study;
 use super::join::KEY;
-use super::party_ledger::{homes, ledger_place};
+use super::party_ledger::ledger_place;
 use super::party_machine::{read_journal, to_bytes};
 use super::party_status::is_of_one_study;
 use crate::failure::{Explained as _, Failure};
@@ -40,14 +40,19 @@ impl Leave {
         let path = self.folder.join("state.sqlite");
         refuse_emptied(&path)?;
         let place = ledger_place(party, self.ledger.as_deref())?;
-        let ledger = place.open_for(&homes(party)).explained()?;
-        let known = ledger.lines().explained()?;
+        let ledger = place.open_for(&study_homes(party)).explained()?;
+        let line = ledger.line(&study).cloned();
         // The journal counts in it.
         drop(ledger);
         let journal = SqliteJournal::open(&path, &study).explained()?;
-        let mut journal = CountedJournal::of(journal, &path, &place, &study).explained()?;
-        let line = known.iter().find(|line| line.study == study);
-        let line = line.ok_or_else(|| not_joined(&self.folder))?;
+        let line = &line.ok_or_else(|| not_joined(&self.folder))?;
+        let has_left = line.standing == Standing::Left;
+        // Of a study that the ledger calls left nothing more is counted; its secrets may still be there.
+        let mut journal: Box<dyn Journal> = if has_left {
+            Box::new(journal)
+        } else {
+            Box::new(CountedJournal::of(journal, &path, &place, &study).explained()?)
+        };
         let view = JournalView {
             entries: journal.entries().explained()?,
             end: journal.end().explained()?,
@@ -56,7 +61,11 @@ impl Leave {
             return Err(is_over(line));
         }
         let lines = lines_of(&view, &path)?;
-        let cost = cost_of(&agreed, &lines, &path)?;
+        let cost = if has_left {
+            line.cost
+        } else {
+            cost_of(&agreed, &lines, &path)?
+        };
         if !lines.contains(&JournalLine::Left) {
             journal.append(&to_bytes(&JournalLine::Left)).explained()?;
         }
@@ -149,7 +158,7 @@ fn is_over(line: &LifetimeLine) -> Failure {
     Failure::outcome(
         "sprifed::study::over",
         format!("{:?} is over for this party and has a receipt", line.title),
-        if line.is_settled {
+        if line.is_settled() {
             "there is nothing to leave: the ledger counts what the receipt says"
         } else {
             "run `join` once more: it counts what the receipt says, without a coordinator"

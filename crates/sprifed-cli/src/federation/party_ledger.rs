@@ -27,11 +27,6 @@ pub(super) fn ledger_place(folder: &Path, chosen: Option<&Path>) -> Result<Ledge
     Ok(LedgerPlace::new(place.as_deref().unwrap_or(folder), signer))
 }
 
-/// Where a party keeps its parts of studies, whichever runtime takes part for it.
-pub(super) fn homes(folder: &Path) -> Vec<PathBuf> {
-    vec![folder.to_owned(), folder.join("flower")]
-}
-
 /// The folders of studies in a party's folder, in the order of their names.
 pub(super) fn study_folders(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let unreadable = |error: std::io::Error| {

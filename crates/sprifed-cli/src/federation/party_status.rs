@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use sprifed_net::{
-    JournalView, LifetimeLedger, LifetimeLine, Protection, SqliteJournal, unknown_studies,
+    JournalView, LifetimeLine, Protection, SqliteJournal, Standing, look_for_ledger, study_homes,
 };
 use sprifed_privacy::{shown_cost, shown_delta};
 use sprifed_study::{Agreed, JournalLine, PartyReceipt, charged_by};
 
 use super::coordinate::read_study;
 use super::identity::read_public_party;
-use super::party_ledger::{homes, json_of_totals, ledger_place, study_folders, words_of_totals};
+use super::party_ledger::{json_of_totals, ledger_place, study_folders, words_of_totals};
 use super::party_machine::read_journal;
 use super::{read, unusable};
 use crate::failure::{Explained as _, Failure};
@@ -48,40 +48,26 @@ pub(super) fn say(folder: &Path, ledger: Option<&Path>, output: &Output) -> Resu
         _ => folder,
     };
     let public = read_public_party(&party.join("party.json"))?;
-    let path = ledger_place(party, ledger)?.file();
-    let lines = if path.exists() {
-        let view = LifetimeLedger::look_into(&path).explained()?;
-        view.lines().to_vec()
-    } else {
-        Vec::new()
-    };
+    let place = ledger_place(party, ledger)?;
+    let view = look_for_ledger(place.folder(), &study_homes(party)).explained()?;
+    let view = view.unwrap_or_default();
+    let lines = view.lines();
     let folders = study_folders(party)?;
     let mut parts = Vec::new();
-    for line in &lines {
+    for line in lines {
         let found = folders.iter().find(|folder| line.is_in(folder));
         if party == folder || line.is_in(folder) {
             parts.push(Part::read(line, found.map(AsRef::as_ref))?);
         }
     }
-    let missing = unknown_studies(&homes(party), &lines).explained()?;
-    if !missing.is_empty() {
-        output.note(&format!(
-            "the ledger does not know {missing:?}, where this party has sent something: the totals are too small, \
-             and `join` will refuse until the ledger is restored"
-        ));
-    }
     let answer = json!({
-        "party": public.name, "missing_in_ledger": missing,
+        "party": public.name,
         "studies": parts.iter().map(Part::to_json).collect::<Vec<_>>(),
-        "totals": json_of_totals(&lines),
+        "totals": json_of_totals(lines),
     });
     output.answer(&answer, |_| {
         let studies: String = parts.iter().map(Part::words).collect();
-        format!(
-            "party {}\n{studies}{}",
-            public.name,
-            words_of_totals(&lines)
-        )
+        format!("party {}\n{studies}{}", public.name, words_of_totals(lines))
     });
     Ok(())
 }
@@ -94,7 +80,7 @@ impl Part {
             spent: None,
             answered: 0,
             ending: None,
-            has_left: false,
+            has_left: line.standing == Standing::Left,
         };
         let Some(folder) = folder else {
             return Ok(part);
@@ -128,7 +114,7 @@ impl Part {
             )
         };
         let lines = read_journal(&journal.entries).map_err(|error| damaged(error.to_string()))?;
-        self.has_left = lines.contains(&JournalLine::Left);
+        self.has_left |= lines.contains(&JournalLine::Left);
         if let Some(agreed) = &self.agreed {
             let ledger =
                 charged_by(agreed, &lines).map_err(|declined| damaged(declined.to_string()))?;
@@ -142,7 +128,7 @@ impl Part {
     fn state(&self) -> String {
         match (&self.ending, &self.agreed) {
             (Some(ending), _) => format!("over: {ending}"),
-            (None, _) if self.has_left && !self.line.is_settled => {
+            (None, _) if self.has_left && !self.line.is_settled() => {
                 "left, but not settled: run `study leave` again".to_owned()
             }
             (None, _) if self.has_left => "left: this party answers nothing more".to_owned(),
@@ -179,7 +165,7 @@ impl Part {
             "epsilon_spent": self.spent.filter(|_| self.is_protected()),
             "epsilon_counted": self.is_protected().then_some(self.line.cost.epsilon),
             "delta_counted": self.is_protected().then_some(self.line.cost.delta),
-            "settled": self.line.is_settled,
+            "settled": self.line.is_settled(),
         })
     }
 
@@ -210,7 +196,7 @@ impl Part {
                 shown_cost(spent),
                 shown_cost(self.line.cost.epsilon),
                 shown_delta(self.line.cost.delta),
-                if self.line.is_settled {
+                if self.line.is_settled() {
                     ""
                 } else {
                     ", the most it can cost"

@@ -1,6 +1,7 @@
 //! Studies between separate processes on this machine: the real binary, real TLS, real files.
 
 mod afterwards;
+mod again;
 mod attacks;
 mod beforehand;
 mod cancelled;
@@ -15,6 +16,7 @@ mod leave;
 mod ledger;
 mod line;
 mod live_page;
+mod lost_ledger;
 mod lying_coordinator;
 mod missing;
 mod network;

@@ -2,7 +2,7 @@
 
 use crate::command::{sprifed, text};
 
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 24] = [
     "",
     "account",
     "account delta",
@@ -26,6 +26,7 @@ const COMMANDS: [&str; 23] = [
     "ledger export",
     "ledger verify",
     "ledger limit",
+    "ledger restart",
 ];
 
 #[test]

@@ -6,6 +6,7 @@ use sha2::{Digest as _, Sha256};
 use sprifed_secure_sum::{IdentityKey, is_signed_statement};
 use sprifed_study::{Digest, Policy, Signature};
 
+use super::policy_text::parse_policy;
 use crate::failure::Failure;
 
 /// The file of a party's policy in its folder.
@@ -123,80 +124,10 @@ fn utf8(content: Vec<u8>, name: &str) -> Result<String, Failure> {
     String::from_utf8(content).map_err(|error| Failure::unusable(name, &error, "a text in UTF-8"))
 }
 
-/// The policy that `text` spells; messages call it `name`.
-///
-/// # Errors
-/// When it is none, or lacks a key: there is no safe default for what a party agrees to.
-pub fn parse_policy(text: &str, name: &str) -> Result<Policy, Failure> {
-    let unusable = |error: toml::de::Error| Failure::unusable(name, &error, "a policy");
-    let mut keys: toml::Table = toml::from_str(text).map_err(unusable)?;
-    let lacks = |(key, _): &&(&str, &str)| !keys.contains_key(*key);
-    let missing: Vec<&(&str, &str)> = Policy::REQUIRED_KEYS.iter().filter(lacks).collect();
-    if !missing.is_empty() {
-        let names: Vec<String> = missing.iter().map(|(key, _)| format!("`{key}`")).collect();
-        let lines: Vec<&str> = missing.iter().map(|(_, line)| *line).collect();
-        return Err(Failure::usage(
-            "sprifed::policy::incomplete",
-            format!(
-                "`{name}` does not say {}; a policy that says so is required",
-                names.join(" and ")
-            ),
-            &format!(
-                "add what this party agrees to at the top of the file, such as:\n{}\nnothing was spent",
-                lines.join("\n")
-            ),
-        ));
-    }
-    // TOML has dates of its own, without quotes.
-    if let Some(toml::Value::Datetime(expires)) = keys.get("expires") {
-        let written = toml::Value::String(expires.to_string());
-        keys.insert("expires".to_owned(), written);
-        return keys.try_into().map_err(unusable);
-    }
-    toml::from_str(text).map_err(unusable)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn whole() -> String {
-        let key = "0".repeat(64);
-        let lines = Policy::REQUIRED_KEYS.map(|(_, line)| line.replace("KEY", &key));
-        lines.join("\n")
-    }
-
-    #[test]
-    fn a_policy_that_lacks_something_is_told_the_line_to_add() {
-        parse_policy(&whole(), "policy.toml").expect("whole");
-        for (key, line) in Policy::REQUIRED_KEYS {
-            let lines = whole();
-            let lines = lines
-                .lines()
-                .filter(|line| !line.starts_with(&format!("{key} ")));
-            let without: Vec<&str> = lines.collect();
-            let refused = parse_policy(&without.join("\n"), "policy.toml").expect_err(key);
-            assert!(
-                refused.message.contains(&format!("does not say `{key}`;")),
-                "{refused}"
-            );
-            assert!(refused.help.contains(line), "{refused}");
-        }
-        let unknown = format!("patners = {{}}\n{}", whole());
-        let refused = parse_policy(&unknown, "policy.toml").expect_err("unknown");
-        assert!(refused.message.contains("patners"), "{refused}");
-    }
-
-    #[test]
-    fn a_date_may_be_written_as_toml_writes_it() {
-        let quoted = parse_policy(&whole(), "policy.toml").expect("whole");
-        let bare = whole().replace("\"2027-12-31\"", "2027-12-31");
-        assert_eq!(parse_policy(&bare, "policy.toml").expect("a date"), quoted);
-        for wrong in ["\"2027-02-30\"", "2027-12-31T10:00:00Z", "\"soon\"", "7"] {
-            let text = whole().replace("\"2027-12-31\"", wrong);
-            parse_policy(&text, "policy.toml").expect_err(wrong);
-        }
-    }
+    use crate::federation::policy_text::tests::whole;
 
     #[test]
     fn with_an_officer_only_the_signed_policy_counts() {

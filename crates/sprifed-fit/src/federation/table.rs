@@ -1,12 +1,13 @@
-//! A party's table on its disk, read when its records are first asked for.
+//! A party's table, read when its records are first asked for.
 
-use std::path::{Path, PathBuf};
+use core::fmt;
 use std::sync::{Arc, OnceLock};
 
 use sprifed_query::RecordSource as _;
+use sprifed_schema::Schema;
 use sprifed_secure_sum::ClientId;
 use sprifed_study::{Agreed, RecordStore, Unopened};
-use sprifed_tables::{LoadCounts, read_table};
+use sprifed_tables::{DataError, LoadCounts, Table};
 
 use super::records::PartyRecords;
 use super::terms::DataTerms;
@@ -14,15 +15,27 @@ use crate::failure::Failure;
 
 /// The table of one party of one study. It is read at most once, for every machine that is made of it.
 #[derive(Clone, Debug)]
-pub struct PartyTable(Arc<OnDisk>);
+pub struct PartyTable(Arc<Closed>);
 
-#[derive(Debug)]
-struct OnDisk {
-    path: PathBuf,
+struct Closed {
+    name: String,
     agreed: Arc<Agreed>,
     me: ClientId,
+    read: Box<Read>,
     /// What was read, or why it could not be.
     content: OnceLock<Result<Content, Failure>>,
+}
+
+/// Reads a table by a schema.
+type Read = dyn Fn(&Schema) -> Result<Table, DataError> + Send + Sync;
+
+impl fmt::Debug for Closed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, content, .. } = self;
+        let mut debug = f.debug_struct("PartyTable");
+        debug.field("name", name).field("content", content);
+        debug.finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug)]
@@ -32,13 +45,19 @@ struct Content {
 }
 
 impl PartyTable {
-    /// The table at `path` as the party `me` of `agreed` reads it; it is not opened yet.
+    /// The table that messages call `name`, for the party `me` of `agreed`; `read` reads it, and is not called yet.
     #[must_use]
-    pub fn new(path: &Path, agreed: &Arc<Agreed>, me: ClientId) -> Self {
-        Self(Arc::new(OnDisk {
-            path: path.to_owned(),
+    pub fn new(
+        name: &str,
+        agreed: &Arc<Agreed>,
+        me: ClientId,
+        read: impl Fn(&Schema) -> Result<Table, DataError> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(Closed {
+            name: name.to_owned(),
             agreed: Arc::clone(agreed),
             me,
+            read: Box::new(read),
             content: OnceLock::new(),
         }))
     }
@@ -60,13 +79,13 @@ impl PartyTable {
     }
 }
 
-impl OnDisk {
+impl Closed {
     fn read(&self) -> Result<Content, Failure> {
         let agreement = self.agreed.agreement();
         let terms = DataTerms::of(&agreement.data)?;
-        let table = read_table(&self.path, &terms.schema()?)?;
-        let name = self.path.display().to_string();
-        let records = PartyRecords::of(&table, &name, agreement)?;
+        let table = (self.read)(&terms.schema()?)?;
+        let name = &self.name;
+        let records = PartyRecords::of(&table, name, agreement)?;
         let seat = agreement.parties.get(self.me.0 as usize);
         let (found, most) = (records.n_units(), seat.map_or(0, |seat| seat.units));
         if found > most as usize {
@@ -108,3 +127,6 @@ impl RecordStore for PartyTable {
             .map_err(|_| Unopened)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,8 +8,8 @@ use sprifed_privacy::{Delta, Epsilon, shown_cost, shown_delta};
 use sprifed_study::{Agreed, Applicant, Day, Digest, Forbidden, Policy, SpentBefore, Violation};
 
 use super::{
-    Cost, CostKind, DataSet, LifetimeLedger, LifetimeLine, LifetimeTotal, Protection, Work,
-    totals_of,
+    Cost, CostKind, DataSet, LedgerView, LifetimeLedger, LifetimeLine, LifetimeTotal, Protection,
+    Standing, Work, total, totals_of,
 };
 use crate::store::StoreError;
 
@@ -55,7 +55,7 @@ impl LifetimeLine {
                 delta: ceiling.delta().get(),
             },
             data: None,
-            is_settled: false,
+            standing: Standing::Reserved,
         }
     }
 
@@ -119,6 +119,54 @@ impl core::fmt::Display for OverLimit {
 }
 
 impl LifetimeLedger {
+    /// Whether `policy` allows the study to the party with the key `own` beside what this ledger knows, or
+    /// why not; `columns` are all that the study reads, the response included.
+    ///
+    /// Nothing is entered. While a ledger is open to be added to, no other process can enter anything.
+    ///
+    /// # Errors
+    /// If the party has left the study: it answers nothing more in it, whatever is found of its state.
+    pub fn admit(
+        &self,
+        policy: &Policy,
+        agreed: &Agreed,
+        own: Digest,
+        columns: &[String],
+    ) -> Result<Result<Admission, Forbidden>, StoreError> {
+        self.refuse_left(&agreed.digest().to_string())?;
+        let (admission, violations) = self.assess(policy, agreed, own, columns);
+        Ok(if violations.is_empty() {
+            Ok(admission)
+        } else {
+            Err(Forbidden { violations })
+        })
+    }
+
+    /// Refuses a study that the party has left, by `study leave` or because an earlier ledger was lost.
+    ///
+    /// # Errors
+    /// If it has.
+    pub(crate) fn refuse_left(&self, study: &str) -> Result<(), StoreError> {
+        match self.line(study) {
+            Some(line) if line.standing == Standing::Left => Err(StoreError::Ledger {
+                path: self.path().to_owned(),
+                problem: "says that this party has left this study: it answers nothing more in it"
+                    .to_owned(),
+                help: "ask the coordinator for another study; what was charged stays charged",
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl LedgerView {
+    /// What all studies and fits of this kind but `study` have cost.
+    #[must_use]
+    pub fn spent_elsewhere(&self, study: &str, kind: &CostKind) -> Cost {
+        let others = self.lines().iter().filter(|line| line.study != study);
+        total(others, kind).cost
+    }
+
     /// Whether `line` stays within the limit of this ledger, beside everything else that is in it.
     ///
     /// # Errors
@@ -130,10 +178,8 @@ impl LifetimeLedger {
         if line.protection == Protection::Unprotected {
             return Ok(());
         }
-        let others = self
-            .known()
-            .iter()
-            .filter(|known| known.study != line.study);
+        let others = self.lines().iter();
+        let others = others.filter(|known| known.study != line.study);
         let all: Vec<LifetimeLine> = others.chain([line]).cloned().collect();
         let passes = |total: &LifetimeTotal| {
             total.cost.epsilon > limit.epsilon || total.cost.delta > limit.delta
@@ -144,56 +190,31 @@ impl LifetimeLedger {
         }
     }
 
-    /// Whether `policy` allows the study to the party with the key `own` beside what this ledger knows, or
-    /// why not; `columns` are all that the study reads, the response included.
-    ///
-    /// Nothing is entered. While this ledger is open no other process can enter anything.
-    ///
-    /// # Errors
-    /// If the ledger can not be read.
-    pub fn admit(
-        &self,
-        policy: &Policy,
-        agreed: &Agreed,
-        own: Digest,
-        columns: &[String],
-    ) -> Result<Result<Admission, Forbidden>, StoreError> {
-        let (admission, violations) = self.assess(policy, agreed, own, columns)?;
-        Ok(if violations.is_empty() {
-            Ok(admission)
-        } else {
-            Err(Forbidden { violations })
-        })
-    }
-
-    /// What [`admit`](Self::admit) goes by: what the party has spent, and everything that is not allowed.
-    ///
-    /// # Errors
-    /// If the ledger can not be read.
+    /// What [`admit`](LifetimeLedger::admit) goes by: what the party has spent, and everything that its policy does not allow.
+    #[must_use]
     pub fn assess(
         &self,
         policy: &Policy,
         agreed: &Agreed,
         own: Digest,
         columns: &[String],
-    ) -> Result<(Admission, Vec<Violation>), StoreError> {
+    ) -> (Admission, Vec<Violation>) {
         let study = agreed.digest().to_string();
-        let spent_elsewhere = self.spent_elsewhere(&study, &CostKind::of(agreed))?;
+        let spent_elsewhere = self.spent_elsewhere(&study, &CostKind::of(agreed));
         let before = SpentBefore {
             epsilon: spent_elsewhere.epsilon,
             delta: spent_elsewhere.delta,
         };
-        let is_known = self.lines()?.iter().any(|line| line.study == study);
         let admission = Admission {
             spent_elsewhere,
-            is_known,
+            is_known: self.line(&study).is_some(),
         };
         let applicant = Applicant {
             own,
             columns,
             today: today(),
         };
-        Ok((admission, policy.violations(agreed, &applicant, before)))
+        (admission, policy.violations(agreed, &applicant, before))
     }
 }
 

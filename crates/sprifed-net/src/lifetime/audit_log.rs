@@ -165,6 +165,12 @@ impl AuditLog {
         (self.chain.id(), self.chain.head())
     }
 
+    /// Whether the ledger took the place of one that was lost.
+    #[must_use]
+    pub const fn is_restarted(&self) -> bool {
+        self.chain.is_restarted
+    }
+
     /// Every study and fit.
     #[must_use]
     pub fn lines(&self) -> &[LifetimeLine] {

@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use sprifed_secure_sum::{IdentityKey, is_signed_statement};
 use sprifed_study::{Digest, Signature};
 
-use super::{Cost, CostKind, DataSet, LifetimeLine, Protection, Work};
+use super::{Cost, CostKind, DataSet, LifetimeLine, Protection, Standing, Work};
 
 /// What signatures of entries are over.
 const ENTRY: &str = "ledger entry";
@@ -60,6 +60,13 @@ pub enum Event {
         /// The most that a total may be.
         limit: Cost,
     },
+    /// The ledger before this one is lost. What is known of it is carried over.
+    Restarted {
+        /// What named the lost one, if that could be read.
+        replaces: Option<Digest>,
+    },
+    /// A study or fit of the lost ledger, with what it has cost or can cost at most. A study is left by this.
+    CarriedOver(Reservation),
 }
 
 /// What is set aside.
@@ -80,6 +87,21 @@ pub struct Reservation {
     pub cost: Cost,
     /// Over which records.
     pub data: Option<DataSet>,
+}
+
+impl Reservation {
+    /// What a line says when it is entered.
+    pub(crate) fn of(line: &LifetimeLine) -> Self {
+        Self {
+            study: line.study.clone(),
+            work: line.work,
+            title: line.title.clone(),
+            kind: line.kind.clone(),
+            protection: line.protection,
+            cost: line.cost,
+            data: line.data.clone(),
+        }
+    }
 }
 
 /// One entry.
@@ -130,6 +152,10 @@ pub(crate) struct Chain {
     pub(crate) lines: Vec<LifetimeLine>,
     pub(crate) answered: BTreeMap<String, u64>,
     pub(crate) limit: Option<Cost>,
+    /// Whether it took the place of a lost ledger.
+    pub(crate) is_restarted: bool,
+    /// What named that one, if it could be read.
+    pub(crate) replaces: Option<Digest>,
     pub(crate) signers: BTreeSet<Digest>,
 }
 
@@ -168,6 +194,17 @@ impl Chain {
             check_signature(entry, signed)?;
         }
         Ok(chain)
+    }
+
+    /// As many of these entries as follow from those before them and are signed.
+    pub(crate) fn salvage(entries: impl IntoIterator<Item = SignedEntry>) -> Self {
+        let mut chain = Self::default();
+        for signed in entries {
+            if chain.append(signed).is_err() {
+                break;
+            }
+        }
+        chain
     }
 
     /// How many entries there are.
@@ -258,7 +295,25 @@ impl Chain {
             }
             (_, true) => Err("is the first and does not begin a ledger".to_owned()),
             (Event::Opened { .. }, false) => Err("begins a ledger inside another".to_owned()),
-            (Event::Reserved(reservation), _) => self.reserve(reservation),
+            (Event::Reserved(reservation), _) => self.enter(reservation, Standing::Reserved),
+            (Event::Restarted { replaces }, _) => {
+                if self.len() != 1 {
+                    return Err("restarts a ledger that has begun".to_owned());
+                }
+                self.is_restarted = true;
+                self.replaces = replaces;
+                Ok(())
+            }
+            (Event::CarriedOver(_), _) if !self.is_restarted => {
+                Err("is carried over into a ledger that was not restarted".to_owned())
+            }
+            (Event::CarriedOver(carried), _) => {
+                let standing = match carried.work {
+                    Work::Study => Standing::Left,
+                    Work::Fit => Standing::Settled,
+                };
+                self.enter(carried, standing)
+            }
             (Event::Counted { study, entries }, _) => {
                 self.known(&study)?;
                 let counted = self.answered.entry(study).or_default();
@@ -268,18 +323,10 @@ impl Chain {
                 *counted = entries;
                 Ok(())
             }
-            (Event::Settled { study, cost } | Event::Left { study, cost }, _) => {
-                legal(cost)?;
-                let line = self.known(&study)?;
-                if line.is_settled {
-                    return Err(format!("settles {study} a second time"));
-                }
-                line.cost = cost;
-                line.is_settled = true;
-                Ok(())
-            }
+            (Event::Settled { study, cost }, _) => self.close(&study, cost, Standing::Settled),
+            (Event::Left { study, cost }, _) => self.close(&study, cost, Standing::Left),
             (Event::Withdrawn { study }, _) => {
-                if self.known(&study)?.is_settled {
+                if self.known(&study)?.is_settled() {
                     return Err(format!("withdraws {study}, which is settled"));
                 }
                 self.lines.retain(|line| line.study != study);
@@ -294,7 +341,18 @@ impl Chain {
         }
     }
 
-    fn reserve(&mut self, reservation: Reservation) -> Result<(), String> {
+    fn close(&mut self, study: &str, cost: Cost, standing: Standing) -> Result<(), String> {
+        legal(cost)?;
+        let line = self.known(study)?;
+        if line.is_settled() {
+            return Err(format!("settles {study} a second time"));
+        }
+        line.cost = cost;
+        line.standing = standing;
+        Ok(())
+    }
+
+    fn enter(&mut self, reservation: Reservation, standing: Standing) -> Result<(), String> {
         let Reservation {
             study,
             work,
@@ -316,7 +374,7 @@ impl Chain {
             protection,
             cost,
             data,
-            is_settled: false,
+            standing,
         });
         Ok(())
     }

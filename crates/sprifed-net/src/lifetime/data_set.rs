@@ -18,7 +18,8 @@ use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 use sprifed_study::Digest;
 
-use super::{DataSet, LEDGER, LedgerPlace, LedgerView, LifetimeLedger};
+use super::chain::Signatures;
+use super::{DataSet, LEDGER, LedgerPlace, LedgerView, LifetimeLedger, witness};
 use crate::private_files::put_private;
 use crate::store::StoreError;
 
@@ -59,66 +60,142 @@ pub fn ledger_beside(table: &Path) -> Result<Option<PathBuf>, StoreError> {
     if let Some(mark) = read(&path)? {
         return Ok(Some(mark.ledger));
     }
-    let known = known_by_content(table, marks_beside(table), &mut Vec::new())?;
+    let candidates = marks_beside(table)?.into_iter().map(Candidate::of);
+    let known = known_by_content(table, candidates, &mut Vec::new())?;
     Ok(known.map(|(folder, _)| folder))
 }
 
-/// The first of the ledgers in `folders` that knows the content of `table`, and under which name; those in `asked` are
-/// not asked again.
+/// A ledger that may know a table.
+struct Candidate {
+    folder: PathBuf,
+    /// The mark beside another table that names it; without one, there need not be a ledger yet.
+    named_by: Option<PathBuf>,
+}
+
+impl Candidate {
+    fn of((path, mark): (PathBuf, Mark)) -> Self {
+        Self {
+            folder: mark.ledger,
+            named_by: Some(path),
+        }
+    }
+
+    /// What it says, if it was begun.
+    fn view(&self, table: &Path) -> Result<Option<LedgerView>, StoreError> {
+        let file = self.folder.join(LEDGER);
+        let view = LifetimeLedger::view(&file, Signatures::Last);
+        let Some(mark) = &self.named_by else {
+            return view;
+        };
+        match view {
+            Ok(None) => Err(may_know(table, witness::gone(&file, &named(mark)))),
+            Err(error) => Err(may_know(table, error)),
+            view => view,
+        }
+    }
+}
+
+fn named(mark: &Path) -> String {
+    format!("`{}` names it", mark.display())
+}
+
+/// A refusal of a ledger or mark beside `table`, which says why it is a refusal of the table too.
+fn may_know(table: &Path, error: StoreError) -> StoreError {
+    match error {
+        StoreError::Ledger {
+            path,
+            problem,
+            help,
+        } => StoreError::Ledger {
+            path,
+            problem: format!(
+                "{problem}. It is marked beside `{}`, so it may know that table, too",
+                table.display()
+            ),
+            help,
+        },
+        other => other,
+    }
+}
+
+/// The first of the ledgers that knows the content of `table`, and under which name; those in `asked` are not asked
+/// again.
 fn known_by_content(
     table: &Path,
-    folders: Vec<PathBuf>,
+    candidates: impl IntoIterator<Item = Candidate>,
     asked: &mut Vec<PathBuf>,
 ) -> Result<Option<(PathBuf, String)>, StoreError> {
-    for folder in folders {
-        if asked.contains(&real(&folder)) {
+    for candidate in candidates {
+        let folder = real(&candidate.folder);
+        if asked.contains(&folder) {
             continue;
         }
-        asked.push(real(&folder));
-        let view = LifetimeLedger::look_into(&folder.join(LEDGER))?;
+        asked.push(folder);
+        let Some(view) = candidate.view(table)? else {
+            continue;
+        };
         let fingerprint = fingerprint_of(&view, table)?;
-        let known = view.lines().iter().filter_map(|line| line.data.as_ref());
-        let known = known
-            .into_iter()
-            .find(|data| data.fingerprint == fingerprint);
-        if let Some(known) = known {
-            return Ok(Some((folder, known.name.clone())));
+        let mut known = view.lines().iter().filter_map(|line| line.data.as_ref());
+        if let Some(known) = known.find(|data| data.fingerprint == fingerprint) {
+            return Ok(Some((candidate.folder, known.name.clone())));
         }
     }
     Ok(None)
 }
 
+/// Whose table it is, by the mark beside it.
+enum Claim {
+    /// That of the ledger that asks.
+    Own,
+    /// That of another ledger.
+    Elsewhere(StoreError),
+    /// That of a ledger that is lost.
+    Lost(StoreError),
+}
+
 impl LedgerPlace {
-    /// Refuses a table that another ledger accounts for, by the mark beside it or by its content; `others` are
-    /// folders of ledgers that may know it. Nothing is written.
+    /// Refuses a table that another ledger than this one, which says `view`, accounts for, by the mark beside it or by
+    /// its content; `others` are folders of ledgers that may know it. Nothing is written.
     ///
     /// # Errors
-    /// If another ledger accounts for it, this one is not the one that did, or the table can not be read.
+    /// If another ledger accounts for it or may do so, this one is not the one that did, or the table can not be read.
     pub fn require_own(
         &self,
-        ledger: &LifetimeLedger,
+        view: &LedgerView,
         table: &Path,
         others: &[PathBuf],
     ) -> Result<(), StoreError> {
-        let Some(path) = mark_of(table) else {
-            return Ok(());
-        };
-        if let Some(mark) = read(&path)? {
-            self.check(&mark, &path, ledger, table)?;
+        match self.claim(view, table)? {
+            Claim::Own => {}
+            Claim::Elsewhere(refused) | Claim::Lost(refused) => return Err(refused),
         }
         let mut asked = vec![real(self.folder())];
-        // The marks of other tables may name a ledger from before it was moved, and a configured one may not be there yet.
-        let is_there = |folder: &PathBuf| fs::metadata(folder.join(LEDGER)).is_ok();
-        let folders = marks_beside(table)
-            .into_iter()
-            .chain(others.iter().cloned())
-            .filter(is_there);
-        match known_by_content(table, folders.collect(), &mut asked)? {
+        // A mark from before this ledger was moved or restarted names it, too.
+        let is_other = |(_, mark): &(PathBuf, Mark)| !view.answers_for(mark.id);
+        let marked = marks_beside(table)?.into_iter().filter(is_other);
+        let others = others.iter().map(|folder| Candidate {
+            folder: folder.clone(),
+            named_by: None,
+        });
+        let candidates = marked.map(Candidate::of).chain(others);
+        match known_by_content(table, candidates, &mut asked)? {
             None => Ok(()),
             Some((folder, name)) => {
                 let why = format!("it has the content of {name:?}, which is there already");
                 Err(elsewhere(table, &folder, &why))
             }
+        }
+    }
+
+    /// Whether the mark beside `table` names a ledger that is lost, and that may have been here.
+    ///
+    /// # Errors
+    /// If another ledger accounts for the table.
+    pub(super) fn has_lost(&self, view: &LedgerView, table: &Path) -> Result<bool, StoreError> {
+        match self.claim(view, table)? {
+            Claim::Own => Ok(false),
+            Claim::Lost(_) => Ok(true),
+            Claim::Elsewhere(refused) => Err(refused),
         }
     }
 
@@ -135,36 +212,45 @@ impl LedgerPlace {
         self.require_own(ledger, table, others)?;
         let data = DataSet {
             name: name_of(table),
-            fingerprint: fingerprint_of(&ledger.to_view()?, table)?,
+            fingerprint: fingerprint_of(ledger, table)?,
         };
-        let mark = Mark {
-            format: FORMAT.to_owned(),
-            ledger: real(self.folder()),
-            id: ledger.id(),
-        };
-        let unmarked = match mark_of(table) {
-            Some(path) if read(&path)?.as_ref() != Some(&mark) => write(&path, &mark).err(),
-            _ => None,
-        };
+        let unmarked = self.mark(ledger, table)?;
         Ok(Bound { data, unmarked })
     }
 
-    fn check(
+    /// Puts the mark of this ledger, which says `view`, beside `table`; returns why that was not possible.
+    ///
+    /// # Errors
+    /// If the mark that is there can not be read.
+    pub(super) fn mark(
         &self,
-        mark: &Mark,
-        path: &Path,
-        ledger: &LifetimeLedger,
+        view: &LedgerView,
         table: &Path,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Option<String>, StoreError> {
+        let mark = Mark {
+            format: FORMAT.to_owned(),
+            ledger: real(self.folder()),
+            id: view.id(),
+        };
+        Ok(match mark_of(table) {
+            Some(path) if read(&path)?.as_ref() != Some(&mark) => write(&path, &mark).err(),
+            _ => None,
+        })
+    }
+
+    fn claim(&self, view: &LedgerView, table: &Path) -> Result<Claim, StoreError> {
+        let Some(path) = mark_of(table) else {
+            return Ok(Claim::Own);
+        };
+        let Some(mark) = read(&path)? else {
+            return Ok(Claim::Own);
+        };
         let is_here = real(&mark.ledger) == real(self.folder());
-        let is_same = mark.id == ledger.id();
-        if is_here && is_same {
-            return Ok(());
-        }
         let is_there = matches!(fs::exists(mark.ledger.join(LEDGER)), Ok(true));
-        if !is_here && is_same && !is_there {
-            // The folder was moved.
-            return Ok(());
+        // What was lost here is carried over; what lies nowhere else was moved here.
+        let is_same = view.answers_for(mark.id) || is_here && view.is_restarted();
+        if is_same && (is_here || !is_there) {
+            return Ok(Claim::Own);
         }
         if !is_here && is_there {
             let why = if is_same {
@@ -172,23 +258,19 @@ impl LedgerPlace {
             } else {
                 "this one knows nothing of what was spent there"
             };
-            return Err(elsewhere(table, &mark.ledger, why));
+            return Ok(Claim::Elsewhere(elsewhere(table, &mark.ledger, why)));
         }
-        Err(StoreError::Ledger {
-            path: mark.ledger.join(LEDGER),
-            problem: format!(
-                "accounts for `{}`, as `{}` says, but {}",
-                table.display(),
-                path.display(),
-                if is_here {
-                    "another ledger has taken its place"
-                } else {
-                    "is gone"
-                }
-            ),
-            help: "restore that ledger as it was last. If it is lost for good, keep all receipts, lower the totals of \
-                   policy.toml by what they say, and delete the mark; nothing was spent now",
-        })
+        let file = mark.ledger.join(LEDGER);
+        let table = table.display();
+        let accounts = format!("it accounts for `{table}`, as `{}` says", path.display());
+        Ok(Claim::Lost(if is_here && view.n_entries() > 0 {
+            witness::lost(
+                &file,
+                &format!("{accounts}, but another ledger has taken its place"),
+            )
+        } else {
+            witness::gone(&file, &accounts)
+        }))
     }
 }
 
@@ -242,15 +324,31 @@ fn mark_of(table: &Path) -> Option<PathBuf> {
     Some(table.parent()?.join(MARKS).join(format!("{name}.json")))
 }
 
-/// The ledgers that marks beside `table` name.
-fn marks_beside(table: &Path) -> Vec<PathBuf> {
-    let folder = mark_of(table).and_then(|mark| mark.parent().map(Path::to_owned));
-    let entries = folder.and_then(|folder| fs::read_dir(folder).ok());
-    let paths = entries.into_iter().flatten().flatten();
-    paths
-        .filter_map(|entry| read(&entry.path()).ok().flatten())
-        .map(|mark| mark.ledger)
-        .collect()
+/// The marks in the folder of `table`, and where each lies.
+fn marks_beside(table: &Path) -> Result<Vec<(PathBuf, Mark)>, StoreError> {
+    let Some(folder) = mark_of(table).and_then(|mark| mark.parent().map(Path::to_owned)) else {
+        return Ok(Vec::new());
+    };
+    let unreadable = |error: std::io::Error| StoreError::Unusable {
+        path: folder.clone(),
+        reason: error.to_string(),
+    };
+    let entries = match fs::read_dir(&folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(unreadable)?,
+    };
+    let mut marks = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(unreadable)?.path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "json")
+        {
+            let mark = read(&path).map_err(|error| may_know(table, error))?;
+            marks.extend(mark.map(|mark| (path, mark)));
+        }
+    }
+    Ok(marks)
 }
 
 fn read(path: &Path) -> Result<Option<Mark>, StoreError> {

@@ -1,5 +1,6 @@
 //! The chain in a SQLite file.
 
+use core::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -11,27 +12,33 @@ use sprifed_study::{Digest, Signature};
 use time::OffsetDateTime;
 
 use super::chain::{Chain, Signatures, SignedEntry, opened};
-use super::{Cost, CostKind, Event, LifetimeLine, Reservation, total, witness};
-use crate::store::{StateLock, StoreError, durable, schema_of};
+use super::witness::Witness;
+use super::{Cost, Event, LifetimeLine, Reservation, witness};
+use crate::store::{StateLock, StoreError, connect, schema_of};
 
 /// A ledger that can be added to; one process at a time.
+///
+/// It gives what it says ([`LedgerView`]) by reference.
 #[derive(Debug)]
 pub struct LifetimeLedger {
     connection: Connection,
     path: PathBuf,
     signer: IdentityKey,
-    chain: Chain,
+    view: LedgerView,
     _lock: StateLock,
 }
 
-/// What a ledger says.
-#[derive(Debug, Clone)]
+/// What a ledger says; one that is not begun yet says nothing.
+#[derive(Debug, Clone, Default)]
 pub struct LedgerView {
     pub(crate) chain: Chain,
     pub(crate) fingerprint_key: [u8; 32],
 }
 
-const SCHEMA: &str = "
+/// What the file says that it holds.
+pub(crate) const CONTENT: &str = "all that was spent";
+
+pub(crate) const SCHEMA: &str = "
 CREATE TABLE IF NOT EXISTS entries (
     number INTEGER PRIMARY KEY,
     entry TEXT NOT NULL,
@@ -47,21 +54,32 @@ impl LifetimeLedger {
     /// Opens or creates the ledger; what is added is signed by `signer`.
     ///
     /// # Errors
-    /// If another process has it, it is not whole, or the disk refuses.
+    /// If another process has it, it is lost or not whole, or the disk refuses.
     pub fn open(path: &Path, signer: &IdentityKey) -> Result<Self, StoreError> {
-        witness::require_file(path)?;
-        let (connection, lock) = durable(path)?;
-        schema_of(&connection, path, "all that was spent", SCHEMA)?;
-        let chain = read_chain(&connection, path, Signatures::Last)?;
-        let is_new = chain.len() == 0;
+        let noted = witness::require_file(path)?;
+        let lock = StateLock::take(path)?;
+        let opened = || {
+            let connection = connect(path)?;
+            schema_of(&connection, path, CONTENT, SCHEMA)?;
+            let chain = read_chain(&connection, path, noted.as_ref(), Signatures::Last)?;
+            Ok((chain, connection))
+        };
+        let (chain, connection) = opened().map_err(in_ledger(path))?;
         let mut ledger = Self {
+            view: LedgerView {
+                fingerprint_key: fingerprint_key(&connection)?,
+                chain,
+            },
             connection,
             path: path.to_owned(),
             signer: signer.clone(),
-            chain,
             _lock: lock,
         };
-        if is_new {
+        // A kill came between an entry and its note, or before the first entry.
+        if noted.is_none_or(|noted| noted.entries < ledger.chain.len()) {
+            witness::note(path, &ledger.chain)?;
+        }
+        if ledger.chain.len() == 0 {
             ledger.begin()?;
         }
         Ok(ledger)
@@ -84,64 +102,44 @@ impl LifetimeLedger {
         }
     }
 
-    /// What a ledger says, without taking it from the process that has it.
+    /// What a ledger says, without taking it from the process that has it. Nothing is written.
     ///
     /// # Errors
-    /// If there is none, it is not whole, or it can not be read.
+    /// If there is none, it is lost or not whole, or it can not be read.
     pub fn look_into(path: &Path) -> Result<LedgerView, StoreError> {
-        Self::view(path, Signatures::Last)
+        Self::view(path, Signatures::Last)?.ok_or_else(|| witness::gone(path, "it is asked for"))
     }
 
-    /// What a ledger says, after every signature was looked at.
+    /// What a ledger says, after every signature was looked at. Nothing is written.
     ///
     /// # Errors
-    /// If there is none, it is not whole, or it can not be read.
+    /// If there is none, it is lost or not whole, or it can not be read.
     pub fn examine(path: &Path) -> Result<LedgerView, StoreError> {
-        Self::view(path, Signatures::All)
+        Self::view(path, Signatures::All)?.ok_or_else(|| witness::gone(path, "it is asked for"))
     }
 
-    fn view(path: &Path, signatures: Signatures) -> Result<LedgerView, StoreError> {
-        witness::require_file(path)?;
-        let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
-        let connection = Connection::open_with_flags(path, flags)?;
-        let sql = "SELECT count(*) FROM sqlite_master WHERE name = 'entries'";
-        let is_made: bool = connection.query_row(sql, [], |row| row.get(0))?;
-        if !is_made {
-            return Err(not_whole(path, "has no entries at all".to_owned()));
-        }
-        Ok(LedgerView {
-            chain: read_chain(&connection, path, signatures)?,
-            fingerprint_key: fingerprint_key(&connection)?,
-        })
+    /// What a ledger says, if one was begun.
+    pub(crate) fn view(
+        path: &Path,
+        signatures: Signatures,
+    ) -> Result<Option<LedgerView>, StoreError> {
+        let noted = witness::require_file(path)?;
+        let Some(connection) = existing(path).map_err(in_ledger(path))? else {
+            let nothing = Chain::default();
+            return witness::require_all(path, noted.as_ref(), &nothing).map(|()| None);
+        };
+        let view = || {
+            Ok(LedgerView {
+                chain: read_chain(&connection, path, noted.as_ref(), signatures)?,
+                fingerprint_key: fingerprint_key(&connection)?,
+            })
+        };
+        let view = view().map_err(in_ledger(path))?;
+        Ok(Some(view).filter(|view| view.chain.len() > 0))
     }
 
-    /// What it says now.
-    ///
-    /// # Errors
-    /// If the key of its fingerprints can not be read.
-    pub fn to_view(&self) -> Result<LedgerView, StoreError> {
-        Ok(LedgerView {
-            chain: self.chain.clone(),
-            fingerprint_key: fingerprint_key(&self.connection)?,
-        })
-    }
-
-    /// Every study and fit, in the order in which they were entered.
-    ///
-    /// # Errors
-    /// Never now: they were read when the ledger was opened.
-    pub fn lines(&self) -> Result<Vec<LifetimeLine>, StoreError> {
-        Ok(self.chain.lines.clone())
-    }
-
-    pub(crate) fn known(&self) -> &[LifetimeLine] {
-        &self.chain.lines
-    }
-
-    /// What no total may pass, if a limit was set.
-    #[must_use]
-    pub const fn limit(&self) -> Option<Cost> {
-        self.chain.limit
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// How far the client's own record of `study` was when it last sent something.
@@ -152,20 +150,12 @@ impl LifetimeLedger {
         Ok(self.chain.answered.get(study).copied().unwrap_or(0))
     }
 
-    /// The cost of all studies of this kind but `study`.
-    ///
-    /// # Errors
-    /// Never now: it was read when the ledger was opened.
-    pub fn spent_elsewhere(&self, study: &str, kind: &CostKind) -> Result<Cost, StoreError> {
-        let others = self.known().iter().filter(|line| line.study != study);
-        Ok(total(others, kind).cost)
-    }
-
     /// Counts what the client's own record of `study` has now; never less than before.
     ///
     /// # Errors
-    /// If it could not be made durable. Nothing may be sent then.
+    /// If the party has left the study, or it could not be made durable. Nothing may be sent then.
     pub fn count(&mut self, study: &str, entries: u64) -> Result<(), StoreError> {
+        self.refuse_left(study)?;
         if entries <= self.answered(study)? {
             return Ok(());
         }
@@ -182,15 +172,7 @@ impl LifetimeLedger {
             return Ok(());
         }
         self.require_limit(line)?;
-        self.append(Event::Reserved(Reservation {
-            study: line.study.clone(),
-            work: line.work,
-            title: line.title.clone(),
-            kind: line.kind.clone(),
-            protection: line.protection,
-            cost: line.cost,
-            data: line.data.clone(),
-        }))
+        self.append(Event::Reserved(Reservation::of(line)))
     }
 
     /// Refuses a line that would pass the limit of this ledger.
@@ -249,11 +231,6 @@ impl LifetimeLedger {
         self.append(Event::Limited { limit })
     }
 
-    /// What names this ledger.
-    pub(crate) fn id(&self) -> Digest {
-        self.chain.id()
-    }
-
     /// A name that no other fit in this ledger has.
     pub(crate) fn name_of_next_fit(&self) -> String {
         let hash = Sha256::new_with_prefix(b"sprifed: local fit").chain_update(self.chain.head().0);
@@ -261,33 +238,36 @@ impl LifetimeLedger {
     }
 
     fn is_open(&self, study: &str) -> bool {
-        self.chain.line(study).is_some_and(|line| !line.is_settled)
+        self.chain
+            .line(study)
+            .is_some_and(|line| !line.is_settled())
     }
 
-    /// The first entry, and the key of fingerprints: derived from what only the owner of the ledger can make.
+    /// The first entry, and the key of fingerprints.
     fn begin(&mut self) -> Result<(), StoreError> {
-        let secret = self
-            .signer
-            .sign_statement("ledger fingerprint key", &[0; 32]);
-        let key: [u8; 32] = Sha256::digest(secret).into();
-        let sql = "INSERT INTO fingerprint (one, key) VALUES (1, ?1) ON CONFLICT DO NOTHING";
-        self.connection.execute(sql, params![key])?;
+        let key = fresh_fingerprint_key(&self.signer);
+        put_fingerprint_key(&self.connection, &key)?;
+        self.view.fingerprint_key = key;
         self.append(opened(now().nanosecond()))
     }
 
     fn append(&mut self, event: Event) -> Result<(), StoreError> {
-        let signed = self.chain.next(event, words_of(now()), &self.signer);
+        let signed = self.chain.next(event, words_of_now(), &self.signer);
         let mut longer = self.chain.clone();
         longer
             .append(signed.clone())
-            .map_err(|problem| not_whole(&self.path, format!("would be broken: {problem}")))?;
-        let sql = "INSERT INTO entries (number, entry, signature) VALUES (?1, ?2, ?3)";
-        let number = i64::try_from(self.chain.len()).unwrap_or(i64::MAX);
-        let signature = signed.signature.to_string();
-        self.connection
-            .execute(sql, params![number, signed.entry.get(), signature])?;
-        self.chain = longer;
+            .map_err(|problem| not_whole(&self.path, &format!("would be broken: {problem}")))?;
+        put_entry(&self.connection, self.chain.len(), &signed)?;
+        self.view.chain = longer;
         witness::note(&self.path, &self.chain)
+    }
+}
+
+impl Deref for LifetimeLedger {
+    type Target = LedgerView;
+
+    fn deref(&self) -> &LedgerView {
+        &self.view
     }
 }
 
@@ -296,6 +276,12 @@ impl LedgerView {
     #[must_use]
     pub fn lines(&self) -> &[LifetimeLine] {
         &self.chain.lines
+    }
+
+    /// The line of a study or fit.
+    #[must_use]
+    pub fn line(&self, study: &str) -> Option<&LifetimeLine> {
+        self.chain.line(study)
     }
 
     /// What no total may pass, if a limit was set.
@@ -310,10 +296,21 @@ impl LedgerView {
         self.chain.len()
     }
 
+    /// Whether it took the place of a ledger that was lost.
+    #[must_use]
+    pub const fn is_restarted(&self) -> bool {
+        self.chain.is_restarted
+    }
+
     /// What names the ledger: the digest of its first entry.
     #[must_use]
     pub fn id(&self) -> Digest {
         self.chain.id()
+    }
+
+    /// Whether this is the ledger that `id` names, or took its place.
+    pub(crate) fn answers_for(&self, id: Digest) -> bool {
+        self.id() == id || self.chain.replaces == Some(id)
     }
 
     /// The digest of the last entry, which names all before it.
@@ -328,46 +325,111 @@ impl LedgerView {
     }
 }
 
+/// The database at `path`, if there is one with the tables of a ledger. Nothing is written.
+pub(crate) fn existing(path: &Path) -> Result<Option<Connection>, StoreError> {
+    if std::fs::metadata(path).is_ok_and(|file| file.len() == 0) || !is_there(path)? {
+        return Ok(None);
+    }
+    // Not read-only: what a power cut left half done is undone first.
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE;
+    let connection = Connection::open_with_flags(path, flags)?;
+    let sql = "SELECT count(*) = 2 FROM sqlite_master WHERE name IN ('entries', 'fingerprint')";
+    let is_made: bool = connection.query_row(sql, [], |row| row.get(0))?;
+    Ok(Some(connection).filter(|_| is_made))
+}
+
+fn is_there(path: &Path) -> Result<bool, StoreError> {
+    std::fs::exists(path).map_err(|error| StoreError::Unusable {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    })
+}
+
 fn read_chain(
     connection: &Connection,
     path: &Path,
+    noted: Option<&Witness>,
     signatures: Signatures,
 ) -> Result<Chain, StoreError> {
-    let mut statement =
-        connection.prepare("SELECT entry, signature FROM entries ORDER BY number")?;
-    let rows = statement.query_map([], |row| {
-        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
-    })?;
     let mut entries = Vec::new();
-    for row in rows {
-        let (entry, signature) = row?;
+    for entry in read_entries(connection)? {
         let number = entries.len();
-        let damaged = || not_whole(path, format!("is damaged: entry {number} is no entry"));
-        entries.push(SignedEntry {
-            entry: RawValue::from_string(entry).map_err(|_| damaged())?,
-            signature: Signature::try_from(signature).map_err(|_| damaged())?,
-        });
+        let damaged = || not_whole(path, &format!("is damaged: entry {number} is no entry"));
+        entries.push(entry?.ok_or_else(damaged)?);
     }
     let chain = Chain::of(entries, signatures)
-        .map_err(|problem| not_whole(path, format!("is damaged: {problem}")))?;
-    witness::require_all(path, &chain)?;
+        .map_err(|problem| not_whole(path, &format!("is damaged: {problem}")))?;
+    witness::require_all(path, noted, &chain)?;
     Ok(chain)
 }
 
-fn fingerprint_key(connection: &Connection) -> Result<[u8; 32], StoreError> {
-    let key = connection.query_row("SELECT key FROM fingerprint", [], |row| row.get(0));
-    Ok(key.optional()?.unwrap_or([0; 32]))
+/// The entries in their order; nothing in the place of one that is none.
+pub(crate) fn read_entries(
+    connection: &Connection,
+) -> Result<Vec<Result<Option<SignedEntry>, StoreError>>, StoreError> {
+    let sql = "SELECT entry, signature FROM entries ORDER BY number";
+    let mut statement = connection.prepare(sql)?;
+    let rows = statement.query_map([], |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+    })?;
+    let entries = rows.map(|row| {
+        let (entry, signature) = row?;
+        let (entry, signature) = (RawValue::from_string(entry), Signature::try_from(signature));
+        Ok(entry
+            .ok()
+            .zip(signature.ok())
+            .map(|(entry, signature)| SignedEntry { entry, signature }))
+    });
+    Ok(entries.collect())
 }
 
-pub(crate) fn not_whole(path: &Path, problem: String) -> StoreError {
-    StoreError::Ledger {
-        path: path.to_owned(),
-        problem,
-        help: "restore the ledger as it was last, from a copy that is not older; nothing was spent now",
+pub(crate) fn put_entry(
+    connection: &Connection,
+    number: u64,
+    signed: &SignedEntry,
+) -> Result<(), StoreError> {
+    let sql = "INSERT INTO entries (number, entry, signature) VALUES (?1, ?2, ?3)";
+    let number = i64::try_from(number).unwrap_or(i64::MAX);
+    let signature = signed.signature.to_string();
+    connection.execute(sql, params![number, signed.entry.get(), signature])?;
+    Ok(())
+}
+
+/// A key of fingerprints: derived from what only the owner of the ledger can make.
+pub(crate) fn fresh_fingerprint_key(signer: &IdentityKey) -> [u8; 32] {
+    Sha256::digest(signer.sign_statement("ledger fingerprint key", &[0; 32])).into()
+}
+
+pub(crate) fn put_fingerprint_key(
+    connection: &Connection,
+    key: &[u8; 32],
+) -> Result<(), StoreError> {
+    let sql = "INSERT INTO fingerprint (one, key) VALUES (1, ?1) ON CONFLICT DO NOTHING";
+    connection.execute(sql, params![key])?;
+    Ok(())
+}
+
+pub(crate) fn fingerprint_key(connection: &Connection) -> Result<[u8; 32], StoreError> {
+    let key = connection.query_row("SELECT key FROM fingerprint", [], |row| row.get(0));
+    Ok(key.optional()?.unwrap_or_default())
+}
+
+/// What an error of the database is about.
+fn in_ledger(path: &Path) -> impl Fn(StoreError) -> StoreError + '_ {
+    |error| match error {
+        StoreError::Damaged(found) => not_whole(path, &format!("is damaged: {found}")),
+        StoreError::OtherStudy { found, .. } => {
+            not_whole(path, &format!("is no ledger: it holds the study {found}"))
+        }
+        other => other,
     }
 }
 
-fn now() -> OffsetDateTime {
+fn not_whole(path: &Path, found: &str) -> StoreError {
+    witness::refused(path, found.to_owned())
+}
+
+pub(crate) fn now() -> OffsetDateTime {
     OffsetDateTime::from(SystemTime::now())
 }
 

@@ -1,7 +1,7 @@
 //! A fit by the holder of the records alone, in the same ledger as studies with others.
 
 use super::data_set::fingerprint;
-use super::{Cost, CostKind, DataSet, LedgerPlace, LifetimeLine, Protection, Work};
+use super::{Cost, CostKind, DataSet, LedgerPlace, LifetimeLine, Protection, Standing, Work};
 use crate::store::StoreError;
 
 /// A fit for which the most it can cost is set aside. One that is forgotten stays at its most.
@@ -34,7 +34,7 @@ impl LocalFit {
             protection,
             cost,
             data: Some(data),
-            is_settled: false,
+            standing: Standing::Reserved,
         };
         ledger.reserve(&line)?;
         Ok(Self {
@@ -66,8 +66,8 @@ impl LedgerPlace {
         name: &str,
         content: impl std::io::Read,
     ) -> Result<DataSet, StoreError> {
-        let view = self.open()?.to_view()?;
-        let fingerprint = fingerprint(&view.fingerprint_key, content);
+        let ledger = self.open()?;
+        let fingerprint = fingerprint(&ledger.fingerprint_key, content);
         let fingerprint = fingerprint.map_err(|error| StoreError::Database(error.to_string()))?;
         Ok(DataSet {
             name: name.to_owned(),

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use sprifed_secure_sum::IdentityKey;
 use sprifed_study::Digest;
 
-use super::{LifetimeLedger, LifetimeLine};
+use super::chain::Signatures;
+use super::{LedgerView, LifetimeLedger, witness};
 use crate::error::NetError;
 use crate::journal::SqliteJournal;
 use crate::private_files::{create_private, create_private_folder};
@@ -77,47 +78,85 @@ impl LedgerPlace {
         self.folder.join(LEDGER)
     }
 
-    /// Opens the ledger, waiting for others.
+    /// Opens the ledger, waiting for others, if it knows every study whose folder lies beside it and in which something
+    /// was sent.
     ///
     /// # Errors
-    /// If it is not whole, or the disk refuses.
+    /// If it does not, it is lost or not whole, or the disk refuses. What was spent would be spent again.
     pub fn open(&self) -> Result<LifetimeLedger, StoreError> {
-        LifetimeLedger::open_patiently(&self.file(), &self.signer)
+        self.open_for(&[])
     }
 
-    /// Opens the ledger, if it knows every study whose folder lies in one of `homes` and in which something was sent.
+    /// The same, if it also knows every such study whose folder lies in one of `homes`.
     ///
     /// # Errors
-    /// If it does not, is not whole, or the disk refuses. What was spent would be spent again.
+    /// As [`open`](Self::open).
     pub fn open_for(&self, homes: &[PathBuf]) -> Result<LifetimeLedger, StoreError> {
         if !matches!(fs::exists(self.file()), Ok(true)) {
-            self.refuse_missing("is gone", &unknown_studies(homes, &[])?)?;
+            refuse_unknown(&self.folder, homes, None)?;
         }
-        let ledger = self.open()?;
-        let found = format!("knows {} studies", ledger.known().len());
-        self.refuse_missing(&found, &unknown_studies(homes, ledger.known())?)?;
+        let ledger = LifetimeLedger::open_patiently(&self.file(), &self.signer)?;
+        refuse_unknown(&self.folder, homes, Some(&ledger))?;
         Ok(ledger)
-    }
-
-    fn refuse_missing(&self, found: &str, missing: &[PathBuf]) -> Result<(), StoreError> {
-        let Some(first) = missing.first() else {
-            return Ok(());
-        };
-        Err(StoreError::Ledger {
-            path: self.file(),
-            problem: format!(
-                "{found}, but this party has sent something in {} studies that it should know, `{}` among them; a \
-                 ledger that knows every study of this party is required",
-                missing.len(),
-                first.display()
-            ),
-            help: "restore the ledger as it was last. If it is lost for good, move these folders away, keep their \
-                   receipts, and lower the totals of policy.toml by what they say; nothing was spent now",
-        })
     }
 }
 
-fn folder_of(path: &Path) -> PathBuf {
+/// What the ledger at `path` says, which is a folder or the file `ledger.sqlite` in it; nothing if none was begun there.
+/// Nothing is written, and the ledger is not taken from the process that has it.
+///
+/// # Errors
+/// If it is lost or not whole, or does not know every study whose folder lies beside it or in one of `homes` and in which
+/// something was sent.
+pub fn look_for_ledger(path: &Path, homes: &[PathBuf]) -> Result<Option<LedgerView>, StoreError> {
+    let folder = folder_of(path);
+    let view = LifetimeLedger::view(&folder.join(LEDGER), Signatures::Last)?;
+    refuse_unknown(&folder, homes, view.as_ref())?;
+    Ok(view)
+}
+
+/// Where the party in `folder` keeps its parts of studies, whichever runtime takes part for it.
+#[must_use]
+pub fn study_homes(folder: &Path) -> Vec<PathBuf> {
+    vec![folder.to_owned(), folder.join("flower")]
+}
+
+/// Refuses a ledger in `folder` that does not know every study of `homes` and of its own folder.
+fn refuse_unknown(
+    folder: &Path,
+    homes: &[PathBuf],
+    view: Option<&LedgerView>,
+) -> Result<(), StoreError> {
+    let homes = [&study_homes(folder), homes].concat();
+    let lines = view.map_or(&[][..], LedgerView::lines);
+    let is_unknown = |study: &PathBuf| !lines.iter().any(|line| line.is_in(study));
+    let unknown: Vec<PathBuf> = begun_studies(&homes, is_unknown)?;
+    let Some(first) = unknown.first() else {
+        return Ok(());
+    };
+    let but = format!(
+        "this party has sent something in {} that it should know: `{}`{}",
+        n_studies(unknown.len()),
+        first.display(),
+        if unknown.len() > 1 { " and others" } else { "" }
+    );
+    let file = folder.join(LEDGER);
+    Err(match view {
+        None => witness::gone(&file, &but),
+        Some(_) => witness::lost(
+            &file,
+            &format!("it knows {}, but {but}", n_studies(lines.len())),
+        ),
+    })
+}
+
+fn n_studies(number: usize) -> String {
+    match number {
+        1 => "1 study".to_owned(),
+        several => format!("{several} studies"),
+    }
+}
+
+pub(crate) fn folder_of(path: &Path) -> PathBuf {
     match (path.file_name(), path.parent()) {
         (Some(name), Some(folder)) if name == LEDGER && folder == Path::new("") => ".".into(),
         (Some(name), Some(folder)) if name == LEDGER => folder.to_owned(),
@@ -145,26 +184,25 @@ pub fn begun_mark(folder: &Path) -> PathBuf {
     folder.join(BEGUN)
 }
 
-/// Folders of studies in `homes` in which something was sent, and of which `lines` know nothing.
+/// Folders of studies in `homes` in which something was sent, as far as `is_meant` says so.
 ///
 /// # Errors
 /// If one can not be read.
-pub fn unknown_studies(
+pub fn begun_studies(
     homes: &[PathBuf],
-    lines: &[LifetimeLine],
+    is_meant: impl Fn(&PathBuf) -> bool,
 ) -> Result<Vec<PathBuf>, StoreError> {
-    let is_known = |folder: &Path| lines.iter().any(|line| line.is_in(folder));
-    let mut unknown = Vec::new();
+    let mut begun = Vec::new();
     for home in homes {
         for study in study_folders(home)? {
-            if !is_known(&study) && has_begun(&study)? {
-                unknown.push(study);
+            if is_meant(&study) && has_begun(&study)? {
+                begun.push(study);
             }
         }
     }
-    unknown.sort();
-    unknown.dedup();
-    Ok(unknown)
+    begun.sort();
+    begun.dedup();
+    Ok(begun)
 }
 
 /// Whether something was sent in the study of this folder: it is in the journal, or a receipt or a mark says so.

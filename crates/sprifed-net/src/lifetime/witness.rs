@@ -1,7 +1,7 @@
-//! How long a ledger was last, in a file of its own, so that a shorter one is noticed.
+//! How many entries a ledger had last, in a file of its own, so that a shorter ledger is noticed.
 //!
-//! It is written after the ledger. A kill in between leaves a ledger that is longer than the witness says, which is
-//! as it should be.
+//! It is written with 0 entries before the first entry, and after each entry. So a kill at any moment leaves a file that
+//! counts at most one entry too few, and never entries without the file: those were not left by a kill.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,16 @@ use super::chain::Chain;
 use crate::private_files::put_private;
 use crate::store::StoreError;
 
+/// What to do about a ledger that is not as it was last.
+const RECIPE: &str = "restore ledger.sqlite and ledger.head together, as they were last. If there is no such copy, run \
+                      `sprifed ledger restart FOLDER` with the folder of that ledger: it begins a new one with all that \
+                      is known of the lost one. Nothing was spent now";
+
+/// How many entries a ledger had, and the digest of the last of them.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Witness {
-    entries: u64,
+pub(crate) struct Witness {
+    pub(crate) entries: u64,
     head: Digest,
 }
 
@@ -24,35 +30,48 @@ fn path_of(ledger: &Path) -> PathBuf {
     ledger.with_extension("head")
 }
 
-/// Refuses a ledger that is not there although it was.
-pub(crate) fn require_file(ledger: &Path) -> Result<(), StoreError> {
+/// What is noted of the ledger; refuses one that is not there although it was.
+pub(crate) fn require_file(ledger: &Path) -> Result<Option<Witness>, StoreError> {
+    let noted = read(ledger)?;
+    let had = noted.as_ref().map_or(0, |witness| witness.entries);
     let is_there = fs::metadata(ledger).is_ok_and(|file| file.len() > 0);
-    match read(ledger)? {
-        Some(witness) if !is_there && witness.entries > 0 => Err(lost(
-            ledger,
-            format!("is gone, but had {} entries", witness.entries),
-        )),
-        _ => Ok(()),
+    if had > 0 && !is_there {
+        return Err(gone(ledger, &format!("it had {}", words_of(had))));
     }
+    Ok(noted)
 }
 
-/// Refuses a ledger that is shorter than it was, or another one.
-pub(crate) fn require_all(ledger: &Path, chain: &Chain) -> Result<(), StoreError> {
-    let Some(witness) = read(ledger)? else {
-        return Ok(());
+/// Refuses a ledger that is shorter than it was, or another one. `noted` was read before the chain was: the ledger may
+/// have grown since.
+pub(crate) fn require_all(
+    ledger: &Path,
+    noted: Option<&Witness>,
+    chain: &Chain,
+) -> Result<(), StoreError> {
+    let found = chain.len();
+    let Some(witness) = noted else {
+        // Another process may have begun the ledger meanwhile.
+        if found == 0 || read(ledger)?.is_some() {
+            return Ok(());
+        }
+        let had = words_of(found);
+        return Err(lost(
+            ledger,
+            &format!("it has {had}, but ledger.head, which says how many it had last, is gone"),
+        ));
     };
-    if witness.entries == 0 || chain.head_after(witness.entries) == Some(witness.head) {
+    let required = witness.entries;
+    if required == 0 || chain.head_after(required) == Some(witness.head) {
         return Ok(());
     }
-    let (found, required) = (chain.len(), witness.entries);
     Err(lost(
         ledger,
-        if found < required {
+        &if found < required {
             format!(
-                "has {found} entries, but had {required}: it is an older copy, or its end was cut off"
+                "it has {found} entries, but had {required}: it is an older copy, or its end was cut off"
             )
         } else {
-            "is another ledger than the one that was here last".to_owned()
+            "it is another ledger than the one that was here last".to_owned()
         },
     ))
 }
@@ -81,17 +100,34 @@ fn read(ledger: &Path) -> Result<Option<Witness>, StoreError> {
         })?,
     };
     let witness = serde_json::from_slice(&bytes);
-    witness
-        .map(Some)
-        .map_err(|error| lost(&path, format!("can not be read: {error}")))
+    witness.map(Some).map_err(|error| {
+        let found = "ledger.head, which says how many entries it had last, can not be read";
+        lost(ledger, &format!("{found}: {error}"))
+    })
 }
 
-fn lost(path: &Path, problem: String) -> StoreError {
+/// A ledger from which what was spent can not be known.
+pub(crate) fn refused(ledger: &Path, problem: String) -> StoreError {
     StoreError::Ledger {
-        path: path.to_owned(),
+        path: ledger.to_owned(),
         problem,
-        help: "restore the ledger and its ledger.head as they were last. If they are lost for good, keep all receipts, \
-               delete ledger.head, move the folders study-… away, and lower the totals of policy.toml by what the \
-               receipts say; nothing was spent now",
+        help: RECIPE,
+    }
+}
+
+/// A ledger that is not as it was last.
+pub(crate) fn lost(ledger: &Path, found: &str) -> StoreError {
+    refused(ledger, format!("is lost: {found}"))
+}
+
+/// A ledger of which there is no file.
+pub(crate) fn gone(ledger: &Path, but: &str) -> StoreError {
+    lost(ledger, &format!("its file is gone, but {but}"))
+}
+
+fn words_of(entries: u64) -> String {
+    match entries {
+        1 => "1 entry".to_owned(),
+        several => format!("{several} entries"),
     }
 }

@@ -165,6 +165,11 @@ fn empty_wal(connection: &Connection) -> Result<(), StoreError> {
 /// overwritten with zeros in the file; blocks that the file system takes back from the rollback journal are not.
 pub(crate) fn durable(path: &Path) -> Result<(Connection, StateLock), StoreError> {
     let lock = StateLock::take(path)?;
+    Ok((connect(path)?, lock))
+}
+
+/// The same without a lock, for a file that has one or that no other process knows.
+pub(crate) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let unusable = |reason: String| StoreError::Unusable {
         path: path.to_owned(),
         reason,
@@ -175,8 +180,11 @@ pub(crate) fn durable(path: &Path) -> Result<(Connection, StateLock), StoreError
         .pragma_update(None, "journal_mode", "delete")
         .and_then(|()| connection.pragma_update(None, "synchronous", "extra"))
         .and_then(|()| connection.pragma_update(None, "secure_delete", "on"))
-        .map_err(|error| unusable(error.to_string()))?;
-    Ok((connection, lock))
+        .map_err(|error| match StoreError::from(error) {
+            StoreError::Database(reason) => unusable(reason),
+            other => other,
+        })?;
+    Ok(connection)
 }
 
 /// Creates the tables of a new file for `study`, or checks that an old one belongs to it.

@@ -1,9 +1,13 @@
-//! What is read from the disk: files, and keys of 64 hexadecimal digits.
+//! What is read from the disk: files, keys of 64 hexadecimal digits, and tables.
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
-use sprifed_study::Digest;
+use sprifed_fit::PartyTable;
+use sprifed_secure_sum::ClientId;
+use sprifed_study::{Agreed, Digest};
+use sprifed_tables::read_table;
 use zeroize::Zeroizing;
 
 use super::failure::Failure;
@@ -33,4 +37,11 @@ pub(super) fn parse_key(what: &str, text: &str) -> Result<Zeroizing<[u8; 32]>, F
     let key = Digest::try_from(text.trim().to_owned())
         .map_err(|_| Failure::unusable(what, "no key", "a key of 64 hexadecimal digits"))?;
     Ok(Zeroizing::new(key.0))
+}
+
+/// The table at `path` for the party `me`; it is not read yet.
+pub(super) fn party_table(path: &Path, agreed: &Arc<Agreed>, me: ClientId) -> PartyTable {
+    let own = path.to_owned();
+    let read = move |schema: &_| read_table(&own, schema);
+    PartyTable::new(&path.display().to_string(), agreed, me, read)
 }

@@ -23,7 +23,7 @@ use zeroize::Zeroizing;
 
 use super::envelope::{Answer, Errand, Unchecked, VERSION, seal};
 use super::failure::Failure;
-use super::files::{parse_key, read, read_if_there, read_key};
+use super::files::{parse_key, party_table, read, read_if_there, read_key};
 use super::sealed_state::{PartyState, Seal};
 use crate::entropy::fresh_bits;
 
@@ -125,7 +125,7 @@ impl PartyMachine {
             return Ok((seal(&answer, &identity), None));
         };
         check_address(&errand, &agreed, node, me)?;
-        let table = PartyTable::new(&self.data, &agreed, me);
+        let table = party_table(&self.data, &agreed, me);
         // It stays open until the study is in it, so that no other study is checked in between.
         let place = self.place(&identity);
         let mut ledger = place.open_for(&self.homes())?;
@@ -158,7 +158,10 @@ impl PartyMachine {
                     ledger.reserve(&LifetimeLine::of(&agreed).over(bound.data))?;
                 }
                 // From here on something may be sent; a search for lost studies sees it without a key.
-                put_private(&begun_mark(&folder), b"")?;
+                let begun = begun_mark(&folder);
+                if !begun.exists() {
+                    put_private(&begun, b"")?;
+                }
                 let answered = ledger.answered(&study.to_string())?;
                 drop(ledger);
                 let receipt = visit.carry_out(&errand, answered, &mut answer)?;

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use sprifed_fit::{Invitation, PartyRecords, PartyTable};
+use sprifed_fit::{Invitation, PartyRecords};
 use sprifed_noise::Provenance;
 use sprifed_secure_sum::{ClientId, Phase};
 use sprifed_study::{Embedded, PartyKey};
 
 use super::coordinator::phase_name;
 use super::failure::Failure;
-use super::files::read;
+use super::files::{party_table, read};
 
 /// A party that is gone from a phase of a sum on: the party, the sum and the phase.
 type Departure = (u32, u32, String);
@@ -60,7 +60,7 @@ fn run(
     }
     let tables = (0..).map(ClientId).zip(data);
     let records = tables.map(|(party, path)| {
-        let table = PartyTable::new(path, &agreed, party);
+        let table = party_table(path, &agreed, party);
         Ok(table.read()?.0.clone())
     });
     let records: Vec<PartyRecords> = records.collect::<Result<_, Failure>>()?;

@@ -57,7 +57,8 @@ fn absent_settings_are_the_strict_ones() {
 
 #[test]
 fn an_unknown_key_is_refused_by_name() {
-    assert!(refused(&with_response("uper = 3")).contains("uper"));
+    let unknown = refused(&with_response("uper = 3"));
+    assert!(unknown.contains("line 5, `uper = 3`: unknown"), "{unknown}");
     assert!(refused(&with_response("[features]\nlowest = 3")).contains("lowest"));
     assert!(refused(&with_response("[records]\nclient = \"a\"")).contains("records"));
     assert!(refused(&with_response("[record]\nmissing = \"mean\"")).contains("midpoint"));

@@ -117,8 +117,8 @@ fn a_party_that_is_heard_again_is_waited_for_again() {
     });
     line.mend();
     all_succeed(parties, coordinator, &log);
+    // Whether its vector is in the sum in which it was killed depends on the moment.
     let sums = survivors(&stage);
-    assert!(sums.iter().any(|sum| !sum.contains(&4)), "{sums:?}");
     assert!(sums.last().unwrap().contains(&4), "{sums:?}");
     assert_eq!(timeouts(&log, "p4"), 1, "{sums:?}");
 }

@@ -180,6 +180,34 @@ fn a_check_says_everything_that_is_worth_a_telephone_call() {
 }
 
 #[test]
+fn a_check_writes_costs_as_people_write_them() {
+    let kind = Kind {
+        repeats: 1,
+        ..small()
+    };
+    let stage = Stage::new("check-digits", kind);
+    let mut check = sprifed();
+    check.arg("join").arg(stage.study().join("for-p0"));
+    check.arg("--identity").arg(stage.party(0));
+    check.arg("--data").arg(stage.table(0)).arg("--check");
+    let words = String::from_utf8(succeed(&mut check).stdout).unwrap();
+    let line = |heading: &str| {
+        let found = words.lines().find(|line| line.starts_with(heading));
+        found.unwrap_or_else(|| panic!("{words}")).to_owned()
+    };
+    let cost = line("Cost ");
+    let (_, epsilon) = cost.split_once("epsilon = ").unwrap();
+    let (epsilon, rest) = epsilon.split_once(' ').unwrap();
+    assert!(rest.starts_with("at delta = 1e-6 "), "{cost}");
+    let (shown, exact): (f64, Value) = (epsilon.parse().unwrap(), said(check.arg("--json")).1);
+    let exact = exact["largest_epsilon"].as_f64().unwrap();
+    assert!(epsilon.len() <= 8, "{cost}");
+    assert!(shown >= exact && shown - exact < 2e-4, "{cost} {exact}");
+    let spent = line("Spent ");
+    assert!(spent.contains("epsilon = 0 at delta = 0 "), "{spent}");
+}
+
+#[test]
 fn with_an_officer_only_the_signed_policy_counts() {
     let stage = Stage::new("officer", small());
     let officer = stage.folder.join("dpo");

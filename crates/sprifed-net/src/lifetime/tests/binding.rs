@@ -58,9 +58,7 @@ fn a_second_ledger_over_the_same_table_is_refused() {
     let place = LedgerPlace::new(&world.folder.0.join("north"), signer(2));
     let ledger = place.open().expect("a ledger");
     place.bind(&ledger, &world.table, &[]).expect("bound");
-    let spent = ledger
-        .spent_elsewhere("", &kind("record", "zero-out"))
-        .expect("read");
+    let spent = ledger.spent_elsewhere("", &kind("record", "zero-out"));
     assert_eq!(spent, cost(1.0, 0.25));
 }
 
@@ -106,7 +104,7 @@ fn a_ledger_that_was_begun_anew_or_copied_is_refused_and_one_that_moved_is_not()
     assert!(said.contains("this one is a copy of it"), "{said}");
     fs::rename(&north, &moved).expect("moved");
     let said = world.refused("other", &world.table, &[]);
-    assert!(said.contains("but is gone"), "{said}");
+    assert!(said.contains("is lost: its file is gone"), "{said}");
     world.bind("moved", &world.table, &[]).expect("moved");
     assert_eq!(
         ledger_beside(&world.table).expect("read"),
@@ -160,9 +158,51 @@ fn a_renamed_or_copied_table_is_known_by_its_content_without_a_ledger_at_hand() 
         assert_eq!(ledger_beside(&other).expect("read"), Some(north.clone()));
     }
     let other = world.table.with_file_name("other.csv");
-    fs::write(&other, "y,x\n1,2\n").expect("written");
+    fs::write(&other, "y,x\n7,8\n").expect("written");
     assert_eq!(ledger_beside(&other).expect("read"), None);
     // What a ledger that is marked here says can not be asked: it may account for the table.
     fs::remove_dir_all(&north).expect("removed");
     ledger_beside(&other).expect_err("the ledger is gone");
+}
+
+#[test]
+fn a_ledger_or_mark_beside_the_table_that_can_not_be_read_is_refused() {
+    let world = World::new("unreadable");
+    let beside = world.table.with_file_name("beside.csv");
+    fs::write(&beside, "y,x\n5,6\n").expect("a table");
+    world.bind("other", &beside, &[]).expect("bound");
+    let ledger = world.folder.0.join("other").join(LEDGER);
+    let mark = world.folder.0.join(".sprifed/beside.csv.json");
+    let sound = [&ledger, &mark].map(|path| fs::read(path).expect("read"));
+    let damage: [(&str, &Path, Option<&str>, &str); 4] = [
+        (
+            "no database",
+            &ledger,
+            Some("no database at all"),
+            "is damaged",
+        ),
+        ("no mark", &mark, Some("{}"), "does not say which ledger"),
+        ("emptied", &ledger, Some(""), "is lost: its file is gone"),
+        ("gone", &ledger, None, "is lost: its file is gone"),
+    ];
+    for (name, path, content, word) in damage {
+        match content {
+            Some(content) => fs::write(path, content).expect("written"),
+            None => fs::remove_file(path).expect("removed"),
+        }
+        let said = world.refused("north", &world.table, &[]);
+        assert!(said.contains(word), "{name}: {said}");
+        assert!(said.contains("may know"), "{name}: {said}");
+        let said = ledger_beside(&world.table).expect_err(name).to_string();
+        assert!(said.contains(word), "{name}: {said}");
+        fs::write(&ledger, &sound[0]).expect("put back");
+        fs::write(&mark, &sound[1]).expect("put back");
+    }
+    // Another ledger that is gone with all of its folder.
+    fs::remove_dir_all(world.folder.0.join("other")).expect("removed");
+    let said = world.refused("north", &world.table, &[]);
+    assert!(
+        said.contains("is gone") && said.contains("may know"),
+        "{said}"
+    );
 }

@@ -80,14 +80,14 @@ fn a_ledger_that_is_gone_or_older_is_missed_and_none_is_made() {
     drop(ledger);
     let newest = std::fs::read(folder.ledger()).expect("read");
     std::fs::remove_file(folder.ledger()).expect("removed");
-    assert!(refusal(&folder).contains("is gone, but had 6 entries"));
+    assert!(refusal(&folder).contains("is gone, but it had 6 entries"));
     assert!(std::fs::metadata(folder.ledger()).is_err());
     std::fs::write(folder.ledger(), "").expect("emptied");
-    assert!(refusal(&folder).contains("is gone, but had 6 entries"));
+    assert!(refusal(&folder).contains("is gone, but it had 6 entries"));
     std::fs::write(folder.ledger(), older).expect("put back");
     assert!(refusal(&folder).contains("has 5 entries, but had 6"));
     std::fs::write(folder.ledger(), newest).expect("put back");
-    assert_eq!(folder.open().known().len(), 1);
+    assert_eq!(folder.open().lines().len(), 1);
 }
 
 #[test]
@@ -99,9 +99,7 @@ fn a_kill_before_the_witness_is_written_is_no_reason_to_refuse() {
     ledger.withdraw("b").expect("stored");
     drop(ledger);
     std::fs::write(&head, before).expect("put back");
-    assert_eq!(folder.open().known().len(), 1);
-    std::fs::remove_file(&head).expect("removed");
-    assert_eq!(folder.open().known().len(), 1);
+    assert_eq!(folder.open().lines().len(), 1);
 }
 
 #[test]
@@ -153,7 +151,7 @@ fn a_ledger_of_two_identities_names_both() {
     drop(filled(&folder));
     let mut second = LifetimeLedger::open(&folder.ledger(), &signer(2)).expect("a ledger");
     let more = line("c", kind("record", "zero-out"), 1.0);
-    let before = second.spent_elsewhere("c", &more.kind).expect("read");
+    let before = second.spent_elsewhere("c", &more.kind);
     assert_eq!(before, cost(3.0, 0.5));
     second.reserve(&more).expect("stored");
     drop(second);
@@ -197,9 +195,7 @@ fn a_limit_holds_for_fits_and_studies() {
     let second = reserve(0.75).expect("within");
     second.settle(None).expect("stored");
     let ledger = folder.open();
-    let spent = ledger
-        .spent_elsewhere("", &kind("record", "zero-out"))
-        .expect("read");
+    let spent = ledger.spent_elsewhere("", &kind("record", "zero-out"));
     assert_eq!(spent, cost(3.25, 0.5));
-    assert_eq!(ledger.known().last().map(|line| line.work), Some(Work::Fit));
+    assert_eq!(ledger.lines().last().map(|line| line.work), Some(Work::Fit));
 }

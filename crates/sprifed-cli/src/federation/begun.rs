@@ -1,0 +1,55 @@
+//! What a study that a party has begun has cost, from its folder alone.
+
+use std::path::Path;
+
+use sprifed_fit::Document;
+use sprifed_net::{Cost, LifetimeLine};
+use sprifed_study::Agreed;
+
+use super::coordinate::read_study;
+use super::identity::read_public_party;
+use super::read;
+use crate::failure::Failure;
+
+/// The study in `folder`, with what its receipt says that it cost this party, or with the most it can cost.
+///
+/// # Errors
+/// When the invitation, which says the most, can not be read.
+pub(crate) fn begun_study(folder: &Path) -> Result<LifetimeLine, Failure> {
+    let invitation = folder.join("invitation.json");
+    if !invitation.exists() {
+        return Err(Failure::outcome(
+            "sprifed::ledger::unknown-cost",
+            format!(
+                "`{}` is of a study that was begun, but what it can cost is not known: it has no invitation.json",
+                folder.display()
+            ),
+            "copy invitation.json into it from the folder for-NAME of that study; nothing was changed",
+        ));
+    }
+    let (_, agreed) = read_study(folder)?;
+    let most = LifetimeLine::of(&agreed);
+    let cost = charged(folder, &agreed).unwrap_or(most.cost);
+    Ok(LifetimeLine { cost, ..most })
+}
+
+/// What a receipt in `folder` says, if it is to be believed and of this party in this study.
+fn charged(folder: &Path, agreed: &Agreed) -> Option<Cost> {
+    let path = folder.join("receipt.json");
+    let name = path.display().to_string();
+    let text = String::from_utf8(read(&path).ok()?).ok()?;
+    let document = Document::parse(&text, &name).ok()?;
+    document.verify(&name).ok()?;
+    let Document::Party(receipt) = document else {
+        return None;
+    };
+    // The folder of the party is around that of the study, or around that of its runtime.
+    let mut around = folder.ancestors().skip(1).take(2);
+    let public = around.find_map(|party| read_public_party(&party.join("party.json")).ok())?;
+    let parties = &agreed.agreement().parties;
+    let signer = parties.get(receipt.statement.party as usize)?;
+    let is_own = receipt.study.receipt.agreement_digest == *agreed.digest()
+        && signer.identity == public.identity;
+    let delta = receipt.study.receipt.guarantee.delta;
+    is_own.then(|| Cost::charged(receipt.statement.ledger.spent, delta))
+}

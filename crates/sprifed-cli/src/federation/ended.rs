@@ -1,0 +1,85 @@
+//! Whether a party's part in a study has ended, and what it cost.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use sprifed_net::{LifetimeLine, Protection, SqliteJournal, Standing};
+use sprifed_privacy::{shown_cost, shown_delta};
+
+use super::leave::refuse_left;
+use crate::failure::{Explained as _, Failure};
+
+/// How a party's part in a study has ended.
+pub(super) struct Ended {
+    line: LifetimeLine,
+}
+
+impl Ended {
+    /// The end of the study of `line`, whose state lies in `folder`; nothing if it goes on.
+    ///
+    /// # Errors
+    /// When its state can not be read, or `study leave` was broken off.
+    pub(super) fn of(line: Option<&LifetimeLine>, folder: &Path) -> Result<Option<Self>, Failure> {
+        let Some(line) = line else {
+            return Ok(None);
+        };
+        let has_ended = line.is_settled() || has_end(&folder.join("state.sqlite"))?;
+        if !has_ended {
+            refuse_left(folder)?;
+        }
+        Ok(has_ended.then(|| Self { line: line.clone() }))
+    }
+
+    /// What a person should know.
+    pub(super) fn words(&self) -> String {
+        let how = match self.line.standing {
+            Standing::Left => "this party has left this study and answers nothing more in it",
+            Standing::Reserved | Standing::Settled => "this party's part in this study has ended",
+        };
+        let Some((epsilon, delta)) = self.cost() else {
+            return format!("{how}; its noise was simulated, so it is in no total");
+        };
+        let (epsilon, delta) = (shown_cost(epsilon), shown_delta(delta));
+        if self.line.is_settled() {
+            format!("{how}; it counts with epsilon = {epsilon} at delta = {delta}")
+        } else {
+            format!(
+                "{how}; it counts with the most it can cost, epsilon = {epsilon} at delta = {delta}, until `join` runs \
+                 once more"
+            )
+        }
+    }
+
+    /// The same for programs.
+    pub(super) fn to_json(&self) -> Value {
+        let (epsilon, delta) = self.cost().unzip();
+        json!({
+            "left": self.line.standing == Standing::Left, "settled": self.line.is_settled(),
+            "epsilon": epsilon, "delta": delta,
+        })
+    }
+
+    /// Why the party does not take part.
+    pub(super) fn into_failure(self) -> Failure {
+        Failure::outcome(
+            "sprifed::study::over",
+            self.words(),
+            "`sprifed study status` shows what all studies have cost; nothing was sent and nothing was spent",
+        )
+    }
+
+    fn cost(&self) -> Option<(f64, f64)> {
+        let cost = self.line.cost;
+        let is_protected = self.line.protection == Protection::Secret;
+        is_protected.then_some((cost.epsilon, cost.delta))
+    }
+}
+
+/// Whether the journal at `path` has an end.
+fn has_end(path: &Path) -> Result<bool, Failure> {
+    if !path.exists() {
+        return Ok(false);
+    }
+    let view = SqliteJournal::look_into(path).explained()?;
+    Ok(view.is_some_and(|view| view.end.is_some()))
+}

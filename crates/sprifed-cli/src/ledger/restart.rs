@@ -1,0 +1,97 @@
+//! `ledger restart`: a new ledger in the place of a lost one.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+use sprifed_net::{Cost, Restart, begun_studies, study_homes};
+use sprifed_report::table;
+
+use super::{json_of, place_of, rows};
+use crate::failure::{Explained as _, Failure};
+use crate::federation::begun_study;
+use crate::federation::party_ledger::{json_of_totals, words_of_totals};
+use crate::output::Output;
+
+/// `ledger restart`.
+#[derive(Args, Debug)]
+pub(crate) struct RestartLedger {
+    /// The folder of the lost ledger [default: SPRIFED_LEDGER].
+    folder: Option<PathBuf>,
+    /// What local fits have cost, and studies of which neither folder nor invitation is left: their epsilons, added. Pass
+    /// 0 if there were none.
+    #[arg(long, value_name = "EPSILON", value_parser = parse_spent)]
+    spent_epsilon: f64,
+    /// The same for delta.
+    #[arg(long, value_name = "DELTA", value_parser = parse_spent)]
+    spent_delta: f64,
+    /// The folder `for-NAME` of a study that was begun and whose study-… folder is lost, too: it counts with the most it
+    /// can cost. May be given several times.
+    #[arg(long, value_name = "FOLDER")]
+    begun: Vec<PathBuf>,
+    /// Another folder whose studies counted in this ledger: that of a party that joined with --ledger, or the state folder
+    /// of a Flower node. May be given several times.
+    #[arg(long, value_name = "FOLDER")]
+    party: Vec<PathBuf>,
+    /// A table that the lost ledger accounted for, if a command says so of it: the new ledger takes it over. May be given
+    /// several times.
+    #[arg(long, value_name = "FILE")]
+    data: Vec<PathBuf>,
+}
+
+impl RestartLedger {
+    pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
+        let place = place_of(self.folder.as_deref())?;
+        let owners = [place.folder().to_owned()].into_iter();
+        let owners = owners.chain(self.party.iter().cloned());
+        let homes: Vec<PathBuf> = owners.flat_map(|owner| study_homes(&owner)).collect();
+        let folders = begun_studies(&homes, |_| true).explained()?;
+        let named = self.begun.iter();
+        let studies = folders
+            .iter()
+            .chain(named)
+            .map(|folder| begun_study(folder));
+        let known = Restart {
+            homes,
+            tables: self.data.clone(),
+            studies: studies.collect::<Result<_, _>>()?,
+            stated: Cost {
+                epsilon: self.spent_epsilon,
+                delta: self.spent_delta,
+            },
+        };
+        let view = place.restart(&known).explained()?;
+        let lines = view.lines();
+        let answer = json!({
+            "folder": place.folder(), "id": view.id(), "entries": view.n_entries(), "limit": view.limit(),
+            "lines": lines.iter().map(json_of).collect::<Vec<_>>(), "totals": json_of_totals(lines),
+        });
+        output.answer(&answer, |_| {
+            format!(
+                "a new ledger begins in {} with what is known of the lost one. This party takes no further part in the \
+                 studies that are left; `sprifed study leave` of their folders erases their keys\n{}\n{}{}",
+                place.folder().display(),
+                table(&rows(lines)),
+                words_of_totals(lines),
+                if view.limit().is_none() {
+                    "\nthe new ledger has no limit: set it again with `sprifed ledger limit`, if the lost one had one"
+                } else {
+                    ""
+                }
+            )
+        });
+        Ok(())
+    }
+}
+
+/// A cost that may be nothing.
+fn parse_spent(text: &str) -> Result<f64, String> {
+    let number: f64 = text
+        .parse()
+        .map_err(|_| "not a number; write a decimal such as 0, 0.5 or 1e-6".to_owned())?;
+    if number.is_finite() && number >= 0.0 {
+        Ok(number)
+    } else {
+        Err("it must be at least 0 and finite".to_owned())
+    }
+}

@@ -1,0 +1,281 @@
+//! A new ledger in the place of a lost one: nothing that is known is forgotten, at whatever moment it is killed.
+
+use std::fs;
+
+use super::*;
+
+/// A ledger with a settled fit, a reserved study and a limit.
+fn filled(folder: &Folder) {
+    let data = folder.place().data_in_memory("x", &b"records"[..]);
+    let fit = LocalFit::reserve(
+        &folder.place(),
+        "fit",
+        kind("record", "zero-out"),
+        Protection::Secret,
+        cost(2.0, 0.0),
+        data.expect("data"),
+    );
+    fit.expect("within")
+        .settle(Some(cost(1.5, 0.0)))
+        .expect("stored");
+    let mut ledger = folder.open();
+    let line = line("a", kind("record", "zero-out"), 3.0);
+    ledger.reserve(&line).expect("stored");
+    ledger.count("a", 2).expect("stored");
+    ledger.set_limit(cost(40.0, 1.0)).expect("stored");
+}
+
+fn head_of(folder: &Folder) -> std::path::PathBuf {
+    folder.ledger().with_extension("head")
+}
+
+fn epsilon(view: &LedgerView) -> f64 {
+    view.spent_elsewhere("", &kind("record", "zero-out"))
+        .epsilon
+}
+
+#[test]
+fn what_can_be_read_is_carried_over_and_studies_are_left() {
+    let folder = Folder::new("carried");
+    filled(&folder);
+    let before = folder.open().lines().to_vec();
+    fs::remove_file(head_of(&folder)).expect("removed");
+    let view = folder
+        .place()
+        .restart(&Restart::default())
+        .expect("restarted");
+    assert!((epsilon(&view) - 4.5).abs() < 1e-12);
+    let mut ledger = folder.open();
+    assert!(ledger.is_restarted());
+    assert_eq!(ledger.limit(), Some(cost(40.0, 1.0)));
+    assert_eq!(ledger.lines()[0], before[0], "a fit is as it was");
+    assert_eq!(
+        ledger.line("a").map(|line| line.standing),
+        Some(Standing::Left)
+    );
+    // Fingerprints are comparable: the same records are the same.
+    drop(ledger);
+    let data = folder.place().data_in_memory("x", &b"records"[..]);
+    assert_eq!(before[0].data, Some(data.expect("data")));
+    ledger = folder.open();
+    let refused = ledger.count("a", 3).expect_err("left").to_string();
+    assert!(refused.contains("has left this study"), "{refused}");
+    drop(ledger);
+    let refused = folder.place().restart(&Restart::default());
+    let refused = refused.expect_err("whole").to_string();
+    assert!(refused.contains("is whole"), "{refused}");
+    // Lost again, nothing is forgotten and nothing counts twice.
+    fs::remove_file(head_of(&folder)).expect("removed");
+    let view = folder
+        .place()
+        .restart(&Restart::default())
+        .expect("restarted");
+    assert!((epsilon(&view) - 4.5).abs() < 1e-12);
+    let text = folder.place().to_log().expect("a log");
+    let log = AuditLog::read(&text, &[]).expect("as it was written");
+    assert!(log.is_restarted());
+}
+
+#[test]
+fn a_damaged_entry_ends_what_can_be_read_and_what_followed_is_known_otherwise() {
+    let folder = Folder::new("damaged");
+    filled(&folder);
+    let connection = Connection::open(folder.ledger()).expect("a file");
+    // The entry that settles the fit: the fit counts with its most.
+    let sql = "UPDATE entries SET entry = replace(entry, '1.5', '0.5') WHERE number = 2";
+    assert_eq!(connection.execute(sql, []).expect("changed"), 1);
+    drop(connection);
+    let begun = LifetimeLine {
+        cost: cost(2.5, 0.0),
+        ..line("a", kind("record", "zero-out"), 3.0)
+    };
+    let known = Restart {
+        studies: vec![begun],
+        stated: cost(0.25, 0.125),
+        ..Restart::default()
+    };
+    let view = folder.place().restart(&known).expect("restarted");
+    assert!((epsilon(&view) - (2.0 + 2.5 + 0.25)).abs() < 1e-12);
+    // What the owner states counts for every unit and relation, once.
+    for unit in ["record", "client"] {
+        for neighbours in ["zero-out", "replace-one"] {
+            let nothing_else = view
+                .lines()
+                .iter()
+                .filter(|line| line.title.contains("states"));
+            let total = total(nothing_else, &kind(unit, neighbours));
+            assert_eq!(total.cost, cost(0.25, 0.125), "{unit} {neighbours}");
+        }
+    }
+    let kept = fs::read_dir(&folder.0).expect("read");
+    let mut kept = kept.map(|entry| entry.expect("an entry").file_name());
+    assert!(kept.any(|name| name == "ledger.lost-1.sqlite"));
+}
+
+#[test]
+fn a_file_that_is_no_database_and_no_file_at_all_are_replaced() {
+    for content in [None, Some(""), Some("no database at all")] {
+        let folder = Folder::new("no-database");
+        filled(&folder);
+        fs::remove_file(folder.ledger()).expect("removed");
+        if let Some(content) = content {
+            fs::write(folder.ledger(), content).expect("written");
+        }
+        let refused = folder.place().open().map(drop);
+        refused.expect_err("lost");
+        let known = Restart {
+            stated: cost(5.0, 0.0),
+            ..Restart::default()
+        };
+        folder.place().restart(&known).expect("restarted");
+        assert!((epsilon(&folder.open()) - 5.0).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn a_restart_that_is_killed_is_done_again() {
+    let folder = Folder::new("killed");
+    filled(&folder);
+    fs::remove_file(head_of(&folder)).expect("removed");
+    let lost = fs::read(folder.ledger()).expect("read");
+    folder
+        .place()
+        .restart(&Restart::default())
+        .expect("restarted");
+    let done = fs::read(folder.ledger()).expect("read");
+    let head = fs::read(head_of(&folder)).expect("read");
+    // Before the new file has its name, and half of it was written.
+    fs::write(folder.ledger(), &lost).expect("put back");
+    fs::write(
+        folder.ledger().with_extension("new"),
+        &done[..done.len() / 2],
+    )
+    .expect("written");
+    let refused = folder.place().open().map(drop).expect_err("lost");
+    assert!(refused.to_string().contains("is lost"), "{refused}");
+    folder.place().restart(&Restart::default()).expect("again");
+    assert!((epsilon(&folder.open()) - 4.5).abs() < 1e-12);
+    // Nothing of the new one but its head.
+    fs::remove_file(folder.ledger()).expect("removed");
+    fs::write(head_of(&folder), head).expect("put back");
+    folder.place().open().map(drop).expect_err("lost");
+    folder.place().restart(&Restart::default()).expect("again");
+}
+
+#[test]
+fn what_a_power_cut_left_beside_the_lost_file_does_not_change_the_new_one() {
+    let folder = Folder::new("stale");
+    filled(&folder);
+    let mut connection = Connection::open(folder.ledger()).expect("a file");
+    connection
+        .pragma_update(None, "cache_size", 1)
+        .expect("a small cache");
+    let transaction = connection.transaction().expect("begun");
+    let sql = "INSERT INTO entries (number, entry, signature) VALUES (?1, ?2, '')";
+    for number in 90..140 {
+        transaction
+            .execute(sql, (number, "x".repeat(4000)))
+            .expect("written");
+    }
+    let journal = folder.0.join("ledger.sqlite-journal");
+    let stale = fs::read(&journal).expect("read");
+    drop(transaction);
+    drop(connection);
+    fs::write(folder.ledger(), "no database at all").expect("damaged");
+    fs::write(&journal, stale).expect("put back");
+    let known = Restart {
+        stated: cost(5.0, 0.0),
+        ..Restart::default()
+    };
+    folder.place().restart(&known).expect("restarted");
+    assert!(!journal.exists());
+    assert!((epsilon(&folder.open()) - 5.0).abs() < 1e-12);
+}
+
+#[test]
+fn a_table_of_a_lost_ledger_is_taken_over_and_one_of_another_ledger_is_not() {
+    let folder = Folder::new("taken-over");
+    let (north, other) = (folder.0.join("north"), folder.0.join("other"));
+    for party in [&north, &other] {
+        fs::create_dir(party).expect("a folder");
+    }
+    let (table, foreign) = (folder.0.join("north.csv"), folder.0.join("other.csv"));
+    fs::write(&table, "y,x\n1,2\n").expect("a table");
+    fs::write(&foreign, "y,x\n3,4\n").expect("a table");
+    let place = LedgerPlace::new(&north, signer(1));
+    let elsewhere = LedgerPlace::new(&other, signer(2));
+    let bind = |place: &LedgerPlace, table: &Path| {
+        let ledger = place.open()?;
+        place.bind(&ledger, table, &[]).map(drop)
+    };
+    bind(&place, &table).expect("bound");
+    bind(&elsewhere, &foreign).expect("bound");
+    let lose = |party: &Path| {
+        for name in [LEDGER, "ledger.head"] {
+            fs::remove_file(party.join(name)).expect("removed");
+        }
+    };
+    // Restarted where it was: its tables are its own.
+    lose(&north);
+    place.restart(&Restart::default()).expect("restarted");
+    bind(&place, &table).expect("bound");
+    // Another ledger was begun in its place, and then the folder was moved: the table is named.
+    lose(&north);
+    drop(place.open().expect("begun anew"));
+    let moved = LedgerPlace::new(&folder.0.join("moved"), signer(1));
+    let known = Restart {
+        tables: vec![table.clone()],
+        ..Restart::default()
+    };
+    for (place, from) in [(&place, None), (&moved, Some(&north))] {
+        if let Some(from) = from {
+            lose(from);
+            fs::rename(from, place.folder()).expect("moved");
+            drop(place.open().expect("begun anew"));
+        }
+        let refused = bind(place, &table).expect_err("lost").to_string();
+        assert!(refused.contains("is lost"), "{refused}");
+        place
+            .restart(&Restart::default())
+            .expect_err("whole, as it seems");
+        place.restart(&known).expect("restarted");
+        bind(place, &table).expect("bound");
+    }
+    // The table of a ledger that is there is not.
+    let known = Restart {
+        tables: vec![foreign],
+        ..Restart::default()
+    };
+    let refused = moved.restart(&known).expect_err("of another").to_string();
+    assert!(
+        refused.contains("is accounted for in the ledger of"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_party_that_counted_in_the_lost_ledger_from_elsewhere_is_named() {
+    let folder = Folder::new("homes");
+    let study = folder.0.join("elsewhere/study-0123456789abcdef");
+    fs::create_dir_all(&study).expect("a folder");
+    fs::write(begun_mark(&study), "").expect("a mark");
+    drop(folder.open());
+    let homes = study_homes(&folder.0.join("elsewhere"));
+    folder
+        .place()
+        .open_for(&homes)
+        .map(drop)
+        .expect_err("unknown");
+    folder
+        .place()
+        .restart(&Restart::default())
+        .expect_err("whole");
+    let studies = vec![line("0123456789abcdef00", kind("record", "zero-out"), 1.0)];
+    let known = Restart {
+        homes: homes.clone(),
+        studies,
+        ..Restart::default()
+    };
+    folder.place().restart(&known).expect("restarted");
+    folder.place().open_for(&homes).map(drop).expect("known");
+}
