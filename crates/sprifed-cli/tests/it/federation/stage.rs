@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 
 use serde_json::Value;
 use sprifed_net::{CertificateOrder, fingerprint, issue, request_certificate};
@@ -379,9 +379,16 @@ impl Running {
     }
 
     pub(crate) fn is_over(&mut self) -> bool {
-        self.0
-            .as_mut()
-            .is_none_or(|child| child.try_wait().unwrap().is_some())
+        self.0.is_none() || self.ended().is_some()
+    }
+
+    /// How it ended, if it did.
+    fn ended(&mut self) -> Option<ExitStatus> {
+        self.0.as_mut().and_then(|child| child.try_wait().unwrap())
+    }
+
+    fn has_succeeded(&mut self) -> bool {
+        self.ended().is_some_and(|ended| ended.success())
     }
 
     /// As `kill -9`.
@@ -433,16 +440,22 @@ pub(crate) fn is_slow() -> bool {
     std::env::var_os("SPRIFED_SLOW").is_some_and(|value| value == "1")
 }
 
-/// Everybody ends, and well.
-pub(crate) fn all_succeed(parties: Vec<Running>, coordinator: Running, log: &Path) {
-    for (party, running) in parties.into_iter().enumerate() {
-        let ended = running.finish();
-        let said = fs::read_to_string(log).unwrap();
-        assert!(ended.status.success(), "party {party}\n{said}");
+/// All processes end, and well. The first that fails ends the test: the others may wait for it for days.
+pub(crate) fn all_succeed(mut parties: Vec<Running>, mut coordinator: Running, log: &Path) {
+    for _ in 0..6000 {
+        let all = parties.iter_mut().chain([&mut coordinator]);
+        let failed = all.filter_map(Running::ended).any(|ended| !ended.success());
+        if failed || parties.iter_mut().all(Running::is_over) && coordinator.is_over() {
+            break;
+        }
+        pause(std::time::Duration::from_millis(50));
     }
-    let ended = coordinator.finish();
+    for (party, running) in parties.iter_mut().enumerate() {
+        let said = fs::read_to_string(log).unwrap();
+        assert!(running.has_succeeded(), "party {party}\n{said}");
+    }
     let said = fs::read_to_string(log).unwrap();
-    assert!(ended.status.success(), "the coordinator\n{said}");
+    assert!(coordinator.has_succeeded(), "the coordinator\n{said}");
 }
 
 /// The messages of the present sum that the coordinator has stored, with their senders.
