@@ -92,7 +92,9 @@ impl LedgerPlace {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_for(&self, homes: &[PathBuf]) -> Result<LifetimeLedger, StoreError> {
-        if !matches!(fs::exists(self.file()), Ok(true)) {
+        witness::require_file(&self.file())?;
+        // Before one is made.
+        if fs::metadata(self.file()).map_or(0, |file| file.len()) == 0 {
             refuse_unknown(&self.folder, homes, None)?;
         }
         let ledger = LifetimeLedger::open_patiently(&self.file(), &self.signer)?;
