@@ -181,7 +181,7 @@ fn what_a_power_cut_left_beside_the_lost_file_does_not_change_the_new_one() {
     let stale = fs::read(&journal).expect("read");
     drop(transaction);
     drop(connection);
-    fs::write(folder.ledger(), "no database at all").expect("damaged");
+    fs::remove_file(folder.ledger()).expect("removed");
     fs::write(&journal, stale).expect("put back");
     let known = Restart {
         stated: cost(5.0, 0.0),
