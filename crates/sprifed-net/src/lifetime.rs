@@ -37,7 +37,7 @@ pub use data_set::{Bound, ledger_beside};
 pub use ledger::{LedgerView, LifetimeLedger};
 pub use local_fit::LocalFit;
 pub use place::{LEDGER, LedgerPlace, begun_mark, begun_studies, look_for_ledger, study_homes};
-pub use restart::Restart;
+pub use restart::{Restart, Restarted};
 
 /// What a cost is about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

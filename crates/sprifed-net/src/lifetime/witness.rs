@@ -90,6 +90,12 @@ pub(crate) fn note(ledger: &Path, chain: &Chain) -> Result<(), StoreError> {
     })
 }
 
+/// How many entries the ledger had last, as far as that is known.
+pub(crate) fn entries(ledger: &Path) -> u64 {
+    let witness = read(ledger).ok().flatten();
+    witness.map_or(0, |witness| witness.entries)
+}
+
 fn read(ledger: &Path) -> Result<Option<Witness>, StoreError> {
     let path = path_of(ledger);
     let bytes = match fs::read(&path) {
