@@ -115,9 +115,10 @@ def test_a_study_that_was_begun_is_not_joined_again_with_a_restarted_ledger(engi
     home = engine.parties / "0"
     for name in ["ledger.sqlite", "ledger.head"]:
         (home / name).unlink()
-    code, answer, error = cli("ledger", "restart", home, "--spent-epsilon", 0, "--spent-delta", 0, "--json")
+    spent = ["--spent-epsilon", 0, "--spent-delta", 0]
+    code, answer, error = cli("ledger", "restart", home, *spent, "--data", home / "data.csv", "--json")
     assert code == 0, error
-    assert [line["left"] for line in answer["lines"]] == [True]
+    assert [line["left"] for line in answer["lines"] if line["what"] == "study"] == [True]
     with pytest.raises(StudyError, match="has left this study"):
         engine.exchange(0, [], known=False)
     # Nor after its folder was moved away.
