@@ -179,7 +179,7 @@ fn a_study_of_which_only_results_or_damage_is_left_was_begun() {
         fs::create_dir_all(&study).expect("a folder");
         fs::write(study.join(name), "no database at all").expect("written");
     }
-    let begun = begun_studies(&[folder.0.clone()], |_| true).expect("read");
+    let begun = begun_studies(std::slice::from_ref(&folder.0), |_| true).expect("read");
     assert_eq!(begun.len(), 3, "{begun:?}");
 }
 
