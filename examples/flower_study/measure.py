@@ -81,7 +81,7 @@ def show(exchanges: list[dict], in_process: float, over_flower: float) -> None:
     print()
     print("| way | seconds |")
     print("|---|---|")
-    print(f"| in one process, tables read, all parties | {in_process:.1f} |")
+    print(f"| in one process, tables read, all parties | {in_process:.2f} |")
     print(f"| over Flower, from the start of the nodes to the receipt | {over_flower:.1f} |")
     print(f"| of that in exchanges | {inside:.1f} |")
 

@@ -97,6 +97,9 @@ def test_a_ledger_that_was_lost_or_cut_is_missed(engine):
         engine.exchange(0, [], known=False)
     assert not ledger.exists()
     ledger.write_bytes(whole)
+    with pytest.raises(StudyError, match="but ledger.head, which says how many"):
+        engine.exchange(0, [], known=False)
+    assert not head.exists()
     head.write_bytes(length)
     with sqlite3.connect(ledger) as connection:
         last = "number = (SELECT max(number) FROM entries)"
@@ -105,6 +108,23 @@ def test_a_ledger_that_was_lost_or_cut_is_missed(engine):
         engine.exchange(0, [], known=False)
     ledger.write_bytes(whole)
     engine.exchange(0, [], known=False)
+
+
+def test_a_study_that_was_begun_is_not_joined_again_with_a_restarted_ledger(engine, cli):
+    engine.exchange(0, [], known=False)
+    home = engine.parties / "0"
+    for name in ["ledger.sqlite", "ledger.head"]:
+        (home / name).unlink()
+    spent = ["--spent-epsilon", 0, "--spent-delta", 0]
+    code, answer, error = cli("ledger", "restart", home, *spent, "--data", home / "data.csv", "--json")
+    assert code == 0, error
+    assert [line["left"] for line in answer["lines"] if line["what"] == "study"] == [True]
+    with pytest.raises(StudyError, match="has left this study"):
+        engine.exchange(0, [], known=False)
+    # Nor after its folder was moved away.
+    (home / "flower").rename(home / "aside")
+    with pytest.raises(StudyError, match="has left this study"):
+        engine.exchange(0, [], known=False)
 
 
 def test_another_ledger_over_the_same_table_is_refused(engine, tmp_path):

@@ -29,9 +29,9 @@ pub use keeper::stored_status;
 pub use lifetime::{
     Admission, AuditLog, Bound, ChainProblem, Cost, CostKind, CountedJournal, DataSet,
     Event as LedgerEvent, LEDGER, LedgerPlace, LedgerView, LifetimeLedger, LifetimeLine,
-    LifetimeTotal, LocalFit, LogProblem, OverLimit, Protection, Reservation, Restart, Standing, Work,
-    begun_mark, begun_studies, folder_name, ledger_beside, look_for_ledger, study_homes, today,
-    totals_of,
+    LifetimeTotal, LocalFit, LogProblem, OverLimit, Protection, Reservation, Restart, Restarted,
+    Standing, Work, begun_mark, begun_studies, folder_name, ledger_beside, look_for_ledger,
+    study_homes, today, totals_of,
 };
 pub use logging::{LogLevel, start_logs};
 pub use machine::{

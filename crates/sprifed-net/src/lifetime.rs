@@ -37,7 +37,7 @@ pub use data_set::{Bound, ledger_beside};
 pub use ledger::{LedgerView, LifetimeLedger};
 pub use local_fit::LocalFit;
 pub use place::{LEDGER, LedgerPlace, begun_mark, begun_studies, look_for_ledger, study_homes};
-pub use restart::Restart;
+pub use restart::{Restart, Restarted};
 
 /// What a cost is about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -126,6 +126,11 @@ impl LifetimeLine {
     pub fn is_settled(&self) -> bool {
         self.standing != Standing::Reserved
     }
+
+    /// Whether it is neither a study nor a fit, but a table that a restarted ledger took over: it cost nothing.
+    fn is_table(&self) -> bool {
+        self.work == Work::Fit && self.cost == Cost::default() && self.data.is_some()
+    }
 }
 
 /// All studies of one kind together: epsilons are added, and so are deltas.
@@ -145,7 +150,7 @@ pub struct LifetimeTotal {
 pub fn totals_of(lines: &[LifetimeLine]) -> Vec<LifetimeTotal> {
     let protected = lines
         .iter()
-        .filter(|line| line.protection == Protection::Secret);
+        .filter(|line| line.protection == Protection::Secret && !line.is_table());
     let kinds: std::collections::BTreeSet<&CostKind> = protected.map(|line| &line.kind).collect();
     kinds.into_iter().map(|kind| total(lines, kind)).collect()
 }
@@ -161,7 +166,7 @@ fn total<'a>(lines: impl IntoIterator<Item = &'a LifetimeLine>, kind: &CostKind)
             let cost = line.cost.over(steps);
             total.cost.epsilon += cost.epsilon;
             total.cost.delta += cost.delta;
-            total.studies += 1;
+            total.studies += usize::from(!line.is_table());
         }
     }
     total

@@ -8,7 +8,8 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use sprifed_privacy::{Epsilon, PrivacyUnit, Relation};
 use sprifed_recovery::CertifiedProcedure;
 
@@ -33,12 +34,15 @@ pub struct Policy {
     /// The most all studies of one unit and relation may cost together: epsilons are added.
     pub largest_epsilon_in_total: Epsilon,
     /// The largest delta of a study.
+    #[serde(deserialize_with = "share")]
     pub largest_delta: f64,
     /// The largest delta of all studies of one unit and relation together: deltas are added.
+    #[serde(deserialize_with = "share")]
     pub largest_delta_in_total: f64,
     /// The fewest clients that a sum must be over.
     pub smallest_quorum: u32,
     /// The guarantee must hold even if this share of all clients collude.
+    #[serde(deserialize_with = "share")]
     pub largest_colluder_share: f64,
     /// Procedures it answers.
     pub procedures: Vec<CertifiedProcedure>,
@@ -51,6 +55,16 @@ pub struct Policy {
     pub allow_simulated_noise: bool,
     /// Identity keys of the other parties it takes part with, by the names that this party calls them.
     pub partners: BTreeMap<String, Digest>,
+}
+
+/// A number from 0 to 1: no other can be a probability or a part of all clients.
+fn share<'de, D: Deserializer<'de>>(source: D) -> Result<f64, D::Error> {
+    let number = f64::deserialize(source)?;
+    if (0.0..=1.0).contains(&number) {
+        Ok(number)
+    } else {
+        Err(D::Error::custom("not a number from 0 to 1"))
+    }
 }
 
 /// A key of a policy, for those who write one.

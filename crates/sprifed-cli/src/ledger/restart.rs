@@ -1,13 +1,13 @@
 //! `ledger restart`: a new ledger in the place of a lost one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
-use sprifed_net::{Cost, Restart, begun_studies, study_homes};
+use sprifed_net::{Cost, CostKind, Restart, Restarted, begun_studies, study_homes};
 use sprifed_report::table;
 
-use super::{json_of, place_of, rows};
+use super::{json_of, named, place_of, rows};
 use crate::failure::{Explained as _, Failure};
 use crate::federation::begun_study;
 use crate::federation::party_ledger::{json_of_totals, words_of_totals};
@@ -25,6 +25,12 @@ pub(crate) struct RestartLedger {
     /// The same for delta.
     #[arg(long, value_name = "DELTA", value_parser = parse_spent)]
     spent_delta: f64,
+    /// Of which unit those epsilons are; for several, the weaker: a record.
+    #[arg(long, value_name = "UNIT", default_value = "record", value_parser = ["record", "client"])]
+    spent_unit: String,
+    /// Under which relation those epsilons are; for several, the weaker: zero-out.
+    #[arg(long, value_name = "RELATION", default_value = "zero-out", value_parser = ["zero-out", "replace-one"])]
+    spent_neighbours: String,
     /// The folder `for-NAME` of a study that was begun and whose study-… folder is lost, too: it counts with the most it
     /// can cost. May be given several times.
     #[arg(long, value_name = "FOLDER")]
@@ -41,6 +47,7 @@ pub(crate) struct RestartLedger {
 
 impl RestartLedger {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
+        refuse_absent(&named(self.folder.as_deref())?)?;
         let place = place_of(self.folder.as_deref())?;
         let owners = [place.folder().to_owned()].into_iter();
         let owners = owners.chain(self.party.iter().cloned());
@@ -55,21 +62,19 @@ impl RestartLedger {
             homes,
             tables: self.data.clone(),
             studies: studies.collect::<Result<_, _>>()?,
-            stated: Cost {
-                epsilon: self.spent_epsilon,
-                delta: self.spent_delta,
-            },
+            stated: self.stated(),
         };
-        let view = place.restart(&known).explained()?;
+        let Restarted { view, unread } = place.restart(&known).explained()?;
         let lines = view.lines();
         let answer = json!({
-            "folder": place.folder(), "id": view.id(), "entries": view.n_entries(), "limit": view.limit(),
+            "folder": place.folder(), "id": view.id(), "entries": view.n_entries(), "limit": view.limit(), "unread": unread,
             "lines": lines.iter().map(json_of).collect::<Vec<_>>(), "totals": json_of_totals(lines),
         });
         output.answer(&answer, |_| {
             format!(
-                "a new ledger begins in {} with what is known of the lost one. This party takes no further part in the \
+                "{}a new ledger begins in {} with what is known of the lost one. This party takes no further part in the \
                  studies that are left; `sprifed study leave` of their folders erases their keys\n{}\n{}{}",
+                words_of_unread(unread),
                 place.folder().display(),
                 table(&rows(lines)),
                 words_of_totals(lines),
@@ -82,6 +87,43 @@ impl RestartLedger {
         });
         Ok(())
     }
+
+    fn stated(&self) -> Option<(CostKind, Cost)> {
+        let cost = Cost {
+            epsilon: self.spent_epsilon,
+            delta: self.spent_delta,
+        };
+        let kind = CostKind {
+            unit: self.spent_unit.clone(),
+            neighbours: self.spent_neighbours.clone(),
+        };
+        (cost != Cost::default()).then_some((kind, cost))
+    }
+}
+
+/// A folder that is not there had no ledger: its name is mistyped.
+fn refuse_absent(folder: &Path) -> Result<(), Failure> {
+    if folder.exists() {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        "sprifed::ledger::no-folder",
+        format!(
+            "there is no folder `{}`; the folder of the lost ledger is required",
+            folder.display()
+        ),
+        "correct its name; if the folder is lost, too, make it again, empty. Nothing was changed",
+    ))
+}
+
+fn words_of_unread(unread: u64) -> String {
+    if unread == 0 {
+        return String::new();
+    }
+    format!(
+        "WARNING: {unread} entries of the lost ledger could not be read. What they cost is counted only as far as folders \
+         of studies, --begun or --spent-epsilon say it\n"
+    )
 }
 
 /// A cost that may be nothing.

@@ -151,6 +151,26 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn a_delta_or_a_share_is_from_0_to_1() {
+        for key in [
+            "largest-delta",
+            "largest-delta-in-total",
+            "largest-colluder-share",
+        ] {
+            for value in ["5.0", "inf", "-inf", "nan", "-0.5"] {
+                let changed = |line: &str| match line.strip_prefix(&format!("{key} = ")) {
+                    None => line.to_owned(),
+                    Some(_) => format!("{key} = {value}"),
+                };
+                let text: Vec<String> = whole().lines().map(changed).collect();
+                let refused = parse_policy(&text.join("\n"), "policy.toml");
+                let refused = refused.expect_err("no probability").to_string();
+                assert!(refused.contains(key), "{value}: {refused}");
+            }
+        }
+    }
+
+    #[test]
     fn a_mistake_is_told_with_its_line_what_is_required_and_the_keys() {
         let cases = [
             (

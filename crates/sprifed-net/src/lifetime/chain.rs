@@ -196,15 +196,35 @@ impl Chain {
         Ok(chain)
     }
 
-    /// As many of these entries as follow from those before them and are signed.
-    pub(crate) fn salvage(entries: impl IntoIterator<Item = SignedEntry>) -> Self {
+    /// What these entries say that are signed, each by itself: an entry counts even if one before it can not be read.
+    /// Also says how many those are.
+    pub(crate) fn salvage(
+        entries: impl IntoIterator<Item = SignedEntry>,
+        signer: &IdentityKey,
+    ) -> (Self, u64) {
         let mut chain = Self::default();
+        let mut used = 0;
+        // Both first, so that whatever can be read may follow.
+        let mut events = vec![opened(0), Event::Restarted { replaces: None }];
         for signed in entries {
-            if chain.append(signed).is_err() {
-                break;
-            }
+            let entry = serde_json::from_str(signed.entry.get());
+            let entry = entry
+                .ok()
+                .filter(|entry| check_signature(entry, &signed).is_ok());
+            used += u64::from(entry.is_some());
+            events.extend(entry.map(|entry: Entry| entry.event));
         }
-        chain
+        for event in events {
+            // What does not follow, as the end of a study whose beginning is lost, adds nothing.
+            let _ = chain.append(chain.next(event, String::new(), signer));
+        }
+        (chain, used)
+    }
+
+    /// What names the ledger that begins with `entry`, if that can be read.
+    pub(crate) fn id_of(entry: &SignedEntry) -> Option<Digest> {
+        let mut chain = Self::default();
+        chain.append(entry.clone()).ok().map(|()| chain.id())
     }
 
     /// How many entries there are.

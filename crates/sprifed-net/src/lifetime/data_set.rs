@@ -109,7 +109,8 @@ fn may_know(table: &Path, error: StoreError) -> StoreError {
         } => StoreError::Ledger {
             path,
             problem: format!(
-                "{problem}. It is marked beside `{}`, so it may know that table, too",
+                "{problem}. It is marked beside `{}`, so it may know that table, too. If it and the table that it was for \
+                 are gone for good, delete their mark",
                 table.display()
             ),
             help,
@@ -134,7 +135,7 @@ fn known_by_content(
         let Some(view) = candidate.view(table)? else {
             continue;
         };
-        let fingerprint = fingerprint_of(&view, table)?;
+        let fingerprint = fingerprint_of(&view.fingerprint_key, table)?;
         let mut known = view.lines().iter().filter_map(|line| line.data.as_ref());
         if let Some(known) = known.find(|data| data.fingerprint == fingerprint) {
             return Ok(Some((candidate.folder, known.name.clone())));
@@ -210,10 +211,7 @@ impl LedgerPlace {
         others: &[PathBuf],
     ) -> Result<Bound, StoreError> {
         self.require_own(ledger, table, others)?;
-        let data = DataSet {
-            name: name_of(table),
-            fingerprint: fingerprint_of(ledger, table)?,
-        };
+        let data = data_set(&ledger.fingerprint_key, table)?;
         let unmarked = self.mark(ledger, table)?;
         Ok(Bound { data, unmarked })
     }
@@ -247,8 +245,8 @@ impl LedgerPlace {
         };
         let is_here = real(&mark.ledger) == real(self.folder());
         let is_there = matches!(fs::exists(mark.ledger.join(LEDGER)), Ok(true));
-        // What was lost here is carried over; what lies nowhere else was moved here.
-        let is_same = view.answers_for(mark.id) || is_here && view.is_restarted();
+        // What lies nowhere else was moved here.
+        let is_same = view.answers_for(mark.id);
         if is_same && (is_here || !is_there) {
             return Ok(Claim::Own);
         }
@@ -285,13 +283,21 @@ fn elsewhere(table: &Path, ledger: &Path, why: &str) -> StoreError {
     }
 }
 
-fn fingerprint_of(view: &LedgerView, table: &Path) -> Result<Digest, StoreError> {
+/// What stands for `table` in a ledger whose fingerprints have this key.
+pub(super) fn data_set(key: &[u8; 32], table: &Path) -> Result<DataSet, StoreError> {
+    Ok(DataSet {
+        name: name_of(table),
+        fingerprint: fingerprint_of(key, table)?,
+    })
+}
+
+fn fingerprint_of(key: &[u8; 32], table: &Path) -> Result<Digest, StoreError> {
     let unreadable = |error: std::io::Error| StoreError::Unusable {
         path: table.to_owned(),
         reason: error.to_string(),
     };
     let file = fs::File::open(table).map_err(unreadable)?;
-    fingerprint(&view.fingerprint_key, file).map_err(unreadable)
+    fingerprint(key, file).map_err(unreadable)
 }
 
 /// HMAC-SHA-256 of everything that `content` gives.

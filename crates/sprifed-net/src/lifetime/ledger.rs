@@ -202,8 +202,13 @@ impl LifetimeLedger {
     /// Replaces the most that `study` could cost by what it did cost.
     ///
     /// # Errors
-    /// If it could not be made durable.
+    /// If the ledger does not know it, or it could not be made durable.
     pub fn settle(&mut self, study: &str, cost: Cost) -> Result<(), StoreError> {
+        if self.line(study).is_none() {
+            let problem =
+                format!("does not know {study}, which is to be settled: it was replaced meanwhile");
+            return Err(witness::refused(&self.path, problem));
+        }
         if !self.is_open(study) {
             return Ok(());
         }

@@ -9,7 +9,7 @@ use crate::store::StoreError;
 #[must_use = "a fit that is not settled stays at the most it can cost"]
 pub struct LocalFit {
     place: LedgerPlace,
-    name: String,
+    line: LifetimeLine,
 }
 
 impl LocalFit {
@@ -39,7 +39,7 @@ impl LocalFit {
         ledger.reserve(&line)?;
         Ok(Self {
             place: place.clone(),
-            name: line.study,
+            line,
         })
     }
 
@@ -49,10 +49,14 @@ impl LocalFit {
     /// If it could not be made durable. The fit stays at its most then.
     pub fn settle(self, cost: Option<Cost>) -> Result<(), StoreError> {
         let mut ledger = self.place.open()?;
-        match cost {
-            Some(cost) => ledger.settle(&self.name, cost),
-            None => ledger.withdraw(&self.name),
+        let Some(cost) = cost else {
+            return ledger.withdraw(&self.line.study);
+        };
+        if ledger.line(&self.line.study).is_none() {
+            // The ledger was restarted while the fit ran.
+            ledger.reserve(&self.line)?;
         }
+        ledger.settle(&self.line.study, cost)
     }
 }
 

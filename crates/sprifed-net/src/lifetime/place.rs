@@ -92,7 +92,9 @@ impl LedgerPlace {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_for(&self, homes: &[PathBuf]) -> Result<LifetimeLedger, StoreError> {
-        if !matches!(fs::exists(self.file()), Ok(true)) {
+        witness::require_file(&self.file())?;
+        // Before one is made.
+        if fs::metadata(self.file()).map_or(0, |file| file.len()) == 0 {
             refuse_unknown(&self.folder, homes, None)?;
         }
         let ledger = LifetimeLedger::open_patiently(&self.file(), &self.signer)?;
@@ -205,14 +207,19 @@ pub fn begun_studies(
     Ok(begun)
 }
 
-/// Whether something was sent in the study of this folder: it is in the journal, or a receipt or a mark says so.
+/// Whether something was sent in the study of this folder: it is in the journal, or a result or a mark says so.
 fn has_begun(study: &Path) -> Result<bool, StoreError> {
     let has = |name: &str| matches!(fs::exists(study.join(name)), Ok(true));
-    if has(BEGUN) || has("receipt.json") {
+    let results = ["receipt.json", "model.json", "transcript.json"];
+    if has(BEGUN) || results.into_iter().any(has) {
         return Ok(true);
     }
     let view = if has("state.sqlite") {
-        SqliteJournal::look_into(&study.join("state.sqlite"))?
+        match SqliteJournal::look_into(&study.join("state.sqlite")) {
+            // What can not be read may have been sent.
+            Err(StoreError::Damaged(_)) => return Ok(true),
+            view => view?,
+        }
     } else {
         None
     };

@@ -6,6 +6,7 @@
 //! what its owner states to have spent ─────────┘
 //! ```
 //!
+//! An entry counts by its own signature, whether or not those before it can be read; how many could not is said.
 //! Studies are carried over as left: whether their state is as it was last can not be known any more, and with other
 //! masks old confirmations would count for a second vector of the same sum (THREAT_MODEL.md, A12).
 
@@ -17,14 +18,15 @@ use sha2::{Digest as _, Sha256};
 use sprifed_privacy::{PrivacyUnit, Relation};
 use sprifed_study::Digest;
 
-use super::chain::{Chain, opened};
+use super::chain::{Chain, SignedEntry, opened};
+use super::data_set::data_set;
 use super::ledger::{
     CONTENT, SCHEMA, existing, fingerprint_key, fresh_fingerprint_key, now, put_entry,
     put_fingerprint_key, read_entries, words_of_now,
 };
 use super::{
-    Cost, CostKind, Event, LedgerPlace, LedgerView, LifetimeLine, Protection, Reservation, Work,
-    look_for_ledger, witness,
+    Cost, CostKind, DataSet, Event, LedgerPlace, LedgerView, LifetimeLine, Protection, Reservation,
+    Work, look_for_ledger, witness,
 };
 use crate::private_files::rename_durably;
 use crate::store::{StateLock, StoreError, connect, schema_of};
@@ -38,14 +40,27 @@ pub struct Restart {
     pub tables: Vec<PathBuf>,
     /// Studies that were begun, with the most that each can have cost.
     pub studies: Vec<LifetimeLine>,
-    /// What everything else has cost together, for each unit and relation.
-    pub stated: Cost,
+    /// What everything else has cost together, and for which unit and relation.
+    pub stated: Option<(CostKind, Cost)>,
+}
+
+/// A ledger that was begun in the place of a lost one.
+#[derive(Debug)]
+pub struct Restarted {
+    /// What it says.
+    pub view: LedgerView,
+    /// How many entries of the lost ledger could not be read: what they said is not in the new one.
+    pub unread: u64,
 }
 
 /// What could be read of a lost ledger.
 #[derive(Default)]
 struct Salvaged {
+    id: Option<Digest>,
     chain: Chain,
+    /// How many entries it has, and how many of them could be read.
+    found: u64,
+    used: u64,
     fingerprint_key: Option<[u8; 32]>,
 }
 
@@ -54,11 +69,13 @@ impl LedgerPlace {
     ///
     /// # Errors
     /// If the ledger is whole, another process has it, or the disk refuses. Then it is as it was.
-    pub fn restart(&self, known: &Restart) -> Result<LedgerView, StoreError> {
+    pub fn restart(&self, known: &Restart) -> Result<Restarted, StoreError> {
         let file = self.file();
         let _lock = StateLock::take(&file)?;
         self.refuse_whole(known)?;
-        let salvaged = salvage(&file)?;
+        let salvaged = self.salvage()?;
+        let had = salvaged.found.max(witness::entries(&file));
+        let unread = had.saturating_sub(salvaged.used);
         let view = self.successor(&salvaged, known)?;
         let fresh = file.with_extension("new");
         write(&fresh, &view)?;
@@ -69,7 +86,7 @@ impl LedgerPlace {
         for table in &known.tables {
             self.mark(&view, table)?;
         }
-        Ok(view)
+        Ok(Restarted { view, unread })
     }
 
     fn refuse_whole(&self, known: &Restart) -> Result<(), StoreError> {
@@ -104,74 +121,112 @@ impl LedgerPlace {
             Ok::<_, StoreError>(chain.head())
         };
         add(opened(now().nanosecond()))?;
-        let replaces = (old.len() > 0).then(|| old.id());
+        let replaces = salvaged.id;
         let begun = add(Event::Restarted { replaces })?;
         for line in carried_over(&old.lines, &known.studies) {
-            add(Event::CarriedOver(Reservation::of(line)))?;
+            add(Event::CarriedOver(Reservation::of(&line)))?;
         }
-        if known.stated != Cost::default() {
-            add(Event::CarriedOver(stated(known.stated, begun)))?;
+        let stated = known.stated.iter().map(|(kind, cost)| {
+            let title = "what the owner states to have spent before";
+            carried_fit(begun, "stated cost", title, kind.clone(), *cost, None)
+        });
+        for reservation in stated {
+            add(Event::CarriedOver(reservation))?;
+        }
+        let fingerprint_key = salvaged
+            .fingerprint_key
+            .unwrap_or_else(|| fresh_fingerprint_key(self.signer()));
+        for table in &known.tables {
+            let data = data_set(&fingerprint_key, table)?;
+            let (name, kind) = (data.name.clone(), weakest());
+            let title = format!("the table {name:?}, taken over");
+            let taken = carried_fit(begun, &name, &title, kind, Cost::default(), Some(data));
+            add(Event::CarriedOver(taken))?;
         }
         if let Some(limit) = old.limit {
             add(Event::Limited { limit })?;
         }
         Ok(LedgerView {
             chain,
-            fingerprint_key: salvaged
-                .fingerprint_key
-                .unwrap_or_else(|| fresh_fingerprint_key(self.signer())),
+            fingerprint_key,
         })
+    }
+
+    /// What can be read of the lost ledger.
+    fn salvage(&self) -> Result<Salvaged, StoreError> {
+        let read = |connection: &Connection| {
+            let entries = read_entries(connection)?;
+            let found = entries.len() as u64;
+            let entries = entries.into_iter().filter_map(|entry| entry.ok().flatten());
+            let entries: Vec<SignedEntry> = entries.collect();
+            let id = entries.first().and_then(Chain::id_of);
+            let (chain, used) = Chain::salvage(entries, self.signer());
+            Ok(Salvaged {
+                id,
+                chain,
+                found,
+                used,
+                fingerprint_key: Some(fingerprint_key(connection)?).filter(|key| *key != [0; 32]),
+            })
+        };
+        let found = existing(&self.file()).and_then(|found| found.as_ref().map(read).transpose());
+        match found {
+            Err(StoreError::Damaged(_)) => Ok(Salvaged::default()),
+            found => Ok(found?.unwrap_or_default()),
+        }
     }
 }
 
-/// Every line of the lost ledger, and every begun study that is not in it. A study that the lost ledger had not settled
-/// counts with what is known of it now.
-fn carried_over<'a>(
-    lost: &'a [LifetimeLine],
-    begun: &'a [LifetimeLine],
-) -> impl Iterator<Item = &'a LifetimeLine> {
-    let known_now = |line: &'a LifetimeLine| {
+/// Every line of the lost ledger, and every begun study that is not in it, each once. A study that the lost ledger had
+/// not settled counts with what is known of it now.
+fn carried_over(lost: &[LifetimeLine], begun: &[LifetimeLine]) -> Vec<LifetimeLine> {
+    let known_now = |line: &LifetimeLine| {
         let found = begun.iter().find(|found| found.study == line.study);
-        found.filter(|_| !line.is_settled()).unwrap_or(line)
+        match found.filter(|_| !line.is_settled()) {
+            None => line.clone(),
+            Some(found) => LifetimeLine {
+                data: line.data.clone(),
+                ..found.clone()
+            },
+        }
     };
-    let is_new = |found: &&LifetimeLine| lost.iter().all(|line| line.study != found.study);
-    lost.iter()
-        .map(known_now)
-        .chain(begun.iter().filter(is_new))
+    let mut lines: Vec<LifetimeLine> = lost.iter().map(known_now).collect();
+    for found in begun {
+        if lines.iter().all(|line| line.study != found.study) {
+            lines.push(found.clone());
+        }
+    }
+    lines
 }
 
-/// What the owner states, in the ledger that begins so: a change of a whole client to anything else, which counts in
-/// every total.
-fn stated(cost: Cost, begun: Digest) -> Reservation {
-    let hash = Sha256::new_with_prefix(b"sprifed: stated cost").chain_update(begun.0);
+/// The change of which every guarantee says something.
+fn weakest() -> CostKind {
+    CostKind {
+        unit: PrivacyUnit::Record.words().to_owned(),
+        neighbours: Relation::ZeroOut.words().to_owned(),
+    }
+}
+
+/// A line that no study or fit made, in the ledger that begins with `begun`.
+fn carried_fit(
+    begun: Digest,
+    label: &str,
+    title: &str,
+    kind: CostKind,
+    cost: Cost,
+    data: Option<DataSet>,
+) -> Reservation {
+    let hash = Sha256::new_with_prefix(b"sprifed: carried over")
+        .chain_update(begun.0)
+        .chain_update(label);
     Reservation {
         study: Digest(hash.finalize().into()).to_string(),
         work: Work::Fit,
-        title: "what the owner states to have spent before".to_owned(),
-        kind: CostKind {
-            unit: PrivacyUnit::Client.words().to_owned(),
-            neighbours: Relation::ReplaceOne.words().to_owned(),
-        },
+        title: title.to_owned(),
+        kind,
         protection: Protection::Secret,
         cost,
-        data: None,
-    }
-}
-
-/// What can be read of the ledger at `path`.
-fn salvage(path: &Path) -> Result<Salvaged, StoreError> {
-    let read = |connection: &Connection| {
-        let entries = read_entries(connection)?.into_iter();
-        let sound = entries.map_while(|entry| entry.ok().flatten());
-        Ok(Salvaged {
-            chain: Chain::salvage(sound),
-            fingerprint_key: Some(fingerprint_key(connection)?).filter(|key| *key != [0; 32]),
-        })
-    };
-    let found = existing(path).and_then(|found| found.as_ref().map(read).transpose());
-    match found {
-        Err(StoreError::Damaged(_)) => Ok(Salvaged::default()),
-        found => Ok(found?.unwrap_or_default()),
+        data,
     }
 }
 

@@ -15,8 +15,8 @@ use crate::store::StoreError;
 
 /// What to do about a ledger that is not as it was last.
 const RECIPE: &str = "restore ledger.sqlite and ledger.head together, as they were last. If there is no such copy, run \
-                      `sprifed ledger restart FOLDER` with the folder of that ledger: it begins a new one with all that \
-                      is known of the lost one. Nothing was spent now";
+                      `sprifed ledger restart FOLDER --data TABLE` with the folder of that ledger and each table that it \
+                      accounted for: it begins a new one with all that is known of the lost one. Nothing was spent now";
 
 /// How many entries a ledger had, and the digest of the last of them.
 #[derive(Debug, Serialize, Deserialize)]
@@ -88,6 +88,12 @@ pub(crate) fn note(ledger: &Path, chain: &Chain) -> Result<(), StoreError> {
         path,
         reason: error.to_string(),
     })
+}
+
+/// How many entries the ledger had last, as far as that is known.
+pub(crate) fn entries(ledger: &Path) -> u64 {
+    let witness = read(ledger).ok().flatten();
+    witness.map_or(0, |witness| witness.entries)
 }
 
 fn read(ledger: &Path) -> Result<Option<Witness>, StoreError> {

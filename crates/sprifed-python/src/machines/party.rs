@@ -2,7 +2,8 @@
 //! before the answer leaves.
 //!
 //! The order of things is the point: invitation, signature, policy, lifetime ledger and the charge come before the
-//! table. It is opened for a sum whose charge is sealed, and never for another order.
+//! records. They are read for a sum whose charge is sealed, and never for another order. Before that the file of the
+//! table is only hashed, for the ledger.
 
 use std::path::PathBuf;
 use std::sync::Arc;

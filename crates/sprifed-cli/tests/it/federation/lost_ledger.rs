@@ -123,6 +123,7 @@ fn a_check_makes_no_file() {
 fn restart(stage: &Stage, epsilon: &str) -> Command {
     let mut command = ledger("restart", &stage.party(0));
     command.args(["--spent-epsilon", epsilon, "--spent-delta", "0", "--json"]);
+    command.arg("--data").arg(stage.folder.join("p0.csv"));
     command
 }
 

@@ -43,7 +43,8 @@ fn what_can_be_read_is_carried_over_and_studies_are_left() {
     let view = folder
         .place()
         .restart(&Restart::default())
-        .expect("restarted");
+        .expect("restarted")
+        .view;
     assert!((epsilon(&view) - 4.5).abs() < 1e-12);
     let mut ledger = folder.open();
     assert!(ledger.is_restarted());
@@ -69,7 +70,8 @@ fn what_can_be_read_is_carried_over_and_studies_are_left() {
     let view = folder
         .place()
         .restart(&Restart::default())
-        .expect("restarted");
+        .expect("restarted")
+        .view;
     assert!((epsilon(&view) - 4.5).abs() < 1e-12);
     let text = folder.place().to_log().expect("a log");
     let log = AuditLog::read(&text, &[]).expect("as it was written");
@@ -77,39 +79,108 @@ fn what_can_be_read_is_carried_over_and_studies_are_left() {
 }
 
 #[test]
-fn a_damaged_entry_ends_what_can_be_read_and_what_followed_is_known_otherwise() {
+fn an_entry_counts_by_its_own_signature_and_the_others_are_counted_as_unread() {
     let folder = Folder::new("damaged");
     filled(&folder);
     let connection = Connection::open(folder.ledger()).expect("a file");
-    // The entry that settles the fit: the fit counts with its most.
+    // The entry that settles the fit: the fit counts with its most, and what follows still counts.
     let sql = "UPDATE entries SET entry = replace(entry, '1.5', '0.5') WHERE number = 2";
     assert_eq!(connection.execute(sql, []).expect("changed"), 1);
     drop(connection);
+    let known = Restart {
+        stated: Some((kind("record", "zero-out"), cost(0.25, 0.125))),
+        ..Restart::default()
+    };
+    let restarted = folder.place().restart(&known).expect("restarted");
+    assert_eq!(restarted.unread, 1);
+    assert!((epsilon(&restarted.view) - (2.0 + 3.0 + 0.25)).abs() < 1e-12);
+    assert_eq!(restarted.view.limit(), Some(cost(40.0, 1.0)));
+    // What the owner states of a blanked record is twice as much of a replaced one, and says nothing of a client.
+    let stated = |unit, neighbours| {
+        let lines = restarted.view.lines().iter();
+        total(
+            lines.filter(|line| line.title.contains("states")),
+            &kind(unit, neighbours),
+        )
+        .cost
+    };
+    assert_eq!(stated("record", "zero-out"), cost(0.25, 0.125));
+    assert!((stated("record", "replace-one").epsilon - 0.5).abs() < 1e-12);
+    assert_eq!(stated("client", "zero-out"), Cost::default());
+    let kept = fs::read_dir(&folder.0).expect("read");
+    let mut kept = kept.map(|entry| entry.expect("an entry").file_name());
+    assert!(kept.any(|name| name == "ledger.lost-1.sqlite"));
+}
+
+#[test]
+fn a_study_that_was_not_settled_keeps_its_table_and_counts_once_with_what_is_known_of_it() {
+    let folder = Folder::new("begun-twice");
+    filled(&folder);
+    fs::remove_file(head_of(&folder)).expect("removed");
     let begun = LifetimeLine {
         cost: cost(2.5, 0.0),
         ..line("a", kind("record", "zero-out"), 3.0)
     };
     let known = Restart {
-        studies: vec![begun],
-        stated: cost(0.25, 0.125),
+        studies: vec![begun.clone(), begun],
         ..Restart::default()
     };
-    let view = folder.place().restart(&known).expect("restarted");
-    assert!((epsilon(&view) - (2.0 + 2.5 + 0.25)).abs() < 1e-12);
-    // What the owner states counts for every unit and relation, once.
-    for unit in ["record", "client"] {
-        for neighbours in ["zero-out", "replace-one"] {
-            let nothing_else = view
-                .lines()
-                .iter()
-                .filter(|line| line.title.contains("states"));
-            let total = total(nothing_else, &kind(unit, neighbours));
-            assert_eq!(total.cost, cost(0.25, 0.125), "{unit} {neighbours}");
-        }
+    let view = folder.place().restart(&known).expect("restarted").view;
+    assert!((epsilon(&view) - (1.5 + 2.5)).abs() < 1e-12);
+}
+
+#[test]
+fn text_that_is_no_text_is_damage_and_not_a_broken_disk() {
+    let folder = Folder::new("high-bit");
+    filled(&folder);
+    let connection = Connection::open(folder.ledger()).expect("a file");
+    let sql = "UPDATE entries SET entry = CAST(x'7bff7d' AS TEXT) WHERE number = 2";
+    assert_eq!(connection.execute(sql, []).expect("changed"), 1);
+    drop(connection);
+    let refused = folder.place().open().map(drop).expect_err("damaged");
+    assert!(matches!(refused, StoreError::Ledger { .. }), "{refused}");
+    let restarted = folder.place().restart(&Restart::default());
+    assert_eq!(restarted.expect("restarted").unread, 1);
+}
+
+#[test]
+fn a_fit_that_runs_while_the_ledger_is_restarted_is_counted() {
+    let folder = Folder::new("across");
+    let data = folder.place().data_in_memory("x", &b"records"[..]);
+    let fit = LocalFit::reserve(
+        &folder.place(),
+        "fit",
+        kind("record", "zero-out"),
+        Protection::Secret,
+        cost(2.0, 0.0),
+        data.expect("data"),
+    );
+    fs::remove_file(folder.ledger()).expect("removed");
+    let restarted = folder.place().restart(&Restart::default());
+    assert_eq!(restarted.expect("restarted").unread, 2);
+    fit.expect("within")
+        .settle(Some(cost(1.5, 0.0)))
+        .expect("counted");
+    let mut ledger = folder.open();
+    assert!((epsilon(&ledger) - 1.5).abs() < 1e-12);
+    ledger
+        .settle("unknown", cost(1.0, 0.0))
+        .expect_err("unknown");
+}
+
+#[test]
+fn a_study_of_which_only_results_or_damage_is_left_was_begun() {
+    let folder = Folder::new("results");
+    for (number, name) in ["model.json", "transcript.json", "state.sqlite"]
+        .into_iter()
+        .enumerate()
+    {
+        let study = folder.0.join(format!("study-{number}"));
+        fs::create_dir_all(&study).expect("a folder");
+        fs::write(study.join(name), "no database at all").expect("written");
     }
-    let kept = fs::read_dir(&folder.0).expect("read");
-    let mut kept = kept.map(|entry| entry.expect("an entry").file_name());
-    assert!(kept.any(|name| name == "ledger.lost-1.sqlite"));
+    let begun = begun_studies(std::slice::from_ref(&folder.0), |_| true).expect("read");
+    assert_eq!(begun.len(), 3, "{begun:?}");
 }
 
 #[test]
@@ -124,7 +195,7 @@ fn a_file_that_is_no_database_and_no_file_at_all_are_replaced() {
         let refused = folder.place().open().map(drop);
         refused.expect_err("lost");
         let known = Restart {
-            stated: cost(5.0, 0.0),
+            stated: Some((kind("record", "zero-out"), cost(5.0, 0.0))),
             ..Restart::default()
         };
         folder.place().restart(&known).expect("restarted");
@@ -181,10 +252,10 @@ fn what_a_power_cut_left_beside_the_lost_file_does_not_change_the_new_one() {
     let stale = fs::read(&journal).expect("read");
     drop(transaction);
     drop(connection);
-    fs::write(folder.ledger(), "no database at all").expect("damaged");
+    fs::remove_file(folder.ledger()).expect("removed");
     fs::write(&journal, stale).expect("put back");
     let known = Restart {
-        stated: cost(5.0, 0.0),
+        stated: Some((kind("record", "zero-out"), cost(5.0, 0.0))),
         ..Restart::default()
     };
     folder.place().restart(&known).expect("restarted");
@@ -215,10 +286,24 @@ fn a_table_of_a_lost_ledger_is_taken_over_and_one_of_another_ledger_is_not() {
             fs::remove_file(party.join(name)).expect("removed");
         }
     };
-    // Restarted where it was: its tables are its own.
+    // Restarted where it was: a table is its own once it is named.
     lose(&north);
     place.restart(&Restart::default()).expect("restarted");
+    bind(&place, &table).expect_err("not named");
+    let named = Restart {
+        tables: vec![table.clone()],
+        ..Restart::default()
+    };
+    place.restart(&named).expect("restarted");
     bind(&place, &table).expect("bound");
+    // Its content is known under other names, too.
+    let copy = folder.0.join("copy.csv");
+    fs::copy(&table, &copy).expect("copied");
+    assert_eq!(
+        ledger_beside(&copy).expect("read"),
+        Some(fs::canonicalize(&north).expect("a folder"))
+    );
+    fs::remove_file(&copy).expect("removed");
     // Another ledger was begun in its place, and then the folder was moved: the table is named.
     lose(&north);
     drop(place.open().expect("begun anew"));
