@@ -1,4 +1,4 @@
-//! The best few of several features, from their noisy second moments alone: post-processing.
+//! A good few of several features, from their noisy second moments alone: post-processing.
 
 use crate::least_squares::NoisyNormalEquations;
 use crate::portable::{dot, larger, square};
@@ -12,7 +12,8 @@ use crate::square_matrix::{Cholesky, SquareMatrix};
 mod tests;
 
 /// The positions of the `size` features that explain most, by orthogonal matching pursuit on the
-/// repaired Gram matrix followed by swaps as long as one improves the fit.
+/// repaired Gram matrix followed by swaps as long as one improves the fit. A local search: a better
+/// subset that is two exchanges away may be missed.
 #[must_use]
 pub fn best_subset(equations: &NoisyNormalEquations, size: usize) -> Vec<usize> {
     let total = equations.cross.len();

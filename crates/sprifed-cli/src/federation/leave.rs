@@ -195,7 +195,7 @@ fn say(line: &LifetimeLine, cost: Cost, output: &Output) {
     output.answer(&answer, |_| {
         let counted = if is_protected {
             format!(
-                "the ledger counts what was charged, epsilon = {} at delta = {}",
+                "the ledger counts epsilon = {} at delta = {} for this study",
                 shown_cost(cost.epsilon),
                 shown_delta(cost.delta)
             )

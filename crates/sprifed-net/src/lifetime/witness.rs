@@ -15,8 +15,9 @@ use crate::store::StoreError;
 
 /// What to do about a ledger that is not as it was last.
 const RECIPE: &str = "restore ledger.sqlite and ledger.head together, as they were last. If there is no such copy, run \
-                      `sprifed ledger restart FOLDER --data TABLE` with the folder of that ledger and each table that it \
-                      accounted for: it begins a new one with all that is known of the lost one. Nothing was spent now";
+                      `sprifed ledger restart FOLDER --data TABLE --spent-epsilon E --spent-delta D` with the folder of \
+                      that ledger, each table that it accounted for, and what local fits have cost (0 if there were \
+                      none): it begins a new one with all that is known of the lost one. Nothing was spent now";
 
 /// How many entries a ledger had, and the digest of the last of them.
 #[derive(Debug, Serialize, Deserialize)]

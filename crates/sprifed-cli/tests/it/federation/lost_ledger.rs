@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::ledger::{finished, refused, second_study, small, status};
 use super::stage::{Kind, Running, Stage, json_at, sprifed, stored, succeed, wait_until};
 
-const RECIPE: &str = "sprifed ledger restart";
+const RECIPE: &str = "sprifed ledger restart FOLDER --data TABLE --spent-epsilon E --spent-delta D";
 
 fn ledger(task: &str, folder: &Path) -> Command {
     let mut command = sprifed();

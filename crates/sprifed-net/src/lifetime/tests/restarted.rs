@@ -113,7 +113,7 @@ fn an_entry_counts_by_its_own_signature_and_the_others_are_counted_as_unread() {
 }
 
 #[test]
-fn a_study_that_was_not_settled_keeps_its_table_and_counts_once_with_what_is_known_of_it() {
+fn a_study_that_was_not_settled_counts_once_with_what_is_known_of_it() {
     let folder = Folder::new("begun-twice");
     filled(&folder);
     fs::remove_file(head_of(&folder)).expect("removed");
