@@ -1,6 +1,7 @@
 """Whole studies over a real Flower deployment on this machine: SuperLink, SuperNodes, TLS.
 
-SPRIFED_SLOW=1 adds 20 SuperNodes that authenticate themselves.
+One study always runs, in which two nodes are killed and one was not invited. SPRIFED_SLOW=1 adds an undisturbed study,
+the simulation engine and 20 SuperNodes that authenticate themselves.
 """
 
 import json
@@ -27,7 +28,9 @@ from sprifed._core import rehearse, simulated_identity  # noqa: E402
 FEW_SUMS = {"procedure": "sieve", "sparsity": 1, "intercept": "absent", "epsilon": 50.0}
 # Two may leave, and one of the others may collude with the coordinator.
 SMALL = Rehearsal(parties=6, records=60, features=12, quorum=4, **FEW_SUMS)
-IS_SLOW = os.environ.get("SPRIFED_SLOW") == "1"
+only_slow = pytest.mark.skipif(
+    os.environ.get("SPRIFED_SLOW") != "1", reason="set SPRIFED_SLOW=1 for this study"
+)
 
 SERVER_THAT_KILLS = '''
 import json
@@ -67,7 +70,7 @@ def start_parties(fleet: Loopback, rehearsal: Rehearsal, folder: Path) -> None:
 
 
 def start_stranger(fleet: Loopback, folder: Path) -> str:
-    """A SuperNode with files of its own, all in order, that nobody invited."""
+    """A SuperNode with files of its own, all in order, that the study does not invite."""
     shutil.copytree(folder / "parties" / "0", folder / "stranger")
     secret, public = simulated_identity(4321)
     write_private(folder / "stranger" / "identity.key", secret)
@@ -89,7 +92,7 @@ def receipt_of(study: Path, log: str) -> dict:
 
 
 def waits(study: Path) -> dict:
-    """Nobody who is alive is dropped: only what the SuperLink says is gone is not waited for."""
+    """No live party is dropped: only what the SuperLink says is gone is not waited for."""
     return {"study": str(study), "enrolment-seconds": 900, "patience-seconds": 600}
 
 
@@ -104,26 +107,11 @@ def world(tmp_path_factory):
         yield fleet, folder, stranger
 
 
-def test_a_whole_study_equals_the_one_in_one_process_and_a_stranger_is_refused(world):
+def test_nodes_killed_before_upload_and_unmasking_leave_the_right_result_and_a_stranger_is_refused(
+    world,
+):
     fleet, folder, stranger = world
     study = folder / "first"
-    log = fleet.run(EXAMPLE, waits(study), seconds=1800)
-    receipt = receipt_of(study, log)
-    assert receipt["fit"] == in_one_process(SMALL, study, SMALL.tables(study))
-    assert [feature for feature, _ in receipt["fit"]["model"]["terms"]] == [4]
-    survivors = [sum["outcome"]["unmasked"]["survivors"] for sum in receipt["sums"]]
-    assert survivors == [[0, 1, 2, 3, 4, 5]] * len(survivors)
-    signatures = json.loads((study / "receipt.json").read_text())["parties"]
-    assert [party for party, _ in signatures] == [0, 1, 2, 3, 4, 5]
-    assert f"is a stranger: the study does not invite {stranger}" in log
-    for place in range(SMALL.parties):
-        assert list((study / "parties" / str(place) / "flower").glob("study-*/receipt.json"))
-    assert not list((study / "stranger" / "flower").glob("study-*/party.sealed"))
-
-
-def test_nodes_killed_before_upload_and_before_unmasking_leave_the_right_result(world):
-    fleet, folder, _ = world
-    study = SMALL.write_study(folder / "second")
     app = folder / "app-that-kills"
     shutil.copytree(EXAMPLE, app)
     (app / "flower_study" / "server_app.py").write_text(SERVER_THAT_KILLS)
@@ -135,10 +123,30 @@ def test_nodes_killed_before_upload_and_before_unmasking_leave_the_right_result(
     log = fleet.run(app, waits(study), seconds=1800)
     receipt = receipt_of(study, log)
     departures = [(1, 0, "upload"), (3, 0, "unmask")]
-    tables = SMALL.tables(folder / "first")
-    assert receipt["fit"] == in_one_process(SMALL, study, tables, departures)
+    assert receipt["fit"] == in_one_process(SMALL, study, SMALL.tables(study), departures)
     assert receipt["sums"][0]["outcome"]["unmasked"]["survivors"] == [0, 2, 3, 4, 5]
     assert receipt["sums"][1]["outcome"]["unmasked"]["survivors"] == [0, 2, 4, 5]
+    signatures = json.loads((study / "receipt.json").read_text())["parties"]
+    assert [party for party, _ in signatures] == [0, 2, 4, 5]
+    assert f"is a stranger: the study does not invite {stranger}" in log
+    for place in (0, 2, 4, 5):
+        assert list((study / "parties" / str(place) / "flower").glob("study-*/receipt.json"))
+    assert not list((study / "stranger" / "flower").glob("study-*/party.sealed"))
+
+
+@only_slow
+def test_an_undisturbed_study_equals_the_one_in_one_process(tmp_path):
+    study = SMALL.write(tmp_path / "study")
+    with Loopback(tmp_path / "fleet") as fleet:
+        start_parties(fleet, SMALL, study)
+        log = fleet.run(EXAMPLE, waits(study), seconds=1800)
+    receipt = receipt_of(study, log)
+    assert receipt["fit"] == in_one_process(SMALL, study, SMALL.tables(study))
+    assert [feature for feature, _ in receipt["fit"]["model"]["terms"]] == [4]
+    survivors = [sum["outcome"]["unmasked"]["survivors"] for sum in receipt["sums"]]
+    assert survivors == [[0, 1, 2, 3, 4, 5]] * len(survivors)
+    signatures = json.loads((study / "receipt.json").read_text())["parties"]
+    assert [party for party, _ in signatures] == [0, 1, 2, 3, 4, 5]
 
 
 def test_a_client_process_imports_little():
@@ -153,6 +161,7 @@ def test_a_client_process_imports_little():
     assert done.stdout.strip() == "[]"
 
 
+@only_slow
 @pytest.mark.skipif(find_spec("ray") is None, reason="flwr[simulation] is not installed")
 def test_the_same_app_runs_in_the_simulation_engine(tmp_path):
     study = SMALL.write(tmp_path / "study")
@@ -164,7 +173,7 @@ def test_the_same_app_runs_in_the_simulation_engine(tmp_path):
     assert receipt["fit"] == in_one_process(SMALL, study, SMALL.tables(study))
 
 
-@pytest.mark.skipif(not IS_SLOW, reason="set SPRIFED_SLOW=1 for 20 SuperNodes")
+@only_slow
 def test_twenty_authenticated_nodes_equal_one_process(tmp_path):
     large = Rehearsal(parties=20, records=30, features=12, quorum=15, **FEW_SUMS)
     study = large.write(tmp_path / "study")
