@@ -24,7 +24,7 @@ fn study() -> Arc<Agreed> {
     let terms = json!({
         "title": "a test", "purpose": "tests", "parties": parties,
         "data": {"schema": SCHEMA, "features": FEATURES},
-        "sparsity": 1, "epsilon": 50.0, "delta": 1e-6, "procedure": "honest-omp", "intercept": "absent",
+        "sparsity": 1, "epsilon": 50.0, "delta": 1e-6, "procedure": "sieve", "intercept": "absent",
         "neighbours": "zero-out", "quorum": 4, "colluders": 1, "noise": "simulated",
     });
     let draft: Draft = serde_json::from_value(terms).expect("terms");
