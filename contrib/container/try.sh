@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the study of examples/three_hospitals with the static command in a root folder that holds nothing else
-# but what every container engine gives: /etc/hosts and /dev/{null,random,urandom}. Needs root.
+# Runs the study of examples/three_hospitals with the static command. The root folder holds only the command and what
+# every container engine provides: /etc/hosts and /dev/{null,random,urandom}. Needs root.
 #
 #     cargo xtask static
 #     sudo sh contrib/container/try.sh target/release/sprifed
@@ -16,7 +16,7 @@ mknod -m 666 "$root/dev/null" c 1 3
 mknod -m 666 "$root/dev/random" c 1 8
 mknod -m 666 "$root/dev/urandom" c 1 9
 
-# The folder of the study has the same path inside and outside.
+# The study folder has the same path inside and outside the root folder.
 study=$root/study
 mkdir -p "$root$root"
 ln -s /study "$root$root/study"

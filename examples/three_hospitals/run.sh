@@ -7,7 +7,7 @@ sprifed=${SPRIFED:-sprifed}
 case $sprifed in */*) sprifed=$(cd "$(dirname "$sprifed")" && pwd)/$(basename "$sprifed") ;; esac
 folder=${1:-three-hospitals}
 port=${PORT:-8443}
-[ ! -e "$folder" ] || { echo "$folder is there already: remove it or name another folder" >&2; exit 2; }
+[ ! -e "$folder" ] || { echo "$folder already exists: remove it or name another folder" >&2; exit 2; }
 mkdir "$folder"
 sh "$here/make_data.sh" "$folder/data"
 cd "$folder"
@@ -17,7 +17,7 @@ for name in north south west; do
     "$sprifed" study identity "$name" --records 400 > /dev/null
 done
 
-# 2. The coordinator writes down the study and makes an invitation for each.
+# 2. The coordinator defines the study and makes an invitation for each hospital.
 purpose="which measurements predict the heart risk"
 "$sprifed" study init heart --title "Heart risk" --purpose "$purpose" \
     --party north/party.json --party south/party.json --party west/party.json \
@@ -56,7 +56,7 @@ wait "$coordinator" || { cat coordinator.txt coordinator.log; exit 1; }
 trap - EXIT
 wait
 
-# 5. Everybody has a receipt that anybody can verify, and the model.
+# 5. The coordinator and each hospital have the model and a receipt that anyone can verify.
 cat coordinator.txt
 "$sprifed" verify heart/result/receipt.json
 "$sprifed" verify "$(ls north/study-*/receipt.json)"
