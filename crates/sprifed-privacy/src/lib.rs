@@ -7,6 +7,7 @@ mod discrete_gaussian;
 mod gaussian;
 mod grid;
 mod ledger;
+mod lifetime_totals;
 mod loss_distribution;
 mod modulus;
 mod neighbours;
@@ -36,6 +37,7 @@ pub use grid::{
     round_to_box,
 };
 pub use ledger::{Entry, Ledger, LedgerError, LedgerRecord, Permit};
+pub use lifetime_totals::{CostKind, LifetimeCost, SpentDelta};
 pub use loss_distribution::compose_selections;
 pub use modulus::{IllegalModulus, LOG_WRAP_PROBABILITY, Modulus, ModulusPlan, SumSize};
 pub use neighbours::{

@@ -67,7 +67,7 @@ impl Unit for PerClient {
 }
 
 /// A neighbouring relation as a value, for plans and receipts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Relation {
     /// See [`ZeroOut`].
@@ -77,7 +77,7 @@ pub enum Relation {
 }
 
 /// A unit of privacy as a value, for plans and receipts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PrivacyUnit {
     /// See [`PerRecord`].

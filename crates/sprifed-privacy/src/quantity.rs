@@ -183,6 +183,9 @@ impl ApproxDp {
 }
 
 impl Epsilon {
+    /// What the release of nothing costs.
+    pub(crate) const NOTHING: Self = Self(0.0);
+
     /// The weakest claim that can be written down.
     pub(crate) const LARGEST: Self = Self(f64::MAX);
 }
