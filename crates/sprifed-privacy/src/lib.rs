@@ -40,9 +40,7 @@ pub use ledger::{Entry, Ledger, LedgerError, LedgerRecord, Permit};
 pub use lifetime_totals::{CostKind, LifetimeCost, SpentDelta};
 pub use loss_distribution::compose_selections;
 pub use modulus::{IllegalModulus, LOG_WRAP_PROBABILITY, Modulus, ModulusPlan, SumSize};
-pub use neighbours::{
-    Neighbours, PerClient, PerRecord, PrivacyUnit, Relation, ReplaceOne, Unit, ZeroOut,
-};
+pub use neighbours::{PrivacyUnit, Relation};
 pub use participation::{
     Decision, IllegalParticipation, Participation, RemovableNoise, shortfall_cost,
 };

@@ -126,7 +126,9 @@ impl LifetimeCost {
     /// What was charged at `delta`; what charged nothing costs nothing at any δ.
     #[must_use]
     pub fn charged(epsilon: Option<Epsilon>, delta: Delta) -> Self {
-        epsilon.map_or(Self::NOTHING, |epsilon| ApproxDp::new(epsilon, delta).into())
+        epsilon.map_or(Self::NOTHING, |epsilon| {
+            ApproxDp::new(epsilon, delta).into()
+        })
     }
 
     /// The ε of the pair.

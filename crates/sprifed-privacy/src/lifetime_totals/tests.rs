@@ -65,7 +65,10 @@ fn what_leaves_the_doubles_is_no_bound_at_all() {
         assert_eq!(total.epsilon().get(), f64::MAX);
     }
     assert_eq!(cost(1.0, 0.75).and(cost(1.0, 0.5)), cost(2.0, 1.0));
-    assert_eq!(cost(800.0, 1e-6).over_changes(changes(2)), cost(1600.0, 1.0));
+    assert_eq!(
+        cost(800.0, 1e-6).over_changes(changes(2)),
+        cost(1600.0, 1.0)
+    );
     assert_eq!(cost(800.0, 0.0).over_changes(changes(2)), cost(1600.0, 0.0));
 }
 
@@ -95,7 +98,9 @@ fn a_stored_cost_is_checked() {
     let kind: CostKind =
         serde_json::from_str(r#"{"unit":"client","neighbours":"replace-one"}"#).expect("a kind");
     assert_eq!(kind, CLIENT_REPLACED);
-    assert!(serde_json::from_str::<CostKind>(r#"{"unit":"clients","neighbours":"zero-out"}"#).is_err());
+    assert!(
+        serde_json::from_str::<CostKind>(r#"{"unit":"clients","neighbours":"zero-out"}"#).is_err()
+    );
 }
 
 fn costs() -> impl Strategy<Value = LifetimeCost> {

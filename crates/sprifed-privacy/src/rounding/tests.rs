@@ -15,8 +15,9 @@ fn any_cost() -> impl Strategy<Value = f64> {
         Just(f64::MIN_POSITIVE / 4.0),
         0.0..1.0,
         0.0..1e3,
-        (-300i32..150).prop_flat_map(|exponent| (1.0..10.0)
-            .prop_map(move |mantissa: f64| mantissa * 10f64.powi(exponent))),
+        (-300i32..150)
+            .prop_flat_map(|exponent| (1.0..10.0)
+                .prop_map(move |mantissa: f64| mantissa * 10f64.powi(exponent))),
     ]
 }
 
