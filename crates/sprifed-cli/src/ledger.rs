@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use sprifed_net::{
-    AuditLog, Bound, Cost, LEDGER, LedgerPlace, LedgerView, LifetimeLine, NetError, Protection,
-    Standing, Work, look_for_ledger,
+use sprifed_party::{
+    AuditLog, Bound, Cost, LEDGER, LedgerPlace, LedgerView, LifetimeLine, Protection, Standing,
+    Work, look_for_ledger,
 };
 use sprifed_privacy::{Delta, Epsilon, shown_cost, shown_delta};
 use sprifed_report::table;
@@ -19,7 +19,6 @@ pub(crate) use self::fit_entry::{FitEntry, LedgerArguments};
 use crate::account::parse_quantity;
 use crate::entropy::fresh_bits;
 use crate::failure::{Explained as _, Failure};
-use crate::federation::net_failure;
 use crate::federation::party_ledger::{json_of_totals, words_of_totals};
 use crate::files::create_private;
 use crate::output::Output;
@@ -138,29 +137,7 @@ fn named(folder: Option<&Path>) -> Result<PathBuf, Failure> {
 
 /// The ledger that was named, with the key of its folder.
 fn place_of(folder: Option<&Path>) -> Result<LedgerPlace, Failure> {
-    LedgerPlace::of_owner(&named(folder)?, || fresh_bits().map_err(Unopened::Failure))
-        .map_err(Unopened::explained)
-}
-
-/// Why a ledger's key could not be had.
-enum Unopened {
-    Failure(Failure),
-    Net(NetError),
-}
-
-impl From<NetError> for Unopened {
-    fn from(error: NetError) -> Self {
-        Self::Net(error)
-    }
-}
-
-impl Unopened {
-    fn explained(self) -> Failure {
-        match self {
-            Self::Failure(failure) => failure,
-            Self::Net(error) => net_failure(error),
-        }
-    }
+    LedgerPlace::of_owner(&named(folder)?, fresh_bits)
 }
 
 /// What the ledger that was named says. Nothing is written.

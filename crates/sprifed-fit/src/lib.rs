@@ -24,11 +24,7 @@ mod world;
 pub use backend::{Backend, BackendRequest, trust_words};
 pub use document::{Document, Proof};
 pub use failure::{Blame, Failure};
-pub use federation::{
-    CertificateRequest, DataTerms, Draft, Invitation, OFFICER_FILE, POLICY_FILE, PartyRecords,
-    PartyTable, PublicParty, Reach, check_party_name, key_of, named_terms, parse_policy,
-    read_policy, sign_policy, signature_of, study_files, words_of_digest,
-};
+pub use federation::{Draft, named_terms, study_files};
 pub use guarantee::{Guarantee, Terms};
 pub use holdings::{Grouped, Holdings};
 pub use model::{FORMAT, Model, Parts, Receipt, Response, Term, VERSION, software, to_term};

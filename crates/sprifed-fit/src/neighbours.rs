@@ -10,6 +10,7 @@ mod tables;
 use std::ops::Range;
 
 use sprifed_noise::NoiseGenerator;
+use sprifed_party::{DataTerms, PartyRecords};
 use sprifed_privacy::{
     Block, Epsilon, IntegerBounds, NoiseOrigin, NoiseVariance, PrivacyUnit, Relation, Rounding,
 };
@@ -24,7 +25,6 @@ use sprifed_tables::{Table, read_csv};
 
 use self::tables::{Neighbour, Rows};
 use crate::backend::{Backend, BackendRequest};
-use crate::federation::{DataTerms, PartyRecords};
 use crate::run::rows_of;
 use crate::study::{Request, Study};
 

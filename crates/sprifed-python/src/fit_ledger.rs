@@ -6,8 +6,8 @@ use std::path::Path;
 use numpy::ndarray::ArrayView2;
 use pyo3::prelude::*;
 use sprifed_fit::{Failure, Receipt, Study};
-use sprifed_net::{Cost, CostKind, LedgerPlace, LocalFit, NetError, Protection, StoreError};
 use sprifed_noise::Provenance;
+use sprifed_party::{Cost, CostKind, LedgerPlace, LocalFit, PartyError, Protection, StoreError};
 
 use crate::entropy::{NoEntropy, fresh_bits};
 use crate::error::raise;
@@ -77,14 +77,14 @@ impl FitEntry {
 #[derive(Debug, thiserror::Error)]
 enum Unentered {
     #[error(transparent)]
-    Net(#[from] NetError),
+    Party(#[from] PartyError),
     #[error(transparent)]
     Entropy(#[from] NoEntropy),
 }
 
 impl From<StoreError> for Unentered {
     fn from(error: StoreError) -> Self {
-        Self::Net(error.into())
+        Self::Party(error.into())
     }
 }
 
@@ -92,7 +92,7 @@ impl From<Unentered> for Failure {
     fn from(error: Unentered) -> Self {
         let message = error.to_string();
         match error {
-            Unentered::Net(NetError::Store(StoreError::Ledger { help, .. })) => {
+            Unentered::Party(PartyError::Store(StoreError::Ledger { help, .. })) => {
                 Self::outcome("sprifed::ledger::refused", message, help)
             }
             _ => Self::environment(

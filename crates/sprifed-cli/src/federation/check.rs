@@ -5,9 +5,10 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use sprifed_fit::{DataTerms, words_of_digest};
-use sprifed_net::{Cost, LedgerView, LifetimeLine, look_for_ledger, study_homes};
 use sprifed_noise::Provenance;
+use sprifed_party::{
+    Cost, DataTerms, LedgerView, LifetimeLine, look_for_ledger, spoken_digest, study_homes,
+};
 use sprifed_privacy::{shown_cost, shown_delta};
 use sprifed_query::RecordSource as _;
 use sprifed_secure_sum::ClientId;
@@ -57,7 +58,7 @@ impl Join {
         let own = party_table(&self.data, agreed, me);
         let table = own.read().map_or_else(
             |failure| {
-                problems.push(failure.message);
+                problems.push(failure.to_string());
                 Value::Null
             },
             |(records, counts)| {
@@ -129,7 +130,7 @@ impl Join {
         json!({
             "allowed": problems.is_empty(), "problems": problems,
             "title": agreement.title, "purpose": agreement.purpose,
-            "study": agreed.digest(), "words": words_of_digest(agreed.digest()),
+            "study": agreed.digest(), "words": spoken_digest(agreed.digest()),
             "coordinator": agreement.coordinator, "address": address, "parties": parties,
             "quorum": agreed.participation().quorum(),
             "colluders": agreed.participation().colluders(),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use sprifed_net::{LifetimeLine, Protection, SqliteJournal, Standing};
+use sprifed_party::{LifetimeLine, Protection, SqliteJournal, Standing};
 use sprifed_privacy::{shown_cost, shown_delta};
 
 use super::leave::refuse_left;

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
-use sprifed_fit::{DataTerms, Draft, Invitation, PublicParty, Reach, words_of_digest};
+use sprifed_fit::Draft;
 use sprifed_net::{CertificateOrder, Issued, issue};
 use sprifed_noise::Provenance;
+use sprifed_party::{DataTerms, Invitation, PublicParty, Reach, spoken_digest};
 use sprifed_privacy::{ApproxDp, Delta, Epsilon};
 use sprifed_recovery::{CertifiedProcedure, Intercept};
 use sprifed_schema::Schema;
@@ -180,7 +181,7 @@ impl Init {
         let answer = json!({
             "label": self.simulate_noise.then_some("NOT PRIVATE"),
             "protected": agreement.noise == Provenance::Cryptographic,
-            "study": agreed.digest(), "words": words_of_digest(agreed.digest()),
+            "study": agreed.digest(), "words": spoken_digest(agreed.digest()),
             "purpose": agreement.purpose, "folder": self.folder, "title": agreement.title,
             "procedure": agreement.procedure,
             "coordinator": agreement.coordinator, "parties": agreement.parties,
@@ -221,7 +222,7 @@ impl Init {
                 agreement.purpose,
                 agreement.coordinator,
                 agreed.digest(),
-                words_of_digest(agreed.digest()),
+                spoken_digest(agreed.digest()),
                 self.folder.display(),
                 self.folder.display(),
             )

@@ -8,14 +8,15 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
-use sprifed_fit::{DataTerms, Invitation};
-use sprifed_net::Journal as _;
 use sprifed_net::{
-    ClientConfig, ClientEnded, ClientLoop, Cost, CountedJournal, Identity, LifetimeLedger,
-    LifetimeLine, LogLevel, Persistence, Refused, SqliteJournal, certificate_name,
-    check_client_tls, start_logs, study_homes,
+    ClientConfig, ClientEnded, ClientLoop, Identity, LogLevel, Persistence, Refused,
+    certificate_name, check_client_tls, start_logs,
 };
 use sprifed_noise::Provenance;
+use sprifed_party::{
+    Cost, CountedJournal, DataTerms, Invitation, Journal as _, LifetimeLedger, LifetimeLine,
+    SqliteJournal, study_homes,
+};
 use sprifed_privacy::{shown_cost, shown_delta};
 use sprifed_secure_sum::{ClientId, IdentityKey};
 use sprifed_study::{Agreed, Derivation, Digest, PartyKey, PartyReceipt, StudyParty};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
-use sprifed_net::{
+use sprifed_party::{
     Cost, CountedJournal, Journal, JournalView, LifetimeLine, Protection, SqliteJournal, Standing,
     erase_private, study_homes,
 };

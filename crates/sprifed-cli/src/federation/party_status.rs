@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use sprifed_net::{
+use sprifed_party::{
     JournalView, LifetimeLine, Protection, SqliteJournal, Standing, look_for_ledger, study_homes,
 };
 use sprifed_privacy::{shown_cost, shown_delta};

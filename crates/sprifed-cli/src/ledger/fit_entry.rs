@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use sprifed_fit::{Receipt, Study};
-use sprifed_net::{Cost, CostKind, LocalFit, Protection, ledger_beside};
 use sprifed_noise::Provenance;
+use sprifed_party::{Cost, CostKind, LocalFit, Protection, ledger_beside};
 
 use super::{configured_ledger, note_unmarked, place_of};
 use crate::failure::{Explained as _, Failure};

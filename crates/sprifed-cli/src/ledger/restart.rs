@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
-use sprifed_net::{Cost, CostKind, Restart, Restarted, begun_studies, study_homes};
+use sprifed_party::{Cost, CostKind, Restart, Restarted, begun_studies, study_homes};
 use sprifed_report::table;
 
 use super::{json_of, named, place_of, rows};

@@ -1,10 +1,10 @@
 //! What a finished study leaves behind: the receipt, and the model in the units of the tables.
 
 use serde_json::json;
+use sprifed_party::DataTerms;
 use sprifed_schema::UnitModel;
 use sprifed_study::{Receipt, SignedReceipt};
 
-use super::terms::DataTerms;
 use crate::failure::Failure;
 use crate::guarantee::{Guarantee, Terms};
 use crate::model::{Model, Parts, Response, Term, to_term};

@@ -10,12 +10,12 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sprifed_fit::{DataTerms, Invitation, PartyTable, PublicParty, read_policy};
-use sprifed_net::{
-    Cost, LedgerPlace, LifetimeLedger, LifetimeLine, begun_mark, create_private_folder,
-    folder_name, lock_private, put_private,
-};
 use sprifed_noise::Provenance;
+use sprifed_party::{
+    Cost, DataTerms, Invitation, LedgerPlace, LifetimeLedger, LifetimeLine, PartyTable,
+    PublicParty, begun_mark, create_private_folder, folder_name, lock_private, put_private,
+    read_policy,
+};
 use sprifed_secure_sum::{ClientId, IdentityKey};
 use sprifed_study::{
     Agreed, Digest, JournalLine, Order, PartyEffect, PartyKey, PartyReceipt, Report, StudyParty,
@@ -178,7 +178,10 @@ impl PartyMachine {
                 }
             }
         }
-        Ok((seal(&answer, &identity), table.problem().cloned()))
+        Ok((
+            seal(&answer, &identity),
+            table.problem().cloned().map(Into::into),
+        ))
     }
 
     fn sealing_key<'a>(&'a self, secret: &'a Zeroizing<[u8; 32]>) -> &'a [u8; 32] {
