@@ -11,7 +11,7 @@ use sprifed_party::{
     AuditLog, Bound, Cost, LEDGER, LedgerPlace, LedgerView, LifetimeLine, Protection, Standing,
     Work, look_for_ledger,
 };
-use sprifed_privacy::{Delta, Epsilon, shown_cost, shown_delta};
+use sprifed_privacy::{ApproxDp, Delta, Epsilon};
 use sprifed_report::table;
 use sprifed_study::Digest;
 
@@ -249,10 +249,7 @@ impl Verify {
 impl Limit {
     fn run(&self, output: &Output) -> Result<(), Failure> {
         let mut ledger = place_of(self.folder.as_deref())?.open().explained()?;
-        let limit = Cost {
-            epsilon: self.epsilon.get(),
-            delta: self.delta.get(),
-        };
+        let limit: Cost = ApproxDp::new(self.epsilon, self.delta).into();
         ledger.set_limit(limit).explained()?;
         output.answer(&json!({ "limit": limit }), |_| {
             format!(
@@ -289,7 +286,7 @@ fn rows(lines: &[LifetimeLine]) -> Vec<Vec<String>> {
         let data = line.data.as_ref();
         let is_protected = line.protection == Protection::Secret;
         let (epsilon, delta) = if is_protected {
-            (shown_cost(line.cost.epsilon), shown_delta(line.cost.delta))
+            (line.cost.epsilon.shown(), line.cost.delta.shown())
         } else {
             ("NOT PROTECTED".to_owned(), String::new())
         };
@@ -297,8 +294,8 @@ fn rows(lines: &[LifetimeLine]) -> Vec<Vec<String>> {
             words_of(line.work).to_owned(),
             line.title.clone(),
             data.map_or_else(String::new, |data| data.name.clone()),
-            line.kind.unit.clone(),
-            line.kind.neighbours.clone(),
+            line.kind.unit.words().to_owned(),
+            line.kind.neighbours.words().to_owned(),
             epsilon,
             delta,
             match line.standing {

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use serde_json::Value;
 use sprifed_fit::{Document, named_terms, study_files};
 use sprifed_party::{Invitation, Reach, parse_policy};
+use sprifed_privacy::Cost;
 use sprifed_secure_sum::ClientId;
 use sprifed_study::{
     Agreed, Agreement, Applicant, Day, Derivation, Forbidden, PartyReceipt, Policy, SignedReceipt,
-    SpentBefore, StudyParty,
+    StudyParty,
 };
 
 use crate::world::{Records, SOFTWARE, Watch, agreed, coordinator_key, honest, key, signed};
@@ -202,7 +203,7 @@ fn checked(policy: &Policy, agreed: &Agreed) -> Result<(), Forbidden> {
         columns: &columns,
         today: Day::of_unix_time(1_800_000_000),
     };
-    policy.check(agreed, &applicant, SpentBefore::default())
+    policy.check(agreed, &applicant, Cost::NOTHING)
 }
 
 /// What claims to be a policy.

@@ -44,11 +44,8 @@ pub enum PartyError {
     #[error(transparent)]
     Data(Arc<DataError>),
     /// The agreement does not say how records are read.
-    #[error("the study does not say how records are read: {found}")]
-    DataTerms {
-        /// What was found instead.
-        found: String,
-    },
+    #[error("the study does not say how records are read")]
+    DataTerms,
     /// The schema of the study names a client column.
     #[error(
         "the schema names the client column `{column}`, but in a study between parties each party is one client"
@@ -196,7 +193,7 @@ impl PartyError {
             Self::Data(error) if error.is_environment() => "sprifed::data::file",
             Self::Data(error) if matches!(**error, DataError::Schema(_)) => "sprifed::data::schema",
             Self::Data(_) => "sprifed::data::table",
-            Self::DataTerms { .. } => "sprifed::study::data-terms",
+            Self::DataTerms => "sprifed::study::data-terms",
             Self::ClientColumn { .. } => "sprifed::study::client-column",
             Self::UnboundedFeature => "sprifed::study::unbounded-feature",
             Self::MissingColumn { .. } => "sprifed::study::missing-column",
@@ -225,9 +222,7 @@ impl PartyError {
             }
             Self::Illegal(_) => "correct the numbers of the study; nothing was spent",
             Self::Data(error) => return help_for_data(error).to_owned(),
-            Self::DataTerms { .. } => {
-                "use a study that `sprifed study init` wrote; nothing was spent"
-            }
+            Self::DataTerms => "use a study that `sprifed study init` wrote; nothing was spent",
             Self::ClientColumn { .. } => {
                 "remove `client` and `max_per_client` from the schema; `unit` stays; nothing was spent"
             }

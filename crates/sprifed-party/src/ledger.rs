@@ -11,11 +11,11 @@
 //! from its entries and stored nowhere else.
 //!
 //! Costs are added up for each kind: a unit of privacy under a relation of neighbours. A study of another
-//! kind counts in a total as far as it says something of that kind (see `steps`). A study without secret noise
+//! kind counts in a total as far as it says something of that kind ([`CostKind::total`]). A study without secret noise
 //! protects no record, so it is kept in the list and in no total.
 
 use serde::{Deserialize, Serialize};
-use sprifed_privacy::{PrivacyUnit, Relation};
+pub use sprifed_privacy::{Cost, CostKind};
 use sprifed_study::Digest;
 
 mod assessment;
@@ -38,15 +38,6 @@ pub use local_fit::LocalFit;
 pub use place::{LEDGER, LedgerPlace, begun_mark, begun_studies, look_for_ledger, study_homes};
 pub use restart::{Restart, Restarted};
 pub use stored::{LedgerView, LifetimeLedger};
-
-/// What a cost is about.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct CostKind {
-    /// Whose presence is protected.
-    pub unit: String,
-    /// Which data sets are neighbours.
-    pub neighbours: String,
-}
 
 /// Whether the noise of a study is secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,16 +80,6 @@ pub struct DataSet {
     pub fingerprint: Digest,
 }
 
-/// An ε at a δ.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Cost {
-    /// ε.
-    pub epsilon: f64,
-    /// δ.
-    pub delta: f64,
-}
-
 /// One study or fit in the ledger.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LifetimeLine {
@@ -129,7 +110,7 @@ impl LifetimeLine {
 
     /// Whether it is neither a study nor a fit, but a table that a restarted ledger took over: it cost nothing.
     fn is_table(&self) -> bool {
-        self.work == Work::Fit && self.cost == Cost::default() && self.data.is_some()
+        self.work == Work::Fit && self.cost == Cost::NOTHING && self.data.is_some()
     }
 }
 
@@ -151,52 +132,20 @@ pub fn totals_of(lines: &[LifetimeLine]) -> Vec<LifetimeTotal> {
     let protected = lines
         .iter()
         .filter(|line| line.protection == Protection::Secret && !line.is_table());
-    let kinds: std::collections::BTreeSet<&CostKind> = protected.map(|line| &line.kind).collect();
+    let kinds: std::collections::BTreeSet<CostKind> = protected.map(|line| line.kind).collect();
     kinds.into_iter().map(|kind| total(lines, kind)).collect()
 }
 
-fn total<'a>(lines: impl IntoIterator<Item = &'a LifetimeLine>, kind: &CostKind) -> LifetimeTotal {
-    let mut total = LifetimeTotal {
-        kind: kind.clone(),
-        cost: Cost::default(),
-        studies: 0,
+/// What `lines` cost together for one change of this kind.
+fn total<'a>(lines: impl IntoIterator<Item = &'a LifetimeLine>, kind: CostKind) -> LifetimeTotal {
+    let counts = |line: &&LifetimeLine| {
+        line.protection == Protection::Secret && line.kind.changes_per(kind).is_some()
     };
-    for line in lines {
-        if let (Some(steps), Protection::Secret) = (steps(&line.kind, kind), line.protection) {
-            let cost = line.cost.over(steps);
-            total.cost.epsilon += cost.epsilon;
-            total.cost.delta += cost.delta;
-            total.studies += usize::from(!line.is_table());
-        }
-    }
-    total
-}
-
-/// How many changes that a study of kind `found` protects make up one change of kind `wanted`; none if no
-/// number of them is known.
-///
-/// A record is zeroed out by replacing it with what answers like nothing, so one replacement is enough
-/// (sensitivities under replace-one are never smaller); a replacement is a zeroing and its
-/// opposite. A change of one record is a change of its client: one replacement, or two zeroings. What a
-/// study of records says of a whole client depends on how many it has, which is not known here.
-fn steps(found: &CostKind, wanted: &CostKind) -> Option<u32> {
-    let is_zeroing = |kind: &CostKind| kind.neighbours == Relation::ZeroOut.words();
-    if found.unit == wanted.unit {
-        let two = is_zeroing(found) && !is_zeroing(wanted);
-        return Some(if two { 2 } else { 1 });
-    }
-    let covers = found.unit == PrivacyUnit::Client.words();
-    covers.then_some(if is_zeroing(found) { 2 } else { 1 })
-}
-
-impl Cost {
-    /// What it is over k changes, one after the other: k ε at δ (1 + e^ε + … + e^((k-1) ε)).
-    fn over(self, steps: u32) -> Self {
-        let each = (0..steps).map(|step| (f64::from(step) * self.epsilon).exp());
-        Self {
-            epsilon: f64::from(steps) * self.epsilon,
-            delta: (each.sum::<f64>() * self.delta).min(1.0),
-        }
+    let counted: Vec<&LifetimeLine> = lines.into_iter().filter(counts).collect();
+    LifetimeTotal {
+        kind,
+        cost: kind.total(counted.iter().map(|line| (line.kind, line.cost))),
+        studies: counted.iter().filter(|line| !line.is_table()).count(),
     }
 }
 

@@ -37,4 +37,4 @@ pub use private_files::{
 pub use records::PartyRecords;
 pub use spoken_digest::spoken_digest;
 pub use table::PartyTable;
-pub use terms::DataTerms;
+pub use terms::terms_of;

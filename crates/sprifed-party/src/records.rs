@@ -9,7 +9,7 @@ use sprifed_study::Agreement;
 use sprifed_tables::Table;
 
 use crate::error::PartyError;
-use crate::terms::DataTerms;
+use crate::terms::terms_of;
 
 /// The records of one party, read once and shared by every machine that is made of them.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ impl PartyRecords {
     /// # Errors
     /// When a column of the study is not there.
     pub fn of(table: &Table, name: &str, agreement: &Agreement) -> Result<Self, PartyError> {
-        let terms = DataTerms::of(&agreement.data)?;
+        let terms = terms_of(agreement)?;
         let columns = table.design().names().iter().map(String::as_str);
         let places: HashMap<&str, usize> = columns.zip(0..).collect();
         let place = |column: &String| {
@@ -43,7 +43,11 @@ impl PartyRecords {
                     column: column.clone(),
                 })
         };
-        let places: Vec<usize> = terms.features.iter().map(place).collect::<Result<_, _>>()?;
+        let places: Vec<usize> = terms
+            .features()
+            .iter()
+            .map(place)
+            .collect::<Result<_, _>>()?;
         let rows = table.design().rows();
         let features = rows.flat_map(|row| places.iter().map(|place| row[*place]));
         Ok(Self(Arc::new(Held {

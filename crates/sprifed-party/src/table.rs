@@ -11,7 +11,7 @@ use sprifed_tables::{DataError, LoadCounts, Table};
 
 use crate::error::PartyError;
 use crate::records::PartyRecords;
-use crate::terms::DataTerms;
+use crate::terms::terms_of;
 
 /// The table of one party of one study. It is read at most once, for every machine that is made of it.
 #[derive(Clone, Debug)]
@@ -82,8 +82,7 @@ impl PartyTable {
 impl Closed {
     fn read(&self) -> Result<Content, PartyError> {
         let agreement = self.agreed.agreement();
-        let terms = DataTerms::of(&agreement.data)?;
-        let table = (self.read)(&terms.schema()?)?;
+        let table = (self.read)(terms_of(agreement)?.schema())?;
         let name = &self.name;
         let records = PartyRecords::of(&table, name, agreement)?;
         let seat = agreement.parties.get(self.me.0 as usize);

@@ -7,9 +7,8 @@ use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, NoiseOrigin, Participation, PrivacyUnit, Relation,
 };
 use sprifed_recovery::{CertifiedProcedure, Intercept, Setting};
+use sprifed_schema::DataTerms;
 use sprifed_study::{Agreed, Agreement, Digest, FORMAT, Party, PartyKey};
-
-use crate::terms::DataTerms;
 
 /// From which the identity of the coordinator is derived.
 pub(crate) const COORDINATOR_SEED: u64 = 9;
@@ -56,10 +55,8 @@ pub(crate) fn agreement(noise: Provenance) -> Agreement {
         units: RECORDS,
     };
     let procedure = CertifiedProcedure::SIEVE;
-    let terms = DataTerms {
-        schema: SCHEMA.to_owned(),
-        features: FEATURES.map(str::to_owned).to_vec(),
-    };
+    let features = FEATURES.map(str::to_owned).to_vec();
+    let terms = DataTerms::new(SCHEMA.to_owned(), features);
     let coordinator = PartyKey::simulated(COORDINATOR_SEED, 0).identity();
     Agreement {
         format: FORMAT,
@@ -74,7 +71,7 @@ pub(crate) fn agreement(noise: Provenance) -> Agreement {
         parties: (0..N_PARTIES).map(party).collect(),
         repeats: 0,
         noise,
-        data: serde_json::to_value(terms).expect("terms"),
+        data: Some(terms.expect("terms")),
     }
 }
 

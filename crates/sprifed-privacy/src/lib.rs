@@ -37,7 +37,7 @@ pub use grid::{
     round_to_box,
 };
 pub use ledger::{Entry, Ledger, LedgerError, LedgerRecord, Permit};
-pub use lifetime_totals::{CostKind, LifetimeCost, SpentDelta};
+pub use lifetime_totals::{Cost, CostKind, SpentDelta};
 pub use loss_distribution::compose_selections;
 pub use modulus::{IllegalModulus, LOG_WRAP_PROBABILITY, Modulus, ModulusPlan, SumSize};
 pub use neighbours::{PrivacyUnit, Relation};

@@ -43,17 +43,19 @@ pub struct CostKind {
 /// Unlike [`ApproxDp`], it can be nothing (ε = 0, δ = 0), and it can be no bound at all (δ = 1).
 ///
 /// ```
-/// # use sprifed_privacy::{ApproxDp, Delta, Epsilon, LifetimeCost};
+/// # use sprifed_privacy::{ApproxDp, Delta, Epsilon, Cost};
 /// let study = ApproxDp::new(Epsilon::try_from(1.5)?, Delta::try_from(1e-6)?);
-/// let total = LifetimeCost::from(study).and(study.into());
-/// assert_eq!((total.epsilon().get(), total.delta().get()), (3.0, 2e-6));
+/// let total = Cost::from(study).and(study.into());
+/// assert_eq!((total.epsilon.get(), total.delta.get()), (3.0, 2e-6));
 /// # Ok::<(), sprifed_privacy::IllegalQuantity>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LifetimeCost {
-    epsilon: Epsilon,
-    delta: SpentDelta,
+pub struct Cost {
+    /// ε.
+    pub epsilon: Epsilon,
+    /// δ.
+    pub delta: SpentDelta,
 }
 
 impl CostKind {
@@ -95,16 +97,16 @@ impl CostKind {
     /// even if each was chosen with knowledge of the answers before it. No rounding lowers ε or δ.
     ///
     /// # Why
-    /// [`LifetimeCost::over_changes`] and [`LifetimeCost::and`].
-    pub fn total(self, costs: impl IntoIterator<Item = (Self, LifetimeCost)>) -> LifetimeCost {
+    /// [`Cost::over_changes`] and [`Cost::and`].
+    pub fn total(self, costs: impl IntoIterator<Item = (Self, Cost)>) -> Cost {
         let converted = costs
             .into_iter()
             .filter_map(|(kind, cost)| Some(cost.over_changes(kind.changes_per(self)?)));
-        converted.fold(LifetimeCost::NOTHING, LifetimeCost::and)
+        converted.fold(Cost::NOTHING, Cost::and)
     }
 }
 
-impl LifetimeCost {
+impl Cost {
     /// The cost of releasing nothing.
     pub const NOTHING: Self = Self {
         epsilon: Epsilon::NOTHING,
@@ -117,30 +119,12 @@ impl LifetimeCost {
         delta: SpentDelta(1.0),
     };
 
-    /// The pair of `epsilon` and `delta`.
-    #[must_use]
-    pub const fn new(epsilon: Epsilon, delta: SpentDelta) -> Self {
-        Self { epsilon, delta }
-    }
-
     /// What was charged at `delta`; what charged nothing costs nothing at any δ.
     #[must_use]
     pub fn charged(epsilon: Option<Epsilon>, delta: Delta) -> Self {
         epsilon.map_or(Self::NOTHING, |epsilon| {
             ApproxDp::new(epsilon, delta).into()
         })
-    }
-
-    /// The ε of the pair.
-    #[must_use]
-    pub const fn epsilon(self) -> Epsilon {
-        self.epsilon
-    }
-
-    /// The δ of the pair.
-    #[must_use]
-    pub const fn delta(self) -> SpentDelta {
-        self.delta
     }
 
     /// Whether neither ε nor δ is above that of `limit`.
@@ -197,13 +181,13 @@ impl LifetimeCost {
     }
 }
 
-impl Default for LifetimeCost {
+impl Default for Cost {
     fn default() -> Self {
         Self::NOTHING
     }
 }
 
-impl From<ApproxDp> for LifetimeCost {
+impl From<ApproxDp> for Cost {
     fn from(pair: ApproxDp) -> Self {
         Self {
             epsilon: pair.epsilon(),

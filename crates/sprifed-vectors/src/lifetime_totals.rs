@@ -1,7 +1,7 @@
 //! `lifetime_totals`.
 
 use serde_json::Value;
-use sprifed_privacy::{CostKind, Epsilon, LifetimeCost, PrivacyUnit, Relation, SpentDelta};
+use sprifed_privacy::{Cost, CostKind, Epsilon, PrivacyUnit, Relation, SpentDelta};
 
 use crate::vector::{BadVector, Vector, number};
 use crate::verdict::Verdict;
@@ -14,12 +14,13 @@ pub(crate) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), Ba
                 [epsilon, delta] => cost_of(epsilon, delta),
                 _ => None,
             })?;
-            costs
-                .into_iter()
-                .fold(LifetimeCost::NOTHING, LifetimeCost::and)
+            costs.into_iter().fold(Cost::NOTHING, Cost::and)
         }
         "group_privacy" => {
-            let one = LifetimeCost::new(vector.quantity("eps")?, vector.quantity("delta")?);
+            let one = Cost {
+                epsilon: vector.quantity("eps")?,
+                delta: vector.quantity("delta")?,
+            };
             let changes = u8::try_from(vector.count("changes")?).ok();
             let changes = changes.and_then(|changes| changes.try_into().ok());
             one.over_changes(changes.ok_or_else(|| BadVector::Field("changes".to_owned()))?)
@@ -36,10 +37,7 @@ pub(crate) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), Ba
         }
         unknown => return Err(BadVector::UnknownGroup(unknown.to_owned())),
     };
-    for (key, found) in [
-        ("eps", found.epsilon().get()),
-        ("delta", found.delta().get()),
-    ] {
+    for (key, found) in [("eps", found.epsilon.get()), ("delta", found.delta.get())] {
         verdict.upper_bound(key, found, 1e-12)?;
     }
     Ok(())
@@ -55,10 +53,10 @@ fn listed<T>(vector: &Vector, read: impl Fn(&[Value]) -> Option<T>) -> Result<Ve
     read.ok_or_else(|| BadVector::Field("costs".to_owned()))
 }
 
-fn cost_of(epsilon: &Value, delta: &Value) -> Option<LifetimeCost> {
+fn cost_of(epsilon: &Value, delta: &Value) -> Option<Cost> {
     let epsilon = Epsilon::try_from(number(Some(epsilon))?).ok()?;
     let delta = SpentDelta::try_from(number(Some(delta))?).ok()?;
-    Some(LifetimeCost::new(epsilon, delta))
+    Some(Cost { epsilon, delta })
 }
 
 /// The kind that is written as `unit/relation`.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use sprifed_noise::Provenance;
 use sprifed_party::{
-    Cost, DataTerms, LedgerView, LifetimeLine, look_for_ledger, spoken_digest, study_homes,
+    Cost, LedgerView, LifetimeLine, look_for_ledger, spoken_digest, study_homes, terms_of,
 };
 use sprifed_privacy::{shown_cost, shown_delta};
 use sprifed_query::RecordSource as _;
@@ -38,7 +38,7 @@ impl Join {
         output: &Output,
     ) -> Result<(), Failure> {
         let policy = read_policy(&self.identity, self.policy.as_deref())?;
-        let columns = DataTerms::of(&agreed.agreement().data)?.columns()?;
+        let columns = terms_of(agreed.agreement())?.columns();
         let own = agreed.agreement().parties.get(me.0 as usize);
         let own = own.map_or(agreed.agreement().coordinator, |seat| seat.identity);
         let place = ledger_place(&self.identity, self.ledger.as_deref())?;
@@ -139,7 +139,7 @@ impl Join {
             "protected": agreement.noise == Provenance::Cryptographic,
             "unit": unit, "neighbours": relation,
             "largest_epsilon": agreed.ceiling().epsilon(), "delta": agreed.ceiling().delta(),
-            "spent_elsewhere": { "epsilon": spent.epsilon, "delta": spent.delta },
+            "spent_elsewhere": spent,
             "unprotected_studies": unprotected,
         })
     }

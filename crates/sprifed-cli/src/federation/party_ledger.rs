@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use sprifed_party::{LedgerPlace, LifetimeLine, LifetimeTotal, Protection, folder_name, totals_of};
-use sprifed_privacy::{shown_cost, shown_delta};
 use sprifed_study::{Digest, Policy};
 
 use super::identity::read_identity;
@@ -53,10 +52,10 @@ pub(crate) fn words_of_totals(lines: &[LifetimeLine]) -> String {
     let total = |total: LifetimeTotal| {
         format!(
             "in all, for each {} under {}: epsilon = {} at delta = {} in {} studies",
-            total.kind.unit,
-            total.kind.neighbours,
-            shown_cost(total.cost.epsilon),
-            shown_delta(total.cost.delta),
+            total.kind.unit.words(),
+            total.kind.neighbours.words(),
+            total.cost.epsilon.shown(),
+            total.cost.delta.shown(),
             total.studies
         )
     };

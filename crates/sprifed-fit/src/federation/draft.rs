@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use sprifed_noise::Provenance;
-use sprifed_party::{DataTerms, PublicParty, check_party_name};
+use sprifed_party::{PublicParty, check_party_name};
 use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, NoiseOrigin, Participation, PrivacyUnit, Relation,
 };
 use sprifed_recovery::{CertifiedProcedure, Intercept, Setting};
-use sprifed_schema::{PrivacyUnit as DataUnit, Schema};
+use sprifed_schema::{DataTerms, PrivacyUnit as DataUnit};
 use sprifed_study::{Agreement, Digest, FORMAT, Party};
 
 use crate::failure::Failure;
@@ -59,13 +59,12 @@ impl Draft {
     /// # Errors
     /// When names repeat, a key is one of a rehearsal, or the study has no plan.
     pub fn agreement(self, coordinator: Digest, nonce: Digest) -> Result<Agreement, Failure> {
-        let schema = self.data.schema()?;
         self.check_parties()?;
-        let unit = match schema.unit() {
+        let unit = match self.data.schema().unit() {
             DataUnit::Client => PrivacyUnit::Client,
             _ => PrivacyUnit::Record,
         };
-        let setting = self.setting(&schema, unit)?;
+        let setting = self.setting(unit)?;
         let party = |party: &PublicParty| Party {
             name: party.name.clone(),
             identity: party.identity,
@@ -84,11 +83,11 @@ impl Draft {
             parties: self.parties.iter().map(party).collect(),
             repeats: self.repeats,
             noise: self.noise,
-            data: serde_json::to_value(self.data).unwrap_or_default(),
+            data: Some(self.data),
         })
     }
 
-    fn setting(&self, schema: &Schema, unit: PrivacyUnit) -> Result<Setting, Failure> {
+    fn setting(&self, unit: PrivacyUnit) -> Result<Setting, Failure> {
         let n_parties = u32::try_from(self.parties.len()).unwrap_or(u32::MAX);
         let quorum = self.quorum.unwrap_or(n_parties - n_parties / 10);
         let colluders = self.colluders.unwrap_or((n_parties / 20).max(1));
@@ -99,11 +98,11 @@ impl Draft {
             Some(delta) => delta,
             None => recommended_delta(f64::from(n_units))?,
         };
-        let mapping = self.data.mapping(schema)?;
+        let mapping = self.data.mapping();
         let is_scaled = mapping.features().iter().all(has_public_scale);
         Ok(Setting {
             n_records: n_units,
-            n_features: u32::try_from(self.data.features.len()).unwrap_or(u32::MAX),
+            n_features: u32::try_from(self.data.features().len()).unwrap_or(u32::MAX),
             sparsity: self.sparsity,
             budget: ApproxDp::new(self.epsilon, delta),
             relation: self.neighbours,

@@ -4,37 +4,13 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use sprifed_noise::Provenance;
-use sprifed_privacy::{Delta, Epsilon, shown_cost, shown_delta};
-use sprifed_study::{Agreed, Applicant, Day, Digest, Forbidden, Policy, SpentBefore, Violation};
+use sprifed_study::{Agreed, Applicant, Day, Digest, Forbidden, Policy, Violation};
 
 use super::{
     Cost, CostKind, DataSet, LedgerView, LifetimeLedger, LifetimeLine, LifetimeTotal, Protection,
     Standing, Work, total, totals_of,
 };
 use crate::database::StoreError;
-
-impl Cost {
-    /// What was charged; nothing costs nothing at any δ.
-    #[must_use]
-    pub fn charged(epsilon: Option<Epsilon>, delta: Delta) -> Self {
-        epsilon.map_or_else(Self::default, |epsilon| Self {
-            epsilon: epsilon.get(),
-            delta: delta.get(),
-        })
-    }
-}
-
-impl CostKind {
-    /// Which total a study counts in.
-    #[must_use]
-    pub fn of(agreed: &Agreed) -> Self {
-        let plan = &agreed.agreement().plan;
-        Self {
-            unit: plan.unit.words().to_owned(),
-            neighbours: plan.relation.words().to_owned(),
-        }
-    }
-}
 
 impl LifetimeLine {
     /// The line of a study that may still cost all that was agreed on.
@@ -45,15 +21,12 @@ impl LifetimeLine {
             study: agreed.digest().to_string(),
             work: Work::Study,
             title: agreement.title.clone(),
-            kind: CostKind::of(agreed),
+            kind: agreed.cost_kind(),
             protection: match agreement.noise {
                 Provenance::Cryptographic => Protection::Secret,
                 Provenance::Simulated => Protection::Unprotected,
             },
-            cost: Cost {
-                epsilon: ceiling.epsilon().get(),
-                delta: ceiling.delta().get(),
-            },
+            cost: ceiling.into(),
             data: None,
             standing: Standing::Reserved,
         }
@@ -108,10 +81,10 @@ impl core::fmt::Display for OverLimit {
             formatter,
             "with this, everything in the ledger would cost epsilon = {} at delta = {} for each {} under {}, but its limit is \
              epsilon = {} at delta = {}",
-            shown_cost(total.cost.epsilon),
-            shown_delta(total.cost.delta),
-            total.kind.unit,
-            total.kind.neighbours,
+            total.cost.epsilon.shown(),
+            total.cost.delta.shown(),
+            total.kind.unit.words(),
+            total.kind.neighbours.words(),
             limit.epsilon,
             limit.delta
         )
@@ -162,7 +135,7 @@ impl LifetimeLedger {
 impl LedgerView {
     /// What all studies and fits of this kind but `study` have cost.
     #[must_use]
-    pub fn spent_elsewhere(&self, study: &str, kind: &CostKind) -> Cost {
+    pub fn spent_elsewhere(&self, study: &str, kind: CostKind) -> Cost {
         let others = self.lines().iter().filter(|line| line.study != study);
         total(others, kind).cost
     }
@@ -181,9 +154,7 @@ impl LedgerView {
         let others = self.lines().iter();
         let others = others.filter(|known| known.study != line.study);
         let all: Vec<LifetimeLine> = others.chain([line]).cloned().collect();
-        let passes = |total: &LifetimeTotal| {
-            total.cost.epsilon > limit.epsilon || total.cost.delta > limit.delta
-        };
+        let passes = |total: &LifetimeTotal| !total.cost.is_within(limit);
         match totals_of(&all).into_iter().find(passes) {
             Some(total) => Err(OverLimit { total, limit }),
             None => Ok(()),
@@ -200,11 +171,7 @@ impl LedgerView {
         columns: &[String],
     ) -> (Admission, Vec<Violation>) {
         let study = agreed.digest().to_string();
-        let spent_elsewhere = self.spent_elsewhere(&study, &CostKind::of(agreed));
-        let before = SpentBefore {
-            epsilon: spent_elsewhere.epsilon,
-            delta: spent_elsewhere.delta,
-        };
+        let spent_elsewhere = self.spent_elsewhere(&study, agreed.cost_kind());
         let admission = Admission {
             spent_elsewhere,
             is_known: self.line(&study).is_some(),
@@ -214,7 +181,10 @@ impl LedgerView {
             columns,
             today: today(),
         };
-        (admission, policy.violations(agreed, &applicant, before))
+        (
+            admission,
+            policy.violations(agreed, &applicant, spent_elsewhere),
+        )
     }
 }
 

@@ -96,7 +96,7 @@ impl Reservation {
             study: line.study.clone(),
             work: line.work,
             title: line.title.clone(),
-            kind: line.kind.clone(),
+            kind: line.kind,
             protection: line.protection,
             cost: line.cost,
             data: line.data.clone(),
@@ -354,7 +354,6 @@ impl Chain {
                 Ok(())
             }
             (Event::Limited { limit }, _) => {
-                legal(limit)?;
                 self.limit = Some(limit);
                 Ok(())
             }
@@ -362,7 +361,6 @@ impl Chain {
     }
 
     fn close(&mut self, study: &str, cost: Cost, standing: Standing) -> Result<(), String> {
-        legal(cost)?;
         let line = self.known(study)?;
         if line.is_settled() {
             return Err(format!("settles {study} a second time"));
@@ -382,7 +380,6 @@ impl Chain {
             cost,
             data,
         } = reservation;
-        legal(cost)?;
         if self.line(&study).is_some() {
             return Err(format!("reserves {study} a second time"));
         }
@@ -403,18 +400,6 @@ impl Chain {
         let line = self.lines.iter_mut().find(|line| line.study == study);
         line.ok_or_else(|| format!("is about {study}, for which nothing is reserved"))
     }
-}
-
-/// A cost that a total can be made of.
-fn legal(cost: Cost) -> Result<(), String> {
-    let is_legal = |number: f64| number.is_finite() && number >= 0.0;
-    if is_legal(cost.epsilon) && is_legal(cost.delta) {
-        return Ok(());
-    }
-    Err(format!(
-        "has epsilon = {} at delta = {}; finite numbers that are not negative are required",
-        cost.epsilon, cost.delta
-    ))
 }
 
 fn check_signature(entry: &Entry, signed: &SignedEntry) -> Result<(), ChainProblem> {

@@ -128,7 +128,7 @@ impl LedgerPlace {
         }
         let stated = known.stated.iter().map(|(kind, cost)| {
             let title = "what the owner states to have spent before";
-            carried_fit(begun, "stated cost", title, kind.clone(), *cost, None)
+            carried_fit(begun, "stated cost", title, *kind, *cost, None)
         });
         for reservation in stated {
             add(Event::CarriedOver(reservation))?;
@@ -140,7 +140,7 @@ impl LedgerPlace {
             let data = data_set(&fingerprint_key, table)?;
             let (name, kind) = (data.name.clone(), weakest());
             let title = format!("the table {name:?}, taken over");
-            let taken = carried_fit(begun, &name, &title, kind, Cost::default(), Some(data));
+            let taken = carried_fit(begun, &name, &title, kind, Cost::NOTHING, Some(data));
             add(Event::CarriedOver(taken))?;
         }
         if let Some(limit) = old.limit {
@@ -202,8 +202,8 @@ fn carried_over(lost: &[LifetimeLine], begun: &[LifetimeLine]) -> Vec<LifetimeLi
 /// The change of which every guarantee says something.
 fn weakest() -> CostKind {
     CostKind {
-        unit: PrivacyUnit::Record.words().to_owned(),
-        neighbours: Relation::ZeroOut.words().to_owned(),
+        unit: PrivacyUnit::Record,
+        neighbours: Relation::ZeroOut,
     }
 }
 

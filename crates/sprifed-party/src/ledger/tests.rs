@@ -1,6 +1,7 @@
 use std::path::Path;
 
 use rusqlite::Connection;
+use sprifed_privacy::{Epsilon, PrivacyUnit, Relation, SpentDelta};
 use sprifed_secure_sum::IdentityKey;
 
 use super::*;
@@ -46,11 +47,12 @@ impl Drop for Folder {
     }
 }
 
-fn kind(unit: &str, neighbours: &str) -> CostKind {
-    CostKind {
-        unit: unit.to_owned(),
-        neighbours: neighbours.to_owned(),
-    }
+const RECORD: CostKind = kind(PrivacyUnit::Record, Relation::ZeroOut);
+const REPLACED: CostKind = kind(PrivacyUnit::Record, Relation::ReplaceOne);
+const CLIENT: CostKind = kind(PrivacyUnit::Client, Relation::ZeroOut);
+
+const fn kind(unit: PrivacyUnit, neighbours: Relation) -> CostKind {
+    CostKind { unit, neighbours }
 }
 
 fn line(study: &str, kind: CostKind, epsilon: f64) -> LifetimeLine {
@@ -66,25 +68,28 @@ fn line(study: &str, kind: CostKind, epsilon: f64) -> LifetimeLine {
     }
 }
 
-const fn cost(epsilon: f64, delta: f64) -> Cost {
-    Cost { epsilon, delta }
+fn cost(epsilon: f64, delta: f64) -> Cost {
+    Cost {
+        epsilon: Epsilon::try_from(epsilon).expect("a legal epsilon"),
+        delta: SpentDelta::try_from(delta).expect("a legal delta"),
+    }
 }
 
 #[test]
 fn a_study_counts_with_its_most_until_it_is_settled_and_only_once() {
     let folder = Folder::new("once");
-    let (path, record) = (folder.ledger(), kind("record", "zero-out"));
+    let path = folder.ledger();
     let mut ledger = folder.open();
     for (study, epsilon) in [("a", 3.0), ("b", 2.0)] {
-        let line = line(study, record.clone(), epsilon);
+        let line = line(study, RECORD, epsilon);
         ledger.reserve(&line).expect("stored");
     }
-    let elsewhere = |ledger: &LifetimeLedger, study| ledger.spent_elsewhere(study, &record);
+    let elsewhere = |ledger: &LifetimeLedger, study| ledger.spent_elsewhere(study, RECORD);
     assert_eq!(elsewhere(&ledger, "c"), cost(5.0, 0.5));
     assert_eq!(elsewhere(&ledger, "a"), cost(2.0, 0.25));
     ledger.settle("a", cost(2.5, 0.25)).expect("stored");
     ledger.settle("a", cost(0.5, 0.0)).expect("stored");
-    let again = line("a", record.clone(), 0.0);
+    let again = line("a", RECORD, 0.0);
     ledger.reserve(&again).expect("stored");
     assert!(
         LifetimeLedger::open(&path, &signer(1)).is_err(),
@@ -101,61 +106,31 @@ fn a_study_counts_with_its_most_until_it_is_settled_and_only_once() {
 fn costs_count_where_they_say_something_and_deltas_are_added() {
     let folder = Folder::new("kinds");
     let mut ledger = folder.open();
-    let (record, replaced, client) = (
-        kind("record", "zero-out"),
-        kind("record", "replace-one"),
-        kind("client", "zero-out"),
-    );
     for (study, kind, epsilon) in [
-        ("a", &record, 1.0),
-        ("b", &replaced, 2.0),
-        ("c", &client, 4.0),
-        ("d", &record, 8.0),
+        ("a", RECORD, 1.0),
+        ("b", REPLACED, 2.0),
+        ("c", CLIENT, 4.0),
+        ("d", RECORD, 8.0),
     ] {
-        let line = line(study, kind.clone(), epsilon);
+        let line = line(study, kind, epsilon);
         ledger.reserve(&line).expect("stored");
     }
     let simulated = LifetimeLine {
         protection: Protection::Unprotected,
-        ..line("e", record.clone(), 16.0)
+        ..line("e", RECORD, 16.0)
     };
     ledger.reserve(&simulated).expect("stored");
     let spent = |kind| ledger.spent_elsewhere("f", kind);
     // Without the simulated one; the client's zeroing counts as two changes of a record.
-    let of_record = spent(&record);
-    assert!((of_record.epsilon - (1.0 + 2.0 + 8.0 + 8.0)).abs() < 1e-12);
-    assert!(
-        (of_record.delta - (0.75 + 1.0)).abs() < 1e-12,
-        "{of_record:?}"
-    );
-    assert_eq!(spent(&client), cost(4.0, 0.25));
+    let of_record = spent(RECORD);
+    assert_eq!(of_record, cost(1.0 + 2.0 + 8.0 + 8.0, 1.0));
+    assert_eq!(spent(CLIENT), cost(4.0, 0.25));
     let view = LifetimeLedger::look_into(&folder.ledger()).expect("read");
     let lines = view.lines();
     assert_eq!(lines.last(), Some(&simulated), "it is kept all the same");
     let totals = totals_of(lines);
-    let found: Vec<(&CostKind, usize)> = totals.iter().map(|t| (&t.kind, t.studies)).collect();
-    assert_eq!(found, [(&client, 1), (&replaced, 4), (&record, 4)]);
-}
-
-#[test]
-fn a_study_counts_in_every_total_of_which_it_says_something() {
-    let lines = [
-        line("a", kind("record", "zero-out"), 1.0),
-        line("b", kind("record", "replace-one"), 0.5),
-        line("c", kind("client", "zero-out"), 0.25),
-    ];
-    let of = |unit: &str, neighbours: &str| total(&lines, &kind(unit, neighbours)).cost.epsilon;
-    // A replacement says as much as a zeroing; a client's zeroing and its opposite change a record.
-    assert!((of("record", "zero-out") - (1.0 + 0.5 + 0.5)).abs() < 1e-12);
-    assert!((of("record", "replace-one") - (2.0 + 0.5 + 0.5)).abs() < 1e-12);
-    assert!((of("client", "zero-out") - 0.25).abs() < 1e-12);
-    assert!((of("client", "replace-one") - 0.5).abs() < 1e-12);
-    let twice = Cost {
-        epsilon: 1.0,
-        delta: 1e-6,
-    }
-    .over(2);
-    assert!((twice.delta - 1e-6 * (1.0 + 1_f64.exp())).abs() < 1e-15);
+    let found: Vec<(CostKind, usize)> = totals.iter().map(|t| (t.kind, t.studies)).collect();
+    assert_eq!(found, [(RECORD, 4), (REPLACED, 4), (CLIENT, 1)]);
 }
 
 #[test]
@@ -164,9 +139,7 @@ fn an_older_copy_of_a_journal_is_noticed() {
     let folder = Folder::new("older");
     let (place, journal) = (folder.place(), folder.0.join("state.sqlite"));
     let mut lifetime = folder.open();
-    lifetime
-        .reserve(&line("a", kind("record", "zero-out"), 1.0))
-        .expect("stored");
+    lifetime.reserve(&line("a", RECORD, 1.0)).expect("stored");
     drop(lifetime);
     let open = || {
         let opened = SqliteJournal::open(&journal, "a").expect("a journal");

@@ -14,10 +14,10 @@ const fn kind(unit: PrivacyUnit, neighbours: Relation) -> CostKind {
     CostKind { unit, neighbours }
 }
 
-fn cost(epsilon: f64, delta: f64) -> LifetimeCost {
+fn cost(epsilon: f64, delta: f64) -> Cost {
     let epsilon = Epsilon::try_from(epsilon).expect("a legal epsilon");
     let delta = SpentDelta::try_from(delta).expect("a legal delta");
-    LifetimeCost::new(epsilon, delta)
+    Cost { epsilon, delta }
 }
 
 fn exact(number: f64) -> BigRational {
@@ -51,18 +51,18 @@ fn a_total_adds_what_says_something_about_its_kind() {
     ];
     let total = |kind: CostKind| kind.total(costs);
     assert_eq!(total(RECORD_ZERO), cost(1.0 + 0.5 + 0.5, 0.375));
-    assert_eq!(total(RECORD_REPLACED).epsilon().get(), 2.0 + 0.5 + 0.5);
+    assert_eq!(total(RECORD_REPLACED).epsilon.get(), 2.0 + 0.5 + 0.5);
     assert_eq!(total(CLIENT_ZERO), cost(0.25, 0.0));
     assert_eq!(total(CLIENT_REPLACED), cost(0.5, 0.0));
-    assert_eq!(CLIENT_ZERO.total([]), LifetimeCost::NOTHING);
+    assert_eq!(CLIENT_ZERO.total([]), Cost::NOTHING);
 }
 
 #[test]
 fn what_leaves_the_doubles_is_no_bound_at_all() {
     let huge = cost(f64::MAX, 1e-6);
     for total in [huge.and(huge), huge.over_changes(changes(2))] {
-        assert_eq!(total.delta().get(), 1.0);
-        assert_eq!(total.epsilon().get(), f64::MAX);
+        assert_eq!(total.delta.get(), 1.0);
+        assert_eq!(total.epsilon.get(), f64::MAX);
     }
     assert_eq!(cost(1.0, 0.75).and(cost(1.0, 0.5)), cost(2.0, 1.0));
     assert_eq!(
@@ -75,15 +75,15 @@ fn what_leaves_the_doubles_is_no_bound_at_all() {
 #[test]
 fn nothing_is_within_every_limit_and_a_limit_is_within_itself() {
     let limit = cost(1.0, 1e-6);
-    assert!(LifetimeCost::NOTHING.is_within(limit) && limit.is_within(limit));
+    assert!(Cost::NOTHING.is_within(limit) && limit.is_within(limit));
     assert!(!cost(1.0, 1.1e-6).is_within(limit) && !cost(1.1, 0.0).is_within(limit));
     let delta = Delta::try_from(1e-6).expect("a legal delta");
-    assert_eq!(LifetimeCost::charged(None, delta), LifetimeCost::NOTHING);
+    assert_eq!(Cost::charged(None, delta), Cost::NOTHING);
 }
 
 #[test]
 fn a_stored_cost_is_checked() {
-    let read = |text: &str| serde_json::from_str::<LifetimeCost>(text);
+    let read = |text: &str| serde_json::from_str::<Cost>(text);
     let written = serde_json::to_string(&cost(1.0, 0.25)).expect("JSON");
     assert_eq!(written, r#"{"epsilon":1.0,"delta":0.25}"#);
     assert_eq!(read(&written).expect("a cost"), cost(1.0, 0.25));
@@ -103,7 +103,7 @@ fn a_stored_cost_is_checked() {
     );
 }
 
-fn costs() -> impl Strategy<Value = LifetimeCost> {
+fn costs() -> impl Strategy<Value = Cost> {
     let delta = prop_oneof![
         Just(0.0),
         0.0..1.0,
@@ -119,19 +119,19 @@ proptest! {
     fn a_composition_is_never_below_the_exact_sum(first in costs(), second in costs()) {
         let total = first.and(second);
         prop_assert_eq!(total, second.and(first));
-        let epsilon = exact(first.epsilon().get()) + exact(second.epsilon().get());
-        let delta = exact(first.delta().get()) + exact(second.delta().get());
-        prop_assert!(exact(total.epsilon().get()) >= epsilon);
-        prop_assert!(exact(total.delta().get()) >= delta.min(BigRational::one()));
-        prop_assert!(total.epsilon().get() <= 0.0 || exact(total.epsilon().get().next_down()) < epsilon);
+        let epsilon = exact(first.epsilon.get()) + exact(second.epsilon.get());
+        let delta = exact(first.delta.get()) + exact(second.delta.get());
+        prop_assert!(exact(total.epsilon.get()) >= epsilon);
+        prop_assert!(exact(total.delta.get()) >= delta.min(BigRational::one()));
+        prop_assert!(total.epsilon.get() <= 0.0 || exact(total.epsilon.get().next_down()) < epsilon);
     }
 
     /// Against δ·(1 + e^ε + …) with e^ε from its Taylor series in exact fractions, which is below it.
     #[test]
     fn group_privacy_is_never_below_the_exact_value(one in costs(), n in 1u8..6) {
         let found = one.over_changes(changes(n));
-        let epsilon = exact(one.epsilon().get());
-        prop_assert!(exact(found.epsilon().get()) >= &epsilon * BigRational::from_integer(n.into()));
+        let epsilon = exact(one.epsilon.get());
+        prop_assert!(exact(found.epsilon.get()) >= &epsilon * BigRational::from_integer(n.into()));
         let (mut power, mut term) = (BigRational::one(), BigRational::one());
         for order in 1..50u32 {
             term = term * &epsilon / BigRational::from_integer(order.into());
@@ -142,9 +142,9 @@ proptest! {
             factor *= &power;
             sum += &factor;
         }
-        let delta = (exact(one.delta().get()) * sum).min(BigRational::one());
-        prop_assert!(exact(found.delta().get()) >= delta);
-        prop_assert!(exact(found.delta().get()) <= delta * exact(1.0 + 1e-12) + exact(5e-324));
+        let delta = (exact(one.delta.get()) * sum).min(BigRational::one());
+        prop_assert!(exact(found.delta.get()) >= delta);
+        prop_assert!(exact(found.delta.get()) <= delta * exact(1.0 + 1e-12) + exact(5e-324));
     }
 
     /// More studies, and more changes, never cost less.

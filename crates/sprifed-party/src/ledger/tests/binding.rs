@@ -30,7 +30,7 @@ impl World {
         let place = self.place(party);
         let mut ledger = place.open()?;
         let bound = place.bind(&ledger, table, others)?;
-        let line = line("a", kind("record", "zero-out"), 1.0).over(bound.data.clone());
+        let line = line("a", RECORD, 1.0).over(bound.data.clone());
         ledger.reserve(&line)?;
         Ok(bound)
     }
@@ -58,7 +58,7 @@ fn a_second_ledger_over_the_same_table_is_refused() {
     let place = LedgerPlace::new(&world.folder.0.join("north"), signer(2));
     let ledger = place.open().expect("a ledger");
     place.bind(&ledger, &world.table, &[]).expect("bound");
-    let spent = ledger.spent_elsewhere("", &kind("record", "zero-out"));
+    let spent = ledger.spent_elsewhere("", RECORD);
     assert_eq!(spent, cost(1.0, 0.25));
 }
 

@@ -5,7 +5,7 @@ use super::*;
 fn filled(folder: &Folder) -> LifetimeLedger {
     let mut ledger = folder.open();
     for (study, epsilon) in [("a", 3.0), ("b", 2.0)] {
-        let line = line(study, kind("record", "zero-out"), epsilon);
+        let line = line(study, RECORD, epsilon);
         ledger.reserve(&line).expect("stored");
     }
     ledger.count("a", 4).expect("stored");
@@ -150,8 +150,8 @@ fn a_ledger_of_two_identities_names_both() {
     let folder = Folder::new("two");
     drop(filled(&folder));
     let mut second = LifetimeLedger::open(&folder.ledger(), &signer(2)).expect("a ledger");
-    let more = line("c", kind("record", "zero-out"), 1.0);
-    let before = second.spent_elsewhere("c", &more.kind);
+    let more = line("c", RECORD, 1.0);
+    let before = second.spent_elsewhere("c", more.kind);
     assert_eq!(before, cost(3.0, 0.5));
     second.reserve(&more).expect("stored");
     drop(second);
@@ -167,7 +167,7 @@ fn a_limit_holds_for_fits_and_studies() {
     let folder = Folder::new("limit");
     let mut ledger = filled(&folder);
     ledger.set_limit(cost(4.0, 1.0)).expect("stored");
-    let of = |epsilon| line("c", kind("record", "zero-out"), epsilon);
+    let of = |epsilon| line("c", RECORD, epsilon);
     ledger.within_limit(&of(1.0)).expect("within");
     let over = ledger.within_limit(&of(1.5)).expect_err("over");
     assert!(over.to_string().contains("epsilon = 4.5"), "{over}");
@@ -182,7 +182,7 @@ fn a_limit_holds_for_fits_and_studies() {
         LocalFit::reserve(
             &folder.place(),
             "fit",
-            kind("record", "zero-out"),
+            RECORD,
             Protection::Secret,
             cost(epsilon, 0.0),
             data.expect("data"),
@@ -195,7 +195,7 @@ fn a_limit_holds_for_fits_and_studies() {
     let second = reserve(0.75).expect("within");
     second.settle(None).expect("stored");
     let ledger = folder.open();
-    let spent = ledger.spent_elsewhere("", &kind("record", "zero-out"));
+    let spent = ledger.spent_elsewhere("", RECORD);
     assert_eq!(spent, cost(3.25, 0.5));
     assert_eq!(ledger.lines().last().map(|line| line.work), Some(Work::Fit));
 }

@@ -10,7 +10,7 @@ fn filled(folder: &Folder) {
     let fit = LocalFit::reserve(
         &folder.place(),
         "fit",
-        kind("record", "zero-out"),
+        RECORD,
         Protection::Secret,
         cost(2.0, 0.0),
         data.expect("data"),
@@ -19,7 +19,7 @@ fn filled(folder: &Folder) {
         .settle(Some(cost(1.5, 0.0)))
         .expect("stored");
     let mut ledger = folder.open();
-    let line = line("a", kind("record", "zero-out"), 3.0);
+    let line = line("a", RECORD, 3.0);
     ledger.reserve(&line).expect("stored");
     ledger.count("a", 2).expect("stored");
     ledger.set_limit(cost(40.0, 1.0)).expect("stored");
@@ -30,8 +30,7 @@ fn head_of(folder: &Folder) -> std::path::PathBuf {
 }
 
 fn epsilon(view: &LedgerView) -> f64 {
-    view.spent_elsewhere("", &kind("record", "zero-out"))
-        .epsilon
+    view.spent_elsewhere("", RECORD).epsilon.get()
 }
 
 #[test]
@@ -88,7 +87,7 @@ fn an_entry_counts_by_its_own_signature_and_the_others_are_counted_as_unread() {
     assert_eq!(connection.execute(sql, []).expect("changed"), 1);
     drop(connection);
     let known = Restart {
-        stated: Some((kind("record", "zero-out"), cost(0.25, 0.125))),
+        stated: Some((RECORD, cost(0.25, 0.125))),
         ..Restart::default()
     };
     let restarted = folder.place().restart(&known).expect("restarted");
@@ -96,17 +95,13 @@ fn an_entry_counts_by_its_own_signature_and_the_others_are_counted_as_unread() {
     assert!((epsilon(&restarted.view) - (2.0 + 3.0 + 0.25)).abs() < 1e-12);
     assert_eq!(restarted.view.limit(), Some(cost(40.0, 1.0)));
     // What the owner states of a blanked record is twice as much of a replaced one, and says nothing of a client.
-    let stated = |unit, neighbours| {
+    let stated = |kind| {
         let lines = restarted.view.lines().iter();
-        total(
-            lines.filter(|line| line.title.contains("states")),
-            &kind(unit, neighbours),
-        )
-        .cost
+        total(lines.filter(|line| line.title.contains("states")), kind).cost
     };
-    assert_eq!(stated("record", "zero-out"), cost(0.25, 0.125));
-    assert!((stated("record", "replace-one").epsilon - 0.5).abs() < 1e-12);
-    assert_eq!(stated("client", "zero-out"), Cost::default());
+    assert_eq!(stated(RECORD), cost(0.25, 0.125));
+    assert!((stated(REPLACED).epsilon.get() - 0.5).abs() < 1e-12);
+    assert_eq!(stated(CLIENT), Cost::NOTHING);
     let kept = fs::read_dir(&folder.0).expect("read");
     let mut kept = kept.map(|entry| entry.expect("an entry").file_name());
     assert!(kept.any(|name| name == "ledger.lost-1.sqlite"));
@@ -119,7 +114,7 @@ fn a_study_that_was_not_settled_counts_once_with_what_is_known_of_it() {
     fs::remove_file(head_of(&folder)).expect("removed");
     let begun = LifetimeLine {
         cost: cost(2.5, 0.0),
-        ..line("a", kind("record", "zero-out"), 3.0)
+        ..line("a", RECORD, 3.0)
     };
     let known = Restart {
         studies: vec![begun.clone(), begun],
@@ -150,7 +145,7 @@ fn a_fit_that_runs_while_the_ledger_is_restarted_is_counted() {
     let fit = LocalFit::reserve(
         &folder.place(),
         "fit",
-        kind("record", "zero-out"),
+        RECORD,
         Protection::Secret,
         cost(2.0, 0.0),
         data.expect("data"),
@@ -195,7 +190,7 @@ fn a_file_that_is_no_database_and_no_file_at_all_are_replaced() {
         let refused = folder.place().open().map(drop);
         refused.expect_err("lost");
         let known = Restart {
-            stated: Some((kind("record", "zero-out"), cost(5.0, 0.0))),
+            stated: Some((RECORD, cost(5.0, 0.0))),
             ..Restart::default()
         };
         folder.place().restart(&known).expect("restarted");
@@ -255,7 +250,7 @@ fn what_a_power_cut_left_beside_the_lost_file_does_not_change_the_new_one() {
     fs::remove_file(folder.ledger()).expect("removed");
     fs::write(&journal, stale).expect("put back");
     let known = Restart {
-        stated: Some((kind("record", "zero-out"), cost(5.0, 0.0))),
+        stated: Some((RECORD, cost(5.0, 0.0))),
         ..Restart::default()
     };
     folder.place().restart(&known).expect("restarted");
@@ -355,7 +350,7 @@ fn a_party_that_counted_in_the_lost_ledger_from_elsewhere_is_named() {
         .place()
         .restart(&Restart::default())
         .expect_err("whole");
-    let studies = vec![line("0123456789abcdef00", kind("record", "zero-out"), 1.0)];
+    let studies = vec![line("0123456789abcdef00", RECORD, 1.0)];
     let known = Restart {
         homes: homes.clone(),
         studies,

@@ -7,7 +7,7 @@ use super::*;
 /// A ledger with one reservation.
 fn reserved(name: &str) -> Folder {
     let folder = Folder::new(name);
-    let line = line("a", kind("record", "zero-out"), 1.0);
+    let line = line("a", RECORD, 1.0);
     folder.open().reserve(&line).expect("stored");
     folder
 }
@@ -66,7 +66,7 @@ fn a_kill_at_any_write_of_the_first_opening_is_no_reason_to_refuse() {
         if let Some(head) = head {
             fs::write(path.with_extension("head"), head).expect("written");
         }
-        let line = line("a", kind("record", "zero-out"), 1.0);
+        let line = line("a", RECORD, 1.0);
         folder.open().reserve(&line).expect(name);
         assert_eq!(folder.open().lines().len(), 1, "{name}");
     }
