@@ -16,7 +16,6 @@ mod run;
 mod secure_sums;
 mod simulation;
 mod status;
-mod strict_json;
 mod study;
 mod verify;
 mod world;
@@ -38,6 +37,5 @@ pub use secure_sums::{
 pub use simulation::{
     NOT_PRIVATE_REFERENCE, Simulation, certified_guarantee, nobody_leaves_a_curator,
 };
-pub use strict_json::parse_strictly;
 pub use study::{Request, Study, has_public_scale, no_schema, recommended_delta};
 pub use world::{WorldSize, parse_correlation};

@@ -157,6 +157,7 @@ quantity!(
 
 /// An (ε, δ) pair. The two never travel alone.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ApproxDp {
     epsilon: Epsilon,
     delta: Delta,

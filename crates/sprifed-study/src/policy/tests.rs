@@ -148,8 +148,12 @@ fn costs_are_short_and_rounded_up_and_limits_stand_as_they_were_written() {
         .iter()
         .map(|violation| (violation.found.as_str(), violation.required.as_str()))
         .collect();
-    let total = sprifed_privacy::shown_cost(most.get() + spent.epsilon.get());
-    let total_delta = sprifed_privacy::shown_delta(delta.get() + spent.delta.get());
+    let total = spent.and(study.ceiling().into());
+    let (total, total_delta) = (total.epsilon.shown(), total.delta.shown());
+    assert_eq!(
+        (total.as_str(), total_delta.as_str()),
+        ("60.3001", "1.273e-6")
+    );
     assert_eq!(
         shown,
         [
