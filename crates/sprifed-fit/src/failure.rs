@@ -3,6 +3,7 @@
 use core::fmt;
 
 use serde::Serialize;
+use sprifed_party::PartyError;
 use sprifed_privacy::{
     IllegalFraction, IllegalParticipation, IllegalQuantity, Uncertifiable, Unplannable,
 };
@@ -187,6 +188,17 @@ impl From<IllegalAgreement> for Failure {
     fn from(error: IllegalAgreement) -> Self {
         let help = "correct the numbers of the study; nothing was spent";
         Self::usage("sprifed::study::illegal-agreement", error.to_string(), help)
+    }
+}
+
+impl From<PartyError> for Failure {
+    fn from(error: PartyError) -> Self {
+        let make = match error.exit_code() {
+            1 => Self::outcome,
+            2 => Self::usage,
+            _ => Self::environment,
+        };
+        make(error.code(), error.to_string(), &error.help())
     }
 }
 

@@ -16,7 +16,6 @@ mod run;
 mod secure_sums;
 mod simulation;
 mod status;
-mod strict_json;
 mod study;
 mod verify;
 mod world;
@@ -24,11 +23,7 @@ mod world;
 pub use backend::{Backend, BackendRequest, trust_words};
 pub use document::{Document, Proof};
 pub use failure::{Blame, Failure};
-pub use federation::{
-    CertificateRequest, DataTerms, Draft, Invitation, OFFICER_FILE, POLICY_FILE, PartyRecords,
-    PartyTable, PublicParty, Reach, check_party_name, key_of, named_terms, parse_policy,
-    read_policy, sign_policy, signature_of, study_files, words_of_digest,
-};
+pub use federation::{Draft, named_terms, study_files};
 pub use guarantee::{Guarantee, Terms};
 pub use holdings::{Grouped, Holdings};
 pub use model::{FORMAT, Model, Parts, Receipt, Response, Term, VERSION, software, to_term};
@@ -42,6 +37,5 @@ pub use secure_sums::{
 pub use simulation::{
     NOT_PRIVATE_REFERENCE, Simulation, certified_guarantee, nobody_leaves_a_curator,
 };
-pub use strict_json::parse_strictly;
 pub use study::{Request, Study, has_public_scale, no_schema, recommended_delta};
 pub use world::{WorldSize, parse_correlation};

@@ -6,8 +6,8 @@ use std::path::Path;
 use numpy::ndarray::ArrayView2;
 use pyo3::prelude::*;
 use sprifed_fit::{Failure, Receipt, Study};
-use sprifed_net::{Cost, CostKind, LedgerPlace, LocalFit, NetError, Protection, StoreError};
 use sprifed_noise::Provenance;
+use sprifed_party::{Cost, LedgerPlace, LocalFit, PartyError, Protection, StoreError};
 
 use crate::entropy::{NoEntropy, fresh_bits};
 use crate::error::raise;
@@ -38,19 +38,13 @@ impl FitEntry {
             let numbers = values.iter().map(|value| (*value).into());
             let numbers = numbers.chain(responses.iter().copied());
             let data = place.data_in_memory(&name, Bytes::of(numbers))?;
-            let (epsilon, delta) = study.most();
-            let delta = delta.get();
-            let kind = CostKind {
-                unit: study.setting.unit.words().to_owned(),
-                neighbours: study.setting.relation.words().to_owned(),
-            };
+            let (kind, cost) = (study.cost_kind(), study.most());
             let protection = match provenance {
                 Provenance::Cryptographic => Protection::Secret,
                 Provenance::Simulated => Protection::Unprotected,
             };
             let (procedure, sparsity) = (study.procedure, study.setting.sparsity);
             let title = format!("fit by {procedure} with {sparsity} features");
-            let cost = Cost { epsilon, delta };
             let fit = LocalFit::reserve(&place, &title, kind, protection, cost, data)?;
             Ok(fit)
         });
@@ -77,14 +71,14 @@ impl FitEntry {
 #[derive(Debug, thiserror::Error)]
 enum Unentered {
     #[error(transparent)]
-    Net(#[from] NetError),
+    Party(#[from] PartyError),
     #[error(transparent)]
     Entropy(#[from] NoEntropy),
 }
 
 impl From<StoreError> for Unentered {
     fn from(error: StoreError) -> Self {
-        Self::Net(error.into())
+        Self::Party(error.into())
     }
 }
 
@@ -92,7 +86,7 @@ impl From<Unentered> for Failure {
     fn from(error: Unentered) -> Self {
         let message = error.to_string();
         match error {
-            Unentered::Net(NetError::Store(StoreError::Ledger { help, .. })) => {
+            Unentered::Party(PartyError::Store(StoreError::Ledger { help, .. })) => {
                 Self::outcome("sprifed::ledger::refused", message, help)
             }
             _ => Self::environment(

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::json;
-use sprifed_privacy::{ApproxDp, Delta, Epsilon, IllegalQuantity, Mu, Rho};
+use sprifed_privacy::{ApproxDp, Delta, Epsilon, IllegalQuantity, Mu, Relation, Rho};
 
 use crate::failure::Failure;
 use crate::output::Output;
@@ -106,7 +106,6 @@ pub(crate) struct ToMu {
 
 impl ToMu {
     pub(crate) fn answer(&self, output: &Output) -> Result<(), Failure> {
-        use sprifed_privacy::{PerRecord, ReplaceOne, ZeroOut};
         let target = ApproxDp::new(self.epsilon, self.delta);
         let mu = Mu::largest_within(target)?;
         let rho = (self.epsilon.get() > 0.0)
@@ -115,10 +114,8 @@ impl ToMu {
         let noise = self
             .sensitivity
             .map(|clip| -> Result<_, IllegalQuantity> {
-                let zero_out = clip.sum_sensitivity::<ZeroOut, PerRecord>().noise_for(mu)?;
-                let replace_one = clip
-                    .sum_sensitivity::<ReplaceOne, PerRecord>()
-                    .noise_for(mu)?;
+                let zero_out = clip.sum_sensitivity(Relation::ZeroOut).noise_for(mu)?;
+                let replace_one = clip.sum_sensitivity(Relation::ReplaceOne).noise_for(mu)?;
                 Ok((zero_out, replace_one))
             })
             .transpose()?;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sprifed_fit::{Invitation, PartyTable};
+use sprifed_party::{Invitation, PartyTable};
 use sprifed_secure_sum::ClientId;
 use sprifed_study::Agreed;
 use sprifed_tables::read_table;
@@ -49,7 +49,7 @@ pub(super) fn refuse_other_authority(
 
 /// Reads an invitation that its coordinator has signed.
 pub(super) fn read_invitation(path: &Path) -> Result<(Invitation, Agreed), Failure> {
-    Invitation::open(&read(path)?, &path.display().to_string())
+    Ok(Invitation::open(&read(path)?, &path.display().to_string())?)
 }
 
 /// The table at `path` for the party `me`; it is not read yet.

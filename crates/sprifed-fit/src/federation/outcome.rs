@@ -1,10 +1,10 @@
 //! What a finished study leaves behind: the receipt, and the model in the units of the tables.
 
 use serde_json::json;
+use sprifed_party::terms_of;
 use sprifed_schema::UnitModel;
 use sprifed_study::{Receipt, SignedReceipt};
 
-use super::terms::DataTerms;
 use crate::failure::Failure;
 use crate::guarantee::{Guarantee, Terms};
 use crate::model::{Model, Parts, Response, Term, to_term};
@@ -39,8 +39,8 @@ pub fn named_terms(receipt: &Receipt) -> Result<Vec<Term>, Failure> {
     let Some(fit) = &receipt.fit else {
         return Ok(Vec::new());
     };
-    let terms = DataTerms::of(&receipt.agreement.data)?;
-    let mapping = terms.mapping(&terms.schema()?)?;
+    let terms = terms_of(&receipt.agreement)?;
+    let mapping = terms.mapping();
     let original = mapping.to_original(&UnitModel::from_terms(
         &fit.model.terms,
         fit.model.intercept,
@@ -50,7 +50,7 @@ pub fn named_terms(receipt: &Receipt) -> Result<Vec<Term>, Failure> {
         .enumerate()
         .map(|(index, (feature, coefficient))| {
             let noise = fit.noise_std_devs.get(index).copied();
-            to_term(&mapping, &terms.features, *feature, *coefficient, noise)
+            to_term(mapping, terms.features(), *feature, *coefficient, noise)
         })
         .collect())
 }
@@ -61,9 +61,8 @@ fn model(signed: &SignedReceipt) -> Result<Option<Model>, Failure> {
         return Ok(None);
     };
     let agreement = &receipt.agreement;
-    let terms = DataTerms::of(&agreement.data)?;
-    let schema = terms.schema()?;
-    let mapping = terms.mapping(&schema)?;
+    let terms = terms_of(agreement)?;
+    let (schema, mapping) = (terms.schema(), terms.mapping());
     let units = mapping.response();
     let unit_model = UnitModel::from_terms(&fit.model.terms, fit.model.intercept);
     let original = mapping.to_original(&unit_model);
@@ -95,7 +94,7 @@ fn model(signed: &SignedReceipt) -> Result<Option<Model>, Failure> {
         missing: schema.missing(),
         residual_scale: fit.residual_scale.map(|scale| scale * units.scale()),
         train_size: u64::from(agreement.setting.n_records),
-        n_candidates: terms.features.len(),
+        n_candidates: terms.features().len(),
         n_clients: agreement.parties.len(),
         most_records: None,
         procedure: agreement.procedure.to_string(),

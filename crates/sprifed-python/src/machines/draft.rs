@@ -2,7 +2,8 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sprifed_fit::{Draft, Invitation, Reach};
+use sprifed_fit::Draft;
+use sprifed_party::{Invitation, Reach};
 use sprifed_secure_sum::IdentityKey;
 use sprifed_study::{Agreed, Digest, PartyKey};
 

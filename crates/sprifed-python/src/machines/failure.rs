@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pyo3::exceptions::PyOSError;
 use pyo3::{PyErr, Python};
-use sprifed_net::{NetError, StoreError};
+use sprifed_party::{PartyError, StoreError};
 use sprifed_study::{CoordinatorError, MessageRefused};
 
 use crate::entropy::NoEntropy;
@@ -39,12 +39,9 @@ pub(super) enum Failure {
     /// What the command line would say too.
     #[error(transparent)]
     Common(#[from] sprifed_fit::Failure),
-    /// The lifetime ledger can not be used.
+    /// The party can not take part or go on.
     #[error(transparent)]
-    Ledger(#[from] StoreError),
-    /// A private file or folder can not be written.
-    #[error(transparent)]
-    Private(#[from] NetError),
+    Party(#[from] PartyError),
     /// Nothing could be drawn.
     #[error(transparent)]
     Entropy(#[from] NoEntropy),
@@ -79,19 +76,27 @@ impl Failure {
     }
 }
 
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        PartyError::from(error).into()
+    }
+}
+
 impl From<Failure> for PyErr {
     /// A disk that fails is not a study that refuses: who drives a machine stops then.
     fn from(failure: Failure) -> Self {
         let words = failure.to_string();
         match failure {
             // What was spent can not be known: a refusal with its advice, not a disk that fails.
-            Failure::Ledger(StoreError::Ledger { help, .. }) => {
+            Failure::Party(PartyError::Store(StoreError::Ledger { help, .. })) => {
                 StudyError::new_err(format!("{words}\n help: {help}"))
             }
             Failure::File { .. }
-            | Failure::Private(_)
-            | Failure::Ledger(_)
-            | Failure::Entropy(_) => PyOSError::new_err(words),
+            | Failure::Entropy(_)
+            | Failure::Party(PartyError::File { .. } | PartyError::Store(_)) => {
+                PyOSError::new_err(words)
+            }
+            Failure::Party(error) => Python::attach(|py| raise(py, &error.into())),
             Failure::Common(common) => Python::attach(|py| raise(py, &common)),
             _ => StudyError::new_err(words),
         }
