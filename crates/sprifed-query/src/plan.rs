@@ -34,7 +34,7 @@ pub enum PlanError {
     /// The request makes no sense for this many features or records.
     #[error("{found}, but {required}")]
     Request {
-        /// What was asked.
+        /// The request.
         found: String,
         /// What is possible.
         required: String,
@@ -55,7 +55,7 @@ pub struct PlannedBlock {
 /// A sum that will be asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlannedSum {
-    /// What it is for, in words.
+    /// Its purpose, as text.
     pub purpose: String,
     /// Its blocks, one for each question.
     pub blocks: Vec<PlannedBlock>,
@@ -64,7 +64,7 @@ pub struct PlannedSum {
 /// A choice that will be asked for: the index of the largest score.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlannedChoice {
-    /// What it is for, in words.
+    /// Its purpose, as text.
     pub purpose: String,
     /// Its candidates, bound and noise.
     pub purchase: SelectionPurchase,
@@ -83,9 +83,9 @@ pub enum PlannedStep {
 /// All questions of a procedure, with their noise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The procedure, in words.
+    /// The name of the procedure.
     pub procedure: String,
-    /// Who adds the noise.
+    /// The source of the noise.
     pub origin: NoiseOrigin,
     /// Which data sets are neighbours.
     pub relation: Relation,
@@ -169,7 +169,7 @@ impl Plan {
 /// Makes blocks for one origin of noise and one relation.
 #[derive(Clone, Copy, Debug)]
 pub struct Planner {
-    /// Who adds the noise.
+    /// The source of the noise.
     pub origin: NoiseOrigin,
     /// Which data sets are neighbours.
     pub relation: Relation,
