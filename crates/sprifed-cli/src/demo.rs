@@ -69,7 +69,7 @@ impl Demo {
         let progress = Progress::start("sums", plan.steps.len() as u64);
         let key = secret_party()?;
         let units = split_evenly(u32::try_from(WORLD.records).map_err(bug)?, CLIENTS);
-        let agreement = Agreement::among_members(&key, procedure, *setting, plan.clone(), units);
+        let agreement = Agreement::among_parties(&key, procedure, *setting, plan.clone(), units);
         let agreed = Agreed::new(agreement).map_err(bug)?;
         let mut study =
             Embedded::over(&records, agreed.into(), &key, Box::new(everybody)).map_err(bug)?;

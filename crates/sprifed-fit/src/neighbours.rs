@@ -109,7 +109,7 @@ impl Fit {
             let units = vec![holdings.most_units(); holdings.n_clients];
             let key = PartyKey::simulated(SEED, 0);
             let plan = plan.clone();
-            let mut agreement = Agreement::among_members(&key, procedure, setting, plan, units);
+            let mut agreement = Agreement::among_parties(&key, procedure, setting, plan, units);
             let terms = DataTerms {
                 schema: String::new(),
                 features: table.design().names().to_vec(),

@@ -121,7 +121,7 @@ impl Study<'_> {
             ..
         } = self;
         let units = vec![holdings.most_units(); holdings.n_clients];
-        let agreement = Agreement::among_members(key, *procedure, *setting, plan.clone(), units);
+        let agreement = Agreement::among_parties(key, *procedure, *setting, plan.clone(), units);
         let refuse = |error: &dyn core::fmt::Display| {
             Failure::usage(
                 "sprifed::fit::no-agreement",

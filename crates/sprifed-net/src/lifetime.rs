@@ -180,12 +180,12 @@ fn total<'a>(lines: impl IntoIterator<Item = &'a LifetimeLine>, kind: &CostKind)
 /// opposite. A change of one record is a change of its client: one replacement, or two zeroings. What a
 /// study of records says of a whole client depends on how many it has, which is not known here.
 fn steps(found: &CostKind, wanted: &CostKind) -> Option<u32> {
-    let is_zeroing = |kind: &CostKind| kind.neighbours == Relation::ZeroOut.words();
+    let is_zeroing = |kind: &CostKind| kind.neighbours == Relation::ZeroOut.text();
     if found.unit == wanted.unit {
         let two = is_zeroing(found) && !is_zeroing(wanted);
         return Some(if two { 2 } else { 1 });
     }
-    let covers = found.unit == PrivacyUnit::Client.words();
+    let covers = found.unit == PrivacyUnit::Client.text();
     covers.then_some(if is_zeroing(found) { 2 } else { 1 })
 }
 

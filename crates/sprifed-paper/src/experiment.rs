@@ -98,11 +98,11 @@ pub enum ExperimentError {
     /// A privacy label could not be computed.
     #[error(transparent)]
     Label(#[from] MethodError),
-    /// A table of `--data` can not be used.
+    /// A table of `--data` cannot be used.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// A file can not be read or written.
-    #[error("`{}` can not be used: {source}", path.display())]
+    /// A file cannot be read or written.
+    #[error("`{}` cannot be used: {source}", path.display())]
     File {
         /// Which file.
         path: PathBuf,

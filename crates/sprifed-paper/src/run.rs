@@ -32,7 +32,7 @@ const SHARED_MEMORY: usize = 24_000_000;
 /// Runs `experiment` and keeps its rows; `watch` hears of every cell.
 ///
 /// # Errors
-/// When a trial fails or a file can not be used.
+/// When a trial fails or a file cannot be used.
 pub fn run(
     experiment: &Experiment,
     conditions: &Conditions,
@@ -63,7 +63,7 @@ impl Session<'_> {
     /// Measures the cells that the store does not know yet, and forgets those no longer asked for.
     ///
     /// # Errors
-    /// When a trial fails or the store can not be written.
+    /// When a trial fails or the store cannot be written.
     pub fn measure(&mut self, cells: &[Cell]) -> Result<(), ExperimentError> {
         let wanted: Vec<Row> = cells.iter().flat_map(|cell| self.rows_of(cell)).collect();
         self.store.retain(self.experiment.name, |row| {
@@ -75,7 +75,7 @@ impl Session<'_> {
     /// Measures the cells that the store does not know yet.
     ///
     /// # Errors
-    /// When a trial fails or the store can not be written.
+    /// When a trial fails or the store cannot be written.
     pub(crate) fn measure_more(&mut self, cells: &[Cell]) -> Result<(), ExperimentError> {
         let missing: Vec<&Cell> = cells
             .iter()

@@ -22,7 +22,7 @@ impl Session<'_> {
     /// is that of the two shares, carried over the slope between them.
     ///
     /// # Errors
-    /// When a trial fails or the store can not be written.
+    /// When a trial fails or the store cannot be written.
     pub(crate) fn find_n90(
         &mut self,
         start: usize,

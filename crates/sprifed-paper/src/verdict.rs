@@ -24,7 +24,7 @@ pub enum Outcome {
 impl Outcome {
     /// The outcome in words.
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub const fn text(self) -> &'static str {
         match self {
             Self::Reproduced => "reproduced",
             Self::OnlyIf => "reproduced only if …",

@@ -1,7 +1,7 @@
 //! Which data sets count as neighbours, and whose presence is protected.
 //!
 //! Both choices are type parameters of a sensitivity, so that a noise calibrated for one relation
-//! can not be quoted for another. At run time, in plans and receipts, they are the enums
+//! cannot be quoted for another. At run time, in plans and receipts, they are the enums
 //! [`Relation`] and [`PrivacyUnit`].
 //!
 //! Strict add/remove is deliberately absent: a client that leaves takes its noise share along, and
@@ -10,7 +10,7 @@
 use serde::{Deserialize, Serialize};
 
 mod sealed {
-    #[expect(unnameable_types, reason = "sealed: nobody else may implement it")]
+    #[expect(unnameable_types, reason = "sealed: no other type may implement it")]
     pub trait Sealed {}
 }
 
@@ -96,9 +96,9 @@ impl Relation {
         }
     }
 
-    /// The relation in the words of a report.
+    /// The relation as reports name it.
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub const fn text(self) -> &'static str {
         match self {
             Self::ZeroOut => "zero-out",
             Self::ReplaceOne => "replace-one",
@@ -107,9 +107,9 @@ impl Relation {
 }
 
 impl PrivacyUnit {
-    /// The unit in the words of a report.
+    /// The unit as reports name it.
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub const fn text(self) -> &'static str {
         match self {
             Self::Record => "record",
             Self::Client => "client",

@@ -1,6 +1,6 @@
 //! How far one privacy unit can move a sum: exact L2 sensitivities of the questions asked.
 //!
-//! A sensitivity can not be written down; it is derived from public bounds and a neighbouring
+//! A sensitivity cannot be written down; it is derived from public bounds and a neighbouring
 //! relation, and it carries that relation and the privacy unit in its type:
 //!
 //! ```
@@ -29,7 +29,7 @@
 //! ```
 //!
 //! These are the real-valued sensitivities of the theory. What certified mode relies on is their
-//! integer form, [`crate::IntegerBounds`], which rounding can not exceed.
+//! integer form, [`crate::IntegerBounds`], which rounding cannot exceed.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -199,7 +199,7 @@ impl RecordBounds {
     /// # Why
     /// A coordinate x_j·z with |z| ≤ Z moves by at most X_M·Z under zero-out and twice that under
     /// replace-one, and all coordinates reach it together at |x_j| = X_M. The square x_j² lives in
-    /// [0, X_M²] and can not change sign, which the factor F takes into account.
+    /// [0, X_M²] and cannot change sign, which the factor F takes into account.
     #[must_use]
     pub fn sensitivity<N: Neighbours>(self, release: Release) -> L2Sensitivity<N, PerRecord> {
         let (feature, response) = (self.feature.get(), self.response.get());
@@ -273,8 +273,8 @@ pub struct BatchedMessage {
     pub support_noise: NoiseStdDev,
 }
 
-/// F(A): the largest squared change under replace-one of (x_j·z, x_j²) when the partners z have
-/// squared norm A in units of X_M.
+/// F(A): the largest squared change under replace-one of (x_j·z, x_j²) when the other factors z
+/// have squared norm A in units of X_M.
 ///
 /// # Notation
 /// | code | paper |

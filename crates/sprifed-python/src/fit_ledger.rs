@@ -41,8 +41,8 @@ impl FitEntry {
             let (epsilon, delta) = study.most();
             let delta = delta.get();
             let kind = CostKind {
-                unit: study.setting.unit.words().to_owned(),
-                neighbours: study.setting.relation.words().to_owned(),
+                unit: study.setting.unit.text().to_owned(),
+                neighbours: study.setting.relation.text().to_owned(),
             };
             let protection = match provenance {
                 Provenance::Cryptographic => Protection::Secret,

@@ -55,7 +55,7 @@ pub enum Output {
     StudyAbandoned(Abandoned),
 }
 
-/// A sum that can not be opened.
+/// A sum that cannot be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SumRefused {

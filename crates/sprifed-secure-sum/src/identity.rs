@@ -12,7 +12,7 @@ impl core::fmt::Display for ClientId {
     }
 }
 
-/// A roster that can not be used.
+/// A roster that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RosterError {

@@ -74,7 +74,7 @@ pub enum Abandoned {
 /// A share that was not a share of its owner's secret.
 ///
 /// Either of the two lied: the sender may have altered it, or the owner may have dealt it so. The
-/// coordinator can not tell which, as it was encrypted to the sender.
+/// coordinator cannot tell which, as it was encrypted to the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrongShare {
     /// Who revealed it.

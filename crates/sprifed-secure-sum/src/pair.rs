@@ -83,7 +83,7 @@ impl ChannelSecret {
     }
 
     /// The key of the one bundle that `from` sends to `to`: with what the sealing key of `from` and
-    /// the channel key of `to` agree on, so that `from` can not open it later.
+    /// the channel key of `to` agree on, so that `from` cannot open it later.
     pub(crate) fn bundle_key(
         &self,
         sealed_by: &Agreed,

@@ -13,7 +13,7 @@
 //!   sum only.
 //!
 //! The first two are about the graph, which is drawn once, and they are part of the study's δ
-//! (docs/proofs/protocol_failure.md). Where each client is a neighbour of all others they can not happen.
+//! (docs/proofs/protocol_failure.md). Where each client is a neighbour of all others they cannot happen.
 
 use sprifed_privacy::{COMPLETE_GRAPH_UP_TO, GRAPH_FAILURE, LOG_GRAPH_FAILURE, Participation};
 
@@ -159,7 +159,7 @@ impl Parameters {
         self.confirmations
     }
 
-    /// The probability that a sum can not be opened although no more clients are missing than are tolerated. The sum
+    /// The probability that a sum cannot be opened although no more clients are missing than are tolerated. The sum
     /// has to be repeated; nothing is revealed, so this is not a part of δ.
     ///
     /// # Why
@@ -181,7 +181,7 @@ impl Parameters {
     }
 }
 
-/// More than half of the honest clients and all colluders: two sets can not both have so many, as
+/// More than half of the honest clients and all colluders: two sets cannot both have so many, as
 /// an honest client signs one set for each sum.
 fn confirmations(participation: Participation) -> Result<u32, NoParameters> {
     let (clients, colluders) = (participation.clients(), participation.colluders());
@@ -206,7 +206,7 @@ fn complete(participation: Participation, confirmations: u32) -> Parameters {
     let majority = (neighbours + colluders) / 2 + 1;
     // With one honest client (h = 1, all others collude) no threshold keeps its upload from them, nor
     // need it: a sum without their own parts is that upload, and it carries the noise that is charged
-    // (docs/proofs/two_parties.md). All others together open it, and fewer can not.
+    // (docs/proofs/two_parties.md). All others together open it, and fewer cannot.
     Parameters {
         neighbours,
         threshold: majority.min(quorum - 1).max(colluders + 1).min(neighbours),

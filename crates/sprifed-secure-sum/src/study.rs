@@ -11,7 +11,7 @@ use crate::parameters::{NoParameters, Parameters};
 /// The version of every message and of the key derivation.
 pub(crate) const VERSION: u8 = 2;
 
-/// A study that can not be set up.
+/// A study that cannot be set up.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IllegalStudy {

@@ -77,7 +77,7 @@ pub struct Agreement {
 #[non_exhaustive]
 pub enum IllegalAgreement {
     /// Not a document of this format.
-    #[error("the study document can not be read: {0}")]
+    #[error("the study document cannot be read: {0}")]
     Unreadable(String),
     /// Written differently from how this program writes it, so that its digest would be another one.
     #[error("the study document was reformatted; use the file as the coordinator wrote it")]
@@ -119,7 +119,7 @@ pub enum IllegalAgreement {
     },
     /// The plan has a step that only a trusted curator can answer.
     #[error(
-        "step {step} of the plan is a choice, which secure sums can not make; use grad or sieve"
+        "step {step} of the plan is a choice, which secure sums cannot make; use grad or sieve"
     )]
     Choice {
         /// Which step.
@@ -134,7 +134,7 @@ pub enum IllegalAgreement {
     /// The roster is not usable.
     #[error(transparent)]
     Roster(#[from] RosterError),
-    /// The sums can not be set up.
+    /// The sums cannot be set up.
     #[error(transparent)]
     Study(#[from] IllegalStudy),
 }
@@ -358,7 +358,7 @@ impl Agreement {
     /// The agreement of the members of `key`, who live in one process; `units` says how many
     /// privacy units each of them holds at most.
     #[must_use]
-    pub fn among_members(
+    pub fn among_parties(
         key: &PartyKey,
         procedure: CertifiedProcedure,
         setting: Setting,
@@ -369,7 +369,7 @@ impl Agreement {
             let id = u32::try_from(id).unwrap_or(u32::MAX);
             Party {
                 name: format!("client {id}"),
-                identity: Digest(key.of_member(id).identity().public()),
+                identity: Digest(key.of_party(id).identity().public()),
                 units,
             }
         };

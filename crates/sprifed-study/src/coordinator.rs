@@ -56,7 +56,7 @@ pub struct MessageRefused {
     pub is_final: bool,
 }
 
-/// Why a coordinator can not begin or go on.
+/// Why a coordinator cannot begin or go on.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CoordinatorError {
@@ -68,11 +68,11 @@ pub enum CoordinatorError {
         /// The key agreed on.
         required: crate::Digest,
     },
-    /// The questions can not be derived.
+    /// The questions cannot be derived.
     #[error(transparent)]
     CannotDerive(#[from] CannotDerive),
     /// Bytes that are no checkpoint of this study.
-    #[error("checkpoint {epoch} can not be used: {reason}")]
+    #[error("checkpoint {epoch} cannot be used: {reason}")]
     Checkpoint {
         /// Which of all sums that were opened.
         epoch: u32,
@@ -141,7 +141,7 @@ impl StudyCoordinator {
     /// Opens the study.
     ///
     /// # Errors
-    /// When the key is not the coordinator's or the procedure can not begin.
+    /// When the key is not the coordinator's or the procedure cannot begin.
     pub fn open(
         agreed: Arc<Agreed>,
         identity: IdentityKey,
@@ -520,7 +520,7 @@ impl StudyCoordinator {
         };
         let order = self.to_order(&summing);
         let parties = self.sums.waits_for();
-        // A party that declined would be charged for an answer that it can not give.
+        // A party that declined would be charged for an answer that it cannot give.
         let parties = parties.iter().filter(|id| !self.has_declined(*id));
         let parties: Vec<ClientId> = parties.collect();
         self.send(parties, order);

@@ -18,7 +18,7 @@ use crate::transcript::{Released, Transcript};
 #[cfg(test)]
 mod tests;
 
-/// Why the questions of a study can not be derived.
+/// Why the questions of a study cannot be derived.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CannotDerive {
@@ -43,7 +43,7 @@ pub enum CannotDerive {
 
 /// A sum that is not the next one of the transcript.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("sum {sum} can not follow: {what} is {found}, but {required} is required")]
+#[error("sum {sum} cannot follow: {what} is {found}, but {required} is required")]
 pub struct NotNext {
     /// Which sum.
     pub sum: u32,
@@ -77,7 +77,7 @@ impl Derivation {
     /// Before the first sum.
     ///
     /// # Errors
-    /// When the procedure can not begin, or its first question is not in the plan.
+    /// When the procedure cannot begin, or its first question is not in the plan.
     pub fn begin(agreed: Arc<Agreed>) -> Result<Self, CannotDerive> {
         let agreement = agreed.agreement();
         let Ready::Sums(procedure) = agreement.procedure.begin(&agreement.setting)? else {

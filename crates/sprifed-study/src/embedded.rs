@@ -128,7 +128,7 @@ impl<'a, R: RecordSource + Send> Embedded<'a, R> {
             .collect::<Vec<_>>()
             .into_par_iter()
             .map(|(id, records)| {
-                let own = key.of_member(id.0);
+                let own = key.of_party(id.0);
                 let agreed = Arc::clone(&agreed);
                 Participant::join(agreed, id, own.identity(), own, records, &[])
                     .map_err(declined(id))

@@ -253,15 +253,15 @@ impl Guarantee {
         let spent = ledger.spent().map(ApproxDp::epsilon);
         let sums = ledger.spending().sums();
         let mu = sums.and_then(|sums| sums.mu().ok());
-        let unit = agreement.plan.unit.words();
+        let unit = agreement.plan.unit.text();
         let sentence = match spent {
             None => "nothing was released".to_owned(),
             Some(epsilon) => format!(
                 "({}, {})-DP for each {unit} under {}; the noise was added by {}",
                 epsilon.shown(),
                 delta.shown(),
-                agreement.plan.relation.words(),
-                agreed.participation().words(),
+                agreement.plan.relation.text(),
+                agreed.participation().text(),
             ),
         };
         let statement = match agreement.noise {

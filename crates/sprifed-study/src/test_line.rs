@@ -66,7 +66,7 @@ impl<'a> Line<'a> {
             keys: (0..n_parties)
                 .map(|id| {
                     let id = u32::try_from(id).expect("few");
-                    let key = PartyKey::simulated(5, 0).of_member(id);
+                    let key = PartyKey::simulated(5, 0).of_party(id);
                     key.split(study.n_steps())
                 })
                 .collect(),

@@ -81,7 +81,7 @@ pub enum Unreadable {
         found: u8,
     },
     /// A body that is damaged.
-    #[error("the body can not be read: {0}")]
+    #[error("the body cannot be read: {0}")]
     Body(String),
 }
 

@@ -59,8 +59,8 @@ impl LedgerArguments {
             delta: delta.get(),
         };
         let kind = CostKind {
-            unit: study.setting.unit.words().to_owned(),
-            neighbours: study.setting.relation.words().to_owned(),
+            unit: study.setting.unit.text().to_owned(),
+            neighbours: study.setting.relation.text().to_owned(),
         };
         let title = format!(
             "fit by {} with {} features",

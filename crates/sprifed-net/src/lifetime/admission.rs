@@ -30,8 +30,8 @@ impl CostKind {
     pub fn of(agreed: &Agreed) -> Self {
         let plan = &agreed.agreement().plan;
         Self {
-            unit: plan.unit.words().to_owned(),
-            neighbours: plan.relation.words().to_owned(),
+            unit: plan.unit.text().to_owned(),
+            neighbours: plan.relation.text().to_owned(),
         }
     }
 }

@@ -202,8 +202,8 @@ fn carried_over(lost: &[LifetimeLine], begun: &[LifetimeLine]) -> Vec<LifetimeLi
 /// The change of which every guarantee says something.
 fn weakest() -> CostKind {
     CostKind {
-        unit: PrivacyUnit::Record.words().to_owned(),
-        neighbours: Relation::ZeroOut.words().to_owned(),
+        unit: PrivacyUnit::Record.text().to_owned(),
+        neighbours: Relation::ZeroOut.text().to_owned(),
     }
 }
 

@@ -117,7 +117,7 @@ fn section(experiment: &Experiment, rows: &[Row]) -> Section {
         setting: experiment.setting,
         privacy,
         outcome: verdict.outcome,
-        words: verdict.outcome.words(),
+        words: verdict.outcome.text(),
         sentences: verdict.sentences,
         figures,
         key: drawn.into_iter().map(entry).collect(),

@@ -51,7 +51,7 @@ impl JournalEntry {
     /// The entry with these bytes.
     ///
     /// # Errors
-    /// When there is none. A client whose journal can not be read must not go on with the study.
+    /// When there is none. A client whose journal cannot be read must not go on with the study.
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(bytes);
         reader.version()?;

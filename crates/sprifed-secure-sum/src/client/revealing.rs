@@ -13,7 +13,7 @@ use crate::signed::{Phase, are_signed, is_signed};
 
 /// A certificate that a client of this process has checked.
 ///
-/// It can not be read from bytes. Clients that share a process trust it with all their secrets
+/// It cannot be read from bytes. Clients that share a process trust it with all their secrets
 /// anyway, so one of them may check the signatures for all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckedCertificate {

@@ -426,7 +426,7 @@ fn an_owner_that_deals_a_wrong_share_does_not_frame_its_neighbour() {
     world
         .coordinator
         .handle_message(owner, &bad)
-        .expect("it can not be seen");
+        .expect("it cannot be seen");
     world.deliver(&[]);
     world.coordinator.close_phase();
     world.deliver(&[]);

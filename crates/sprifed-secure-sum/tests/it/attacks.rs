@@ -478,7 +478,7 @@ fn a_key_of_small_order_or_none_is_refused_and_its_sender_named() {
 }
 
 #[test]
-fn a_client_can_not_be_cut_off_by_naming_its_neighbours_as_gone() {
+fn a_client_cannot_be_cut_off_by_naming_its_neighbours_as_gone() {
     let participation = participation(30, 20, 1);
     let parameters = Parameters::assume_sufficient(participation, 12, 4).expect("a ring");
     let (_, identities) = study(participation, 2, 16, 1);

@@ -165,7 +165,7 @@ fn with_a_wrong_wrap(change: impl Fn(&mut Wrap)) -> World {
     change(&mut bundle.expect("for client 4").wraps[0]);
     let message = signed(&world, 2, &Body::Shares(shares));
     let taken = world.coordinator.handle_message(ClientId(2), &message);
-    taken.expect("it can not be seen");
+    taken.expect("it cannot be seen");
     world.deliver(&[]);
     world.coordinator.close_phase();
     world.deliver(&[]);

@@ -68,7 +68,7 @@ pub(crate) fn run(ops: &[Op]) -> Run {
             }
             for id in 0..8u32 {
                 let part = noised(participation, COORDINATES, u64::from(id));
-                // Who missed the exchange of keys can not upload.
+                // Who missed the exchange of keys cannot upload.
                 let _not_ready = run.world.clients[id as usize].upload(0, &CONTEXT, &part);
                 run.parts.push(part.values().to_vec());
             }

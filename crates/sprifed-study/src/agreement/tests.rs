@@ -55,7 +55,7 @@ pub(crate) fn agreement(test: TestStudy) -> Agreement {
     let key = PartyKey::simulated(5, 0);
     let party = |id: u32| Party {
         name: format!("party {id}"),
-        identity: Digest(key.of_member(id).identity().public()),
+        identity: Digest(key.of_party(id).identity().public()),
         units: test.units,
     };
     Agreement {

@@ -238,10 +238,10 @@ fn a_party_that_declines_is_not_waited_for() {
     let study = agreed(small());
     let world = TestWorld::new(200, 30);
     let mut line = Line::new(&study, &world);
-    let identity = PartyKey::simulated(5, 0).of_member(1).identity();
+    let identity = PartyKey::simulated(5, 0).of_party(1).identity();
     let bytes = Report::declined(&identity, &study, ClientId(1), "no").encode();
     let forged = Report::declined(
-        &PartyKey::simulated(5, 0).of_member(2).identity(),
+        &PartyKey::simulated(5, 0).of_party(2).identity(),
         &study,
         ClientId(1),
         "no",
@@ -261,7 +261,7 @@ fn a_party_that_declined_is_not_asked_again() {
     let study = agreed(small());
     let world = TestWorld::new(200, 30);
     let mut line = Line::new(&study, &world);
-    let identity = PartyKey::simulated(5, 0).of_member(1).identity();
+    let identity = PartyKey::simulated(5, 0).of_party(1).identity();
     let bytes = Report::declined(&identity, &study, ClientId(1), "no").encode();
     let asked = |line: &Line<'_>| {
         let to_it = line.told.iter().filter(|(to, _)| *to == ClientId(1));
@@ -304,7 +304,7 @@ fn rubbish_is_refused_names_its_sender_and_changes_nothing() {
 }
 
 #[test]
-fn another_key_can_not_coordinate() {
+fn another_key_cannot_coordinate() {
     let study = agreed(small());
     let stranger = PartyKey::simulated(7, 0).identity();
     let refused = StudyCoordinator::open(Arc::clone(&study), stranger, SOFTWARE).map(drop);
@@ -412,7 +412,7 @@ fn a_party_has_nothing_to_wait_for_after_a_wrong_receipt_or_a_question_after_the
     let mut receive = |journal: Vec<JournalLine>, order: &[u8]| {
         if journal.is_empty() {
             // With what is left of its key it would not join at all.
-            line.keys[0] = PartyKey::simulated(5, 0).of_member(0);
+            line.keys[0] = PartyKey::simulated(5, 0).of_party(0);
         }
         line.journals[0] = journal;
         line.start(ClientId(0));

@@ -42,7 +42,7 @@ fn noise_of(study: &Agreed, party: ClientId, sum: u32) -> Vec<i64> {
     let permit = ledger
         .spend("again", study.purchase(planned))
         .expect("a permit");
-    let key = PartyKey::simulated(5, 0).of_member(party.0);
+    let key = PartyKey::simulated(5, 0).of_party(party.0);
     let transcript = Transcript::begin(study.digest()).head();
     let noise = DrawnNoise::draw(
         permit,

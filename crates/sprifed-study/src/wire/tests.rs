@@ -23,7 +23,7 @@ fn orders() -> [Order; 3] {
 }
 
 fn declined() -> Report {
-    let identity = PartyKey::simulated(5, 0).of_member(1).identity();
+    let identity = PartyKey::simulated(5, 0).of_party(1).identity();
     Report::declined(
         &identity,
         &agreed(TestStudy::default()),
