@@ -42,7 +42,7 @@ pub enum PaperSays {
 pub struct Cell {
     /// Which part of the figure or table.
     pub panel: String,
-    /// Who runs.
+    /// The contender.
     pub contender: Contender,
     /// What varies, and its value here.
     pub axis: (&'static str, f64),

@@ -68,7 +68,7 @@ pub struct Conditions {
     pub commit: String,
 }
 
-/// One run of one experiment: where its rows go and who hears of them.
+/// One run of one experiment: where its rows are stored and which function is notified.
 pub struct Session<'a> {
     /// The experiment.
     pub experiment: &'a Experiment,
@@ -76,7 +76,7 @@ pub struct Session<'a> {
     pub conditions: &'a Conditions,
     /// Where rows go.
     pub store: &'a mut Store,
-    /// Hears of every finished or skipped cell.
+    /// Called after every finished or skipped cell.
     pub watch: &'a mut dyn FnMut(&str),
 }
 

@@ -10,7 +10,7 @@ const ENOUGH: f64 = 0.9;
 /// Neighbouring numbers of records differ by this factor.
 const STEP: f64 = 1.25;
 
-/// Nobody fits fewer records than this.
+/// The fewest records that a search fits.
 const FEWEST: usize = 10;
 
 /// No more records than this are tried, in values of the matrix.
