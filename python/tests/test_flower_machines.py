@@ -288,7 +288,7 @@ def test_a_party_that_the_policy_does_not_list_is_no_partner(engine):
     (report,) = engine.exchange(0, [], known=False)
     engine.coordinator.receive(0, report)
     ((_, reason),) = engine.coordinator.status()[1]
-    assert 'a partner is "party-3" with the key' in reason
+    assert 'a party is "party-3" with the key' in reason
     assert "party-4" not in reason
 
 

@@ -19,7 +19,7 @@ use sprifed_query::{
 };
 use sprifed_recovery::{CertifiedProcedure, Needs, Setting};
 use sprifed_schema::Schema;
-use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, everybody};
+use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, all_present};
 use sprifed_tables::{Table, read_csv};
 
 use self::tables::{Neighbour, Rows};
@@ -152,7 +152,7 @@ impl Fit {
             .collect();
         let key = PartyKey::simulated(SEED, 0);
         let agreed = Agreed::new(agreement).unwrap();
-        let backend = Embedded::open(agreed.into(), &key, parts, Box::new(everybody)).unwrap();
+        let backend = Embedded::open(agreed.into(), &key, parts, Box::new(all_present)).unwrap();
         let mut backend = Remembering { backend, asked };
         self.procedure
             .run_on_sums(&self.setting, &mut backend, |_| ())

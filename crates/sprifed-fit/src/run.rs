@@ -12,7 +12,7 @@ use sprifed_query::{
 };
 use sprifed_recovery::Fit;
 use sprifed_schema::UnitModel;
-use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, everybody};
+use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, all_present};
 use sprifed_tables::Table;
 
 use crate::failure::Failure;
@@ -135,7 +135,7 @@ impl Study<'_> {
         let parts = parties
             .map(|units| Part::of(&records, units.clone()))
             .collect();
-        let backend = Embedded::open(agreed.into(), key, parts, Box::new(everybody))
+        let backend = Embedded::open(agreed.into(), key, parts, Box::new(all_present))
             .map_err(|error| refuse(&error))?;
         let mut watched = Watched { backend, watch };
         let outcome = procedure.run_on_sums(setting, &mut watched, |_| ());

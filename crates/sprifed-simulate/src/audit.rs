@@ -22,7 +22,7 @@ use sprifed_privacy::{
 };
 use sprifed_query::{Answer, Curator, Plan, PlanError};
 use sprifed_recovery::{CertifiedProcedure, Intercept, Setting};
-use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, everybody, split_evenly};
+use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, all_present, split_evenly};
 
 use crate::audit::bound::{Attack, Trials};
 use crate::audit::observer::Observer;
@@ -188,7 +188,7 @@ impl AuditRequest {
             Agreement::among_parties(&key, self.procedure, *setting, plan.clone(), units);
         let agreed = Arc::new(Agreed::new(agreement)?);
         let rounding = Arc::clone(&agreed);
-        let study = Embedded::over(source, agreed, &key, Box::new(everybody))?;
+        let study = Embedded::over(source, agreed, &key, Box::new(all_present))?;
         let mut observer = Observer::new(study, plan, sources, which, seam, move |step| {
             let sum = rounding.sum_number(step, 0).unwrap_or(0);
             rounding.dither_seed(sum)

@@ -32,7 +32,7 @@ const MOST_SUMS: u64 = 4096;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Party {
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
     /// The public half of its identity key.
     pub identity: Digest,
@@ -58,28 +58,28 @@ pub struct Agreement {
     pub procedure: CertifiedProcedure,
     /// Which version of it: every party derives the questions itself, so all must have the same.
     pub procedure_version: u32,
-    /// What it is planned for.
+    /// The setting that it is planned for.
     pub setting: Setting,
     /// Every question with its noise.
     pub plan: Plan,
-    /// Who is invited, in order.
+    /// The invited parties, in order.
     pub parties: Vec<Party>,
     /// How many sums may be repeated after they failed; each repetition is charged.
     pub repeats: u32,
-    /// Whether the parties' noise is secret; if it is not, nobody is protected.
+    /// Whether the parties' noise is secret; if it is not, no record is protected.
     pub noise: Provenance,
     /// How parties read their records: names, bounds and units.
     pub data: serde_json::Value,
 }
 
-/// An agreement that nobody should agree to.
+/// An agreement that no party should accept.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IllegalAgreement {
     /// Not a document of this format.
     #[error("the study document cannot be read: {0}")]
     Unreadable(String),
-    /// Written differently from how this program writes it, so that its digest would be another one.
+    /// Not written as this program writes it, so that its digest would differ.
     #[error("the study document was reformatted; use the file as the coordinator wrote it")]
     Reformatted,
     /// Of another version.
@@ -104,7 +104,7 @@ pub enum IllegalAgreement {
     /// The noise is not the parties' own.
     #[error("the plan's noise comes from {found}, but shares of the parties are required")]
     Origin {
-        /// Who adds the noise.
+        /// The source of the noise.
         found: String,
     },
     /// Numbers that contradict each other.
@@ -264,8 +264,8 @@ impl Agreed {
         self.participation
     }
 
-    /// The most that all sums can cost together: the budget, or the plan and its repetitions if
-    /// they are more.
+    /// The most that all sums can cost together: the larger of the budget and the plan with its
+    /// repetitions.
     #[must_use]
     pub const fn ceiling(&self) -> ApproxDp {
         self.ceiling
@@ -331,7 +331,7 @@ impl Agreed {
         first.copied().unwrap_or(0)
     }
 
-    /// The seed by which values are rounded in a sum. It is public: rounding protects nobody.
+    /// The seed by which values are rounded in a sum. It is public: rounding gives no protection.
     #[must_use]
     pub fn dither_seed(&self, sum: u32) -> u64 {
         let hash: [u8; 32] = Sha256::new_with_prefix(b"sprifed: rounding")
@@ -355,8 +355,8 @@ impl Agreed {
 }
 
 impl Agreement {
-    /// The agreement of the members of `key`, who live in one process; `units` says how many
-    /// privacy units each of them holds at most.
+    /// The agreement of the parties derived from `key`, all in one process; `units` is the largest
+    /// number of privacy units of each.
     #[must_use]
     pub fn among_parties(
         key: &PartyKey,
@@ -393,16 +393,16 @@ impl Agreement {
     /// The document as it is distributed.
     #[must_use]
     pub fn to_document(&self) -> Vec<u8> {
-        // Numbers, text and lists: there is nothing that JSON could not hold.
+        // Numbers, text and lists, which JSON can always hold.
         serde_json::to_vec_pretty(self).unwrap_or_default()
     }
 }
 
-/// How many of `units` each of `members` gets, as evenly as possible, the first ones more.
+/// How many of `units` each of `parties` gets, as evenly as possible, the first ones more.
 #[must_use]
-pub fn split_evenly(units: u32, members: u32) -> Vec<u32> {
-    let size = |id| units / members + u32::from(id < units % members);
-    (0..members).map(size).collect()
+pub fn split_evenly(units: u32, parties: u32) -> Vec<u32> {
+    let size = |id| units / parties + u32::from(id < units % parties);
+    (0..parties).map(size).collect()
 }
 
 fn participation_of(agreement: &Agreement) -> Result<Participation, IllegalAgreement> {

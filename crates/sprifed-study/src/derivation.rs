@@ -1,6 +1,6 @@
-//! What a study asks next, computed from the agreement and the released sums alone.
+//! Derives the next question of a study from the agreement and the released sums alone.
 //!
-//! The coordinator and every party have one of these. None of them tells another what to ask: a
+//! The coordinator and every party have one of these. None of them sends questions to another: a
 //! procedure is a function of the plan and of integers that all of them know.
 
 use std::sync::Arc;
@@ -67,7 +67,7 @@ pub struct Derivation {
 enum State {
     Asks(SumQuery, Box<SummingProcedure>),
     Done(Box<Fit>),
-    /// It asks what was not planned.
+    /// Its question is not in the plan.
     Broken(CannotDerive),
     /// Only inside a transition.
     Moving,
@@ -154,8 +154,8 @@ impl Derivation {
         let required = self.query().map(|query| query.step);
         let found = self.agreed.step_of(sum).map(|(step, _)| step);
         if found.is_none() || found != required {
-            let words = |step: Option<usize>| step.map_or("none".to_owned(), |s| s.to_string());
-            return Err(not_next("its step", words(found), words(required)));
+            let text = |step: Option<usize>| step.map_or("none".to_owned(), |s| s.to_string());
+            return Err(not_next("its step", text(found), text(required)));
         }
         let participation = self.agreed.participation();
         let survivors = &released.survivors;

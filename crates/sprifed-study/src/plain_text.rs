@@ -1,4 +1,5 @@
-//! Text of others that people will read: nothing in it may steer a terminal or hide from a reader.
+//! Checks text from other parties that people will read: it must not control a terminal or hide
+//! from a reader.
 
 use serde_json::Value;
 
@@ -40,7 +41,7 @@ fn check_line(what: &'static str, text: &str, longest: usize) -> Result<(), Ille
     check_characters(what, text, is_deceiving)
 }
 
-/// A document in the data has lines; a name or an item of a list has not.
+/// A document in the data may have several lines; a name or an item of a list may not.
 fn check_data(data: &Value) -> Result<(), IllegalAgreement> {
     let what = "a text of the data";
     let in_document =
@@ -70,7 +71,7 @@ fn check_characters(
     let shown: String = text.chars().take(SHOWN).collect();
     Err(IllegalAgreement::Contradiction {
         what,
-        // As ASCII, so that the refusal does not do what was refused.
+        // As ASCII, so that the message does not contain the refused characters.
         found: format!("\"{}\"", shown.escape_default()),
         required: "text without control characters and invisible ones".to_owned(),
     })

@@ -20,7 +20,7 @@ pub trait RecordStore {
     fn open(&self) -> Result<&Self::Records, Unopened>;
 }
 
-/// Records that cannot be used. It does not say why: the coordinator reads these words.
+/// Records that cannot be used. It does not say why: the coordinator reads this message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("its table cannot be used in this study")]
 pub struct Unopened;

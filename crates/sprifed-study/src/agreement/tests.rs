@@ -27,7 +27,7 @@ impl Default for TestStudy {
     }
 }
 
-/// An agreement of parties whose keys are members of `PartyKey::simulated(5, 0)`.
+/// An agreement of parties whose keys are derived from `PartyKey::simulated(5, 0)`.
 pub(crate) fn agreement(test: TestStudy) -> Agreement {
     let quorum = if test.quorum == 0 {
         test.parties
@@ -144,7 +144,7 @@ fn a_delta_that_the_protocol_uses_up_is_refused_with_the_least() {
 }
 
 #[test]
-fn text_that_could_deceive_a_reader_is_refused_wherever_it_stands() {
+fn text_that_could_deceive_a_reader_is_refused_in_every_field() {
     type Change = fn(&mut Agreement, String);
     let places: [(&str, Change); 6] = [
         ("the title", |a, text| a.title = text),
