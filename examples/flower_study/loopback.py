@@ -165,7 +165,7 @@ def end(process: subprocess.Popen, how: signal.Signals = signal.SIGTERM) -> None
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
+    """A port on which no process listens now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

@@ -1,6 +1,6 @@
-"""Makes a study of invented parties and records, to try everything without anybody's data.
+"""Makes a study of invented parties and records, to try everything without real data.
 
-NOT PRIVATE: keys and noise come from a seed that anybody can repeat.
+NOT PRIVATE: keys and noise come from a known seed and can be repeated.
 
     python make_rehearsal.py rehearsal --parties 5
 

@@ -56,7 +56,7 @@ wait "$coordinator" || { cat coordinator.txt coordinator.log; exit 1; }
 trap - EXIT
 wait
 
-# 5. Everybody has a receipt that anybody can verify, and the model.
+# 5. All parties have a receipt that any reader can verify, and the model.
 cat coordinator.txt
 "$sprifed" verify heart/result/receipt.json
 "$sprifed" verify "$(ls north/study-*/receipt.json)"

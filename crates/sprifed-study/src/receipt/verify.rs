@@ -286,11 +286,11 @@ fn check_survivors(
     sum: u32,
 ) -> Result<(), Problem> {
     let participation = agreed.participation();
-    let members = survivors.iter().collect::<BTreeSet<_>>();
+    let distinct = survivors.iter().collect::<BTreeSet<_>>();
     let known = survivors.iter().all(|id| *id < participation.clients());
     let count = u32::try_from(survivors.len()).unwrap_or(u32::MAX);
     let enough = participation.decide(count) == Ok(Decision::Release);
-    if !known || !enough || members.len() != survivors.len() {
+    if !known || !enough || distinct.len() != survivors.len() {
         let required = format!("at least {} different ones", participation.quorum());
         return Err(problem(what, format!("{count} survivors"), required));
     }
