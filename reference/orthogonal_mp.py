@@ -1,10 +1,10 @@
-"""Writes the fixtures of crates/sprifed-cli/tests/it/reference.rs: what scikit-learn's
-orthogonal_mp answers to ten random problems and to two real data sets.
+"""Writes the fixtures of crates/sprifed-cli/tests/it/reference.rs: the answers of scikit-learn's
+orthogonal_mp to ten random problems and to two real data sets.
 
     python orthogonal_mp.py FIXTURES [DATA]
 
 FIXTURES is crates/sprifed-recovery/tests/fixtures; DATA holds riboflavin/data.csv.gz and
-cookie/data.csv.gz, of which only the answers are stored. Needs numpy and scikit-learn.
+cookie/data.csv.gz; only the answers are stored. Needs numpy and scikit-learn.
 """
 
 import csv

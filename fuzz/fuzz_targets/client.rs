@@ -22,11 +22,11 @@ const COLLUDER: u32 = 4;
 enum Op {
     Directory {
         to: u8,
-        members: u8,
+        listed: u8,
     },
     Ciphertexts {
         to: u8,
-        members: u8,
+        listed: u8,
         swapped: bool,
     },
     Bundles {
@@ -39,7 +39,7 @@ enum Op {
         sum: u8,
         survivors: u8,
     },
-    /// With the signatures for one of the digests that somebody has signed.
+    /// With the signatures for one of the digests that a client has signed.
     Certificate {
         to: u8,
         sum: u8,
@@ -58,20 +58,20 @@ enum Op {
         bytes: Vec<u8>,
     },
     Upload {
-        who: u8,
+        id: u8,
         sum: u8,
         context: u8,
     },
     Restart {
-        who: u8,
+        id: u8,
     },
-    /// A restart after which the client is told the same directory and bundles again.
+    /// A restart after which the client receives the same directory and bundles again.
     Return {
-        who: u8,
+        id: u8,
     },
 }
 
-/// A client, and for one of them a twin that is told only what the client took.
+/// A client, and for one of them a twin that receives only what the client accepted.
 struct Pair {
     client: Client,
     twin: Option<Client>,
@@ -91,7 +91,7 @@ struct Coordinator {
     signatures: BTreeMap<(u32, [u8; 32]), BTreeMap<ClientId, [u8; 64]>>,
     uploads: BTreeMap<(ClientId, u32), Vec<u8>>,
     digests: BTreeMap<(ClientId, u32), [u8; 32]>,
-    /// By sum, owner and kind: who has revealed a share.
+    /// By sum, owner and kind: the clients that have revealed a share.
     revealed: BTreeMap<(u32, ClientId, bool), BTreeSet<ClientId>>,
 }
 
@@ -114,11 +114,11 @@ fn part(client: u32) -> &'static Noised {
     &PARTS.get_or_init(draw)[client as usize]
 }
 
-fn set(members: u8) -> ClientSet {
+fn set(listed: u8) -> ClientSet {
     let mut set = ClientSet::empty(CLIENTS);
     set.extend(
         (0..CLIENTS)
-            .filter(|id| members >> id & 1 == 1)
+            .filter(|id| listed >> id & 1 == 1)
             .map(ClientId),
     );
     set
@@ -292,40 +292,40 @@ impl Coordinator {
         self.collect(to);
     }
 
-    fn restart(&mut self, who: u32) {
-        if who == COLLUDER {
-            self.pairs[who as usize].journal.clear();
+    fn restart(&mut self, id: u32) {
+        if id == COLLUDER {
+            self.pairs[id as usize].journal.clear();
         }
-        let journal = self.pairs[who as usize].journal.clone();
-        let client = self.resumed(who, &journal);
-        let twin = (who == self.watched).then(|| self.resumed(who, &journal));
-        self.pairs[who as usize] = Pair {
+        let journal = self.pairs[id as usize].journal.clone();
+        let client = self.resumed(id, &journal);
+        let twin = (id == self.watched).then(|| self.resumed(id, &journal));
+        self.pairs[id as usize] = Pair {
             client,
             twin,
             journal,
         };
-        self.collect(who);
+        self.collect(id);
     }
 
-    fn directory(&self, to: u32, members: u8) -> Notice {
+    fn directory(&self, to: u32, listed: u8) -> Notice {
         let neighbours = self.study.graph().neighbours(ClientId(to));
-        let members = neighbours.filter(|id| members >> id.0 & 1 == 1);
-        let keys = members
+        let listed = neighbours.filter(|id| listed >> id.0 & 1 == 1);
+        let keys = listed
             .filter_map(|id| self.keys.get(&id.0).cloned())
             .collect();
         Notice::Directory { keys }
     }
 
-    fn ciphertexts(&self, to: u32, members: u8, swapped: bool) -> Notice {
+    fn ciphertexts(&self, to: u32, listed: u8, swapped: bool) -> Notice {
         let to = ClientId(to);
         let neighbours = self.study.graph().neighbours(to);
-        let members = neighbours.filter(|id| members >> id.0 & 1 == 1);
+        let listed = neighbours.filter(|id| listed >> id.0 & 1 == 1);
         let sent = |id: ClientId| {
             let route = if swapped { (to, id) } else { (id, to) };
             (id, self.ciphertexts.get(&route).cloned())
         };
         Notice::Ciphertexts {
-            neighbours: members.map(sent).collect(),
+            neighbours: listed.map(sent).collect(),
         }
     }
 
@@ -371,17 +371,17 @@ impl Coordinator {
     fn run(&mut self, op: &Op) {
         let client = |id: &u8| u32::from(*id) % CLIENTS;
         match op {
-            Op::Directory { to, members } => {
+            Op::Directory { to, listed } => {
                 let to = client(to);
-                self.tell(to, &self.directory(to, *members));
+                self.tell(to, &self.directory(to, *listed));
             }
             Op::Ciphertexts {
                 to,
-                members,
+                listed,
                 swapped,
             } => {
                 let to = client(to);
-                self.tell(to, &self.ciphertexts(to, usual(*members), *swapped));
+                self.tell(to, &self.ciphertexts(to, usual(*listed), *swapped));
             }
             Op::Bundles {
                 to,
@@ -430,37 +430,37 @@ impl Coordinator {
                     self.tell(client(to), &notice);
                 }
             }
-            Op::Upload { who, sum, context } => {
-                let (who, sum) = (client(who), usual_sum(*sum));
+            Op::Upload { id, sum, context } => {
+                let (id, sum) = (client(id), usual_sum(*sum));
                 // Most clients are led along one transcript, some along another.
                 let context = [u8::from(*context > 199); 32];
-                let pair = &mut self.pairs[who as usize];
-                let taken = pair.client.upload(sum, &context, part(who));
+                let pair = &mut self.pairs[id as usize];
+                let taken = pair.client.upload(sum, &context, part(id));
                 if let Some(twin) = &mut pair.twin {
                     if taken.is_ok() {
-                        twin.upload(sum, &context, part(who))
+                        twin.upload(sum, &context, part(id))
                             .expect("the twin is its equal");
                     }
                     assert_eq!(pair.client, *twin, "a refused upload changes nothing");
                 }
-                self.collect(who);
+                self.collect(id);
             }
-            Op::Restart { who } => self.restart(client(who)),
-            Op::Return { who } => {
-                let who = client(who);
-                self.restart(who);
-                self.tell(who, &self.directory(who, u8::MAX));
-                self.tell(who, &self.ciphertexts(who, 0b11111, false));
-                self.tell(who, &self.bundles(who, 0b11111, false));
+            Op::Restart { id } => self.restart(client(id)),
+            Op::Return { id } => {
+                let id = client(id);
+                self.restart(id);
+                self.tell(id, &self.directory(id, u8::MAX));
+                self.tell(id, &self.ciphertexts(id, 0b11111, false));
+                self.tell(id, &self.bundles(id, 0b11111, false));
             }
         }
     }
 }
 
-/// Most sets are everybody, or everybody but one: others are refused at once.
-const fn usual(members: u8) -> u8 {
-    match members % 8 {
-        7 => members >> 3,
+/// Most sets are all clients, or all but one: others are refused at once.
+const fn usual(listed: u8) -> u8 {
+    match listed % 8 {
+        7 => listed >> 3,
         gone @ 0..=4 => 0b11111 & !(1 << gone),
         _ => 0b11111,
     }
@@ -474,20 +474,20 @@ const fn usual_sum(sum: u8) -> u32 {
 /// Runs one input.
 pub fn run(bytes: &[u8]) {
     let mut input = Unstructured::new(bytes);
-    // Whose state is compared after every operation, and how far everybody is at the start.
+    // Whose state is compared after every operation, and how far all clients are at the start.
     let [watched, start]: [u8; 2] = input.arbitrary().unwrap_or_default();
     let mut coordinator = Coordinator::open(u32::from(watched) % CLIENTS);
     if start > 9 {
         for to in 0..5 {
             coordinator.run(&Op::Directory {
                 to,
-                members: u8::MAX,
+                listed: u8::MAX,
             });
         }
         for to in 0..5 {
             coordinator.run(&Op::Ciphertexts {
                 to,
-                members: 5,
+                listed: 5,
                 swapped: false,
             });
         }
@@ -500,9 +500,9 @@ pub fn run(bytes: &[u8]) {
         }
     }
     if start > 19 {
-        for who in 0..5 {
+        for id in 0..5 {
             coordinator.run(&Op::Upload {
-                who,
+                id,
                 sum: 0,
                 context: 0,
             });

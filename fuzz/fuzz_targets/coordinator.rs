@@ -1,5 +1,5 @@
-//! Everybody in one process, with a network that loses, repeats and reorders, clients that restart,
-//! and clients that lie.
+//! All clients in one process, with a network that loses, repeats and reorders, clients that
+//! restart, and clients that lie.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -20,7 +20,7 @@ const SUMS: u32 = 2;
 /// One thing that happens. Numbers are reduced to what exists.
 #[derive(Arbitrary, Debug)]
 enum Op {
-    /// Carries everything that is under way, until nobody has anything to say.
+    /// Carries everything that is under way, until no client has a message.
     DeliverAll,
     /// Carries one message; any of them, so that they overtake each other.
     Deliver(u8),
@@ -31,11 +31,11 @@ enum Op {
     DuplicateNotice(u8),
     /// Sends again what was sent at any time.
     Replay(u8),
-    /// Somebody sends as its own what another client said.
+    /// A client sends another client's message as its own.
     ForgedSender(u8, u8),
     /// The sender lies: its message is altered and signed again.
     Altered(u8, Change),
-    /// Somebody on the way alters it.
+    /// The network alters it.
     BadSignature(u8, u8),
     Upload(u8, u8),
     Open(u8),
@@ -62,7 +62,7 @@ struct Network {
     liars: Vec<ClientId>,
 }
 
-/// What honest clients have ever said, by client and sum.
+/// What honest clients have sent, by client and sum.
 #[derive(Default)]
 struct Honest {
     uploads: BTreeMap<(ClientId, u32), Vec<u8>>,
@@ -134,7 +134,7 @@ impl Network {
         }
     }
 
-    /// A sum that was told is the sum of what its survivors sent.
+    /// A reported sum is the sum of what its survivors sent.
     fn check(&self, outcome: &SumOutcome) {
         let SumOutcome::Unmasked(sum) = outcome else {
             return;
@@ -312,7 +312,7 @@ impl Network {
 /// Runs one input.
 pub fn run(bytes: &[u8]) {
     let mut input = Unstructured::new(bytes);
-    // How far everybody is at the start, and who does not upload.
+    // How far all clients are at the start, and which do not upload.
     let [start, gone]: [u8; 2] = input.arbitrary().unwrap_or_default();
     let world = World::new(world::participation(CLIENTS, 4, 1), 3, 16, SUMS);
     let mut network = Network {

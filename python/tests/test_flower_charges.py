@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from by_hand import FEW_SUMS, SMALL, Engine
 
-UNUSABLE = "its table can not be used in this study"
+UNUSABLE = "its table cannot be used in this study"
 """What a coordinator hears of a table, whatever is wrong with it."""
 
 

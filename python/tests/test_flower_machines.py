@@ -288,7 +288,7 @@ def test_a_party_that_the_policy_does_not_list_is_no_partner(engine):
     (report,) = engine.exchange(0, [], known=False)
     engine.coordinator.receive(0, report)
     ((_, reason),) = engine.coordinator.status()[1]
-    assert 'a partner is "party-3" with the key' in reason
+    assert 'a party is "party-3" with the key' in reason
     assert "party-4" not in reason
 
 
@@ -355,4 +355,4 @@ def test_others_go_on_without_a_party_whose_table_is_not_what_was_agreed_on(engi
     assert receipt["sums"][0]["outcome"]["unmasked"]["survivors"] == [0, 1, 3, 4, 5]
     ((party, reason),) = engine.coordinator.status()[1]
     assert party == 2
-    assert reason == "its table can not be used in this study", "nothing read off the table is sent"
+    assert reason == "its table cannot be used in this study", "nothing read off the table is sent"

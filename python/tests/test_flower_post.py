@@ -84,7 +84,7 @@ def test_a_party_that_declines_is_in_the_log_once_with_its_reason(run):
     table.write_text(table.read_text().replace("x3,", "sekret,", 1))
     receipt, log = run()
     assert receipt["sums"][0]["outcome"]["unmasked"]["survivors"] == [0, 1, 3, 4, 5]
-    assert log.count("party-2 declined: its table can not be used in this study") == 1
+    assert log.count("party-2 declined: its table cannot be used in this study") == 1
     assert "sekret" not in log
 
 

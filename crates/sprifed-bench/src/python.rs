@@ -1,4 +1,4 @@
-//! A Python that is measured beside us: started with a script, fed, and asked what it prints.
+//! A Python process that is measured for comparison: started with a script, given input, and read.
 
 use std::io::Write;
 use std::path::Path;

@@ -176,7 +176,7 @@ fn read_once(features: &[f32]) -> f32 {
     features.par_chunks(1 << 18).map(block).sum()
 }
 
-/// The most memory this process has had, in bytes, where the system tells.
+/// The most memory this process has had, in bytes, where the system reports it.
 fn peak_memory() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

@@ -54,7 +54,7 @@ struct Setting {
     name: String,
     rehearsal: Rehearsal,
     goals: Goals,
-    /// Whether Flower is asked for the same.
+    /// Whether Flower computes the same sum.
     is_compared: bool,
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct Sweep {
 
 #[derive(Debug, Serialize)]
 struct Measured {
-    who: &'static str,
+    program: &'static str,
     seconds_per_trial: f64,
     /// Features found by SPriFed-OMP and by SPriFed-OMP-GRAD, mean and standard error.
     omp: (f64, f64),
@@ -157,7 +157,7 @@ impl Sweep {
             (mean.mean, mean.std_error)
         };
         Ok(Measured {
-            who: "sprifed",
+            program: "sprifed",
             seconds_per_trial,
             omp: summary(|pair| pair.0),
             grad: summary(|pair| pair.1),
@@ -180,7 +180,7 @@ impl Sweep {
             return Err(python::refuse(format!("the peer printed `{printed}`")));
         };
         Ok(Measured {
-            who: "numpy",
+            program: "numpy",
             seconds_per_trial,
             omp: (omp, omp_error),
             grad: (grad, grad_error),
@@ -189,12 +189,17 @@ impl Sweep {
 }
 
 fn to_text(comparison: &Comparison) -> String {
-    let heading = ["who", "seconds a trial", "found by OMP", "found by GRAD"];
+    let heading = [
+        "program",
+        "seconds a trial",
+        "found by OMP",
+        "found by GRAD",
+    ];
     let mut rows = vec![heading.map(str::to_owned).to_vec()];
     let found = |(mean, error): (f64, f64)| format!("{mean:.2} +- {error:.2}");
     for one in &comparison.measured {
         rows.push(vec![
-            one.who.to_owned(),
+            one.program.to_owned(),
             format!("{:.3}", one.seconds_per_trial),
             found(one.omp),
             found(one.grad),

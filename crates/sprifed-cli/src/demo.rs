@@ -13,7 +13,7 @@ use sprifed_report::{Bar, FitPage};
 use sprifed_simulate::{
     Absence, Certified, Correlation, Reading, Unexplained, World, WorldRequest,
 };
-use sprifed_study::{Agreed, Agreement, Embedded, everybody, split_evenly};
+use sprifed_study::{Agreed, Agreement, Embedded, all_present, split_evenly};
 
 use crate::entropy::secret_party;
 use crate::failure::Failure;
@@ -69,10 +69,10 @@ impl Demo {
         let progress = Progress::start("sums", plan.steps.len() as u64);
         let key = secret_party()?;
         let units = split_evenly(u32::try_from(WORLD.records).map_err(bug)?, CLIENTS);
-        let agreement = Agreement::among_members(&key, procedure, *setting, plan.clone(), units);
+        let agreement = Agreement::among_parties(&key, procedure, *setting, plan.clone(), units);
         let agreed = Agreed::new(agreement).map_err(bug)?;
         let mut study =
-            Embedded::over(&records, agreed.into(), &key, Box::new(everybody)).map_err(bug)?;
+            Embedded::over(&records, agreed.into(), &key, Box::new(all_present)).map_err(bug)?;
         let fit = procedure
             .run_on_sums(setting, &mut study, |_| progress.advance())
             .map_err(bug)?;

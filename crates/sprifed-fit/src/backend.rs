@@ -90,7 +90,7 @@ pub fn trust_words(origin: NoiseOrigin) -> String {
         NoiseOrigin::Curator => "a trusted curator who holds all records".to_owned(),
         NoiseOrigin::Shares(participation) => format!(
             "{}; here one process, which is trusted, held all records and played all clients",
-            participation.words()
+            participation.text()
         ),
     }
 }

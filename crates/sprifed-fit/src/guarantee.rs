@@ -123,7 +123,7 @@ impl Guarantee {
             backend: Backend::of(terms.origin).words().to_owned(),
             trust: match (terms.most_records, terms.origin) {
                 // The parties of a study are machines of their own.
-                (None, NoiseOrigin::Shares(participation)) => participation.words(),
+                (None, NoiseOrigin::Shares(participation)) => participation.text(),
                 (_, origin) => trust_words(origin),
             },
             provenance,
@@ -159,7 +159,7 @@ impl Guarantee {
     }
 
     fn words(&self, epsilon: f64) -> String {
-        let unit = self.unit.words();
+        let unit = self.unit.text();
         let change = match self.neighbours {
             Relation::ZeroOut => "set to zero",
             Relation::ReplaceOne => "replaced by that of any other",
@@ -176,7 +176,7 @@ impl Guarantee {
              the contribution of one {unit} is {change}; the currency is {currency}; the noise was added by {}",
             shown_cost(epsilon),
             shown_delta(self.delta),
-            self.neighbours.words(),
+            self.neighbours.text(),
             self.trust,
         );
         if let Some(client) = &self.client {

@@ -153,7 +153,7 @@ impl Fit {
             .collect();
         let key = PartyKey::simulated(SEED, 0);
         let agreed = Agreed::new(agreement).unwrap();
-        let backend = Embedded::open(agreed.into(), &key, parts, Box::new(everybody)).unwrap();
+        let backend = Embedded::open(agreed.into(), &key, parts, Box::new(all_present)).unwrap();
         let mut backend = Remembering { backend, asked };
         self.procedure
             .run_on_sums(&self.setting, &mut backend, |_| ())

@@ -86,8 +86,8 @@ pub fn cost_of_all(ledgers: &[LedgerRecord]) -> String {
             "epsilon = {} at delta = {} for each {} under {}",
             shown_cost(epsilon),
             shown_delta(delta),
-            kind.1.words(),
-            kind.0.words()
+            kind.1.text(),
+            kind.0.text()
         )
     };
     let costs: Vec<String> = kinds.iter().map(cost).collect();

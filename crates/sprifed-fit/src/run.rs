@@ -11,7 +11,7 @@ use sprifed_query::{
 };
 use sprifed_recovery::Fit;
 use sprifed_schema::UnitModel;
-use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, everybody};
+use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, all_present};
 use sprifed_tables::Table;
 
 use crate::failure::Failure;
@@ -120,7 +120,7 @@ impl Study<'_> {
             ..
         } = self;
         let units = vec![holdings.most_units(); holdings.n_clients];
-        let agreement = Agreement::among_members(key, *procedure, *setting, plan.clone(), units);
+        let agreement = Agreement::among_parties(key, *procedure, *setting, plan.clone(), units);
         let refuse = |error: &dyn core::fmt::Display| {
             Failure::usage(
                 "sprifed::fit::no-agreement",
@@ -134,7 +134,7 @@ impl Study<'_> {
         let parts = parties
             .map(|units| Part::of(&records, units.clone()))
             .collect();
-        let backend = Embedded::open(agreed.into(), key, parts, Box::new(everybody))
+        let backend = Embedded::open(agreed.into(), key, parts, Box::new(all_present))
             .map_err(|error| refuse(&error))?;
         let mut watched = Watched { backend, watch };
         let outcome = procedure.run_on_sums(setting, &mut watched, |_| ());

@@ -141,7 +141,7 @@ impl SecureSums {
         // Everything public follows from the agreement, as in a real study; only its keys are not real.
         let key = PartyKey::simulated(0, 0);
         let units = split_evenly(setting.n_records, participation.clients());
-        let agreement = Agreement::among_members(&key, procedure, *setting, plan.clone(), units);
+        let agreement = Agreement::among_parties(&key, procedure, *setting, plan.clone(), units);
         let agreed = Agreed::new(agreement)?;
         let study = agreed.study();
         let shapes: Vec<SumShape> = (0..study.n_sums())

@@ -72,7 +72,7 @@ pub fn certified_guarantee(
          added by {}; these runs used repeatable noise: NOT PRIVATE",
         epsilon.map_or("0".to_owned(), Epsilon::shown),
         delta.shown(),
-        relation.words(),
+        relation.text(),
         trust_words(origin),
     );
     json!({

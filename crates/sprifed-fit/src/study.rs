@@ -166,7 +166,7 @@ impl<'a> Study<'a> {
         (product > 0.1).then(|| {
             format!(
                 "delta times the number of {}s is {}; at most 0.1 is recommended",
-                self.plan.unit.words(),
+                self.plan.unit.text(),
                 shown_to(product, 2)
             )
         })

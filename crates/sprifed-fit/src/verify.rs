@@ -70,11 +70,11 @@ fn refuse(what: &str, found: &str, required: &str) -> Failure {
 fn compare_terms(model: &Model, ledger: &Ledger) -> Result<(), Failure> {
     let plan = &model.plan;
     if ledger.relation() != plan.relation {
-        let found = ledger.relation().words();
+        let found = ledger.relation().text();
         return Err(refuse("the ledger", found, "the relation of the plan"));
     }
     if ledger.unit() != plan.unit {
-        let found = ledger.unit().words();
+        let found = ledger.unit().text();
         return Err(refuse("the ledger", found, "the unit of the plan"));
     }
     let (charged, planned) = (ledger.budget(), plan.budget);

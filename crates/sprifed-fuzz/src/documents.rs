@@ -68,7 +68,7 @@ fn joined(agreed: &Arc<Agreed>) -> String {
     let policy = parse_policy(&String::from_utf8_lossy(&policies[0].1), "policy").unwrap();
     let allowed = checked(&policy, agreed);
     let derived = Derivation::begin(Arc::clone(agreed)).map(|derivation| derivation.question());
-    let own = key().of_member(0);
+    let own = key().of_party(0);
     let records = Records {
         first: 0,
         watch: Arc::new(Watch::default()),

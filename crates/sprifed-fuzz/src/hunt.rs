@@ -20,15 +20,15 @@ pub struct Finding {
 pub struct Hunted {
     /// How many inputs were run.
     pub n_runs: u64,
-    /// How many ways they went.
+    /// How many different paths they took.
     pub n_ways: usize,
 }
 
 /// More inputs than this are not kept to be changed further.
 const MOST_KEPT: usize = 2000;
 
-/// Runs `target` on `seeds` and then on changes of them for as long as `goes_on` says, which is told how many inputs
-/// were run.
+/// Runs `target` on `seeds` and then on changes of them while `goes_on` returns true; it gets the
+/// number of inputs that were run.
 ///
 /// # Errors
 /// With the first input that makes it panic.

@@ -16,7 +16,7 @@ mod world;
 pub use hunt::{Finding, Hunted, hunt};
 pub use mutation::Kind;
 
-/// The way that an input went: inputs that go another way are worth changing further.
+/// The path of an input: inputs with another path are worth changing further.
 pub type Way = u64;
 
 /// Something that reads what others wrote.
@@ -132,7 +132,7 @@ pub fn run(name: &str, bytes: &[u8]) {
     (target.run)(bytes);
 }
 
-/// The way of a result: its first words as it is printed for programmers, without numbers and digests.
+/// The path of a result: the start of its debug output, without numbers and digests.
 pub(crate) fn way(result: &impl core::fmt::Debug) -> Way {
     let text = format!("{result:?}");
     let words = text.split(|letter: char| !letter.is_alphabetic());

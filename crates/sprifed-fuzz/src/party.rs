@@ -3,7 +3,7 @@
 //! The coordinator has everything: its key, the orders of an honest study, all that parties say, and a second machine
 //! to compute what the party would believe. What must hold whatever it does: the party does not panic; it reads no
 //! record before the charge for it was handed out; what it refuses changes nothing; and it masks one vector for
-//! each sum. A twin that is told only what the party took must do the same as the party.
+//! each sum. A twin that receives only what the party accepted must do the same as the party.
 
 mod liar;
 
@@ -209,7 +209,7 @@ impl Victim {
         if let Some(sum) = self.party.unanswered() {
             let is_charge = |line: &JournalLine| matches!(line, JournalLine::Charged { sum: of, .. } if *of == sum);
             assert!(self.journal.iter().any(is_charge));
-            // Charged before and not answered: asked again, it may read for it.
+            // Charged before and not answered: when asked again, the party may read records for it.
             self.set_open(true);
         }
         self.drain(usize::MAX);

@@ -39,7 +39,7 @@ pub(crate) fn messages() -> Vec<(&'static str, Vec<u8>)> {
             _ => None,
         });
     let names = ["keys", "shares", "upload", "confirmation", "unmask"];
-    // One of each phase, which is told by its length here.
+    // One of each phase, which its length identifies here.
     let mut kinds: Vec<Vec<u8>> = Vec::new();
     for message in messages {
         if kinds.iter().all(|known| known.len() != message.len()) {

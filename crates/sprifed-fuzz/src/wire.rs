@@ -67,7 +67,7 @@ fn kinds(all: &[Vec<u8>], names: [&'static str; 4]) -> Vec<(&'static str, Vec<u8
 }
 
 fn declined() -> Vec<u8> {
-    let own = crate::world::key().of_member(0).identity();
+    let own = crate::world::key().of_party(0).identity();
     let me = sprifed_secure_sum::ClientId(0);
     Report::declined(&own, crate::world::agreed(), me, "not today").encode()
 }

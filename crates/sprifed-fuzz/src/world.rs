@@ -55,7 +55,7 @@ pub(crate) fn agreed() -> &'static Arc<Agreed> {
         let procedure = CertifiedProcedure::SIEVE;
         let plan = procedure.plan(&setting).unwrap();
         let units = vec![UNITS; PARTIES as usize];
-        let mut agreement = Agreement::among_members(&key(), procedure, setting, plan, units);
+        let mut agreement = Agreement::among_parties(&key(), procedure, setting, plan, units);
         agreement.repeats = 1;
         Arc::new(Agreed::new(agreement).unwrap())
     })
@@ -120,7 +120,7 @@ impl RecordSource for Records {
 
 /// A party of the study, resumed from its journal.
 pub(crate) fn party(id: u32, watch: &Arc<Watch>, journal: &[JournalLine]) -> StudyParty<Records> {
-    let own = key().of_member(id);
+    let own = key().of_party(id);
     let records = Records {
         first: id * UNITS,
         watch: Arc::clone(watch),

@@ -1,4 +1,4 @@
-//! A sum into which nothing enters that its plan did not allow for.
+//! A sum that accepts only the contributions that its plan allows.
 //!
 //! The guarantee of a release rests on one sentence: no privacy unit moves the integer sum by more
 //! than the plan says. Here that sentence is code. Each unit's contribution is compared with the

@@ -107,7 +107,8 @@ impl FloorGumbel {
     /// One draw.
     ///
     /// # Guarantee
-    /// The law of the result is exactly the floor-Gumbel law of [`Self::new`], clamped if so asked.
+    /// The law of the result is exactly the floor-Gumbel law of [`Self::new`], clamped if
+    /// [`Self::clamped_at`] was called.
     ///
     /// # Why
     /// The numbered argument in the documentation of this module.

@@ -4,20 +4,20 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{Infallible, Rng, SeedableRng, TryCryptoRng, TryRng};
 use serde::{Deserialize, Serialize};
 
-/// Whether noise protects anybody.
+/// Whether the noise is secret, and so protects records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Provenance {
     /// Keyed with fresh bits of the operating system: the noise is secret.
     Cryptographic,
-    /// Keyed with a seed that anybody can repeat: NOT PRIVATE.
+    /// Keyed with a known seed, so that any reader can repeat it: NOT PRIVATE.
     Simulated,
 }
 
 /// A ChaCha20 generator that knows where its key came from.
 ///
 /// Every answer carries the [`Provenance`] of its noise to the final report, so a repeatable run
-/// can not pass for a private one.
+/// cannot pass for a private one.
 pub struct NoiseGenerator {
     stream: ChaCha20Rng,
     provenance: Provenance,
@@ -62,7 +62,7 @@ impl NoiseGenerator {
 
     /// A seed for a fast generator that rounds values at random.
     ///
-    /// Rounding protects nobody: the bounds of a sum are checked on the integers that come out.
+    /// Rounding gives no protection: the bounds of a sum are checked on the rounded integers.
     pub fn dither_seed(&mut self) -> u64 {
         self.stream.next_u64()
     }

@@ -1,4 +1,4 @@
-//! A uniform real number of which only the bits that matter are ever drawn.
+//! A uniform real number. Only the bits that matter are drawn.
 //!
 //! Comparing it with an enclosed threshold gives the answer that the infinite bit string would
 //! give, or `None` when the bits drawn so far do not settle it. Deciding by the first conclusive

@@ -2,7 +2,7 @@
 //!
 //! The same idea as [`Enclosure`], rounded outward at each step, at one fixed scale of 2⁻¹²⁰ and for
 //! values below 256. It is some fifty times faster than big integers, which matters where a sampler
-//! is built for each release. It can not be refined: where it leaves a doubt, [`Enclosure`] decides.
+//! is built for each release. It cannot be refined: where it leaves a doubt, [`Enclosure`] decides.
 
 use crate::enclosure::Enclosure;
 

@@ -53,7 +53,7 @@ pub enum ReleaseError {
         /// Blocks of the permit.
         paid: String,
     },
-    /// The permit's noise can not be drawn.
+    /// The permit's noise cannot be drawn.
     #[error(transparent)]
     Parameter(#[from] NoiseParameterError),
 }
@@ -161,7 +161,7 @@ impl Noised {
         self.provenance
     }
 
-    /// Who adds the noise of the sum that this is a part of.
+    /// The source of the noise of the sum that this is a part of.
     #[must_use]
     pub const fn origin(&self) -> NoiseOrigin {
         self.origin
@@ -191,11 +191,11 @@ pub struct PrivateSum {
 
 impl PrivateSum {
     /// The answer to `plan` that a secure sum of `survivors` noised shares gave; `None` if they are
-    /// no quorum or the answer has not the length of its plan.
+    /// no quorum or the answer does not have the length of its plan.
     ///
     /// # Guarantee
-    /// With at least the planned quorum, of whom no more than the planned colluders know their
-    /// shares, the sum carries at least the honest noise that was charged.
+    /// If at least the planned quorum stayed, and at most the planned number of colluders know
+    /// their shares, the sum carries at least the honest noise that was charged.
     ///
     /// # Why
     /// Each survivor added a share of variance σ²/h, and h = quorum − colluders of them are honest;

@@ -1,10 +1,10 @@
-//! A generator that says what a test tells it to, for paths of probability 2⁻⁵⁰.
+//! A generator with the output that a test sets, for paths of probability 2⁻⁵⁰.
 
 use std::collections::VecDeque;
 
 use rand_core::{Infallible, TryCryptoRng, TryRng};
 
-/// Yields the given words, then one word for ever.
+/// Yields the given words, then repeats one word without end.
 #[derive(Debug)]
 pub(crate) struct Scripted {
     words: VecDeque<u64>,

@@ -1,20 +1,19 @@
 //! The paper's two algorithms as procedures: SPriFed-OMP and SPriFed-OMP-GRAD.
 //!
 //! Both run in two ways that must not be mixed up. *Honest*: limits are enforced on every record,
-//! the noise is what a budget buys for them, and a certified plan says so
-//! ([`plan_honest_omp`], [`plan_honest_gradient`]). *As published*: noise as the pseudocode says,
-//! from a backend for simulation ([`crate::PaperBackend`]); it reproduces the paper's tables and
-//! protects nobody.
+//! the noise is what a budget buys for them, and a certified plan says so ([`plan_honest_omp`],
+//! [`plan_honest_gradient`]). *As published*: noise as the pseudocode says, from a backend for
+//! simulation ([`crate::PaperBackend`]); it reproduces the paper's tables and protects no record.
 //!
 //! Two slips of the pseudocode are repaired in both. Its loop `while |S| <= s` picks s + 1
 //! features; here s are picked. It asks for the correlations of the last pick with all features,
-//! which nobody reads; here they are not asked for. See [`sprifed_privacy::Reading::Needed`].
+//! which no step reads; here they are not queried. See [`sprifed_privacy::Reading::Needed`].
 //!
 //! Its two baselines, DP-SGD and DP-GCD, are here as published only ([`PaperDescent`]); with certified
 //! noise they are [`crate::Baseline`].
 //!
-//! No algorithm here has an intercept, and none is what users should run: they stand here to be
-//! compared with.
+//! No algorithm here has an intercept, and none is what users should run: they are here for
+//! comparison.
 
 mod descent;
 mod gradient;
@@ -56,7 +55,7 @@ impl Limits {
     ///
     /// # Why
     /// Noise grows with the limits, so they should be tight: one standard deviation of a feature
-    /// and of the response is best for recovery in simulations. A caller who knows such scales
+    /// and of the response is best for recovery in simulations. A caller that knows such scales
     /// publicly passes them as bounds, or as limits of their own.
     #[must_use]
     pub fn of(setting: &Setting) -> Self {
@@ -85,7 +84,7 @@ impl Limits {
 pub enum SupportNoise {
     /// From fresh sums of lower noise: Enhancement 1, the algorithm as it is meant.
     Fresh,
-    /// From the noisy correlations that were asked for anyway: Enhancement 1 off, the ablation of
+    /// From the noisy correlations that were queried anyway: Enhancement 1 off, the ablation of
     /// the paper's first table.
     Reused,
 }

@@ -2,12 +2,12 @@
 //! the enhanced DP-GCD.
 //!
 //! Both descend along private gradients of all features. DP-SGD moves every coefficient and shrinks
-//! it (a noisy proximal gradient step); DP-GCD moves the one of largest gradient, asked for again
+//! it (a noisy proximal gradient step); DP-GCD moves the one of largest gradient, queried again
 //! with less noise. Both end alike: the strongest s features are refitted by one question for their
 //! second moments, and the clip follows one private scale of the response.
 //!
-//! Here the noise is what a budget buys. The same two with the paper's noise, which protects
-//! nobody, are [`crate::PaperDescent`].
+//! Here the noise is what a budget buys. The same two with the paper's noise, which protects no
+//! record, are [`crate::PaperDescent`].
 //!
 //! There are no mini-batches ([`Batch`] says why), and no parameter is looked for in the data unless
 //! that is paid for ([`Tuned`]).
@@ -51,7 +51,7 @@ impl Baseline {
     /// The plan costs at most the budget, under the setting's relation.
     ///
     /// # Errors
-    /// When a parameter is illegal, mini-batches are asked for or no grid exists.
+    /// When a parameter is illegal, mini-batches are requested or no grid exists.
     pub fn plan(&self, setting: &Setting) -> Result<Plan, PlanError> {
         let costs = DescentCosts::of(setting, self, setting.total_mu()?)?;
         Ok(setting.plan(self.title(), costs.steps(setting, self)?))
@@ -77,7 +77,7 @@ impl Baseline {
     /// Refuses parameters that make no sense.
     ///
     /// # Errors
-    /// When a number is out of range or mini-batches are asked for.
+    /// When a number is out of range or mini-batches are requested.
     pub fn check(&self) -> Result<(), PlanError> {
         match self {
             Self::DpSgd(parameters) => parameters.check(),

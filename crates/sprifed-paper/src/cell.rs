@@ -42,7 +42,7 @@ pub enum PaperSays {
 pub struct Cell {
     /// Which part of the figure or table.
     pub panel: String,
-    /// Who runs.
+    /// The contender.
     pub contender: Contender,
     /// What varies, and its value here.
     pub axis: (&'static str, f64),
@@ -87,7 +87,7 @@ impl Noise {
         })
     }
 
-    fn words(self) -> String {
+    fn text(self) -> String {
         match self {
             Self::Paper {
                 per_vector,
@@ -98,7 +98,7 @@ impl Noise {
                 "eps={} delta={} {}",
                 budget.epsilon(),
                 budget.delta(),
-                relation.words()
+                relation.text()
             ),
             Self::Absent => "no noise".to_owned(),
         }
@@ -137,7 +137,7 @@ impl Cell {
         format!(
             "n={records} test={test_records} p={features} s={sparsity}{correlation} {unexplained} \
              reading={reading} {}",
-            self.noise.words()
+            self.noise.text()
         )
     }
 }

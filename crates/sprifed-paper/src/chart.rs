@@ -9,7 +9,7 @@ use sprifed_report::chart::Scale;
 pub(crate) struct Figure {
     /// The metric along the vertical axis.
     pub metric: &'static str,
-    /// What stands at that axis.
+    /// The label of that axis.
     pub vertical: &'static str,
     /// Which value of a row is drawn.
     pub drawn: Drawn,

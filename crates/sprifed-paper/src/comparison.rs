@@ -74,7 +74,7 @@ fn is_of_the_paper(procedure: CertifiedProcedure) -> bool {
     [HONEST_OMP, HONEST_GRAD].contains(&procedure)
 }
 
-/// Whether `procedure` can estimate an intercept; the paper's algorithms can not.
+/// Whether `procedure` can estimate an intercept; the paper's algorithms cannot.
 #[must_use]
 pub fn intercept_of(procedure: CertifiedProcedure) -> Intercept {
     if is_of_the_paper(procedure) {

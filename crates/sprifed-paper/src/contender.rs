@@ -1,4 +1,4 @@
-//! Who competes: the paper's algorithms, ours, baselines and references without privacy.
+//! The contenders: the paper's algorithms, ours, baselines and references without privacy.
 
 use sprifed_recovery::CertifiedProcedure;
 use sprifed_simulate::{Reference, WorldRequest};

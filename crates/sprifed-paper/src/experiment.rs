@@ -68,7 +68,7 @@ pub struct Conditions {
     pub commit: String,
 }
 
-/// One run of one experiment: where its rows go and who hears of them.
+/// One run of one experiment: where its rows are stored and which function is notified.
 pub struct Session<'a> {
     /// The experiment.
     pub experiment: &'a Experiment,
@@ -76,7 +76,7 @@ pub struct Session<'a> {
     pub conditions: &'a Conditions,
     /// Where rows go.
     pub store: &'a mut Store,
-    /// Hears of every finished or skipped cell.
+    /// Called after every finished or skipped cell.
     pub watch: &'a mut dyn FnMut(&str),
 }
 
@@ -98,11 +98,11 @@ pub enum ExperimentError {
     /// A privacy label could not be computed.
     #[error(transparent)]
     Label(#[from] MethodError),
-    /// A table of `--data` can not be used.
+    /// A table of `--data` cannot be used.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// A file can not be read or written.
-    #[error("`{}` can not be used: {source}", path.display())]
+    /// A file cannot be read or written.
+    #[error("`{}` cannot be used: {source}", path.display())]
     File {
         /// Which file.
         path: PathBuf,

@@ -1,4 +1,4 @@
-//! What may honestly be said of the privacy of a run: claimed beside delivered.
+//! The privacy label of a run: claimed and delivered.
 
 use sprifed_privacy::paper::{Claim, NominalCounts, claims};
 use sprifed_privacy::{ApproxDp, Delta, Mu};
@@ -7,17 +7,17 @@ use crate::cell::{Cell, DELTA, Noise};
 use crate::contender::Contender;
 use crate::method::{AnyMethod, MethodError, PaperAlgorithm};
 
-/// Claimed and delivered ε, with the words that go with them.
+/// Claimed and delivered ε, with the text shown for them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Label {
     pub(crate) claimed: Option<f64>,
     pub(crate) zero_out: Option<f64>,
     pub(crate) replace_one: Option<f64>,
     pub(crate) delta: Option<f64>,
-    pub(crate) words: String,
+    pub(crate) text: String,
 }
 
-/// The words for runs without noise.
+/// The text for runs without noise.
 pub(crate) const NO_NOISE: &str = "NOT PRIVATE: no noise";
 
 impl Label {
@@ -59,11 +59,11 @@ impl Label {
                         .map(|total| total.epsilon().get()),
                     replace_one: doubled.map(|mu| mu.to_approx_dp(delta).epsilon().get()),
                     delta: Some(delta.get()),
-                    words: "certified under zero-out, if the noise were secret".to_owned(),
+                    text: "certified under zero-out, if the noise were secret".to_owned(),
                 })
             }
             _ => Ok(Self {
-                words: NO_NOISE.to_owned(),
+                text: NO_NOISE.to_owned(),
                 ..Self::default()
             }),
         }
@@ -95,17 +95,16 @@ impl Label {
             zero_out,
             replace_one,
             delta: Some(delta),
-            words: "NOT PRIVATE as claimed".to_owned(),
+            text: "NOT PRIVATE as claimed".to_owned(),
         })
     }
 
-    /// Gradients of residuals that nobody clips, as published: no ε is delivered.
+    /// Gradients of residuals without clipping, as published: no ε is delivered.
     pub(crate) fn unbounded(claimed: f64, delta: f64) -> Self {
         Self {
             claimed: Some(claimed),
             delta: Some(delta),
-            words: "NOT PRIVATE: the residual is not clipped, so no epsilon is delivered"
-                .to_owned(),
+            text: "NOT PRIVATE: the residual is not clipped, so no epsilon is delivered".to_owned(),
             ..Self::default()
         }
     }

@@ -88,7 +88,8 @@ pub enum AnyMethod {
         /// Its noise.
         noise: PaperNoise,
     },
-    /// A baseline with parameters of its own and certified noise, by a curator who follows the plan.
+    /// A baseline with parameters of its own and certified noise, by a curator that follows the
+    /// plan.
     Baseline {
         /// The baseline.
         baseline: Baseline,
@@ -267,7 +268,7 @@ impl Method for AnyMethod {
 
     fn run(&self, request: WorldRequest, seed: u64) -> Result<TrialOutcome, MethodError> {
         match self {
-            // Over secure sums it makes its records when they are asked for.
+            // Over secure sums it generates its records on demand.
             Self::Certified(certified) => Ok(certified.run(request, seed)?),
             _ => self.run_on(&sprifed_simulate::World::generate(request, seed), seed),
         }

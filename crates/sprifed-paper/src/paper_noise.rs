@@ -68,7 +68,7 @@ pub enum PaperBackendError {
     /// The paper's algorithms ask nothing of the kind.
     #[error("the paper gives no noise for {found}; only its own algorithms can be simulated")]
     NotInPaper {
-        /// What was asked.
+        /// The request.
         found: String,
     },
 }
@@ -84,7 +84,7 @@ pub struct PaperBackend<'a> {
 }
 
 impl<'a> PaperBackend<'a> {
-    /// A backend over `records`, clipped and rescaled beforehand as the paper does; the same `seed`
+    /// A backend over `records`, already clipped and rescaled as the paper does; the same `seed`
     /// gives the same noise.
     #[must_use]
     pub fn open(records: &Records<'a>, noise: PaperNoise, seed: u64) -> Self {
@@ -129,7 +129,7 @@ impl<'a> PaperBackend<'a> {
                 residual_limit,
             } => {
                 let sums = self.gradient(model.as_model(), features);
-                // The gradient of one feature is asked for by Algorithm 5 only, in its line 10.
+                // Only Algorithm 5 queries the gradient of one feature, in its line 10.
                 let std_dev = match features.len() {
                     1 => self.noise.coordinate_std,
                     _ => self.noise.vector_std,
@@ -253,7 +253,7 @@ impl NormalNoise {
     /// Uniform on [0, 1), on a grid of 2⁻⁵³.
     #[expect(
         clippy::disallowed_methods,
-        reason = "simulated noise that protects nobody"
+        reason = "simulated noise, which protects no record"
     )]
     #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
     fn uniform(&mut self) -> f64 {

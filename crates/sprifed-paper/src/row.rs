@@ -13,7 +13,7 @@ pub struct Row {
     pub experiment: String,
     /// Which part of it.
     pub panel: String,
-    /// Who was run.
+    /// The contender.
     pub series: String,
     /// What varies.
     pub axis: String,
@@ -52,7 +52,7 @@ pub struct Row {
     pub epsilon_replace_one: Option<f64>,
     /// The δ of all three.
     pub delta: Option<f64>,
-    /// What may be said of the privacy of such a run.
+    /// The privacy label of such a run.
     pub privacy: String,
     /// Everything that decides the numbers.
     pub settings: String,
@@ -89,14 +89,14 @@ impl Row {
         self
     }
 
-    /// Fills in what may be said of privacy.
+    /// Fills in the privacy label.
     #[must_use]
     pub(crate) fn with_label(mut self, label: &Label) -> Self {
         self.epsilon_claimed = label.claimed;
         self.epsilon_zero_out = label.zero_out;
         self.epsilon_replace_one = label.replace_one;
         self.delta = label.delta;
-        self.privacy.clone_from(&label.words);
+        self.privacy.clone_from(&label.text);
         self
     }
 
@@ -110,7 +110,7 @@ impl Row {
             && self.metric == other.metric
     }
 
-    /// The spread of one trial, as the standard error tells it.
+    /// The spread of one trial, as the standard error implies it.
     #[must_use]
     pub(crate) fn spread(&self) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 trials")]

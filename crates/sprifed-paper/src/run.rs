@@ -29,10 +29,10 @@ const METRICS: [Metric; 3] = [
 /// Worlds up to this many values are generated for several trials at once.
 const SHARED_MEMORY: usize = 24_000_000;
 
-/// Runs `experiment` and keeps its rows; `watch` hears of every cell.
+/// Runs `experiment` and keeps its rows; `watch` is called after every cell.
 ///
 /// # Errors
-/// When a trial fails or a file can not be used.
+/// When a trial fails or a file cannot be used.
 pub fn run(
     experiment: &Experiment,
     conditions: &Conditions,
@@ -60,10 +60,10 @@ pub fn run(
 }
 
 impl Session<'_> {
-    /// Measures the cells that the store does not know yet, and forgets those no longer asked for.
+    /// Measures the cells that the store does not know yet, and drops those no longer requested.
     ///
     /// # Errors
-    /// When a trial fails or the store can not be written.
+    /// When a trial fails or the store cannot be written.
     pub fn measure(&mut self, cells: &[Cell]) -> Result<(), ExperimentError> {
         let wanted: Vec<Row> = cells.iter().flat_map(|cell| self.rows_of(cell)).collect();
         self.store.retain(self.experiment.name, |row| {
@@ -75,7 +75,7 @@ impl Session<'_> {
     /// Measures the cells that the store does not know yet.
     ///
     /// # Errors
-    /// When a trial fails or the store can not be written.
+    /// When a trial fails or the store cannot be written.
     pub(crate) fn measure_more(&mut self, cells: &[Cell]) -> Result<(), ExperimentError> {
         let missing: Vec<&Cell> = cells
             .iter()
@@ -170,11 +170,11 @@ impl Session<'_> {
                         "test R2" => Some(0.0),
                         _ => Some(chance(&cell.world)),
                     },
-                    independent: said(&cell.independent, metric),
+                    independent: known_of(&cell.independent, metric),
                     ..row
                 }
                 .with_trials(&values)
-                .with_paper(said(&cell.paper, metric))
+                .with_paper(known_of(&cell.paper, metric))
                 .with_label(&label)
             }));
         }
@@ -190,7 +190,7 @@ impl Session<'_> {
 }
 
 /// What is known of this metric.
-fn said<T: Copy>(known: &[(&'static str, T)], metric: &str) -> Option<T> {
+fn known_of<T: Copy>(known: &[(&'static str, T)], metric: &str) -> Option<T> {
     let of_metric = known.iter().find(|(name, _)| *name == metric);
     of_metric.map(|(_, value)| *value)
 }
@@ -211,7 +211,7 @@ const fn size_of(world: &WorldRequest) -> usize {
     (world.records + world.test_records) * world.features
 }
 
-/// Cells that can share worlds, in the order of their first member.
+/// Cells that can share worlds, in the order of their first cell.
 fn by_world<'a>(cells: &[&'a Cell]) -> Vec<Vec<&'a Cell>> {
     let mut groups: Vec<Vec<&Cell>> = Vec::new();
     for cell in cells {

@@ -10,7 +10,7 @@ const ENOUGH: f64 = 0.9;
 /// Neighbouring numbers of records differ by this factor.
 const STEP: f64 = 1.25;
 
-/// Nobody fits fewer records than this.
+/// The fewest records that a search fits.
 const FEWEST: usize = 10;
 
 /// No more records than this are tried, in values of the matrix.
@@ -22,7 +22,7 @@ impl Session<'_> {
     /// is that of the two shares, carried over the slope between them.
     ///
     /// # Errors
-    /// When a trial fails or the store can not be written.
+    /// When a trial fails or the store cannot be written.
     pub(crate) fn find_n90(
         &mut self,
         start: usize,

@@ -20,7 +20,7 @@ impl Store {
     /// Opens the folder, with the rows that are already there.
     ///
     /// # Errors
-    /// When the folder can not be made or its rows can not be read.
+    /// When the folder cannot be made or its rows cannot be read.
     pub fn open(folder: &Path) -> Result<Self, ExperimentError> {
         fs::create_dir_all(folder).map_err(|source| refused(folder, source))?;
         let path = folder.join(Self::ROWS);
@@ -68,7 +68,7 @@ impl Store {
     /// Adds rows in place of those that answer the same questions, and writes the file.
     ///
     /// # Errors
-    /// When the file can not be written.
+    /// When the file cannot be written.
     pub fn add(&mut self, rows: Vec<Row>) -> Result<(), ExperimentError> {
         self.rows
             .retain(|old| !rows.iter().any(|new| new.is_same_cell(old)));

@@ -2,7 +2,7 @@
 //!
 //! They say what the theorems demand and promise for given numbers, so that a forecast can print
 //! the theorem's answer beside a simulated one. They are very conservative, they need quantities
-//! that nobody knows before a study (the model, the isometry constant), and several of their
+//! that are unknown before a study (the model, the isometry constant), and several of their
 //! constants are stated twice and differently. Nothing here is read by a plan, a ledger or a
 //! certificate.
 //!

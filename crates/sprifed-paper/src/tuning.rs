@@ -4,7 +4,7 @@
 //! ranges. It is the same for every world, so no result depends on a random search.
 //!
 //! *Free* runs every candidate with the whole budget and keeps the one of smallest test error, which
-//! nobody may look at: the row is an upper bound on what tuning can give, and NOT PRIVATE at the
+//! a private run must not use: the row is an upper bound on what tuning can give, and NOT PRIVATE at the
 //! stated budget. *Charged* runs and scores all candidates within the budget ([`Tuned`]).
 
 use sprifed_noise::NoiseGenerator;

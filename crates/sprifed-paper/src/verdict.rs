@@ -22,9 +22,9 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The outcome in words.
+    /// The outcome as text.
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub const fn text(self) -> &'static str {
         match self {
             Self::Reproduced => "reproduced",
             Self::OnlyIf => "reproduced only if …",
@@ -59,7 +59,7 @@ impl Verdict {
     }
 }
 
-/// The rows of an experiment, asked by place.
+/// The rows of an experiment, found by place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evidence<'a>(pub(crate) &'a [Row]);
 
@@ -136,7 +136,7 @@ impl<'a> Evidence<'a> {
             .next()
             .is_some_and(|(_, zero_out, _)| zero_out.is_none())
         {
-            sentence += ", and SPriFed-OMP-GRAD, whose residuals nobody clips, delivers none";
+            sentence += ", and SPriFed-OMP-GRAD, whose residuals are not clipped, delivers none";
         }
         sentence + "."
     }

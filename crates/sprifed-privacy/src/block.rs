@@ -17,7 +17,7 @@ pub enum IntegerBounds {
     Box {
         /// B: the largest absolute value of a coordinate.
         bound: u64,
-        /// How many coordinates are squares and can not be negative.
+        /// How many coordinates are squares and cannot be negative.
         squares: u32,
     },
     /// As the box, and the squared Euclidean norm is bounded too.
@@ -43,7 +43,7 @@ impl IntegerBounds {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Block {
-    /// What the block asks, in the words of the plan.
+    /// The question of the block, as the plan words it.
     pub name: String,
     /// How many coordinates.
     pub coordinates: u32,

@@ -27,7 +27,7 @@ const LEAST_SHARE: u32 = 25;
 /// What a block with bounds per coordinate wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoxRequest {
-    /// What the block asks, in the words of the plan.
+    /// The question of the block, as the plan words it.
     pub name: String,
     /// How many coordinates.
     pub coordinates: u32,
@@ -97,11 +97,11 @@ pub enum Rounding {
 /// What a block with a bound on its norm wants.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BallRequest {
-    /// What the block asks, in the words of the plan.
+    /// The question of the block, as the plan words it.
     pub name: String,
     /// How many coordinates.
     pub coordinates: u32,
-    /// The cost that the block may not exceed.
+    /// The largest cost that the block may have.
     pub cost: Mu,
     /// How its values become integers.
     pub rounding: Rounding,

@@ -1,7 +1,7 @@
 //! The budget, set once, and the permits it pays for.
 //!
 //! A release needs a [`Permit`], a permit comes only from [`Ledger::spend`], and `spend` charges
-//! first. Whoever loses a permit has paid for nothing, which is the safe side to err on.
+//! first. A permit that is lost has been charged without a release, which is the safe error.
 //!
 //! ```
 //! # use sprifed_privacy::test_support::{small_sum, generous_ledger};
@@ -57,7 +57,7 @@ pub enum LedgerError {
         budget: ApproxDp,
     },
     /// The release has no certified cost.
-    #[error("{statement:?} can not be certified: {source}")]
+    #[error("{statement:?} cannot be certified: {source}")]
     Uncertifiable {
         /// What was to be released.
         statement: String,
@@ -111,7 +111,7 @@ impl<P: Purchase> Permit<P> {
 
 /// A privacy budget and everything that was charged to it.
 ///
-/// It can not be copied: two copies would each grant the whole budget. A stored ledger is read back
+/// It cannot be copied: two copies would each grant the whole budget. A stored ledger is read back
 /// with [`Ledger::replay`].
 #[derive(Debug, PartialEq)]
 pub struct Ledger {
@@ -126,7 +126,7 @@ pub struct Ledger {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// What the release is for, in words.
+    /// The purpose of the release, as text.
     pub statement: String,
     /// What was bought.
     pub line: LedgerLine,
@@ -249,10 +249,10 @@ impl Ledger {
         if recomputed == record.spent {
             return Ok(ledger);
         }
-        let words = |epsilon: Option<Epsilon>| epsilon.map_or("none".into(), |e| e.to_string());
+        let text = |epsilon: Option<Epsilon>| epsilon.map_or("none".into(), |e| e.to_string());
         Err(LedgerError::Altered {
-            stated: words(record.spent),
-            recomputed: words(recomputed),
+            stated: text(record.spent),
+            recomputed: text(recomputed),
         })
     }
 
@@ -265,8 +265,8 @@ impl Ledger {
         if unit != self.unit {
             return Err(LedgerError::OtherUnit {
                 statement: statement.to_owned(),
-                found: unit.words(),
-                required: self.unit.words(),
+                found: unit.text(),
+                required: self.unit.text(),
             });
         }
         let refuse = |source| LedgerError::Uncertifiable {

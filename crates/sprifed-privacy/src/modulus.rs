@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[cfg(test)]
 mod tests;
 
-/// A modulus that can not be used.
+/// A modulus that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the sum needs {found}, but {required}; use a coarser grid or fewer clients")]
 pub struct IllegalModulus {

@@ -38,9 +38,9 @@ impl Relation {
         }
     }
 
-    /// The relation in the words of a report.
+    /// The relation as reports name it.
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub const fn text(self) -> &'static str {
         match self {
             Self::ZeroOut => "zero-out",
             Self::ReplaceOne => "replace-one",
@@ -49,9 +49,9 @@ impl Relation {
 }
 
 impl PrivacyUnit {
-    /// The unit in the words of a report.
+    /// The unit as reports name it.
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub const fn text(self) -> &'static str {
         match self {
             Self::Record => "record",
             Self::Client => "client",

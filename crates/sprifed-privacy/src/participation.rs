@@ -1,4 +1,4 @@
-//! Who must stay, who may collude, and what that makes of a noise share.
+//! How many clients must stay, how many may collude, and the noise share that follows.
 //!
 //! Every client adds noise of variance σ²/h, where h is the number of honest clients that are
 //! certain to remain: the quorum less the tolerated colluders. With more survivors there is more
@@ -45,7 +45,7 @@ pub enum IllegalParticipation {
     /// More survivors than clients.
     #[error("{survivors} survivors are reported, but only {clients} clients are invited")]
     TooManySurvivors {
-        /// Clients that are said to have stayed.
+        /// The clients that are reported to have stayed.
         survivors: u32,
         /// Clients invited.
         clients: u32,
@@ -61,7 +61,7 @@ pub struct Participation {
     colluders: u32,
 }
 
-/// What to do with a sum once it is known who survived.
+/// What to do with a sum once the survivors are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// Enough clients stayed: unmask.
@@ -89,18 +89,18 @@ impl Participation {
         })
     }
 
-    /// Who must be honest, in words.
+    /// Which clients must be honest, as the text of a report.
     #[must_use]
-    pub fn words(self) -> String {
+    pub fn text(self) -> String {
         let Self {
             clients,
             quorum,
             colluders,
         } = self;
         format!(
-            "the {clients} clients themselves, each a share: it holds towards everybody, the coordinator \
-             included, against computationally bounded readers who know the shares of at most {colluders} of \
-             them (a client among the readers knows its own); a sum of fewer than {quorum} is never opened"
+            "the {clients} clients, one share each; the guarantee holds against every computationally bounded \
+             reader, including the coordinator, that knows the shares of at most {colluders} clients (a client \
+             knows its own share); no sum of fewer than {quorum} clients is opened"
         )
     }
 
@@ -154,21 +154,21 @@ impl Participation {
 /// What a release would have cost had fewer honest clients been present than planned.
 ///
 /// # Why
-/// The honest variance shrinks by `present`/`planned`, and μ goes with the inverse of the standard
-/// deviation. No guarantee rests on this: with too few survivors nothing is released.
+/// The honest variance shrinks by `present`/`planned`, and μ is proportional to the inverse of the
+/// standard deviation. No guarantee rests on this: with too few survivors nothing is released.
 ///
 /// # Errors
-/// When nobody was present or the result leaves the range of doubles.
+/// When no client was present or the result leaves the range of doubles.
 pub fn shortfall_cost(planned_cost: Mu, planned: u32, present: u32) -> Result<Mu, IllegalQuantity> {
     Mu::try_from(planned_cost.get() * (f64::from(planned) / f64::from(present)).sqrt())
 }
 
 /// Noise in components, so that what a missing client would have made necessary can be removed.
 ///
-/// Component 0 suits a full house, and each further component makes up for one more dropout.
-/// After `d` dropouts the components above `d` are removed, and the honest noise is exactly
-/// the planned variance. [`crate::Skellam`] noise only: the components are too small for the
-/// merging bound of discrete Gaussians.
+/// Component 0 is for a sum without dropouts, and each further component makes up for one more
+/// dropout. After `d` dropouts the components above `d` are removed, and the honest noise is
+/// exactly the planned variance. [`crate::Skellam`] noise only: the components are too small for
+/// the merging bound of discrete Gaussians.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemovableNoise {
     components: Vec<BigRational>,

@@ -9,7 +9,7 @@ use crate::spending::Expense;
 use crate::sum_plan::{NoiseOrigin, SumPlan, Uncertifiable};
 
 mod sealed {
-    #[expect(unnameable_types, reason = "sealed: nobody else may implement it")]
+    #[expect(unnameable_types, reason = "sealed: no other type may implement it")]
     pub trait Sealed {}
 }
 

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{quantity} is {}, but it must be {required}", written(*found))]
 pub struct IllegalQuantity {
-    /// The quantity, in words.
+    /// The name of the quantity.
     pub quantity: &'static str,
     /// The number that was given.
     pub found: f64,
@@ -230,16 +230,16 @@ impl Mu {
         Self(within_doubles(self.0 * f64::from(count.get()).sqrt()))
     }
 
-    /// The same mechanism seen by a group of `members` privacy units that act as one.
+    /// The same mechanism seen by a group of `size` privacy units that act as one.
     ///
     /// # Guarantee
-    /// `members`·μ-GDP for the group.
+    /// `size`·μ-GDP for the group.
     ///
     /// # Why
     /// [DRS19, Thm 2.14]; exact for Gaussian mechanisms.
     #[must_use]
-    pub fn for_group(self, members: core::num::NonZeroU32) -> Self {
-        Self(within_doubles(self.0 * f64::from(members.get())))
+    pub fn for_group(self, size: core::num::NonZeroU32) -> Self {
+        Self(within_doubles(self.0 * f64::from(size.get())))
     }
 
     /// The zCDP guarantee that every μ-GDP mechanism has: ρ = μ²/2.

@@ -16,7 +16,7 @@ use crate::totals::Algorithm;
 #[cfg(test)]
 mod tests;
 
-/// A run that can not be planned.
+/// A run that cannot be planned.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unplannable {

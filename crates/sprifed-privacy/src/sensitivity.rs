@@ -153,7 +153,7 @@ impl RecordBounds {
     /// # Why
     /// A coordinate x_j·z with |z| ≤ Z moves by at most X_M·Z under zero-out and twice that under
     /// replace-one, and all coordinates reach it together at |x_j| = X_M. The square x_j² lives in
-    /// [0, X_M²] and can not change sign, which the factor F takes into account.
+    /// [0, X_M²] and cannot change sign, which the factor F takes into account.
     #[must_use]
     pub fn sensitivity(self, release: Release, relation: Relation) -> L2Sensitivity {
         let (feature, response) = (self.feature.get(), self.response.get());
@@ -228,8 +228,8 @@ pub struct BatchedMessage {
     pub support_noise: NoiseStdDev,
 }
 
-/// F(A): the largest squared change under replace-one of (x_j·z, x_j²) when the partners z have
-/// squared norm A in units of X_M.
+/// F(A): the largest squared change under replace-one of (x_j·z, x_j²) when the other factors z
+/// have squared norm A in units of X_M.
 ///
 /// # Notation
 /// | code | paper |

@@ -49,7 +49,7 @@ impl ShareSum {
     #[must_use]
     pub fn published_slack(self) -> f64 {
         let rate = 2.0 * PI * PI * self.share.parameter();
-        10.0 * sum_over_partners(self.count.get(), |fraction| (-rate * fraction).exp())
+        10.0 * sum_over_merges(self.count.get(), |fraction| (-rate * fraction).exp())
     }
 
     /// The largest |ln P(W = w)/P(N = w)|, exactly.
@@ -84,7 +84,7 @@ impl ShareSum {
 /// each cost what the last of these does: an upper bound in bounded time.
 pub(crate) fn merging_slack(parameter: f64, count: u32) -> f64 {
     let term = |fraction: f64| smoothing_slack(parameter * fraction);
-    let exact = sum_over_partners(count.min(EXACT_MERGES), term);
+    let exact = sum_over_merges(count.min(EXACT_MERGES), term);
     let rest = f64::from(count.saturating_sub(EXACT_MERGES));
     let last = f64::from(EXACT_MERGES - 1) / f64::from(EXACT_MERGES);
     if rest > 0.0 {
@@ -138,7 +138,7 @@ pub fn sandwich_delta(mu: Mu, slack: f64, epsilon: Epsilon) -> f64 {
 }
 
 /// Σ term(k/(k+1)) over k = 1, …, count − 1, the smallest terms first.
-fn sum_over_partners(count: u32, term: impl Fn(f64) -> f64) -> f64 {
+fn sum_over_merges(count: u32, term: impl Fn(f64) -> f64) -> f64 {
     (1..count)
         .rev()
         .map(|k| term(f64::from(k) / (f64::from(k) + 1.0)))

@@ -128,7 +128,7 @@ pub struct SumCost {
     failure: f64,
 }
 
-/// A cost as somebody wrote it down, before it is checked.
+/// A cost as it was written, before it is checked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StatedCost {

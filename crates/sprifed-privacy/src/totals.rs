@@ -3,7 +3,7 @@
 //! The paper's theorem counts s high-noise releases and 2s low-noise ones. The pseudocode makes
 //! s + 1 (or, with its loop taken literally, s + 2) of the first, and the low-noise rows cost
 //! (s + 3)/2 rather than 2s. [`Reading::Needed`] is what this project runs: the last column is
-//! skipped and only the coordinates that are used are asked for.
+//! skipped and only the coordinates that are used are queried.
 //!
 //! All totals assume noise that is scaled by the public bounds, which the paper's is not.
 
@@ -33,7 +33,7 @@ pub enum Reading {
     Theorem,
     /// Only the coordinates that are used, the last column skipped.
     Needed,
-    /// All p coordinates, s iterations, the last column released although nobody reads it.
+    /// All p coordinates, s iterations, the last column released although no step reads it.
     AllCoordinates,
     /// The loop `while |S| <= s` taken literally: s + 1 iterations.
     LiteralLoop,
@@ -77,7 +77,7 @@ impl RunShape {
     /// zero-out and only needed coordinates are released.
     ///
     /// # Why
-    /// As [`Self::total`], but the square in each support row can not change sign, which makes
+    /// As [`Self::total`], but the square in each support row cannot change sign, which makes
     /// the row of the l-th feature cost 4l/s μ_s² instead of 4(l+1)/s μ_s².
     ///
     /// # Errors

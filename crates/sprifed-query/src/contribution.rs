@@ -52,8 +52,8 @@ impl<'a> Contributor<'a> {
         }
     }
 
-    /// The same for a part of all units, of which the first has this number among all: its values
-    /// are then rounded as if one party held all of them.
+    /// The same for a part of all units. `first_unit` is the place of its first unit among all units, so
+    /// that values are rounded as if one party held all of them.
     #[must_use]
     pub const fn starting_at(mut self, first_unit: u64) -> Self {
         self.first_unit = first_unit;

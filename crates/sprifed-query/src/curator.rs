@@ -28,7 +28,7 @@ pub enum CuratorError {
         "the procedure asked {found}, but step {step} of its plan is {planned:?}; this is a bug"
     )]
     NotPlanned {
-        /// What was asked.
+        /// The request.
         found: String,
         /// Which step comes next.
         step: usize,
@@ -38,10 +38,10 @@ pub enum CuratorError {
     /// The plan is for noise shares of many clients.
     #[error("the plan's noise comes from {found}, but a curator adds all of it alone")]
     OtherOrigin {
-        /// Who adds the noise.
+        /// The source of the noise.
         found: String,
     },
-    /// The plan protects clients, but nobody said which records are whose.
+    /// The plan protects clients, but the records are not grouped by client.
     #[error("the plan protects each client, but the {records} records are not grouped by client")]
     Ungrouped {
         /// How many records there are, each a unit of its own.
@@ -50,7 +50,7 @@ pub enum CuratorError {
     /// The ledger refused.
     #[error(transparent)]
     Ledger(Box<LedgerError>),
-    /// The noise can not be drawn.
+    /// The noise cannot be drawn.
     #[error(transparent)]
     Noise(Box<NoiseParameterError>),
     /// The release was refused.
@@ -90,7 +90,7 @@ pub struct Curator<S> {
 }
 
 impl<S: RecordSource> Curator<S> {
-    /// A curator who follows `plan`.
+    /// A curator that follows `plan`.
     ///
     /// # Errors
     /// When the plan's noise is not a curator's, or it protects clients and the records are not
@@ -195,7 +195,7 @@ impl<S: RecordSource> Curator<S> {
         let mut parts = parts?.into_iter();
         let mut total = parts
             .next()
-            .ok_or_else(|| self.not_planned("a sum of nobody".into()))?;
+            .ok_or_else(|| self.not_planned("a sum without units".into()))?;
         for part in parts {
             total.merge(&part)?;
         }

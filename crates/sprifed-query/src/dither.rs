@@ -1,11 +1,11 @@
 //! Rounding at random: values become integers without bias, at memory speed.
 //!
-//! The random bits of rounding are independent of the data and protect nobody: the sensitivity of
-//! a sum is enforced on the integers afterwards. So they come from a fast generator.
+//! The random bits of rounding are independent of the data and give no protection: the sensitivity
+//! of a sum is enforced on the integers afterwards. So they come from a fast generator.
 
 use crate::question::limited;
 
-/// Sixteen independent xorshift streams, as many as a vector unit likes.
+/// Sixteen independent xorshift streams, as many as a vector unit processes at once.
 #[derive(Clone, Debug)]
 pub struct Dither {
     lanes: [u32; LANES],

@@ -34,7 +34,7 @@ pub enum PlanError {
     /// The request makes no sense for this many features or records.
     #[error("{found}, but {required}")]
     Request {
-        /// What was asked.
+        /// The request.
         found: String,
         /// What is possible.
         required: String,
@@ -57,7 +57,7 @@ pub struct PlannedBlock {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlannedSum {
-    /// What it is for, in words.
+    /// Its purpose, as text.
     pub purpose: String,
     /// Its blocks, one for each question.
     pub blocks: Vec<PlannedBlock>,
@@ -67,7 +67,7 @@ pub struct PlannedSum {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlannedChoice {
-    /// What it is for, in words.
+    /// Its purpose, as text.
     pub purpose: String,
     /// Its candidates, bound and noise.
     pub purchase: SelectionPurchase,
@@ -87,9 +87,9 @@ pub enum PlannedStep {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// The procedure, in words.
+    /// The name of the procedure.
     pub procedure: String,
-    /// Who adds the noise.
+    /// The source of the noise.
     pub origin: NoiseOrigin,
     /// Which data sets are neighbours.
     pub relation: Relation,
@@ -173,7 +173,7 @@ impl Plan {
 /// Makes blocks for one origin of noise and one relation.
 #[derive(Clone, Copy, Debug)]
 pub struct Planner {
-    /// Who adds the noise.
+    /// The source of the noise.
     pub origin: NoiseOrigin,
     /// Which data sets are neighbours.
     pub relation: Relation,

@@ -1,4 +1,5 @@
-//! A statistical procedure asks and is resumed; it does not know who answers, or when.
+//! A statistical procedure asks a question and is resumed with the answer. It does not know which
+//! backend answers, or when.
 
 use serde::{Deserialize, Serialize};
 use sprifed_noise::{PrivateSum, Provenance};
@@ -135,7 +136,7 @@ pub trait SumBackend {
     /// The answer to `query`.
     ///
     /// # Errors
-    /// When the query is not the next step of the plan or can not be answered.
+    /// When the query is not the next step of the plan or cannot be answered.
     fn answer(&mut self, query: &SumQuery) -> Result<Answer, Self::Error>;
 }
 
@@ -144,11 +145,11 @@ pub trait ChoiceBackend: SumBackend {
     /// The index of the largest noisy score.
     ///
     /// # Errors
-    /// When the query is not the next step of the plan or can not be answered.
+    /// When the query is not the next step of the plan or cannot be answered.
     fn choose(&mut self, query: &ChoiceQuery) -> Result<usize, Self::Error>;
 }
 
-/// Runs `procedure` to its end; `watch` hears of every step that is done.
+/// Runs `procedure` to its end; `watch` is called after every step.
 ///
 /// # Errors
 /// When the backend does not answer.
@@ -170,7 +171,7 @@ pub fn run<P: Procedure, B: SumBackend>(
     }
 }
 
-/// Runs a choosing procedure to its end; `watch` hears of every step that is done.
+/// Runs a choosing procedure to its end; `watch` is called after every step.
 ///
 /// ```
 /// # use sprifed_query::{ChoiceBackend, ChoosingProcedure, SumBackend, run_choosing};

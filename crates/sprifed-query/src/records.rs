@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-/// Records that can not be used.
+/// Records that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IllegalRecords {
@@ -21,7 +21,7 @@ pub enum IllegalRecords {
     /// There is nothing to learn from.
     #[error("there are no records or no features; at least one of each is required")]
     Empty,
-    /// It is not said of every record whether it counts.
+    /// The number of marks differs from the number of records.
     #[error("{found} marks say which of the {records} records count; one for each is required")]
     Presence {
         /// How many marks there are.
@@ -47,8 +47,8 @@ pub struct Record<'a> {
     pub features: &'a [f32],
     /// y.
     pub response: f32,
-    /// Whether it counts. A record that was left out, for want of a response say, keeps its place
-    /// and contributes zero.
+    /// Whether it counts. A record that was left out, for example because its response is missing,
+    /// keeps its place and contributes zero.
     pub is_present: bool,
 }
 
@@ -68,8 +68,8 @@ pub trait RecordSource: Sync {
     /// Shows the records of one unit, one after the other.
     fn visit_unit(&self, unit: usize, visit: &mut dyn FnMut(Record<'_>));
 
-    /// Whether somebody said which records make a privacy unit. If not, every record counts on its
-    /// own, and a study that protects clients does not start.
+    /// Whether the records are grouped into privacy units. If not, every record is its own unit,
+    /// and a study that protects clients does not start.
     fn is_grouped(&self) -> bool {
         false
     }
@@ -168,7 +168,7 @@ impl<'a> Records<'a> {
         })
     }
 
-    /// The same records, of which only those marked as present count; the others keep their places.
+    /// The same records, where only those marked as present count; the others keep their places.
     ///
     /// # Errors
     /// When there is not one mark for each record.

@@ -1,4 +1,4 @@
-//! How much is done, counted in tests: what a record says must not show in how long its answer
+//! Counts the work done, in tests: the values of a record must not show in how long its answer
 //! takes.
 //!
 //! Every loop over coordinates says how many it touches. Outside of tests this is nothing.

@@ -213,7 +213,7 @@ pub struct Argmax {
     support: Vec<u32>,
     /// Coefficients in units of scaled features, in the order of the support.
     coefficients: Vec<f64>,
-    /// Second moments of (1?, x_S), as far as they were asked for.
+    /// Second moments of (1?, x_S), as far as they were queried.
     gram: SquareMatrix,
     intercept: f64,
     feature_scale: f64,
@@ -311,7 +311,7 @@ impl Argmax {
         self.give_up_if_worse();
     }
 
-    /// Goes back to the best coefficients if the residual is clearly larger under these: rows that
+    /// Returns to the best coefficients if the residual is clearly larger under these: rows that
     /// were clipped differently need not fit together.
     fn give_up_if_worse(&mut self) {
         match &self.best {

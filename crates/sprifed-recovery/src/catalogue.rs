@@ -156,7 +156,7 @@ impl CertifiedProcedure {
     }
 
     /// Runs the procedure against a backend that follows [`Self::plan`] and can make choices;
-    /// `watch` hears of every step that is done.
+    /// `watch` is called after every step.
     ///
     /// # Errors
     /// When the backend does not answer.

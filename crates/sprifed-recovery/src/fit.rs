@@ -10,7 +10,7 @@ use sprifed_query::LinearModel;
 pub enum FitStatus {
     /// All planned features were chosen and the solve was sound.
     Complete,
-    /// No estimate stands out of its noise: the features are as good as random.
+    /// No estimate exceeds its noise: the features are no better than random.
     NoFeatureAboveNoise {
         /// The largest estimate, in standard deviations of its noise.
         largest_ratio: f64,

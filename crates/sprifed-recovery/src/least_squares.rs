@@ -132,7 +132,7 @@ impl NoisyNormalEquations {
 }
 
 impl Solution {
-    /// The status of a fit that ends with these coefficients, of which this is the last change.
+    /// The status of a fit that ends with these coefficients; `change` is their last change.
     #[must_use]
     pub fn status_of(&self, coefficients: &[f64]) -> FitStatus {
         self.status_above(coefficients, 2.0)

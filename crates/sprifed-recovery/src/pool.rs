@@ -44,8 +44,8 @@ impl Pool {
         self.weights[index] += 1.0 / variance;
     }
 
-    /// Ranks `candidates`; `everybody` says whether they are all features, most of them inactive.
-    pub(crate) fn rank(&self, candidates: &[u32], everybody: bool) -> Ranking {
+    /// Ranks `candidates`; `are_all` says whether they are all features, most of them inactive.
+    pub(crate) fn rank(&self, candidates: &[u32], are_all: bool) -> Ranking {
         let mut ranked: Vec<Ranked> = candidates
             .iter()
             .map(|feature| {
@@ -64,7 +64,7 @@ impl Pool {
             .get(ranked.len() / 2)
             .map_or(0.0, |candidate| candidate.ratio.abs());
         // 1.4826 times the median absolute value is the standard deviation of a normal.
-        let background = if everybody {
+        let background = if are_all {
             larger(1.4826 * middle, 1.0)
         } else {
             1.0

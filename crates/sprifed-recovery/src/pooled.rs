@@ -52,7 +52,7 @@ fn begin(setting: &Setting, working: Working) -> Result<Ready, PlanError> {
     Ok(Ready::sums(Pooled::new(*setting, schedule)))
 }
 
-/// A feature stands out when its pooled estimate is this many standard deviations of its noise.
+/// A feature is significant when its pooled estimate is this many standard deviations of its noise.
 const THRESHOLD: f64 = 4.0;
 
 /// A coefficient of the working model stays when it is this many of its own standard errors.
@@ -205,8 +205,8 @@ impl Pooled {
             let estimate = current[*feature as usize] + factor * (value - centre) * unit;
             self.pool.add(*feature, estimate, variance);
         }
-        let everybody = size == self.setting.n_features as usize;
-        self.ranking = Some(self.pool.rank(&self.candidates, everybody));
+        let are_all = size == self.setting.n_features as usize;
+        self.ranking = Some(self.pool.rank(&self.candidates, are_all));
         let last = round + 1 == self.schedule.rounds.len();
         match self.schedule.working {
             Working::LeastSquares => self.give_up_if_worse(),
@@ -217,7 +217,7 @@ impl Pooled {
         }
     }
 
-    /// Goes back to the best model if the current one's residual is clearly larger. Estimates of
+    /// Returns to the best model if the current one's residual is clearly larger. Estimates of
     /// correlated features add up to too much when they enter a model together; fewer will the
     /// next time.
     fn give_up_if_worse(&mut self) {
@@ -262,7 +262,7 @@ impl Pooled {
         self.terms = terms;
     }
 
-    /// The features of the working model: those kept so far and the new ones that stand out.
+    /// The features of the working model: those kept so far and the new significant ones.
     fn working_features(&self) -> Vec<u32> {
         let mut features: Vec<u32> = self.terms.iter().map(|(feature, _)| *feature).collect();
         let Some(ranking) = &self.ranking else {
@@ -335,7 +335,7 @@ impl Pooled {
         }
     }
 
-    /// Keeps the strongest candidates, members of the model first, and goes on.
+    /// Keeps the strongest candidates, features of the model first, and continues.
     fn next_round(mut self, round: usize) -> Step<Self> {
         let Some(next) = self.schedule.rounds.get(round + 1) else {
             return self.ask_final();
@@ -344,10 +344,10 @@ impl Pooled {
         if size < self.candidates.len()
             && let Some(ranking) = &self.ranking
         {
-            let members: Vec<u32> = self.terms.iter().map(|(feature, _)| *feature).collect();
+            let in_model: Vec<u32> = self.terms.iter().map(|(feature, _)| *feature).collect();
             let others = ranking.ranked.iter().map(|candidate| candidate.feature);
-            let others = others.filter(|feature| !members.contains(feature));
-            let mut kept: Vec<u32> = members.iter().copied().chain(others).take(size).collect();
+            let others = others.filter(|feature| !in_model.contains(feature));
+            let mut kept: Vec<u32> = in_model.iter().copied().chain(others).take(size).collect();
             kept.sort_unstable();
             self.candidates = kept;
         }
@@ -356,10 +356,10 @@ impl Pooled {
 
     fn ask_final(self) -> Step<Self> {
         let mut finalists: Vec<u32> = self.terms.iter().map(|(feature, _)| *feature).collect();
-        let members = finalists.clone();
+        let in_model = finalists.clone();
         if let Some(ranking) = &self.ranking {
             let others = ranking.ranked.iter().map(|candidate| candidate.feature);
-            finalists.extend(others.filter(|feature| !members.contains(feature)));
+            finalists.extend(others.filter(|feature| !in_model.contains(feature)));
         }
         finalists.truncate(self.schedule.final_features);
         let question = self.moment_question(&finalists);

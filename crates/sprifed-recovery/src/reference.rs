@@ -14,7 +14,7 @@ use sprifed_query::LinearModel;
 
 use crate::fit::{Fit, FitStatus};
 
-/// A fit into which no noise went.
+/// A fit without noise.
 fn exact_fit(terms: Vec<(u32, f64)>) -> Fit {
     Fit {
         noise_std_devs: vec![0.0; terms.len()],

@@ -1,7 +1,7 @@
 //! From a noisy histogram of residual sizes to the scale of the residual.
 //!
 //! The histogram has one bucket for each power of two, so that one question serves every scale
-//! within a factor 2¹³ of the public bound, and a bad model can not saturate it.
+//! within a factor 2¹³ of the public bound, and a bad model cannot saturate it.
 
 use libm::{erf, exp2};
 use sprifed_query::SCALE_BUCKETS;

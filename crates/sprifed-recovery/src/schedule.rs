@@ -23,7 +23,7 @@ mod tests;
 pub enum Working {
     /// From the pooled estimates: no further question, but it assumes weakly correlated features.
     Pooled,
-    /// By private least squares on the features that stand out: for correlated features.
+    /// By private least squares on the significant features: for correlated features.
     LeastSquares,
 }
 
@@ -58,7 +58,7 @@ const WORKING_SLACK: f64 = 1.5;
 /// At most this many times the sparsity enter the last question.
 const FINAL_SLACK: u32 = 3;
 
-/// How many features the last question can tell apart per unit of n·μ.
+/// How many features the last question can distinguish per unit of n·μ.
 const FINAL_RATE: f64 = 0.05;
 
 /// One round of gradients.
@@ -70,7 +70,7 @@ pub(crate) struct Round {
     pub(crate) cost: Mu,
 }
 
-/// Everything about a pooled run that is public beforehand.
+/// Everything about a pooled run that is public before it starts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
     pub(crate) working: Working,

@@ -17,7 +17,7 @@ pub(crate) mod tests;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
-    /// n: how many privacy units, public: records, or clients who each contribute a mean.
+    /// n: how many privacy units, public: records, or clients that each contribute a mean.
     pub n_records: u32,
     /// p: how many features.
     pub n_features: u32,
@@ -29,14 +29,14 @@ pub struct Setting {
     pub relation: Relation,
     /// Whose presence is protected.
     pub unit: PrivacyUnit,
-    /// Who adds the noise.
+    /// The source of the noise.
     pub origin: NoiseOrigin,
     /// A public bound on the absolute response, in bounded units.
     pub response_bound: f64,
     /// A public bound on the absolute value of a feature, in bounded units.
     pub feature_bound: f64,
     /// The public root mean square of a feature, in bounded units: one for standardised ones.
-    /// Asked for, at a small share of the budget, if it is not known.
+    /// Queried, at a small share of the budget, if it is not known.
     pub feature_scale: Option<f64>,
     /// Whether the model has an intercept.
     pub intercept: Intercept,

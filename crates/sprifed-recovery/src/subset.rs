@@ -120,9 +120,9 @@ impl Repaired {
         factor: Option<&Cholesky>,
         entering: usize,
     ) -> f64 {
-        let partners: Vec<f64> = kept.iter().map(|row| self.gram[(*row, entering)]).collect();
+        let shared: Vec<f64> = kept.iter().map(|row| self.gram[(*row, entering)]).collect();
         let explained = factor.map_or(0.0, |factor| {
-            let forward = factor.forward(&partners);
+            let forward = factor.forward(&shared);
             dot(&forward, &forward)
         });
         larger(self.gram[(entering, entering)] - explained, 1e-9)

@@ -4,13 +4,13 @@ use std::collections::{BTreeSet, HashSet};
 
 use serde::Serialize;
 
-use crate::columns::{Column, ColumnKind, Selection, Wish, duplicate_names, wish};
+use crate::columns::{Column, ColumnKind, Role, Selection, duplicate_names, role_of};
 use crate::pattern::{Pattern, Patterns};
 use crate::schema::{MissingPolicy, MissingResponsePolicy, PrivacyUnit, Schema, Transform};
 
 /// What `schema check` found.
 ///
-/// For the eyes of the person who holds the table. Numbers of clipped or missing values are left
+/// For the holder of the table only. Numbers of clipped or missing values are left
 /// out on purpose: bounds tuned until nothing is clipped are bounds read off the data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CheckReport {
@@ -20,7 +20,7 @@ pub struct CheckReport {
     pub columns: Option<ColumnReport>,
     /// What was read, if the table could be read whole.
     pub table: Option<TableReport>,
-    /// What stands in the way of a fit; each says what to do.
+    /// The problems that prevent a fit; each says what to do.
     pub problems: Vec<String>,
 }
 
@@ -86,7 +86,7 @@ pub struct TableReport {
 }
 
 impl CheckReport {
-    /// Whether nothing stands in the way of a fit.
+    /// Whether no problem prevents a fit.
     pub fn is_usable(&self) -> bool {
         self.problems.is_empty()
     }
@@ -167,9 +167,9 @@ fn left_out(schema: &Schema, columns: &[Column], kind: ColumnKind) -> Vec<String
     columns
         .iter()
         .filter(|column| column.kind == kind && !has_role(&column.name))
-        .filter(|column| match wish(column, schema) {
-            Wish::Asked | Wish::Implied => false,
-            Wish::LeftOut => true,
+        .filter(|column| match role_of(column, schema) {
+            Role::Named | Role::Implied => false,
+            Role::LeftOut => true,
         })
         .map(|column| column.name.clone())
         .collect()

@@ -82,14 +82,14 @@ impl Selection {
             if position == response || Some(position) == client {
                 continue;
             }
-            match wish(column, schema) {
+            match role_of(column, schema) {
                 // Safety of the guarantee: whether a column looks like text is a statistic of the
                 // records, so it may refuse a table but never decide which features there are.
-                Wish::Asked | Wish::Implied => {
+                Role::Named | Role::Implied => {
                     require_numeric(column, "a feature")?;
                     features.push(position);
                 }
-                Wish::LeftOut => {}
+                Role::LeftOut => {}
             }
         }
         require_bounds(columns, &features, schema)?;
@@ -103,25 +103,25 @@ impl Selection {
 
 /// What the schema says about a column that is neither the response nor the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum Role {
     /// It is a feature, by name or by pattern.
-    Asked,
+    Named,
     /// It is a feature, because nothing says otherwise.
     Implied,
     /// It is none.
     LeftOut,
 }
 
-pub(crate) fn wish(column: &Column, schema: &Schema) -> Wish {
+pub(crate) fn role_of(column: &Column, schema: &Schema) -> Role {
     if schema.excludes(&column.name) {
-        Wish::LeftOut
+        Role::LeftOut
     } else if schema.names_feature(&column.name) {
-        Wish::Asked
+        Role::Named
     } else {
         match schema.include() {
-            None => Wish::Implied,
-            Some(patterns) if patterns.matches(&column.name) => Wish::Asked,
-            Some(_) => Wish::LeftOut,
+            None => Role::Implied,
+            Some(patterns) if patterns.matches(&column.name) => Role::Named,
+            Some(_) => Role::LeftOut,
         }
     }
 }

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use crate::columns::{Column, ColumnKind, positions_by_name};
 use crate::error::ColumnError;
 
-/// Stands where a person must write a number. It is not TOML, so a draft cannot be used as it is.
+/// Marks a place where the user must write a number. It is not TOML, so a draft cannot be used as
+/// it is.
 pub const PLACEHOLDER: &str = "FILL_IN";
 
 /// Above this many numeric columns the draft shows one example instead of all of them.
@@ -48,8 +49,8 @@ const PREAMBLE: &str = "\
 #
 # Replace every FILL_IN by a number that is known without looking at the records: a physical limit,
 # the range of the instrument, the definition of a scale, the literature. Bounds cannot be read off
-# the data: the largest value of a column is somebody's value, and a bound that moves when one
-# record changes gives that record away. Values outside the bounds are moved to the nearest bound.
+# the data: the largest value of a column is the value of one record, and a bound
+# that moves when one record changes reveals that record. Values outside the bounds are moved to the nearest bound.
 # Bounds that are too wide cost accuracy, bounds that are too narrow bias the fit; neither costs
 # privacy.
 
@@ -60,7 +61,7 @@ const RECORD: &str = "
 # client = \"NAME\"            # column that says whose record it is; absent: one record per client
 # max_per_client = 1         # only the first records of a client are used, in file order
 # unit = \"record\"            # or \"client\": whose presence the guarantee hides
-missing = \"reject\"           # or \"midpoint\": the middle of the bounds stands in
+missing = \"reject\"           # or \"midpoint\": the middle of the bounds is used
 missing_response = \"reject\"  # or \"drop\": such a record contributes nothing
 ";
 
@@ -85,7 +86,7 @@ fn write_defaults(draft: &mut String, text: &[&str], n_features: usize) {
          upper = {PLACEHOLDER}\n\
          # center = 0                # a public mean and spread, if they are known without the records:\n\
          # scale = 1                 # features in standard units are found far better than wide bounds allow\n\
-         # include = [\"x_*\"]         # only these columns (`*` stands for anything)\n"
+         # include = [\"x_*\"]         # only these columns (`*` matches any text)\n"
     );
     if text.is_empty() {
         draft.push_str("# exclude = [\"id\", \"time\"]   # all but these columns\n");

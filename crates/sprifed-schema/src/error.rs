@@ -90,7 +90,7 @@ pub enum SchemaError {
          client; name the client column, or remove `{key}`"
     )]
     NeedsClientColumn {
-        /// The key that asks for clients.
+        /// The key that requires clients.
         key: &'static str,
         /// What it says.
         found: String,
@@ -122,7 +122,7 @@ pub enum SchemaError {
     /// There is no schema at all.
     #[error(
         "no schema was given; required: a file of public bounds, because bounds read off the \
-         records would themselves reveal the records (the largest value is somebody's value); run \
+         records would themselves reveal the records (the largest value is the value of one record); run \
          `sprifed schema draft DATA` and fill in what is known without looking at the values"
     )]
     Missing,

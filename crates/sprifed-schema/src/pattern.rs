@@ -1,4 +1,4 @@
-//! Column patterns: a name in which `*` stands for any run of characters.
+//! Column patterns: a name in which `*` matches any run of characters.
 
 use std::collections::BTreeSet;
 
@@ -45,7 +45,7 @@ impl Pattern {
     }
 }
 
-/// Several patterns, any of which may fit.
+/// Several patterns; a name matches if one of them does.
 ///
 /// Plain names are looked up and not tried one by one: a schema may list thousands of them for a
 /// table of thousands of columns.

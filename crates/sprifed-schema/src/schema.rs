@@ -1,8 +1,8 @@
 //! The public schema: which columns a study uses, and the bounds every record is held to.
 //!
 //! A schema is written before any record is touched and is the same for every client. It exists
-//! because bounds cannot be read off the data: the largest value of a column is somebody's value.
-//! Deliberately absent: anything estimated from records, such as means or quantiles.
+//! because bounds cannot be read off the data: the largest value of a column is the value of one
+//! record. Deliberately absent: anything estimated from records, such as means or quantiles.
 
 mod file;
 mod policy;
@@ -223,8 +223,8 @@ impl Schema {
         })
     }
 
-    /// The same schema for a table of which only the columns `names` are features: no other column is read or can have
-    /// a table refused.
+    /// The same schema for a table where only the columns `names` are features: no other column is
+    /// read or can have a table refused.
     #[must_use]
     pub fn only<'a>(mut self, names: impl IntoIterator<Item = &'a str>) -> Self {
         let names: BTreeSet<&str> = names.into_iter().collect();

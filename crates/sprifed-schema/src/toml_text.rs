@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mistake_is_told_with_its_line() {
+    fn a_mistake_is_reported_with_its_line() {
         let parse = |text| parse_toml::<std::collections::BTreeMap<String, u32>>(text);
         parse("a = 1\n\nb = 2").expect("numbers");
         for (text, line, content) in [
@@ -63,8 +63,8 @@ mod tests {
         ] {
             let refused = parse(text).expect_err(text);
             assert_eq!(refused.line, Some((line, content.to_owned())), "{text}");
-            let words = format!("line {line}, `{content}`: ");
-            assert!(refused.to_string().starts_with(&words), "{refused}");
+            let start = format!("line {line}, `{content}`: ");
+            assert!(refused.to_string().starts_with(&start), "{refused}");
         }
     }
 }

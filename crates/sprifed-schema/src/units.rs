@@ -126,12 +126,12 @@ impl Units {
         self.bounded(value).unit
     }
 
-    /// The value that `unit` stands for.
+    /// The value that `unit` represents.
     pub fn from_unit(&self, unit: f64) -> f64 {
         self.center + unit * self.scale
     }
 
-    /// The unit that stands in for a missing value: the middle of the bounds.
+    /// The unit that replaces a missing value: the middle of the bounds.
     pub fn midpoint(&self) -> f32 {
         self.to_unit(self.lower / 2.0 + self.upper / 2.0)
     }

@@ -1,4 +1,4 @@
-//! A client: a state machine that is told notices and asked for uploads.
+//! A client: a state machine that takes notices and makes uploads.
 //!
 //! ```text
 //! Joining ──Directory──▶ Agreeing ──Ciphertexts──▶ Sharing ──Bundles──▶ Ready
@@ -16,10 +16,10 @@
 //! | Ready | refused | refused | refused | confirms | reveals |
 //!
 //! A client answers each sum once. What it must remember over a restart comes out as
-//! [`Output::Persist`] before the message that depends on it: what it said in the exchange of keys
-//! (the secrets that it comes from are erased one by one), that it uploaded (a second upload under
-//! the same masks would show the difference of the two) and which survivor set it confirmed
-//! (another one would make it reveal the other kind of share).
+//! [`Output::Persist`] before the message that depends on it: its messages in the exchange of keys
+//! (the secrets behind them are erased one by one), that it uploaded (a second upload under the
+//! same masks would show the difference of the two) and which survivor set it confirmed (another
+//! one would make it reveal the other kind of share).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ pub use journal::JournalEntry;
 pub use ready::UploadRefused;
 pub use revealing::CheckedCertificate;
 
-/// What a client wants done, in order.
+/// An action that the shell must perform, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
     /// Store this before the outputs that follow are carried out.
@@ -113,7 +113,7 @@ impl Client {
     }
 
     /// Joins again after a restart, with everything that was persisted; `None` also if the journal
-    /// contradicts itself, or if keys were not published and secrets that they come from are gone.
+    /// contradicts itself, or if keys were not published and their secrets were erased.
     ///
     /// # Trust
     /// The journal is complete: nothing was lost, rewound or written by another running copy.
@@ -281,8 +281,9 @@ impl Client {
 
     /// Masks `noised` and sends it as this client's part of `sum` in `context`.
     ///
-    /// The context stands for what the sum is about. Masks of two contexts are independent, so that
-    /// a client that was put back and asked in another one hides its second vector under other masks.
+    /// The context identifies what the sum is about. Masks of two contexts are independent, so that
+    /// a client that was restored and asked in another context hides its second vector under other
+    /// masks.
     ///
     /// Only what carries noise can be masked:
     ///
@@ -326,7 +327,8 @@ impl Client {
     }
 
     /// Erases the secrets of the group of `sum`, one of whose sums is open: masks, own-mask seed and
-    /// the dealing of its sums are gone, and no sum of the group can be uploaded to any more.
+    /// the dealing of its sums are erased, and the client can no longer upload to a sum of the
+    /// group.
     ///
     /// What neighbours entrusted to this client stays as it came, encrypted: one share of each
     /// secret, which opens nothing.
@@ -342,7 +344,7 @@ impl Client {
         self.outputs.pop_front()
     }
 
-    /// Who this is.
+    /// The client's place in the roster.
     #[must_use]
     pub const fn id(&self) -> ClientId {
         self.own.me

@@ -5,17 +5,17 @@ use crate::identity::ClientId;
 /// Some of the clients of a roster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientSet {
-    members: Vec<u8>,
+    bits: Vec<u8>,
     n_clients: u32,
     len: u32,
 }
 
 impl ClientSet {
-    /// Nobody, of a roster of `n_clients`.
+    /// The empty set, for a roster of `n_clients`.
     #[must_use]
     pub fn empty(n_clients: u32) -> Self {
         Self {
-            members: vec![0; n_clients.div_ceil(8) as usize],
+            bits: vec![0; n_clients.div_ceil(8) as usize],
             n_clients,
             len: 0,
         }
@@ -24,9 +24,9 @@ impl ClientSet {
     /// Adds a client; false if it was there already or is not of the roster.
     pub fn insert(&mut self, client: ClientId) -> bool {
         let (byte, bit) = place(client);
-        match self.members.get_mut(byte) {
-            Some(members) if client.0 < self.n_clients && *members & bit == 0 => {
-                *members |= bit;
+        match self.bits.get_mut(byte) {
+            Some(bits) if client.0 < self.n_clients && *bits & bit == 0 => {
+                *bits |= bit;
                 self.len += 1;
                 true
             }
@@ -34,22 +34,20 @@ impl ClientSet {
         }
     }
 
-    /// Whether `client` is a member.
+    /// Whether the set has `client`.
     #[must_use]
     pub fn contains(&self, client: ClientId) -> bool {
         let (byte, bit) = place(client);
-        self.members
-            .get(byte)
-            .is_some_and(|members| members & bit != 0)
+        self.bits.get(byte).is_some_and(|bits| bits & bit != 0)
     }
 
-    /// How many members.
+    /// How many clients the set has.
     #[must_use]
     pub const fn len(&self) -> u32 {
         self.len
     }
 
-    /// Whether nobody is a member.
+    /// Whether the set is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
@@ -61,39 +59,39 @@ impl ClientSet {
         self.n_clients
     }
 
-    /// The members, in order.
+    /// The clients of the set, in order.
     pub fn iter(&self) -> impl Iterator<Item = ClientId> + '_ {
         (0..self.n_clients)
             .map(ClientId)
             .filter(|client| self.contains(*client))
     }
 
-    /// Whether every member is one of `other` too.
+    /// Whether every element is in `other` too.
     #[must_use]
     pub fn is_subset(&self, other: &Self) -> bool {
         self.n_clients == other.n_clients
             && self
-                .members
+                .bits
                 .iter()
-                .zip(&other.members)
+                .zip(&other.bits)
                 .all(|(mine, theirs)| mine & !theirs == 0)
     }
 
     pub(crate) fn as_bytes(&self) -> &[u8] {
-        &self.members
+        &self.bits
     }
 
     /// The set with these bytes, if they are its only encoding.
-    pub(crate) fn from_bytes(n_clients: u32, members: &[u8]) -> Option<Self> {
-        let fits = members.len() == n_clients.div_ceil(8) as usize;
+    pub(crate) fn from_bytes(n_clients: u32, bits: &[u8]) -> Option<Self> {
+        let fits = bits.len() == n_clients.div_ceil(8) as usize;
         let spare = (8 - n_clients % 8) % 8;
-        let last = members.last().copied().unwrap_or(0);
+        let last = bits.last().copied().unwrap_or(0);
         if !fits || last.leading_zeros() < spare {
             return None;
         }
-        let len = members.iter().map(|byte| byte.count_ones()).sum();
+        let len = bits.iter().map(|byte| byte.count_ones()).sum();
         Some(Self {
-            members: members.to_vec(),
+            bits: bits.to_vec(),
             n_clients,
             len,
         })

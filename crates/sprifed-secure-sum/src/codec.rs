@@ -17,7 +17,7 @@ pub enum DecodeError {
         found: usize,
     },
     /// The message is of another version.
-    #[error("the message is of version {found}, but version {required} is spoken")]
+    #[error("the message is of version {found}, but version {required} is required")]
     Version {
         /// The version of the message.
         found: u8,
@@ -61,7 +61,7 @@ impl<'m> Reader<'m> {
         Ok(u8::from_le_bytes(self.array()?))
     }
 
-    /// Reads the version, which must be the one that is spoken.
+    /// Reads the version, which must be the current one.
     pub(crate) fn version(&mut self) -> Result<(), DecodeError> {
         match self.byte()? {
             VERSION => Ok(()),
@@ -99,8 +99,8 @@ impl<'m> Reader<'m> {
 
     pub(crate) fn clients(&mut self) -> Result<ClientSet, DecodeError> {
         let n_clients = self.number()?;
-        let members = self.bytes(n_clients.div_ceil(8) as usize)?;
-        ClientSet::from_bytes(n_clients, members).ok_or(DecodeError::Unknown { what: "a set" })
+        let bits = self.bytes(n_clients.div_ceil(8) as usize)?;
+        ClientSet::from_bytes(n_clients, bits).ok_or(DecodeError::Unknown { what: "a set" })
     }
 
     pub(crate) const fn end(self) -> Result<(), DecodeError> {

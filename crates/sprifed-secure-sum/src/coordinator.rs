@@ -1,4 +1,5 @@
-//! The coordinator: a state machine that collects, tells and unmasks, and is trusted with nothing.
+//! The coordinator: a state machine that collects messages, sends notices and unmasks sums. It is
+//! not trusted.
 //!
 //! ```text
 //! Joining ─close─▶ Agreeing ─close─▶ Sharing ─close─▶ Idle
@@ -17,9 +18,9 @@
 //! | Confirming | refused | refused | refused | refused | kept | refused |
 //! | Unmasking | refused | refused | refused | refused | refused | kept |
 //!
-//! The caller owns the clock: a phase ends when it calls [`Coordinator::close_phase`], because
-//! everybody has answered ([`Coordinator::waits_for`] is empty) or because time is up. Whoever has
-//! not answered by then has dropped out, of this sum only.
+//! The caller owns the clock: a phase ends when it calls [`Coordinator::close_phase`], because all
+//! clients have answered ([`Coordinator::waits_for`] is empty) or because time is up. A client that
+//! has not answered by then has dropped out, of this sum only.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -44,7 +45,7 @@ use setup::{Agreeing, Joining, Setup, Sharing};
 use unmasking::Unmasking;
 use uploading::Uploading;
 
-/// What the coordinator wants done, in order.
+/// An action that the shell must perform, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
     /// Send this to a client.
@@ -55,7 +56,7 @@ pub enum Output {
     StudyAbandoned(Abandoned),
 }
 
-/// A sum that can not be opened.
+/// A sum that cannot be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SumRefused {
@@ -99,7 +100,7 @@ enum Stage {
     Ended,
 }
 
-/// Outputs that are written when they are asked for, so that they need not all exist at once.
+/// Outputs that are written on demand, so that they need not all exist at once.
 #[derive(Clone, Debug, PartialEq)]
 enum Pending {
     Directory(ClientId),
@@ -172,8 +173,8 @@ impl Coordinator {
 
     /// Opens a sum, for which uploads in `context` are awaited.
     ///
-    /// The context stands for what the sum is about, as far as that is not known when the study
-    /// begins. Clients that were told another one are not in the sum, and no client signs for two.
+    /// The context identifies what the sum is about, as far as that is not known when the study
+    /// begins. Clients that got another context are not in the sum, and no client signs for two.
     ///
     /// # Errors
     /// When there is no such sum, it was opened before, or this is not the time.
@@ -213,12 +214,12 @@ impl Coordinator {
         self
     }
 
-    /// Ends the phase with the messages that are there.
+    /// Ends the phase with the messages so far.
     pub fn close_phase(&mut self) {
         match core::mem::replace(&mut self.stage, Stage::Ended) {
             Stage::Joining(joining) => match joining.close(&self.study) {
                 Ok(agreeing) => {
-                    self.tell(agreeing.members(), Pending::Directory);
+                    self.tell(agreeing.clients(), Pending::Directory);
                     self.stage = Stage::Agreeing(agreeing);
                 }
                 Err(reason) => self.pending.push_back(Pending::StudyAbandoned(reason)),
@@ -268,7 +269,7 @@ impl Coordinator {
         self.pending.push_back(Pending::SumEnded(outcome));
     }
 
-    /// A client came back after a restart: it is told again what it must know.
+    /// Handles a client that returned after a restart: sends again what the client needs.
     pub fn handle_return(&mut self, client: ClientId) {
         if self
             .setup()
@@ -279,10 +280,10 @@ impl Coordinator {
             self.pending.push_back(Pending::Bundles(client));
         }
         match &self.stage {
-            Stage::Agreeing(agreeing) if agreeing.members().any(|member| member == client) => {
+            Stage::Agreeing(agreeing) if agreeing.clients().any(|id| id == client) => {
                 self.pending.push_back(Pending::Directory(client));
             }
-            Stage::Sharing(sharing) if sharing.agreed().any(|member| member == client) => {
+            Stage::Sharing(sharing) if sharing.agreed().any(|id| id == client) => {
                 self.pending.push_back(Pending::Directory(client));
                 self.pending.push_back(Pending::Ciphertexts(client));
             }
@@ -368,15 +369,15 @@ impl Coordinator {
         }
     }
 
-    /// Who has not answered in this phase.
+    /// The clients that have not answered in this phase.
     #[must_use]
     pub fn waits_for(&self) -> ClientSet {
-        let everybody = self.study.roster().clients();
+        let all = self.study.roster().clients();
         let mut missing = ClientSet::empty(self.study.roster().n_clients());
         match &self.stage {
-            Stage::Joining(joining) => missing.extend(everybody.filter(|id| !joining.has(*id))),
+            Stage::Joining(joining) => missing.extend(all.filter(|id| !joining.has(*id))),
             Stage::Agreeing(agreeing) => {
-                missing.extend(agreeing.members().filter(|id| !agreeing.has(*id)));
+                missing.extend(agreeing.clients().filter(|id| !agreeing.has(*id)));
             }
             Stage::Sharing(sharing) => {
                 missing.extend(sharing.agreed().filter(|id| !sharing.has(*id)));

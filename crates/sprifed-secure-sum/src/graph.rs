@@ -1,6 +1,6 @@
-//! Who masks with whom: everybody with everybody, or a ring in a random order.
+//! Which clients share masks: all pairs, or neighbours in a ring of random order.
 //!
-//! In the sparse graph clients stand in a circle in an order drawn from a public seed, and each is
+//! In the sparse graph clients form a circle in an order drawn from a public seed, and each is
 //! a neighbour of the `half` next ones on either side: a Harary graph on a random permutation
 //! [BBGLR20, Sec. 3]. Its honest survivors are connected as soon as every run of `half`
 //! consecutive places holds one of them, which [`Graph::holds_together`] checks from public data.
@@ -31,8 +31,8 @@ impl Graph {
     /// The graph of `n_clients` for `seed`.
     ///
     /// # Trust
-    /// The seed was drawn after the roster was fixed, by nobody who colludes: whoever chooses the
-    /// seed chooses everybody's neighbours.
+    /// The seed was drawn after the roster was fixed, and not by a colluder: the seed decides the
+    /// neighbours of all clients.
     #[must_use]
     pub fn new(n_clients: u32, parameters: Parameters, seed: &[u8; 32]) -> Self {
         if parameters.is_complete(n_clients) {
@@ -86,7 +86,7 @@ impl Graph {
             .copied()
     }
 
-    /// The slot in which `neighbour` stands among the neighbours of `client`.
+    /// The slot of `neighbour` among the neighbours of `client`.
     #[must_use]
     pub fn slot(&self, client: ClientId, neighbour: ClientId) -> Option<u8> {
         if client == neighbour || client.0.max(neighbour.0) >= self.n_clients {

@@ -1,4 +1,4 @@
-//! Who takes part: a roster of identity keys that everybody knows before the study.
+//! The invited clients: a roster of identity keys that all clients know before the study.
 
 use ed25519_dalek::VerifyingKey;
 
@@ -12,7 +12,7 @@ impl core::fmt::Display for ClientId {
     }
 }
 
-/// A roster that can not be used.
+/// A roster that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RosterError {
@@ -41,7 +41,7 @@ pub enum RosterError {
 /// The identity keys of all invited clients, in order.
 ///
 /// # Trust
-/// Everybody got the same roster by a way that the coordinator does not control.
+/// All clients got the same roster over a channel that the coordinator does not control.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Roster {
     keys: Vec<VerifyingKey>,
@@ -82,7 +82,7 @@ impl Roster {
         u32::try_from(self.keys.len()).unwrap_or(u32::MAX)
     }
 
-    /// Everybody, in order.
+    /// All clients, in order.
     pub fn clients(&self) -> impl Iterator<Item = ClientId> + use<> {
         (0..self.n_clients()).map(ClientId)
     }

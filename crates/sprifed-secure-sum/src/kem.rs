@@ -1,7 +1,7 @@
 //! ML-KEM-768: the half of every agreement of two clients that a quantum computer does not open.
 //!
-//! Keys and ciphertexts are functions of a client's seed, so that a restarted client says what it
-//! said before. What is encapsulated is as unpredictable as the seed.
+//! Keys and ciphertexts are functions of a client's seed, so that a restarted client repeats its
+//! messages. The encapsulated secret is as unpredictable as the seed.
 
 use ml_kem::array::Array;
 use ml_kem::{Ciphertext, Decapsulate, DecapsulationKey, EncapsulationKey, KeyExport, MlKem768};

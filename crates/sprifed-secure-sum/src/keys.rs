@@ -3,7 +3,7 @@
 //! Everything that a client keeps secret is derived with HKDF-SHA-256 from seeds of 256 bits, under
 //! a label that names the study, the purpose and the sum; outputs under different labels are
 //! independent as long as HKDF is a pseudorandom function. So a restarted client has the keys it
-//! had, and what is revealed of one sum says nothing of another.
+//! had, and what is revealed of one sum says nothing about another.
 //!
 //! | seed | gives | needed until |
 //! |---|---|---|
@@ -11,7 +11,7 @@
 //! | set-up | the key with which bundles are sealed | the shares are published |
 //! | of a group of sums | mask secret, own-mask seed and dealing of its sums | a sum of the group is open |
 //!
-//! What is not needed any more can be erased. The root does not open the bundles that its owner
+//! What is no longer needed can be erased. The root does not open the bundles that its owner
 //! sealed: a thief of root and messages has one share of each neighbour's secrets, and none of the
 //! owner's.
 
@@ -34,7 +34,8 @@ secret! {
 }
 
 secret! {
-    /// What a client deals of its pairwise masks in one sum: who knows it knows them.
+    /// The secret of a client's pairwise masks in one sum, which it deals in shares: it determines
+    /// the masks.
     pub(crate) struct MaskSecret([u8; 32])
 }
 
@@ -84,7 +85,7 @@ impl From<ClientSeed> for ClientSecrets {
 }
 
 impl core::fmt::Debug for ClientSecrets {
-    /// How much is left, not what.
+    /// Shows how much is left, not the secrets.
     fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let left = self.groups.iter().flatten().count();
         write!(formatter, "ClientSecrets({left} of {})", self.groups.len())
@@ -92,7 +93,7 @@ impl core::fmt::Debug for ClientSecrets {
 }
 
 impl ClientSecrets {
-    /// Secrets of which some may have been erased.
+    /// Secrets, some of which may have been erased.
     ///
     /// The sums of the study belong to the groups in turn: with g groups, sum k to group k mod g.
     #[must_use]
@@ -126,21 +127,21 @@ impl ClientSecrets {
         self.groups.get(place)?.as_ref()
     }
 
-    /// What is dealt of the pairwise masks of `sum`; `None` if it was erased.
+    /// The secret of the pairwise masks of `sum`; `None` if it was erased.
     pub(crate) fn mask_secret(&self, study: &StudyId, sum: u32) -> Option<MaskSecret> {
         let (seed, info): (_, [&[u8]; 2]) = (self.group(sum)?, [b"mask", &sum.to_le_bytes()]);
         let secret = |output: &mut [u8; 32]| derive(seed.expose(), study, &info, output);
         Some(MaskSecret::filled(secret))
     }
 
-    /// What the own mask of `sum` is expanded from; `None` if it was erased.
+    /// The seed of the own mask of `sum`; `None` if it was erased.
     pub(crate) fn self_seed(&self, study: &StudyId, sum: u32) -> Option<SelfSeed> {
         let (seed, info): (_, [&[u8]; 2]) = (self.group(sum)?, [b"self mask", &sum.to_le_bytes()]);
         let secret = |output: &mut [u8; 32]| derive(seed.expose(), study, &info, output);
         Some(SelfSeed::filled(secret))
     }
 
-    /// By which the two are dealt; `None` if it was erased.
+    /// The seed by which the two are dealt; `None` if it was erased.
     ///
     /// With it and one share of a secret the secret is known, so it belongs to the sum.
     pub(crate) fn dealing_seed(&self, study: &StudyId, sum: u32) -> Option<DealingSeed> {
@@ -160,14 +161,14 @@ impl ClientSecrets {
         KemKey::new(&KemSeed::filled(seed))
     }
 
-    /// What is encapsulated to the holder of `public`, who says that it is `to`.
+    /// The secret that is encapsulated to the holder of `public`, which claims to be `to`.
     pub(crate) fn coins(&self, study: &StudyId, to: ClientId, public: &[u8; KEY_BYTES]) -> Coins {
         let key: [u8; 32] = Sha256::digest(public).into();
         let info: [&[u8]; 3] = [b"kem coins", &to.0.to_le_bytes(), &key];
         Coins::filled(|output| derive(self.root.expose(), study, &info, output))
     }
 
-    /// With which bundles are sealed; `None` if it was erased.
+    /// The key with which bundles are sealed; `None` if it was erased.
     pub(crate) fn sealing_key(&self, study: &StudyId) -> Option<StaticSecret> {
         let seed = self.setup.as_ref()?;
         Some(static_secret(seed.expose(), study, &[b"sealing key"]))
@@ -175,7 +176,7 @@ impl ClientSecrets {
 }
 
 impl MaskSecret {
-    /// The half of X25519 that pairwise masks are agreed on with.
+    /// The X25519 key with which pairwise masks are agreed on.
     ///
     /// A quantum computer finds it from the public half, but not the secret it comes from.
     pub(crate) fn key(&self, study: &StudyId) -> StaticSecret {
@@ -207,7 +208,7 @@ impl IdentityKey {
         Self(SigningKey::from_bytes(bytes))
     }
 
-    /// What goes into the roster.
+    /// The public key for the roster.
     #[must_use]
     pub fn public(&self) -> [u8; 32] {
         self.0.verifying_key().to_bytes()
@@ -235,7 +236,8 @@ pub(crate) fn self_mask_seed(
     MaskSeed::filled(|output| derive(seed.expose(), study, &info, output))
 }
 
-/// What lets everybody check a self-mask seed once it is known, and tells nothing before.
+/// A commitment to a self-mask seed: any client can check the seed once it is known, and learns
+/// nothing before.
 pub(crate) fn commitment(seed: &SelfSeed, study: &StudyId, sum: u32, owner: ClientId) -> [u8; 32] {
     let info: [&[u8]; 3] = [b"commitment", &sum.to_le_bytes(), &owner.0.to_le_bytes()];
     let mut commitment = [0; 32];

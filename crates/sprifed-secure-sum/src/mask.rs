@@ -39,12 +39,12 @@ impl MaskSeed {
     }
 }
 
-/// Whether a mask is put on or taken off.
+/// Whether a mask is added or removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
-    /// Put on.
+    /// Added.
     Plus,
-    /// Taken off.
+    /// Removed.
     Minus,
 }
 
@@ -91,7 +91,7 @@ impl Residues {
         }
     }
 
-    /// The residues of `values`, of which there are as many as coordinates.
+    /// The residues of `values`, one for each coordinate.
     pub fn add_values(&mut self, values: &[i64]) {
         each_width!(&mut self.words, words => {
             for (word, value) in words.iter_mut().zip(values) {
@@ -111,7 +111,7 @@ impl Residues {
         true
     }
 
-    /// Puts the mask of `seed` on every coordinate, or takes it off.
+    /// Adds the mask of `seed` to every coordinate, or removes it.
     pub fn add_mask(&mut self, seed: &MaskSeed, sign: Sign) {
         let Scratch(buffer) = &mut self.scratch;
         each_width!(&mut self.words, words => add_stream(words, seed, sign, buffer));
@@ -123,7 +123,7 @@ impl Residues {
         each_width!(&self.words, words => packing::pack(words, self.shape))
     }
 
-    /// The integers nearest to zero that the residues stand for.
+    /// The integers nearest to zero that the residues represent.
     #[must_use]
     pub fn to_centred(&self) -> Vec<i64> {
         let spare = u64::BITS - self.shape.bits();

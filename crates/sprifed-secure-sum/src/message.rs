@@ -1,4 +1,4 @@
-//! What clients say: the bodies of their signed messages.
+//! The messages of clients: the bodies of their signed messages.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub struct Keys {
 pub struct SumKeys {
     /// The key by which pairwise masks are agreed on.
     pub mask: [u8; 32],
-    /// By this the seed of its own mask is recognised.
+    /// The commitment to the seed of its own mask.
     pub commitment: [u8; 32],
 }
 
@@ -65,14 +65,14 @@ pub struct Ciphertext {
     pub signature: [u8; 64],
 }
 
-/// What a client entrusts to its neighbours, and what it publishes about each of them.
+/// What a client sends to its neighbours in confidence, and what it publishes about each of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shares {
     /// By slot of the neighbour, ascending.
     pub bundles: Vec<Bundle>,
 }
 
-/// What a client entrusts to one neighbour.
+/// What a client sends to one neighbour in confidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bundle {
     /// The neighbour's slot.
@@ -91,7 +91,7 @@ pub struct Bundle {
 pub struct Wrap {
     /// The secret under a pad that the owner's mask secret gives.
     pub hidden: [u8; 32],
-    /// By this the secret is recognised.
+    /// The commitment to the secret.
     pub commitment: [u8; 8],
 }
 
@@ -105,14 +105,14 @@ impl Wrap {
 pub struct Upload {
     /// What it was masked for, besides the sum.
     pub context: [u8; 32],
-    /// For each neighbour with which it is masked, by slot: that it was masked in this directory
-    /// and context.
+    /// For each neighbour with which it is masked, by slot: a tag for the directory and context of
+    /// the mask.
     pub tags: Vec<(u8, [u8; 16])>,
     /// The entries, b bits each.
     pub packed: Vec<u8>,
 }
 
-/// That a client was told this survivor set, and will be told no other.
+/// Confirms that a client got this survivor set, and will accept no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Confirmation {
     /// The digest of sum, context, directory and survivors.
@@ -156,7 +156,7 @@ impl PartialEq for RevealedShare {
 impl Eq for RevealedShare {}
 
 impl core::fmt::Debug for RevealedShare {
-    /// Whose share of what, not the share.
+    /// Shows the owner and kind, not the share.
     fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(
             formatter,
@@ -167,7 +167,7 @@ impl core::fmt::Debug for RevealedShare {
 }
 
 impl Keys {
-    /// What is wrong with one of the keys: it agrees on nothing with anybody, or is none.
+    /// What is wrong with one of the keys: it has small order, or is not a key.
     pub(crate) fn flaw(&self) -> Option<Reason> {
         let masks = self.sums.iter().map(|sum| &sum.mask);
         let mut keys = masks.chain([&self.channel, &self.sealing]);
@@ -195,7 +195,7 @@ impl Keys {
 }
 
 impl Body {
-    /// The phase in which this is said.
+    /// The phase of this message.
     #[must_use]
     pub const fn phase(&self) -> Phase {
         match self {

@@ -1,4 +1,4 @@
-//! What the coordinator says. Nothing of it is believed without a check.
+//! The messages of the coordinator. A client checks all of them.
 
 use std::sync::Arc;
 
@@ -24,9 +24,9 @@ pub enum Notice {
         /// In the order of the neighbours' slots; nothing from those that are larger.
         neighbours: Vec<(ClientId, Option<Arc<Ciphertext>>)>,
     },
-    /// Who takes part from now on, and the bundles that neighbours sent.
+    /// The clients that take part from now on, and the bundles that neighbours sent.
     Bundles {
-        /// Everybody whose shares arrived.
+        /// All clients whose shares arrived.
         sharers: ClientSet,
         /// By neighbour, in the order of slots.
         bundles: Vec<(ClientId, Arc<Vec<u8>>)>,
@@ -35,10 +35,10 @@ pub enum Notice {
     Survivors {
         /// Which sum.
         sum: u32,
-        /// Everybody whose upload arrived in time.
+        /// All clients whose uploads arrived in time.
         survivors: Arc<ClientSet>,
     },
-    /// That enough clients were told the same.
+    /// Enough clients confirmed the same set.
     Certificate {
         /// Which sum.
         sum: u32,
@@ -109,7 +109,7 @@ impl Notice {
         writer.finish()
     }
 
-    /// What stands for a notice of the exchange of keys: the signed words that it passes on.
+    /// The digest of a notice of the exchange of keys: of the signed messages that it passes on.
     pub(crate) fn digest(&self) -> [u8; 32] {
         let mut hash = Sha256::new_with_prefix(b"sprifed secure sum: notice");
         hash.update([VERSION]);

@@ -54,9 +54,9 @@ pub enum Abandoned {
     /// neighbour published: one of the two lied, and the mask stays on.
     #[error("{owner} dropped out, and what it published for its mask with {neighbour} is wrong")]
     WrongWrap {
-        /// Who dropped out.
+        /// The client that dropped out.
         owner: ClientId,
-        /// With whom it masked.
+        /// The neighbour that shares its mask.
         neighbour: ClientId,
     },
     /// Too few good shares of one client's secret came back.
@@ -73,17 +73,17 @@ pub enum Abandoned {
 
 /// A share that was not a share of its owner's secret.
 ///
-/// Either of the two lied: the sender may have altered it, or the owner may have dealt it so. The
-/// coordinator can not tell which, as it was encrypted to the sender.
+/// Either of the two lied: the sender may have altered it, or the owner may have dealt a wrong
+/// share. The coordinator cannot know which, as it was encrypted to the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrongShare {
-    /// Who revealed it.
+    /// The client that revealed it.
     pub sender: ClientId,
     /// Whose secret it was dealt for.
     pub owner: ClientId,
 }
 
-/// Who must have lied, whoever the others are.
+/// The clients that must have lied, whichever of the others did.
 pub(crate) fn culprits(wrong: &[WrongShare], participation: Participation) -> Vec<ClientId> {
     let mut counts = BTreeMap::<ClientId, u32>::new();
     for end in wrong.iter().flat_map(|share| [share.sender, share.owner]) {

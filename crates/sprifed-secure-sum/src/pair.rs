@@ -1,5 +1,5 @@
 //! What two clients agree on: a channel by X25519 and ML-KEM-768 together, and from it everything
-//! that belongs to the pair. Both must be broken before anything of it is known.
+//! that belongs to the pair. An attacker must break both to learn any of it.
 //!
 //! The seed of a pair's mask in a sum comes from X25519 of the two mask keys of the sum and from
 //! the *pair secret* of the sum, which comes from the channel. A client that drops out must have its
@@ -47,9 +47,9 @@ pub(crate) fn agree(secret: &StaticSecret, public: &[u8; 32]) -> Option<Agreed> 
 
 /// The public half of an agreement, by the client with the smaller number: everything is bound.
 pub(crate) struct Transcript<'a> {
-    /// Who encapsulated, and its channel key.
+    /// The client that encapsulated, and its channel key.
     pub(crate) smaller: (ClientId, &'a [u8; 32]),
-    /// To whom, and its channel key.
+    /// The client that it encapsulated to, and its channel key.
     pub(crate) larger: (ClientId, &'a [u8; 32]),
     /// The ML-KEM key of the larger one.
     pub(crate) kem: &'a [u8; KEY_BYTES],
@@ -58,7 +58,7 @@ pub(crate) struct Transcript<'a> {
 }
 
 impl ChannelSecret {
-    /// Of what was agreed on and what was encapsulated; either alone gives nothing.
+    /// Derived from what was agreed on and what was encapsulated; either alone gives nothing.
     pub(crate) fn new(
         agreed: &Agreed,
         encapsulated: &Encapsulated,
@@ -83,7 +83,7 @@ impl ChannelSecret {
     }
 
     /// The key of the one bundle that `from` sends to `to`: with what the sealing key of `from` and
-    /// the channel key of `to` agree on, so that `from` can not open it later.
+    /// the channel key of `to` agree on, so that `from` cannot open it later.
     pub(crate) fn bundle_key(
         &self,
         sealed_by: &Agreed,
@@ -101,8 +101,7 @@ impl ChannelSecret {
         PairSecret::filled(|output| derive(self.expose(), study, &info, output))
     }
 
-    /// What `from` tells `to` so that it believes in which directory and context an upload was
-    /// masked.
+    /// The tag by which `from` proves to `to` in which directory and context an upload was masked.
     pub(crate) fn tag(
         &self,
         study: &StudyId,
@@ -148,7 +147,7 @@ impl PairSecret {
         })
     }
 
-    /// By this the secret is recognised once it is known; it tells nothing before.
+    /// The commitment to the secret; it reveals nothing before the secret is known.
     pub(crate) fn commitment(&self, study: &StudyId, sum: u32) -> [u8; 8] {
         let info: [&[u8]; 2] = [b"pair commitment", &sum.to_le_bytes()];
         let (mut whole, mut commitment) = (Zeroizing::new([0; 32]), [0; 8]);

@@ -1,19 +1,19 @@
-//! How many neighbours, how many shares: chosen, not asked for.
+//! Chooses the number of neighbours and of shares from the participation.
 //!
 //! Three things must not happen, the first two each with a probability of at most 2⁻⁴² over the random order of
 //! the ring (for colluders and dropouts that are fixed without knowledge of it), by a union bound
 //! over all clients of exact hypergeometric tails, the third with at most twice that:
 //!
-//! - *some client has `threshold` colluders among its neighbours*, who could open its secrets;
+//! - *some client has `threshold` colluders among its neighbours*, which could open its secrets;
 //! - *some run of k/2 places holds `least_in_window` colluders*. Every client checks that every
 //!   such run holds at least that many survivors, so one of them is honest and the honest survivors
-//!   are connected, **whoever the coordinator says has dropped out**;
+//!   are connected, **whichever clients the coordinator reports as dropped out**;
 //! - *as many dropouts as are tolerated make a sum fail*: a neighbourhood keeps fewer than
 //!   `threshold` survivors or a run fewer than `least_in_window`. This one is per sum, and costs the
 //!   sum only.
 //!
 //! The first two are about the graph, which is drawn once, and they are part of the study's δ
-//! (docs/proofs/protocol_failure.md). Where each client is a neighbour of all others they can not happen.
+//! (docs/proofs/protocol_failure.md). Where each client is a neighbour of all others they cannot happen.
 
 use sprifed_privacy::{COMPLETE_GRAPH_UP_TO, GRAPH_FAILURE, LOG_GRAPH_FAILURE, Participation};
 
@@ -153,13 +153,13 @@ impl Parameters {
         self.least_in_window
     }
 
-    /// How many signatures a survivor set needs before anybody reveals a share.
+    /// How many signatures a survivor set needs before a client reveals a share.
     #[must_use]
     pub const fn confirmations(self) -> u32 {
         self.confirmations
     }
 
-    /// The probability that a sum can not be opened although no more clients are missing than are tolerated. The sum
+    /// The probability that a sum cannot be opened although no more clients are missing than are tolerated. The sum
     /// has to be repeated; nothing is revealed, so this is not a part of δ.
     ///
     /// # Why
@@ -174,14 +174,14 @@ impl Parameters {
         }
     }
 
-    /// Whether everybody is everybody's neighbour.
+    /// Whether every client is a neighbour of all others.
     #[must_use]
     pub const fn is_complete(self, n_clients: u32) -> bool {
         self.neighbours + 1 >= n_clients
     }
 }
 
-/// More than half of the honest clients and all colluders: two sets can not both have so many, as
+/// More than half of the honest clients and all colluders: two sets cannot both have so many, as
 /// an honest client signs one set for each sum.
 fn confirmations(participation: Participation) -> Result<u32, NoParameters> {
     let (clients, colluders) = (participation.clients(), participation.colluders());
@@ -204,9 +204,9 @@ fn complete(participation: Participation, confirmations: u32) -> Parameters {
     // Even without the cross-check of survivor sets, both kinds of share of one client would then
     // need more shares than its neighbours can give.
     let majority = (neighbours + colluders) / 2 + 1;
-    // With one honest client (h = 1, all others collude) no threshold keeps its upload from them, nor
-    // need it: a sum without their own parts is that upload, and it carries the noise that is charged
-    // (docs/proofs/two_parties.md). All others together open it, and fewer can not.
+    // With one honest client (h = 1, all others collude) no threshold keeps its upload from them,
+    // and none has to: a sum without their own parts is that upload, and it carries the noise that
+    // is charged (docs/proofs/two_parties.md). All others together open it, and fewer cannot.
     Parameters {
         neighbours,
         threshold: majority.min(quorum - 1).max(colluders + 1).min(neighbours),

@@ -1,10 +1,10 @@
-//! A refused message: who sent it, why it was refused. Nothing has changed.
+//! A refused message: its sender and the reason. Nothing has changed.
 
 use crate::codec::DecodeError;
 use crate::identity::ClientId;
 use crate::signed::Phase;
 
-/// Who sent a message.
+/// The sender of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sender {
     /// A client.
@@ -26,7 +26,7 @@ impl core::fmt::Display for Sender {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a message of {sender} is refused: {reason}")]
 pub struct Rejected {
-    /// Who sent it.
+    /// The sender.
     pub sender: Sender,
     /// Why it was refused.
     pub reason: Reason,
@@ -42,10 +42,10 @@ pub enum Reason {
     /// The sender is not of the roster.
     #[error("it is not on the roster")]
     Stranger,
-    /// The message says it is from somebody else.
+    /// The message claims another sender.
     #[error("it claims to be from {claimed}")]
     ForgedSender {
-        /// Whom it names.
+        /// The claimed sender.
         claimed: ClientId,
     },
     /// The signature is not of the sender, the study, the phase and the sum.
@@ -80,7 +80,7 @@ pub enum Reason {
         required: usize,
     },
     /// A slot or client that is not a neighbour, or is named out of order.
-    #[error("it names somebody who is not expected there")]
+    #[error("it names a client that is not expected there")]
     NotANeighbour,
     /// A public key of small order.
     #[error("it contains a public key of small order")]
@@ -97,15 +97,17 @@ pub enum Reason {
     /// A ciphertext that the sender did not make for this neighbour.
     #[error("a ciphertext for {to} does not have the signature of {from}")]
     UnsignedCiphertext {
-        /// Who should have made it.
+        /// The client that should have made it.
         from: ClientId,
-        /// For whom.
+        /// Its recipient.
         to: ClientId,
     },
-    /// Too few clients, or too unevenly spread, to hide anybody.
-    #[error("{found} clients are said to be present, which hides nobody; the quorum is {quorum}")]
+    /// Too few clients, or too unevenly spread, to hide each of them.
+    #[error(
+        "{found} clients are reported as present, too few to hide each of them; the quorum is {quorum}"
+    )]
     TooFewPresent {
-        /// Clients said to be present.
+        /// Clients reported as present.
         found: u32,
         /// Clients that must stay.
         quorum: u32,

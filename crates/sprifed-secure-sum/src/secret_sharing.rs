@@ -20,7 +20,7 @@ secret! {
 pub(crate) const MOST_SHARES: u32 = 255;
 
 /// One share for each of the points 1 to `n_shares`; any `threshold` of them give `secret`, fewer
-/// say nothing.
+/// reveal nothing.
 pub(crate) fn deal(
     secret: &[u8],
     threshold: u32,

@@ -57,7 +57,7 @@ pub struct SignedMessage {
     pub phase: Phase,
     /// Which sum it belongs to; zero for the exchange of keys.
     pub sum: u32,
-    /// Who says it sent it.
+    /// The claimed sender.
     pub sender: ClientId,
     /// The encoded body.
     pub body: Vec<u8>,
@@ -164,8 +164,8 @@ impl core::fmt::Debug for SignedMessage {
 
 /// Signs a ciphertext of `from` for `to`, which is passed on without the message that it came in.
 ///
-/// Without this, a coordinator could agree on ML-KEM secrets with both ends of a pair, and open by
-/// a quantum computer of later days what is masked today.
+/// Without this, a coordinator could agree on ML-KEM secrets with both ends of a pair, and later
+/// open with a quantum computer what is masked today.
 pub(crate) fn sign_ciphertext(
     identity: &IdentityKey,
     study: &StudyId,

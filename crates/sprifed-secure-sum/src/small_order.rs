@@ -1,4 +1,4 @@
-//! Public keys with which anybody agrees on the same, known secret.
+//! Public keys of small order: every agreement with them gives the same, known secret.
 //!
 //! X25519 multiplies by a multiple of eight, so a point whose order divides eight (or, on the
 //! twist, four) becomes zero whatever the secret is. There are five such coordinates below the
@@ -33,7 +33,7 @@ const SMALL_ORDER: [[u8; 32]; 7] = {
     ]
 };
 
-/// Whether `key` agrees on nothing with anybody.
+/// Whether every agreement with `key` gives the same, known secret.
 pub(crate) fn has_small_order(key: &[u8; 32]) -> bool {
     let mut coordinate = *key;
     if let Some(top) = coordinate.last_mut() {

@@ -1,4 +1,4 @@
-//! What everybody agrees on before the first message: roster, participation, graph and sums.
+//! What all clients agree on before the first message: roster, participation, graph and sums.
 
 use sha2::{Digest, Sha256};
 use sprifed_privacy::{IllegalModulus, NoiseOrigin, Participation, SumPlan, SumSize};
@@ -11,7 +11,7 @@ use crate::parameters::{NoParameters, Parameters};
 /// The version of every message and of the key derivation.
 pub(crate) const VERSION: u8 = 2;
 
-/// A study that can not be set up.
+/// A study that cannot be set up.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IllegalStudy {
@@ -50,7 +50,7 @@ pub enum IllegalStudy {
 /// The most sums a study can have.
 const MOST_SUMS: usize = 4096;
 
-/// A digest of everything that a study agreed on; it goes into every signature and every key.
+/// A digest of everything that a study agreed on; it is part of every signature and every key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StudyId([u8; 32]);
 
@@ -150,11 +150,11 @@ pub struct Study {
 impl Study {
     /// A study with parameters chosen from its participation.
     ///
-    /// `nonce` makes the study unlike any other with the same roster; `graph_seed` decides who
-    /// masks with whom.
+    /// `nonce` makes the study unlike any other with the same roster; `graph_seed` decides which
+    /// clients share masks.
     ///
     /// # Trust
-    /// `graph_seed` was drawn after the roster was fixed, by nobody who colludes; see [`Graph`].
+    /// `graph_seed` was drawn after the roster was fixed, and not by a colluder; see [`Graph`].
     ///
     /// # Errors
     /// When numbers contradict each other or no parameters exist.
@@ -229,7 +229,7 @@ impl Study {
         &self.id
     }
 
-    /// Who is invited.
+    /// The invited clients.
     #[must_use]
     pub const fn roster(&self) -> &Roster {
         &self.roster
@@ -247,7 +247,7 @@ impl Study {
         self.parameters
     }
 
-    /// Who masks with whom.
+    /// Which clients share masks.
     #[must_use]
     pub const fn graph(&self) -> &Graph {
         &self.graph
@@ -273,7 +273,7 @@ impl Study {
                 .holds_together(present, self.parameters.least_in_window())
     }
 
-    /// What stands for the set of clients that took part in the exchange of keys.
+    /// The digest of the set of clients that took part in the exchange of keys.
     pub(crate) fn directory_digest(&self, sharers: &ClientSet) -> [u8; 32] {
         let mut hash = Sha256::new_with_prefix(b"sprifed secure sum: directory");
         hash.update(self.id.0);
@@ -281,7 +281,7 @@ impl Study {
         hash.finalize().into()
     }
 
-    /// What a client signs when it is told who survived `sum`, which it masked in `context`.
+    /// What a client signs when it gets the survivors of `sum`, which it masked in `context`.
     pub(crate) fn survivors_digest(
         &self,
         sum: u32,

@@ -1,4 +1,4 @@
-//! Who misses a sum: drawn for each sum and party, from the seed of the trial.
+//! Which parties miss a sum: drawn for each sum and party, from the seed of the trial.
 
 use sprifed_secure_sum::{ClientId, Phase};
 use sprifed_study::Attendance;
@@ -16,10 +16,10 @@ pub struct IllegalShare {
 }
 
 impl Absence {
-    /// Nobody misses anything.
+    /// No party misses a sum.
     pub const NONE: Self = Self(0.0);
 
-    /// Each party leaves each sum with this probability: half of those who leave do so before they
+    /// Each party leaves each sum with this probability: half of those that leave do so before they
     /// upload, the others before the sum is unmasked.
     ///
     /// # Errors

@@ -1,14 +1,15 @@
-//! An empirical audit: fits of two neighbouring tables, many times, and what can be told apart.
+//! An empirical audit: fits two neighbouring tables many times and tests whether they can be
+//! distinguished.
 //!
 //! The claim of a fit comes from its ledger. The audit runs the whole fit on two tables that differ
 //! in one privacy unit, takes the released sums as an attacker would, and asks how well the two
-//! tables can be told apart. A lower bound above the claim shows a bug; a lower bound below it
+//! tables can be distinguished. A lower bound above the claim shows a bug; a lower bound below it
 //! shows nothing but that this attack did not succeed.
 //!
 //! # Why
 //! The statistic is the logarithm of the likelihood ratio of everything released, under the noise
-//! that the plan states. No test tells the tables apart better, if the system is as it claims. The
-//! claim is a curve: an ε for each δ. Trials are split in halves. The first half chooses a
+//! that the plan states. No test distinguishes the tables better, if the system is as it claims.
+//! The claim is a curve: an ε for each δ. Trials are split in halves. The first half chooses a
 //! threshold and a point of the curve, the second gives the bound there, by the intervals of
 //! Clopper and Pearson. So the choice does not bias the bound.
 
@@ -21,7 +22,7 @@ use sprifed_privacy::{
 };
 use sprifed_query::{Answer, Curator, Plan, PlanError};
 use sprifed_recovery::{CertifiedProcedure, Intercept, Setting};
-use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, everybody, split_evenly};
+use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, all_present, split_evenly};
 
 use crate::audit::bound::{Attack, Trials};
 use crate::audit::observer::Observer;
@@ -43,7 +44,7 @@ pub struct AuditRequest {
     pub unit: PrivacyUnit,
     /// Which tables are neighbours.
     pub relation: Relation,
-    /// Who adds the noise: a curator, or parties of an embedded study.
+    /// The source of the noise: a curator, or the parties of an embedded study.
     pub origin: NoiseOrigin,
     /// The budget of a fit.
     pub budget: ApproxDp,
@@ -59,7 +60,8 @@ pub struct AuditRequest {
     pub false_alarm: f64,
     /// The seed of all trials.
     pub seed: u64,
-    /// Whether an intercept is asked for. Ask for all that the procedure can do, so that all of it is audited.
+    /// Whether an intercept is estimated. Use all that the procedure can do, so that all of it is
+    /// audited.
     pub intercept: Intercept,
 }
 
@@ -87,7 +89,7 @@ impl AuditPoint {
 pub struct AuditOutcome {
     /// At the δ of the budget.
     pub at_budget: AuditPoint,
-    /// At the δ where the first half of the trials told the tables apart best.
+    /// At the δ where the first half of the trials distinguished the tables best.
     pub at_best: AuditPoint,
 }
 
@@ -119,7 +121,7 @@ struct Honest;
 impl Seam for Honest {}
 
 impl AuditRequest {
-    /// Fits both tables as often as asked; `advanced` hears of every fit.
+    /// Fits both tables as often as requested; calls `advanced` after every fit.
     ///
     /// # Errors
     /// When no plan exists for the request, or a fit does not end.
@@ -183,10 +185,10 @@ impl AuditRequest {
         let key = PartyKey::simulated(seed, 0);
         let units = split_evenly(self.units, participation.clients());
         let agreement =
-            Agreement::among_members(&key, self.procedure, *setting, plan.clone(), units);
+            Agreement::among_parties(&key, self.procedure, *setting, plan.clone(), units);
         let agreed = Arc::new(Agreed::new(agreement)?);
         let rounding = Arc::clone(&agreed);
-        let study = Embedded::over(source, agreed, &key, Box::new(everybody))?;
+        let study = Embedded::over(source, agreed, &key, Box::new(all_present))?;
         let mut observer = Observer::new(study, plan, sources, which, seam, move |step| {
             let sum = rounding.sum_number(step, 0).unwrap_or(0);
             rounding.dither_seed(sum)

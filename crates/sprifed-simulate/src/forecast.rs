@@ -1,4 +1,4 @@
-//! How many records a study needs: by simulating it, since its noise is known beforehand.
+//! How many records a study needs, found by simulation, since its noise is known in advance.
 
 use core::ops::ControlFlow;
 
@@ -33,7 +33,8 @@ const LARGEST_FACTOR: usize = 32;
 /// Fewer records than this are not worth a study.
 const FEWEST: usize = 20;
 
-/// Forecasts `procedure` on worlds like `world`; `watch` hears of every trial and may end it there.
+/// Forecasts `procedure` on worlds like `world`; `watch` is called after every trial and may stop
+/// the forecast.
 ///
 /// The search doubles or halves until 90 % lies between two numbers of records, and then closes in
 /// to a tenth. Trials with the same seed share their randomness, so that the search is not led by

@@ -33,7 +33,7 @@ pub enum TrialError {
     /// The procedure did not end with a fit.
     #[error(transparent)]
     Run(#[from] RunError<CuratorError>),
-    /// The parties can not agree on the study.
+    /// The parties cannot agree on the study.
     #[error(transparent)]
     Agreement(#[from] IllegalAgreement),
     /// The secure sums ended without a result.
@@ -45,7 +45,7 @@ pub enum TrialError {
     /// The records are not usable.
     #[error(transparent)]
     Records(#[from] IllegalRecords),
-    /// Nobody waits for the rest.
+    /// The caller stopped the trials.
     #[error("the trials were interrupted")]
     Interrupted,
 }
@@ -91,7 +91,7 @@ pub struct Certified {
     pub setting: Setting,
     /// Its public plan.
     pub plan: Plan,
-    /// Who misses sums; a curator misses none.
+    /// Which parties miss sums; a curator misses none.
     pub absence: Absence,
 }
 
@@ -248,7 +248,7 @@ impl Certified {
         let key = PartyKey::simulated(seed, 0);
         let units = split_evenly(small(source.n_units())?, participation.clients());
         let (procedure, plan) = (self.procedure, self.plan.clone());
-        let agreement = Agreement::among_members(&key, procedure, self.setting, plan, units);
+        let agreement = Agreement::among_parties(&key, procedure, self.setting, plan, units);
         let agreed = Arc::new(Agreed::new(agreement)?);
         let mut study = Embedded::over(source, agreed, &key, self.absence.attendance(seed))?;
         Ok(procedure.run_on_sums(&self.setting, &mut study, |_| ())?)
@@ -269,7 +269,7 @@ impl Method for Certified {
 
     fn run(&self, request: WorldRequest, seed: u64) -> Result<TrialOutcome, TrialError> {
         match self.setting.origin {
-            // Parties make their records when they are asked, so that no process holds all of them.
+            // Parties generate their records on demand, so that no process holds all of them.
             NoiseOrigin::Shares(participation) if request.reading == Reading::Clean => {
                 let rows = Rows::generate(request, seed);
                 let fit = self.fit_federated(participation, &rows, noise_seed(seed))?;

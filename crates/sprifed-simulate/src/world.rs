@@ -90,7 +90,7 @@ pub struct World {
     responses: Vec<f32>,
 }
 
-/// The records of a world, made when they are asked for: nothing but the model is held.
+/// The records of a world, generated on demand: only the model is held in memory.
 #[derive(Clone, Debug)]
 pub struct Rows {
     request: WorldRequest,
@@ -209,7 +209,7 @@ impl World {
         }
     }
 
-    /// What was asked for.
+    /// The requested world.
     #[must_use]
     pub const fn request(&self) -> WorldRequest {
         self.rows.request

@@ -33,7 +33,7 @@ const MOST_SUMS: u64 = 4096;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Party {
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
     /// The public half of its identity key.
     pub identity: Digest,
@@ -59,28 +59,28 @@ pub struct Agreement {
     pub procedure: CertifiedProcedure,
     /// Which version of it: every party derives the questions itself, so all must have the same.
     pub procedure_version: u32,
-    /// What it is planned for.
+    /// The setting that it is planned for.
     pub setting: Setting,
     /// Every question with its noise.
     pub plan: Plan,
-    /// Who is invited, in order.
+    /// The invited parties, in order.
     pub parties: Vec<Party>,
     /// How many sums may be repeated after they failed; each repetition is charged.
     pub repeats: u32,
-    /// Whether the parties' noise is secret; if it is not, nobody is protected.
+    /// Whether the parties' noise is secret; if it is not, no record is protected.
     pub noise: Provenance,
     /// How parties read their records: names, bounds and units. A fit in one process reads no tables by it.
     pub data: Option<DataTerms>,
 }
 
-/// An agreement that nobody should agree to.
+/// An agreement that no party should accept.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IllegalAgreement {
     /// Not a document of this format.
-    #[error("the study document can not be read: {0}")]
+    #[error("the study document cannot be read: {0}")]
     Unreadable(String),
-    /// Written differently from how this program writes it, so that its digest would be another one.
+    /// Not written as this program writes it, so that its digest would differ.
     #[error("the study document was reformatted; use the file as the coordinator wrote it")]
     Reformatted,
     /// Of another version.
@@ -105,7 +105,7 @@ pub enum IllegalAgreement {
     /// The noise is not the parties' own.
     #[error("the plan's noise comes from {found}, but shares of the parties are required")]
     Origin {
-        /// Who adds the noise.
+        /// The source of the noise.
         found: String,
     },
     /// Numbers that contradict each other.
@@ -120,7 +120,7 @@ pub enum IllegalAgreement {
     },
     /// The plan has a step that only a trusted curator can answer.
     #[error(
-        "step {step} of the plan is a choice, which secure sums can not make; use grad or sieve"
+        "step {step} of the plan is a choice, which secure sums cannot make; use grad or sieve"
     )]
     Choice {
         /// Which step.
@@ -135,7 +135,7 @@ pub enum IllegalAgreement {
     /// The roster is not usable.
     #[error(transparent)]
     Roster(#[from] RosterError),
-    /// The sums can not be set up.
+    /// The sums cannot be set up.
     #[error(transparent)]
     Study(#[from] IllegalStudy),
 }
@@ -265,8 +265,8 @@ impl Agreed {
         self.participation
     }
 
-    /// The most that all sums can cost together: the budget, or the plan and its repetitions if
-    /// they are more.
+    /// The most that all sums can cost together: the larger of the budget and the plan with its
+    /// repetitions.
     #[must_use]
     pub const fn ceiling(&self) -> ApproxDp {
         self.ceiling
@@ -341,7 +341,7 @@ impl Agreed {
         first.copied().unwrap_or(0)
     }
 
-    /// The seed by which values are rounded in a sum. It is public: rounding protects nobody.
+    /// The seed by which values are rounded in a sum. It is public: rounding gives no protection.
     #[must_use]
     pub fn dither_seed(&self, sum: u32) -> u64 {
         let hash: [u8; 32] = Sha256::new_with_prefix(b"sprifed: rounding")
@@ -365,10 +365,10 @@ impl Agreed {
 }
 
 impl Agreement {
-    /// The agreement of the members of `key`, who live in one process; `units` says how many
-    /// privacy units each of them holds at most.
+    /// The agreement of the parties derived from `key`, all in one process; `units` is the largest
+    /// number of privacy units of each.
     #[must_use]
-    pub fn among_members(
+    pub fn among_parties(
         key: &PartyKey,
         procedure: CertifiedProcedure,
         setting: Setting,
@@ -379,7 +379,7 @@ impl Agreement {
             let id = u32::try_from(id).unwrap_or(u32::MAX);
             Party {
                 name: format!("client {id}"),
-                identity: Digest(key.of_member(id).identity().public()),
+                identity: Digest(key.of_party(id).identity().public()),
                 units,
             }
         };
@@ -403,16 +403,16 @@ impl Agreement {
     /// The document as it is distributed.
     #[must_use]
     pub fn to_document(&self) -> Vec<u8> {
-        // Numbers, text and lists: there is nothing that JSON could not hold.
+        // Numbers, text and lists, which JSON can always hold.
         serde_json::to_vec_pretty(self).unwrap_or_default()
     }
 }
 
-/// How many of `units` each of `members` gets, as evenly as possible, the first ones more.
+/// How many of `units` each of `parties` gets, as evenly as possible, the first ones more.
 #[must_use]
-pub fn split_evenly(units: u32, members: u32) -> Vec<u32> {
-    let size = |id| units / members + u32::from(id < units % members);
-    (0..members).map(size).collect()
+pub fn split_evenly(units: u32, parties: u32) -> Vec<u32> {
+    let size = |id| units / parties + u32::from(id < units % parties);
+    (0..parties).map(size).collect()
 }
 
 fn participation_of(agreement: &Agreement) -> Result<Participation, IllegalAgreement> {

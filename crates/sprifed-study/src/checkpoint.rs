@@ -46,7 +46,7 @@ impl SumEnding {
 
 impl Checkpoint {
     pub(crate) fn encode(&self) -> Vec<u8> {
-        // Numbers, text and lists: there is nothing that could not be written.
+        // Numbers, text and lists, which can always be written.
         postcard::to_allocvec(self).unwrap_or_default()
     }
 

@@ -1,5 +1,6 @@
-//! The coordinator of a study: it opens one sum after the other, tells every party what was released,
-//! and is trusted with nothing but the order of things. What is asked follows from the released sums.
+//! The coordinator of a study: it opens one sum after the other and sends the released sums to
+//! every party. It is trusted only with the order of events. The questions follow from the released
+//! sums.
 //!
 //! ```text
 //! Keys ─▶ Shares ─▶ for each step: Uploads ─▶ Confirmations ─▶ Unmasking ─▶ next step, or again
@@ -28,10 +29,10 @@ mod cancel;
 #[cfg(test)]
 pub(crate) mod tests;
 
-/// What a coordinator wants done, in order.
+/// An action that the shell must perform, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CoordinatorEffect {
-    /// Send these bytes to a party. What everybody is told is held once.
+    /// Send these bytes to a party. Bytes for all parties are held once.
     Send(ClientId, Arc<[u8]>),
     /// A sum has ended: this replaces its messages.
     Checkpoint {
@@ -52,11 +53,11 @@ pub struct MessageRefused {
     pub party: ClientId,
     /// Why, without any content of it.
     pub reason: String,
-    /// Whether every message of this party will be refused so: it is not who its place belongs to.
+    /// Whether every message of this sender will be refused: it is not the party of its place.
     pub is_final: bool,
 }
 
-/// Why a coordinator can not begin or go on.
+/// Why a coordinator cannot begin or continue.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CoordinatorError {
@@ -68,11 +69,11 @@ pub enum CoordinatorError {
         /// The key agreed on.
         required: crate::Digest,
     },
-    /// The questions can not be derived.
+    /// The questions cannot be derived.
     #[error(transparent)]
     CannotDerive(#[from] CannotDerive),
     /// Bytes that are no checkpoint of this study.
-    #[error("checkpoint {epoch} can not be used: {reason}")]
+    #[error("checkpoint {epoch} cannot be used: {reason}")]
     Checkpoint {
         /// Which of all sums that were opened.
         epoch: u32,
@@ -84,7 +85,7 @@ pub enum CoordinatorError {
 /// How far a study is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StudyPhase {
-    /// Parties publish their keys, and so say that they take part.
+    /// Parties publish their keys, and so confirm that they take part.
     Keys,
     /// Parties share their secrets with their neighbours.
     Shares,
@@ -141,7 +142,7 @@ impl StudyCoordinator {
     /// Opens the study.
     ///
     /// # Errors
-    /// When the key is not the coordinator's or the procedure can not begin.
+    /// When the key is not the coordinator's or the procedure cannot begin.
     pub fn open(
         agreed: Arc<Agreed>,
         identity: IdentityKey,
@@ -214,7 +215,8 @@ impl StudyCoordinator {
         }
     }
 
-    /// A party came back with nothing but what it persisted: it is told again what it must know.
+    /// Handles a party that restarted with only its persisted state: sends again what the party
+    /// needs.
     pub fn returned(&mut self, party: ClientId) {
         self.sums.handle_return(party);
         self.carry_over();
@@ -238,14 +240,14 @@ impl StudyCoordinator {
         }
     }
 
-    /// Whose answer the phase lacks; who declined is not waited for.
+    /// The parties whose answers the phase lacks, without those that declined.
     #[must_use]
     pub fn waits_for(&self) -> Vec<ClientId> {
         let missing: Vec<ClientId> = match &self.stage {
             Stage::Receipts(receipt) => {
                 let signed: BTreeSet<u32> = receipt.parties.iter().map(|(id, _)| *id).collect();
-                let everybody = self.agreed.study().roster().clients();
-                everybody.filter(|id| !signed.contains(&id.0)).collect()
+                let all = self.agreed.study().roster().clients();
+                all.filter(|id| !signed.contains(&id.0)).collect()
             }
             Stage::Ended(_) | Stage::Moving => Vec::new(),
             Stage::Setup(_) | Stage::Summing(_) => self.sums.waits_for().iter().collect(),
@@ -254,7 +256,7 @@ impl StudyCoordinator {
         present.collect()
     }
 
-    /// Ends the phase with what is there: everybody answered, or time is up.
+    /// Ends the phase with the answers so far: all parties answered, or the time is over.
     pub fn close_phase(&mut self) {
         self.phases += 1;
         match core::mem::replace(&mut self.stage, Stage::Moving) {
@@ -290,7 +292,7 @@ impl StudyCoordinator {
         }
     }
 
-    /// Stands where it stood after this sum had ended.
+    /// Restores the state after this sum had ended.
     ///
     /// # Errors
     /// When the bytes are no checkpoint of the sum that is open now.
@@ -398,7 +400,7 @@ impl StudyCoordinator {
         party.0 < self.agreed.study().roster().n_clients()
     }
 
-    /// Passes on what the sums have to say; true if that ended something.
+    /// Passes on the output of the sums; true if a sum or the study ended.
     fn carry_over(&mut self) -> bool {
         let mut ended = false;
         while let Some(output) = self.sums.poll_output() {
@@ -440,15 +442,15 @@ impl StudyCoordinator {
                 values,
             }),
             SumEnding::Abandoned { reason } => {
-                let words = format!("sum {}: {reason}", summing.sum);
+                let failure = format!("sum {}: {reason}", summing.sum);
                 self.record(summing.sum, Outcome::Abandoned { reason });
-                self.ask(summing.attempt + 1, &words);
+                self.ask(summing.attempt + 1, &failure);
             }
             SumEnding::Cancelled => self.end_cancelled(Some(summing.sum)),
         }
     }
 
-    /// Tells every invited party what was released, and goes on with what follows from it.
+    /// Sends the released sum to every invited party, and continues with the next question.
     fn release(&mut self, released: Released) {
         let (sum, survivors) = (released.sum, released.survivors.clone());
         let count = u32::try_from(survivors.len()).unwrap_or(u32::MAX);
@@ -458,8 +460,8 @@ impl StudyCoordinator {
         if let Err(error) = self.derivation.take(released) {
             return self.finish(error.to_string());
         }
-        let everybody: Vec<ClientId> = self.agreed.study().roster().clients().collect();
-        self.send(everybody, order);
+        let all: Vec<ClientId> = self.agreed.study().roster().clients().collect();
+        self.send(all, order);
         self.next();
     }
 
@@ -498,7 +500,7 @@ impl StudyCoordinator {
         let sum = agreed.sum_number(step, attempt);
         let planned = agreed.step(step);
         let (Some(sum), Some(planned)) = (sum, planned) else {
-            let ending = format!("step {step} has no answer and no attempt left ({before})");
+            let ending = format!("step {step} failed and no repetition is left ({before})");
             return self.finish(ending);
         };
         let charged = self
@@ -520,7 +522,7 @@ impl StudyCoordinator {
         };
         let order = self.to_order(&summing);
         let parties = self.sums.waits_for();
-        // A party that declined would be charged for an answer that it can not give.
+        // A party that declined would be charged for an answer that it cannot give.
         let parties = parties.iter().filter(|id| !self.has_declined(*id));
         let parties: Vec<ClientId> = parties.collect();
         self.send(parties, order);
@@ -538,8 +540,8 @@ impl StudyCoordinator {
         );
         let receipt = receipt.sign(&self.identity);
         let order = ended_order(&receipt);
-        let everybody: Vec<ClientId> = self.agreed.study().roster().clients().collect();
-        self.send(everybody, order);
+        let all: Vec<ClientId> = self.agreed.study().roster().clients().collect();
+        self.send(all, order);
         self.stage = Stage::Receipts(Box::new(receipt));
     }
 
@@ -552,7 +554,7 @@ impl StudyCoordinator {
         order.encode()
     }
 
-    /// Bytes that were queued last for somebody else are not held a second time.
+    /// Bytes that were queued last for another party are not held a second time.
     fn send(&mut self, parties: impl IntoIterator<Item = ClientId>, bytes: Vec<u8>) {
         let bytes: Arc<[u8]> = match self.effects.back() {
             Some(CoordinatorEffect::Send(_, last)) if **last == *bytes => Arc::clone(last),
@@ -575,7 +577,8 @@ impl core::fmt::Debug for StudyCoordinator {
     }
 }
 
-/// Whether a message was refused for who sent it: what the same sender sends next is refused, too.
+/// Whether a message was refused because of its sender: the next messages of that sender are
+/// refused too.
 const fn is_of_another(reason: &Reason) -> bool {
     matches!(
         reason,

@@ -1,6 +1,6 @@
-//! What a study asks next, computed from the agreement and the released sums alone.
+//! Derives the next question of a study from the agreement and the released sums alone.
 //!
-//! The coordinator and every party have one of these. None of them tells another what to ask: a
+//! The coordinator and every party have one of these. None of them sends questions to another: a
 //! procedure is a function of the plan and of integers that all of them know.
 
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::transcript::{Released, Transcript};
 #[cfg(test)]
 mod tests;
 
-/// Why the questions of a study can not be derived.
+/// Why the questions of a study cannot be derived.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CannotDerive {
@@ -43,7 +43,7 @@ pub enum CannotDerive {
 
 /// A sum that is not the next one of the transcript.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("sum {sum} can not follow: {what} is {found}, but {required} is required")]
+#[error("sum {sum} cannot follow: {what} is {found}, but {required} is required")]
 pub struct NotNext {
     /// Which sum.
     pub sum: u32,
@@ -67,7 +67,7 @@ pub struct Derivation {
 enum State {
     Asks(SumQuery, Box<SummingProcedure>),
     Done(Box<Fit>),
-    /// It asks what was not planned.
+    /// Its question is not in the plan.
     Broken(CannotDerive),
     /// Only inside a transition.
     Moving,
@@ -77,7 +77,7 @@ impl Derivation {
     /// Before the first sum.
     ///
     /// # Errors
-    /// When the procedure can not begin, or its first question is not in the plan.
+    /// When the procedure cannot begin, or its first question is not in the plan.
     pub fn begin(agreed: Arc<Agreed>) -> Result<Self, CannotDerive> {
         let agreement = agreed.agreement();
         let Ready::Sums(procedure) = agreement.procedure.begin(&agreement.setting)? else {
@@ -154,8 +154,8 @@ impl Derivation {
         let required = self.query().map(|query| query.step);
         let found = self.agreed.step_of(sum).map(|(step, _)| step);
         if found.is_none() || found != required {
-            let words = |step: Option<usize>| step.map_or("none".to_owned(), |s| s.to_string());
-            return Err(not_next("its step", words(found), words(required)));
+            let text = |step: Option<usize>| step.map_or("none".to_owned(), |s| s.to_string());
+            return Err(not_next("its step", text(found), text(required)));
         }
         let participation = self.agreed.participation();
         let survivors = &released.survivors;

@@ -1,4 +1,4 @@
-//! Every party for real in one process: the backend of the seam that adds up masked shares.
+//! All parties of a study in one process: the backend that adds up masked shares.
 //!
 //! Each party draws its own noise, masks its own vector and signs its own messages; the
 //! coordinator's state machine sees what it would see over a network. Vectors are made, added and
@@ -44,9 +44,9 @@ pub enum EmbeddedError {
     /// The request is not the next step of the plan.
     #[error("the procedure asked for step {found}, but step {required} is next; this is a bug")]
     NotPlanned {
-        /// What was asked.
+        /// The step of the request.
         found: usize,
-        /// What comes next.
+        /// The next step.
         required: usize,
     },
     /// The sum ended without a result; nothing was unmasked.
@@ -68,12 +68,13 @@ pub enum EmbeddedError {
     Ledger(#[from] Box<LedgerError>),
 }
 
-/// Decides who is present: the phase, the sum (zero in the exchange of keys) and the party.
+/// Decides whether a party is present, from the phase, the sum (zero in the exchange of keys) and
+/// the party.
 pub type Attendance<'a> = dyn Fn(Phase, u32, ClientId) -> bool + Sync + 'a;
 
-/// Everybody is present, always.
+/// All parties are present, always.
 #[must_use]
-pub fn everybody(_: Phase, _: u32, _: ClientId) -> bool {
+pub fn all_present(_: Phase, _: u32, _: ClientId) -> bool {
     true
 }
 
@@ -90,7 +91,8 @@ pub struct Embedded<'a, R> {
 }
 
 impl<'a, S: RecordSource> Embedded<'a, Part<'a, S>> {
-    /// Sets up the members of `key`, each with the units of `source` that the agreement gives it.
+    /// Sets up the parties derived from `key`, each with the units of `source` that the agreement
+    /// gives it.
     ///
     /// # Errors
     /// When a party refuses or too few of them are present.
@@ -128,7 +130,7 @@ impl<'a, R: RecordSource + Send> Embedded<'a, R> {
             .collect::<Vec<_>>()
             .into_par_iter()
             .map(|(id, records)| {
-                let own = key.of_member(id.0);
+                let own = key.of_party(id.0);
                 let agreed = Arc::clone(&agreed);
                 Participant::join(agreed, id, own.identity(), own, records, &[])
                     .map_err(declined(id))
@@ -145,8 +147,8 @@ impl<'a, R: RecordSource + Send> Embedded<'a, R> {
             transcript: Transcript::begin(agreed.digest()),
             agreed,
         };
-        let everyone: Vec<ClientId> = study.parties.iter().map(Participant::id).collect();
-        study.collect(Phase::Keys, 0, &everyone)?;
+        let all: Vec<ClientId> = study.parties.iter().map(Participant::id).collect();
+        study.collect(Phase::Keys, 0, &all)?;
         // The directory, what was encapsulated, and the bundles.
         for phase in [Phase::Agree, Phase::Shares, Phase::Shares] {
             study.pass_on(phase, 0)?;
@@ -186,7 +188,7 @@ impl<'a, R: RecordSource + Send> Embedded<'a, R> {
         &self.transcript
     }
 
-    /// Closes the phase before `phase`, and lets everybody who is told something answer.
+    /// Closes the phase before `phase`, and collects the answers of all parties that get a notice.
     fn pass_on(&mut self, phase: Phase, sum: u32) -> Result<Option<UnmaskedSum>, EmbeddedError> {
         self.coordinator.close_phase();
         let mut checked: Option<CheckedCertificate> = None;
@@ -227,7 +229,7 @@ impl<'a, R: RecordSource + Send> Embedded<'a, R> {
         }
     }
 
-    /// Who leaves a sum stays away from the rest of it.
+    /// A party that leaves a sum misses the rest of it.
     fn attends(&self, phase: Phase, sum: u32, id: ClientId) -> bool {
         let before = phase != Phase::Unmask || (self.attendance)(Phase::Confirm, sum, id);
         before && (self.attendance)(phase, sum, id)
@@ -251,7 +253,7 @@ impl<'a, R: RecordSource + Send> Embedded<'a, R> {
         told.map_err(EmbeddedError::Refused)
     }
 
-    /// Hands what these parties have to say to the coordinator.
+    /// Hands the messages of these parties to the coordinator.
     fn collect(&mut self, phase: Phase, sum: u32, from: &[ClientId]) -> Result<(), EmbeddedError> {
         for id in from {
             let Some(party) = self.parties.get_mut(id.0 as usize) else {

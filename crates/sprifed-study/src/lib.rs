@@ -26,7 +26,7 @@ pub use coordinator::{
     CoordinatorEffect, CoordinatorError, MessageRefused, StudyCoordinator, StudyPhase,
 };
 pub use derivation::{CannotDerive, Derivation, NotNext};
-pub use embedded::{Attendance, Embedded, EmbeddedError, everybody};
+pub use embedded::{Attendance, Embedded, EmbeddedError, all_present};
 pub use hexadecimal::{Digest, NotHexadecimal, Signature};
 pub use participant::{Declined, JournalLine, Participant, ParticipantOutput, charged_by};
 pub use party::{CannotJoin, OrderRefused, PartyEffect, StudyParty};

@@ -73,7 +73,7 @@ impl PartyKey {
 
     /// One of many keys of parties that live in one process and trust each other with their memory.
     #[must_use]
-    pub fn of_member(&self, party: u32) -> Self {
+    pub fn of_party(&self, party: u32) -> Self {
         let bits = derive(&self.root(), &[b"member", &party.to_le_bytes()]);
         Self {
             secrets: Secrets::Whole(bits),

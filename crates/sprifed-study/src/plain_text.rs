@@ -1,4 +1,5 @@
-//! Text of others that people will read: nothing in it may steer a terminal or hide from a reader.
+//! Checks text from other parties that people will read: it must not control a terminal or hide
+//! from a reader.
 
 use sprifed_schema::DataTerms;
 
@@ -60,7 +61,7 @@ fn check_characters(
     let shown: String = text.chars().take(SHOWN).collect();
     Err(IllegalAgreement::Contradiction {
         what,
-        // As ASCII, so that the refusal does not do what was refused.
+        // As ASCII, so that the message does not contain the refused characters.
         found: format!("\"{}\"", shown.escape_default()),
         required: "text without control characters and invisible ones".to_owned(),
     })

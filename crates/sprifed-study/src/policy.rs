@@ -1,4 +1,4 @@
-//! A party's own say: which studies it takes part in, decided before a record is touched.
+//! A party's policy: decides which studies the party takes part in, before a record is touched.
 
 mod columns;
 mod day;
@@ -21,11 +21,12 @@ use crate::hexadecimal::Digest;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Policy {
-    /// Identity keys of coordinators it deals with.
+    /// Identity keys of the coordinators that it accepts.
     pub coordinators: Vec<Digest>,
     /// Purposes it accepts, by their exact text.
     pub purposes: Vec<String>,
-    /// Columns that a study may use, the response included: names, in which `*` stands for any characters.
+    /// Columns that a study may use, the response included: names, in which `*` matches any
+    /// characters.
     pub columns: Vec<String>,
     /// The last day on which it allows anything.
     pub expires: Day,
@@ -50,10 +51,11 @@ pub struct Policy {
     pub units: Vec<PrivacyUnit>,
     /// Relations of neighbours it accepts.
     pub neighbours: Vec<Relation>,
-    /// Whether it takes part in studies whose noise protects nobody; for tests.
+    /// Whether it takes part in studies with simulated noise, which protects no record; for tests.
     #[serde(default)]
     pub allow_simulated_noise: bool,
-    /// Identity keys of the other parties it takes part with, by the names that this party calls them.
+    /// Identity keys of the other parties it takes part with, by the names that this party gives
+    /// them.
     pub partners: BTreeMap<String, Digest>,
 }
 
@@ -67,10 +69,10 @@ fn share<'de, D: Deserializer<'de>>(source: D) -> Result<f64, D::Error> {
     }
 }
 
-/// A key of a policy, for those who write one.
+/// A key of a policy, for its author.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PolicyKey {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
     /// A line that sets it.
     pub line: &'static str,
@@ -91,7 +93,7 @@ impl PolicyKey {
     }
 }
 
-/// The party that asks its policy, and what the agreement says in the words of its table.
+/// The party that applies its policy, and the agreement in terms of its table.
 #[derive(Clone, Copy, Debug)]
 pub struct Applicant<'a> {
     /// The party's own identity key, which its policy need not list.
@@ -114,7 +116,7 @@ pub struct Violation {
     pub required: String,
 }
 
-/// Why a party stays away. Nothing was touched.
+/// Why a party does not take part. No record was touched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", joined(.violations))]
 pub struct Forbidden {
@@ -130,7 +132,7 @@ fn joined(violations: &[Violation]) -> String {
 impl Policy {
     /// Every key that a policy may have.
     ///
-    /// There is no default for those that are required: what a party agrees to is not made up for it.
+    /// The required keys have no default: a party must state what it agrees to.
     pub const KEYS: [PolicyKey; 15] = [
         PolicyKey::required(
             "coordinators",

@@ -1,5 +1,5 @@
-//! What is left of a study: a document that says what was asked, of whom, with which noise and at
-//! what cost, signed by everybody who agrees. A stranger recomputes the guarantee from it alone.
+//! The receipt of a study: its questions, parties, noise and cost, signed by all parties that
+//! agree. Any reader can recompute the guarantee from it alone.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -99,11 +99,11 @@ pub struct Receipt {
     pub transcript: Digest,
     /// The model in bounded units, if there is one.
     pub fit: Option<Fit>,
-    /// How the study ended, in words.
+    /// How the study ended, as text.
     pub ending: String,
 }
 
-/// A receipt and who signed it.
+/// A receipt and its signatures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SignedReceipt {
@@ -135,7 +135,7 @@ pub struct PartyStatement {
 pub struct PartyReceipt {
     /// The study's receipt, as the coordinator signed it.
     pub study: SignedReceipt,
-    /// The party's own words.
+    /// The party's own statement.
     pub statement: PartyStatement,
     /// The party's signature for them.
     pub signature: Signature,
@@ -253,21 +253,21 @@ impl Guarantee {
         let spent = ledger.spent().map(ApproxDp::epsilon);
         let sums = ledger.spending().sums();
         let mu = sums.and_then(|sums| sums.mu().ok());
-        let unit = agreement.plan.unit.words();
+        let unit = agreement.plan.unit.text();
         let sentence = match spent {
             None => "nothing was released".to_owned(),
             Some(epsilon) => format!(
                 "({}, {})-DP for each {unit} under {}; the noise was added by {}",
                 epsilon.shown(),
                 delta.shown(),
-                agreement.plan.relation.words(),
-                agreed.participation().words(),
+                agreement.plan.relation.text(),
+                agreed.participation().text(),
             ),
         };
         let statement = match agreement.noise {
             Provenance::Cryptographic => sentence,
             Provenance::Simulated => format!(
-                "NOT PRIVATE: the noise comes from seeds that anybody can repeat. With secret noise: {sentence}"
+                "NOT PRIVATE: the noise comes from known seeds and can be repeated. With secret noise: {sentence}"
             ),
         };
         Self {

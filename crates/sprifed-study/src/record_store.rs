@@ -16,13 +16,13 @@ pub trait RecordStore {
     /// The records; opens them if they are closed.
     ///
     /// # Errors
-    /// When they can not be opened.
+    /// When they cannot be opened.
     fn open(&self) -> Result<&Self::Records, Unopened>;
 }
 
-/// Records that can not be used. It does not say why: the coordinator reads these words.
+/// Records that cannot be used. It does not say why: the coordinator reads this message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("its table can not be used in this study")]
+#[error("its table cannot be used in this study")]
 pub struct Unopened;
 
 impl<R: RecordSource> RecordStore for R {

@@ -22,7 +22,8 @@ pub(crate) enum Stored {
     Checkpoint(u32, Vec<u8>),
 }
 
-/// All parties of a study, a store for each, and a line between them that loses what it is told to.
+/// All parties of a study, a store for each, and a line between them that loses messages on
+/// request.
 pub(crate) struct Line<'a> {
     pub(crate) study: Arc<Agreed>,
     pub(crate) world: &'a TestWorld,
@@ -36,7 +37,7 @@ pub(crate) struct Line<'a> {
     pub(crate) reports: VecDeque<(ClientId, Vec<u8>)>,
     /// Every order that was handed over.
     pub(crate) told: Vec<(ClientId, Vec<u8>)>,
-    /// What a lying coordinator says instead.
+    /// The replacement orders of a lying coordinator.
     pub(crate) lie: Option<Lie>,
     pub(crate) refused: Vec<MessageRefused>,
     pub(crate) receipts: BTreeMap<u32, PartyReceipt>,
@@ -66,7 +67,7 @@ impl<'a> Line<'a> {
             keys: (0..n_parties)
                 .map(|id| {
                     let id = u32::try_from(id).expect("few");
-                    let key = PartyKey::simulated(5, 0).of_member(id);
+                    let key = PartyKey::simulated(5, 0).of_party(id);
                     key.split(study.n_steps())
                 })
                 .collect(),
@@ -84,7 +85,7 @@ impl<'a> Line<'a> {
         line
     }
 
-    /// A party starts with nothing but its journal and what is left of its key.
+    /// Starts a party with only its journal and the rest of its key.
     pub(crate) fn start(&mut self, id: ClientId) {
         let key = self.keys[id.0 as usize].clone();
         let first = usize::try_from(self.study.first_unit(id)).expect("small");

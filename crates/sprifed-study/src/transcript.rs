@@ -1,8 +1,9 @@
 //! The sums that a study has released, as a hash chain.
 //!
-//! Everything that a study computes follows from the agreement and these integers, so one digest stands for
-//! how far a study is and what it will ask next. Parties sign it with every set of survivors, and their
-//! masks and noise depend on it. It is made of integers only: floating point never enters it.
+//! Everything that a study computes follows from the agreement and these integers, so one digest
+//! represents how far a study is and what it asks next. Parties sign it with every set of
+//! survivors, and their masks and noise depend on it. It is made of integers only: floating point
+//! never enters it.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -24,7 +25,7 @@ pub struct Released {
     pub values: Vec<i64>,
 }
 
-/// All sums that were released, in order, and the digest that stands for them.
+/// All sums that were released, in order, and their digest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transcript {
     head: Digest,
@@ -80,7 +81,7 @@ impl Transcript {
     /// The transcript as a file.
     #[must_use]
     pub fn to_json(&self) -> Vec<u8> {
-        // Integers and lists: there is nothing that JSON could not hold.
+        // Integers and lists, which JSON can always hold.
         serde_json::to_vec(&self.released).unwrap_or_default()
     }
 }
@@ -88,14 +89,14 @@ impl Transcript {
 impl Released {
     /// The bytes on the wire.
     pub(crate) fn encode(&self) -> Vec<u8> {
-        // Integers and lists: there is nothing that could not be written.
+        // Integers and lists, which can always be written.
         postcard::to_allocvec(self).unwrap_or_default()
     }
 
-    /// The sum with these bytes; `None` if there is none, or it is not written in the one way.
+    /// The sum with these bytes; `None` if there is none, or its encoding is not the canonical one.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let released: Self = postcard::from_bytes(bytes).ok()?;
-        // Numbers can be written longer than needed: one encoding for each sum.
+        // Numbers can be written longer than needed, but each sum must have one encoding.
         (released.encode() == bytes).then_some(released)
     }
 }

@@ -1,4 +1,4 @@
-//! What travels between a coordinator and a party: a version, a kind, and a body whose lengths are
+//! The messages between a coordinator and a party: a version, a kind, and a body whose lengths are
 //! checked before anything is allocated.
 
 use sha2::{Digest as _, Sha256};
@@ -16,7 +16,8 @@ mod tests;
 /// The version of every message.
 const VERSION: u8 = 2;
 
-/// What a coordinator says to a party. It never says what to ask: that follows from the released sums.
+/// A message of the coordinator to a party. It has no questions: they follow from the released
+/// sums.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Order {
     /// About the secure sums.
@@ -39,16 +40,16 @@ pub enum Order {
     },
 }
 
-/// What a party says to the coordinator.
+/// A message of a party to the coordinator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
     /// About the secure sums.
     Message(SignedMessage),
     /// It will not take part, and says why.
     Declined {
-        /// In words.
+        /// The reason, as text.
         reason: String,
-        /// Its signature for them.
+        /// Its signature for the reason.
         signature: Signature,
     },
     /// It agrees with the receipt.
@@ -69,7 +70,7 @@ pub enum Unreadable {
         found: usize,
     },
     /// Another version.
-    #[error("the message is of version {found}, but version {VERSION} is spoken")]
+    #[error("the message is of version {found}, but version {VERSION} is required")]
     Version {
         /// The version found.
         found: u8,
@@ -81,7 +82,7 @@ pub enum Unreadable {
         found: u8,
     },
     /// A body that is damaged.
-    #[error("the body can not be read: {0}")]
+    #[error("the body cannot be read: {0}")]
     Body(String),
 }
 
@@ -187,8 +188,8 @@ impl Report {
                 let reason = core::str::from_utf8(reason)
                     .map_err(|error| Unreadable::Body(error.to_string()))?;
                 if reason.chars().count() > LONGEST_REASON {
-                    let words = format!("a reason has more than {LONGEST_REASON} characters");
-                    return Err(Unreadable::Body(words));
+                    let problem = format!("a reason has more than {LONGEST_REASON} characters");
+                    return Err(Unreadable::Body(problem));
                 }
                 Ok(Self::Declined {
                     reason: reason.to_owned(),
@@ -207,7 +208,7 @@ impl Report {
     }
 }
 
-/// Whether `party` itself said in this study that it declines for this reason.
+/// Whether `party` itself signed in this study that it declines for this reason.
 pub(crate) fn is_declined_by(
     agreed: &Agreed,
     party: ClientId,

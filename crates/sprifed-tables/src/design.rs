@@ -19,7 +19,7 @@ impl Design {
     /// The matrix whose rows, one after another, are `values`, with one name for each column.
     ///
     /// # Caller must
-    /// have bounded every value: this is the door for generated data, files come through the
+    /// have bounded every value: this is the entry for generated data, files come through the
     /// readers, which bound.
     ///
     /// # Errors

@@ -1,4 +1,5 @@
-//! Tables that are in memory already: who takes part and in which units, without a copy of the values.
+//! Tables that are in memory already: which records take part and in which units, without a copy of
+//! the values.
 
 use sprifed_schema::{Column, ColumnKind, Mapping, PrivacyUnit, Schema};
 

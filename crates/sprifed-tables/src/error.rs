@@ -1,4 +1,4 @@
-//! What can go wrong between a file and a bounded table, sorted by who must act.
+//! What can go wrong between a file and a bounded table, sorted by what is at fault: the schema, the table or the machine.
 //!
 //! Messages say what was found, what is required and what to do. They name columns and settings,
 //! which are public, and never a value or the record that holds it: an error that depends on a
@@ -13,7 +13,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum DataError {
-    /// The schema must be changed by the person who wrote it.
+    /// The schema must be changed.
     #[error(transparent)]
     Schema(#[from] SchemaError),
     /// The table, or the schema that describes it, must be changed.
@@ -31,7 +31,7 @@ impl From<ColumnError> for DataError {
 }
 
 impl DataError {
-    /// Whether the machine, and not what the user wrote, stands in the way.
+    /// Whether the machine is the cause, and not the user's input.
     ///
     /// The command line exits with 3 if so and with 2 otherwise.
     pub const fn is_environment(&self) -> bool {
@@ -79,10 +79,10 @@ pub enum TableError {
         /// The column.
         column: String,
     },
-    /// A record does not say whose it is.
+    /// A record has no client.
     #[error(
         "the client column `{column}` is empty in some record; required: a client for each record, \
-         because a record of nobody cannot be counted against the cap"
+         because a record without a client cannot be counted against the cap"
     )]
     NamelessClient {
         /// The client column.
@@ -128,13 +128,13 @@ pub enum FileError {
     Open {
         /// The path given.
         path: PathBuf,
-        /// The system's words.
+        /// The system's message.
         source: std::io::Error,
     },
     /// Reading stopped half-way.
     #[error("reading stopped: {source}; check the disc, and that the file is complete")]
     Read {
-        /// The system's words.
+        /// The system's message.
         #[from]
         source: std::io::Error,
     },

@@ -1,4 +1,4 @@
-//! File formats, told apart by their first bytes and not by their names.
+//! File formats, recognised by their first bytes and not by their names.
 
 pub(crate) mod csv;
 pub(crate) mod npy;

@@ -5,11 +5,11 @@ use sprifed_schema::{Mapping, PrivacyUnit};
 use crate::clients::ClientIndex;
 use crate::design::Design;
 
-/// Records in bounded units, who holds them, and the way back.
+/// Records in bounded units, the client of each, and the way back.
 ///
-/// Every record within the cap has its row, in the order of the file. One that is left out for want
-/// of a response keeps it, as zeros that do not count: the place of a record must not depend on what
-/// others say.
+/// Every record within the cap has its row, in the order of the file. One that is left out because
+/// its response is missing keeps it, as zeros that do not count: the place of a record must not
+/// depend on what others say.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     pub(crate) design: Design,
@@ -21,15 +21,15 @@ pub struct Table {
     pub(crate) counts: LoadCounts,
 }
 
-/// What a study needs to know of a table beside its rows. All of it is public where records are the
-/// units of privacy; where clients are, how many records each of them has is not.
+/// What a study needs to know about a table besides its rows. All of it is public where records are
+/// the units of privacy; where clients are, how many records each of them has is not.
 #[derive(Debug, Clone, Copy)]
 pub struct Outline<'a> {
     /// The name of each feature.
     pub names: &'a [String],
     /// The units of the table and the way back to the original ones.
     pub mapping: &'a Mapping,
-    /// Who holds which row.
+    /// The client of each row.
     pub clients: &'a ClientIndex,
     /// Whose presence the guarantee hides.
     pub unit: PrivacyUnit,
@@ -72,7 +72,7 @@ impl Table {
         &self.present
     }
 
-    /// Who holds which record.
+    /// The client of each record.
     pub const fn clients(&self) -> &ClientIndex {
         &self.clients
     }

@@ -118,10 +118,7 @@ fn compare_round(
             ("delta_int_sq", BigRational::from(BigInt::from(moved))),
         ];
         if expected.get("block").and_then(Value::as_str) != Some(block.name.as_str()) {
-            verdict.complain(format!(
-                "block {:?} stands where {expected} is expected",
-                block.name
-            ));
+            verdict.complain(format!("found block {:?}, expected {expected}", block.name));
         }
         for (key, found) in found {
             if exact(expected.get(key)).as_ref() != Some(&found) {

@@ -10,7 +10,7 @@ use sprifed_privacy::{
     parse_exact,
 };
 
-/// A vector that can not be compared.
+/// A vector that cannot be compared.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BadVector {
     #[error("unknown group {0:?}")]

@@ -86,16 +86,16 @@ impl<'a> Verdict<'a> {
         Ok(())
     }
 
-    /// The same words or truth value.
+    /// The same text or truth value.
     pub(crate) fn same(&mut self, key: &str, found: impl Display) -> Result<(), BadVector> {
         self.seen.insert(key.to_owned());
         let expected = self.vector.expected.get(key);
         let expected = expected.ok_or_else(|| BadVector::Field(key.to_owned()))?;
-        let words = expected
+        let required = expected
             .as_str()
             .map_or_else(|| expected.to_string(), str::to_owned);
-        if words != found.to_string() {
-            self.complain(format!("{key}: found {found}, expected {words}"));
+        if required != found.to_string() {
+            self.complain(format!("{key}: found {found}, expected {required}"));
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ pub(crate) enum XtaskError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
     /// A subprocess could not be started or failed.
@@ -21,7 +21,7 @@ pub(crate) enum XtaskError {
     Command {
         /// The command line.
         command: String,
-        /// Its last words.
+        /// Its error output.
         reason: String,
     },
     /// A data file of the checks themselves is malformed.
@@ -29,7 +29,7 @@ pub(crate) enum XtaskError {
     Malformed {
         /// The file.
         path: String,
-        /// What the parser said.
+        /// The parser's message.
         reason: String,
     },
 }

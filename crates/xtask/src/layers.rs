@@ -1,5 +1,5 @@
-//! Who may depend on whom (invariant 1), on what from outside (invariant 2), and on which source of
-//! randomness (invariant 3).
+//! Which crates may depend on which (invariant 1), on what from outside (invariant 2), and on which
+//! source of randomness (invariant 3).
 //!
 //! The order of layers is in the root manifest; the lists of outside crates are in
 //! `allowed-dependencies.toml`. This module only compares. It sees direct dependencies, not what
@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use crate::error::XtaskError;
 use crate::finding::{Finding, Report};
-use crate::workspace::{Dependency, Member, Need, Workspace};
+use crate::workspace::{Dependency, Need, Package, Workspace};
 
 #[cfg(test)]
 mod tests;
@@ -63,28 +63,28 @@ impl Randomness {
     }
 }
 
-/// Compares every dependency of every member with what is allowed.
+/// Compares every dependency of every crate with what is allowed.
 pub(crate) fn check(workspace: &Workspace, allowed: &Allowed) -> Report {
     let mut report = Report::default();
     let height = heights(workspace, &mut report);
-    for member in &workspace.members {
-        if !height.contains_key(member.name.as_str()) {
+    for package in &workspace.packages {
+        if !height.contains_key(package.name.as_str()) {
             report.findings.push(
                 finding(
-                    member,
+                    package,
                     "belongs to no layer",
                     "list it in [workspace.metadata.layers]",
                 )
                 .at_line(1),
             );
         }
-        for dependency in &member.dependencies {
+        for dependency in &package.dependencies {
             let found = if workspace.has(&dependency.name) {
-                check_inside(member, dependency, &height, allowed)
+                check_inside(package, dependency, &height, allowed)
                     .into_iter()
                     .collect()
             } else {
-                check_outside(member, dependency, workspace, allowed)
+                check_outside(package, dependency, workspace, allowed)
             };
             report.findings.extend(found);
         }
@@ -122,63 +122,63 @@ fn heights<'w>(workspace: &'w Workspace, report: &mut Report) -> BTreeMap<&'w st
 }
 
 fn check_inside(
-    member: &Member,
+    package: &Package,
     dependency: &Dependency,
     height: &BTreeMap<&str, usize>,
     allowed: &Allowed,
 ) -> Option<Finding> {
-    let from = height.get(member.name.as_str())?;
+    let from = height.get(package.name.as_str())?;
     let to = height.get(dependency.name.as_str())?;
     let is_support = dependency.kind == Need::Tests
         && allowed
             .test_support
-            .get(&member.name)
+            .get(&package.name)
             .is_some_and(|names| names.contains(&dependency.name));
     if to < from || is_support {
         return None;
     }
     let problem = format!(
         "`{}` (layer {from}) depends on `{}` (layer {to}), which is not below it",
-        member.name, dependency.name,
+        package.name, dependency.name,
     );
     Some(
         finding(
-            member,
+            package,
             problem,
             "move the code down, or pass the value in from above",
         )
-        .at_line(member.line_of(&dependency.name)),
+        .at_line(package.line_of(&dependency.name)),
     )
 }
 
 fn check_outside(
-    member: &Member,
+    package: &Package,
     dependency: &Dependency,
     workspace: &Workspace,
     allowed: &Allowed,
 ) -> Vec<Finding> {
     let name = &dependency.name;
-    let is_pure = workspace.pure.contains(&member.name);
+    let is_pure = workspace.pure.contains(&package.name);
     let mut problems = Vec::new();
     match dependency.kind {
         Need::Build => {
             let may = allowed
                 .pure
-                .get(&member.name)
+                .get(&package.name)
                 .is_some_and(|names| names.contains(name));
             if is_pure && !may {
                 problems.push((
-                    format!("PURE crate `{}` may not depend on `{name}`", member.name),
+                    format!("PURE crate `{}` may not depend on `{name}`", package.name),
                     format!("do without it, or argue for a line in {ALLOWED}"),
                 ));
             }
             let users = allowed.randomness.users.get(name);
-            let may_draw = users.is_some_and(|names| names.contains(&member.name));
+            let may_draw = users.is_some_and(|names| names.contains(&package.name));
             if allowed.randomness.is_source(name) && !may_draw {
                 problems.push((
                     format!(
                         "`{}` may not depend on the random source `{name}`",
-                        member.name
+                        package.name
                     ),
                     "take an RNG as an argument; noise is drawn only in sprifed-noise".to_owned(),
                 ));
@@ -188,29 +188,29 @@ fn check_outside(
             let may = allowed.tests.any.contains(name)
                 || allowed
                     .pure
-                    .get(&member.name)
+                    .get(&package.name)
                     .is_some_and(|names| names.contains(name));
             if is_pure && !may {
                 problems.push((
                     format!(
                         "tests of PURE crate `{}` may not depend on `{name}`",
-                        member.name
+                        package.name
                     ),
                     format!("do without it, or argue for a line in {ALLOWED}"),
                 ));
             }
         }
     }
-    let line = member.line_of(name);
+    let line = package.line_of(name);
     problems
         .into_iter()
-        .map(|(problem, remedy)| finding(member, problem, remedy).at_line(line))
+        .map(|(problem, remedy)| finding(package, problem, remedy).at_line(line))
         .collect()
 }
 
-fn finding(member: &Member, problem: impl Into<String>, remedy: impl Into<String>) -> Finding {
+fn finding(package: &Package, problem: impl Into<String>, remedy: impl Into<String>) -> Finding {
     Finding::in_file(
-        format!("crates/{}/Cargo.toml", member.name),
+        format!("crates/{}/Cargo.toml", package.name),
         problem,
         remedy,
     )

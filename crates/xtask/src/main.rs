@@ -14,6 +14,7 @@ mod error;
 mod finding;
 mod layers;
 mod python;
+mod quick;
 mod repository;
 mod suite;
 mod tidy;
@@ -22,12 +23,14 @@ mod workspace;
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
+  quick      formatting, lints and short tests of the crates that changed since the main branch,
+             or since the given commit: `quick HEAD` for changes that are not committed
   test       what a change must pass: formatting, lints, layers, tests, documentation, Python
   python     build the Python package into a virtual environment and run its tests
   test-slow  long statistics, simulations and fleets, in release mode
   static     build the command without libraries of the system, for Linux on x86-64
   layers     check the direction of dependencies
-  tidy       check files, names, manifests, bans, citations, papers and vectors
+  tidy       check files, names, words, manifests, bans, citations, papers and vectors
   bans       rewrite the exception clippy.toml files from lifted-bans.toml
   vectors    record the checksums of new vector files
 ";
@@ -37,6 +40,8 @@ fn main() -> ExitCode {
     let command: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match command.as_slice() {
         ["test"] => return both(&suite::EVERY_CHANGE, &[]),
+        ["quick"] => return quickly(None),
+        ["quick", base] => return quickly(Some(base)),
         ["python"] => return python::run(&root(), &[]),
         ["test-slow"] => return both(&suite::SLOW, &suite::SLOWLY),
         ["static"] => return suite::run(&root(), &suite::STATIC),
@@ -51,6 +56,14 @@ fn main() -> ExitCode {
             let code = if report.findings.is_empty() { 0 } else { 1 };
             say(&mut io::stdout(), &report.to_string(), ExitCode::from(code))
         }
+        Err(error) => say(&mut io::stderr(), &format!("{error}\n"), ExitCode::from(3)),
+    }
+}
+
+/// The checks of the crates that changed.
+fn quickly(base: Option<&str>) -> ExitCode {
+    match quick::run(&root(), base) {
+        Ok(code) => code,
         Err(error) => say(&mut io::stderr(), &format!("{error}\n"), ExitCode::from(3)),
     }
 }
@@ -85,7 +98,7 @@ fn record_vectors() -> Result<Report, XtaskError> {
 
 /// The folder of the workspace manifest.
 ///
-/// Asked at run time, because checkouts that share a target folder share this program too, and the
+/// Read at run time, because checkouts that share a target folder share this program too, and the
 /// folder it was built in may be another checkout's.
 fn root() -> PathBuf {
     let manifest = env::var_os("CARGO_MANIFEST_DIR");

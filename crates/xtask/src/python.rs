@@ -47,7 +47,7 @@ impl Workshop {
     fn work(&self, environment: &[(&str, &str)]) -> Result<(), String> {
         self.make_environment()?;
         self.install_wheel()?;
-        // As the Rust tests have built it: whoever ran them waits for nothing.
+        // As the Rust tests have built it, so that nothing is compiled again after them.
         let build = ["test", "--quiet", "--workspace", "--no-run"];
         self.call("cargo".as_ref(), &build.map(OsStr::new), &self.root)?;
         // From the folder of the tests, where the package is the installed one.
@@ -57,8 +57,8 @@ impl Workshop {
         self.call_with(python.as_os_str(), &tests, &folder, environment)?;
         let reference = self.target.join("python-reference");
         let describe = self.root.join("python/tests/write_reference.py");
-        let words = [describe.as_os_str(), reference.as_os_str()];
-        self.call(python.as_os_str(), &words, &folder)
+        let arguments = [describe.as_os_str(), reference.as_os_str()];
+        self.call(python.as_os_str(), &arguments, &folder)
     }
 
     /// A fresh environment with the pinned requirements, unless there is one already.
@@ -126,21 +126,24 @@ impl Workshop {
         self.environment.join(folder).join(name)
     }
 
-    fn call(&self, program: &OsStr, words: &[&OsStr], folder: &Path) -> Result<(), String> {
-        self.call_with(program, words, folder, &[])
+    fn call(&self, program: &OsStr, arguments: &[&OsStr], folder: &Path) -> Result<(), String> {
+        self.call_with(program, arguments, folder, &[])
     }
 
     fn call_with(
         &self,
         program: &OsStr,
-        words: &[&OsStr],
+        arguments: &[&OsStr],
         folder: &Path,
         environment: &[(&str, &str)],
     ) -> Result<(), String> {
-        let said: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
-        let said = format!("{} {}", program.to_string_lossy(), said.join(" "));
+        let command: Vec<_> = arguments
+            .iter()
+            .map(|argument| argument.to_string_lossy())
+            .collect();
+        let command = format!("{} {}", program.to_string_lossy(), command.join(" "));
         let ended = Command::new(program)
-            .args(words)
+            .args(arguments)
             .current_dir(folder)
             .envs(environment.iter().copied())
             .env("CARGO_TARGET_DIR", &self.target)
@@ -148,8 +151,8 @@ impl Workshop {
             .status();
         match ended {
             Ok(status) if status.success() => Ok(()),
-            Ok(status) => Err(format!("{said}: {status}")),
-            Err(error) => Err(format!("{said}: {error}")),
+            Ok(status) => Err(format!("{command}: {status}")),
+            Err(error) => Err(format!("{command}: {error}")),
         }
     }
 }

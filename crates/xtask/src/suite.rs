@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-/// One cargo command: its words, and what it is run with.
+/// One cargo command: its arguments, and its environment.
 #[derive(Debug)]
 pub(crate) struct Check {
     what: &'static str,
-    words: &'static [&'static str],
+    arguments: &'static [&'static str],
     environment: &'static [(&'static str, &'static str)],
 }
 
@@ -15,12 +15,12 @@ pub(crate) struct Check {
 pub(crate) const EVERY_CHANGE: [Check; 4] = [
     Check {
         what: "formatting",
-        words: &["fmt", "--all", "--check"],
+        arguments: &["fmt", "--all", "--check"],
         environment: &[],
     },
     Check {
         what: "lints",
-        words: &[
+        arguments: &[
             "clippy",
             "--workspace",
             "--all-targets",
@@ -32,32 +32,32 @@ pub(crate) const EVERY_CHANGE: [Check; 4] = [
     },
     Check {
         what: "tests, layers, tidiness and examples in the documentation",
-        words: &["test", "--workspace"],
+        arguments: &["test", "--workspace"],
         environment: &[],
     },
     Check {
         what: "documentation",
-        words: &["doc", "--workspace", "--no-deps"],
+        arguments: &["doc", "--workspace", "--no-deps"],
         environment: &[("RUSTDOCFLAGS", "-D warnings")],
     },
 ];
 
-/// What tests are told that may take long.
+/// The environment of tests that may take long.
 pub(crate) const SLOWLY: [(&str, &str); 1] = [("SPRIFED_SLOW", "1")];
 
 /// Long statistics and simulations: the same tests with more draws and trials.
 pub(crate) const SLOW: [Check; 1] = [Check {
     what: "slow tests",
-    words: &["test", "--workspace", "--release"],
+    arguments: &["test", "--workspace", "--release"],
     environment: &SLOWLY,
 }];
 
 /// The command without any library of the system, for containers and old machines.
 ///
-/// Only the last link is told: everything that was compiled for a usual release is used as it is.
+/// Only the last link differs: everything that was compiled for a usual release is used unchanged.
 pub(crate) const STATIC: [Check; 1] = [Check {
     what: "a static command at <target>/release/sprifed",
-    words: &[
+    arguments: &[
         "rustc",
         "--release",
         "-p",
@@ -75,21 +75,31 @@ pub(crate) const STATIC: [Check; 1] = [Check {
 
 /// Runs the checks in order.
 pub(crate) fn run(root: &Path, checks: &[Check]) -> ExitCode {
-    for check in checks {
-        crate::say(
-            &mut std::io::stderr(),
-            &format!("== {}\n", check.what),
-            ExitCode::SUCCESS,
-        );
-        let ended = Command::new("cargo")
-            .args(check.words)
-            .envs(check.environment.iter().copied())
-            .current_dir(root)
-            .status();
-        if !ended.is_ok_and(|status| status.success()) {
-            let text = format!("{} failed: cargo {}\n", check.what, check.words.join(" "));
-            return crate::say(&mut std::io::stderr(), &text, ExitCode::FAILURE);
-        }
+    let passes = |check: &Check| cargo(root, check.what, check.arguments, check.environment);
+    if checks.iter().all(passes) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     }
-    ExitCode::SUCCESS
+}
+
+/// Runs one cargo command and says whether it succeeded.
+pub(crate) fn cargo(
+    root: &Path,
+    what: &str,
+    arguments: &[&str],
+    environment: &[(&str, &str)],
+) -> bool {
+    let report = |text: &str| crate::say(&mut std::io::stderr(), text, ExitCode::SUCCESS);
+    report(&format!("== {what}\n"));
+    let ended = Command::new("cargo")
+        .args(arguments)
+        .envs(environment.iter().copied())
+        .current_dir(root)
+        .status();
+    let succeeded = ended.is_ok_and(|status| status.success());
+    if !succeeded {
+        report(&format!("{what} failed: cargo {}\n", arguments.join(" ")));
+    }
+    succeeded
 }

@@ -1,4 +1,4 @@
-//! Rules about files rather than about programs: length, names, leftovers, manifests, citations, bans
+//! Rules about files rather than about programs: length, names, words, leftovers, manifests, citations, bans
 //! and vectors. Each submodule is one rule and its bad samples.
 
 use crate::finding::Report;
@@ -16,6 +16,7 @@ mod paper_paths;
 mod proofs;
 mod rounding;
 pub(crate) mod vectors;
+mod wording;
 
 /// Applies every rule.
 pub(crate) fn check(repository: &Repository) -> Report {
@@ -31,6 +32,7 @@ pub(crate) fn check(repository: &Repository) -> Report {
     report.findings.extend(proofs::check(repository));
     report.findings.extend(rounding::check(repository));
     report.findings.extend(vectors::check(repository));
+    report.findings.extend(wording::check(repository));
     let bans = bans::check(repository);
     report.findings.extend(bans.findings);
     report.notes.extend(bans.notes);
@@ -51,6 +53,6 @@ fn code_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 #[cfg(test)]
-fn told(findings: &[crate::finding::Finding]) -> Vec<String> {
+fn shown(findings: &[crate::finding::Finding]) -> Vec<String> {
     findings.iter().map(ToString::to_string).collect()
 }

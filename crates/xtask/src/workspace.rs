@@ -16,13 +16,13 @@ pub(crate) struct Workspace {
     pub(crate) order: Vec<Vec<String>>,
     /// Crates that do no I/O and read neither a clock nor an entropy source.
     pub(crate) pure: Vec<String>,
-    /// The members.
-    pub(crate) members: Vec<Member>,
+    /// The crates of the workspace.
+    pub(crate) packages: Vec<Package>,
 }
 
 /// One crate of the workspace.
 #[derive(Debug)]
-pub(crate) struct Member {
+pub(crate) struct Package {
     /// Its package name.
     pub(crate) name: String,
     /// The text of its manifest, to find lines in.
@@ -68,26 +68,26 @@ impl Workspace {
         }
         let metadata: Metadata =
             serde_json::from_slice(&output.stdout).map_err(|error| failed(error.to_string()))?;
-        let members = metadata
+        let packages = metadata
             .packages
             .into_iter()
-            .map(Package::read)
+            .map(PackageMetadata::read)
             .collect::<Result<_, _>>()?;
         let Layers { order, pure } = metadata.metadata.layers;
         Ok(Self {
             order,
             pure,
-            members,
+            packages,
         })
     }
 
     /// Whether `name` is one of our crates.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.members.iter().any(|member| member.name == name)
+        self.packages.iter().any(|package| package.name == name)
     }
 }
 
-impl Member {
+impl Package {
     /// The line of the manifest that asks for `dependency`, counted from one.
     pub(crate) fn line_of(&self, dependency: &str) -> usize {
         let asks = |line: &str| {
@@ -104,7 +104,7 @@ impl Member {
 
 #[derive(Deserialize)]
 struct Metadata {
-    packages: Vec<Package>,
+    packages: Vec<PackageMetadata>,
     metadata: WorkspaceTable,
 }
 
@@ -120,14 +120,14 @@ struct Layers {
 }
 
 #[derive(Deserialize)]
-struct Package {
+struct PackageMetadata {
     name: String,
     manifest_path: String,
     dependencies: Vec<Dependency>,
 }
 
-impl Package {
-    fn read(self) -> Result<Member, XtaskError> {
+impl PackageMetadata {
+    fn read(self) -> Result<Package, XtaskError> {
         let Self {
             name,
             manifest_path,
@@ -137,7 +137,7 @@ impl Package {
             path: manifest_path.into(),
             source,
         })?;
-        Ok(Member {
+        Ok(Package {
             name,
             manifest,
             dependencies,

@@ -20,7 +20,7 @@ pub(super) struct Flower {
     pub(super) sent_bytes: f64,
 }
 
-/// What both are asked for.
+/// The sum that both compute.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
     pub(super) n_clients: u32,

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-/// What the binary prints for the words of `line`, which must succeed.
+/// What the binary prints for the arguments in `line`; it must succeed.
 fn text(line: &str) -> String {
     let output = assert_cmd::cargo::cargo_bin_cmd!("sprifed-bench")
         .args(line.split_whitespace())

@@ -109,7 +109,7 @@ impl Run {
              see differs by at most this when one record is {}; the currency is Gaussian DP",
             guarantee.epsilon().shown(),
             self.delta.shown(),
-            self.neighbours.relation().words(),
+            self.neighbours.relation().text(),
             match self.colluders {
                 1 => "one colluding client".to_owned(),
                 more => format!("{more} colluding clients"),

@@ -128,7 +128,7 @@ impl Study {
             .map(str::to_owned)
             .to_vec();
         for place in 0..clients {
-            let key = PartyKey::simulated(SEED, 0).of_member(place).identity();
+            let key = PartyKey::simulated(SEED, 0).of_party(place).identity();
             let name = format!("party-{place}");
             let identity = Digest(key.public());
             let (tls_key, request) = request_certificate(&name).explained()?;

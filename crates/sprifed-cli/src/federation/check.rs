@@ -126,7 +126,7 @@ impl Join {
                 })
             })
             .collect();
-        let (unit, relation) = (agreement.plan.unit.words(), agreement.plan.relation.words());
+        let (unit, relation) = (agreement.plan.unit.text(), agreement.plan.relation.text());
         json!({
             "allowed": problems.is_empty(), "problems": problems,
             "title": agreement.title, "purpose": agreement.purpose,

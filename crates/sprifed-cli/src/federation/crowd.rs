@@ -85,7 +85,7 @@ pub(crate) fn run_crowd(folder: &Path) -> Result<usize, Failure> {
         };
         let records = PartyRecords::made_up(id, agreement.setting.n_features);
         let (key, member) = (
-            PartyKey::simulated(SEED, 0).of_member(id),
+            PartyKey::simulated(SEED, 0).of_party(id),
             Arc::clone(&agreed),
         );
         let factory = move |entries: Vec<Vec<u8>>| {

@@ -91,7 +91,7 @@ impl MakeIdentity {
         make_folder(&folder)?;
         let identity = match (self.simulate, self.place) {
             (Some(seed), Some(place)) => {
-                let key = PartyKey::simulated(seed, 0).of_member(place);
+                let key = PartyKey::simulated(seed, 0).of_party(place);
                 write_identity(&folder.join(IDENTITY_KEY), key.identity_bits())?
             }
             _ => write_identity(&folder.join(IDENTITY_KEY), fresh_bits()?)?,

@@ -197,10 +197,10 @@ impl Init {
                 "({epsilon}, {})-DP for each {} under {}, at most epsilon = {} with all repetitions; the noise will \
                  be added by {}",
                 delta.shown(),
-                agreement.plan.unit.words(),
-                agreement.plan.relation.words(),
+                agreement.plan.unit.text(),
+                agreement.plan.relation.text(),
                 agreed.ceiling().epsilon().shown(),
-                agreed.participation().words(),
+                agreed.participation().text(),
             );
             format!(
                 "{}.\n{}: {} over {} features, {} parties, {} sums.\n\n\

@@ -345,7 +345,7 @@ impl Join {
         is_known: bool,
     ) -> Result<PartyKey, Failure> {
         match (agreed.agreement().noise, self.simulate_noise) {
-            (Provenance::Simulated, Some(seed)) => Ok(PartyKey::simulated(seed, 0).of_member(me.0)),
+            (Provenance::Simulated, Some(seed)) => Ok(PartyKey::simulated(seed, 0).of_party(me.0)),
             (Provenance::Cryptographic, None) => {
                 if !path.exists() {
                     // With new masks, old confirmations would count for a second vector of the same
@@ -376,7 +376,7 @@ impl Join {
     fn say_terms(agreed: &Agreed, spent: Cost, unprotected: usize, output: &Output) {
         let agreement = agreed.agreement();
         let is_protected = agreement.noise == Provenance::Cryptographic;
-        let (unit, relation) = (agreement.plan.unit.words(), agreement.plan.relation.words());
+        let (unit, relation) = (agreement.plan.unit.text(), agreement.plan.relation.text());
         let mut note = format!(
             "{}{}: {} over {} features, {} parties, at most epsilon = {} at delta = {} for each {unit} under \
              {relation}; this party's other studies of that kind cost epsilon = {} at delta = {}",

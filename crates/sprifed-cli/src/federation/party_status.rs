@@ -182,8 +182,8 @@ impl Part {
                 agreed.n_steps(),
                 agreed.ceiling().epsilon().shown(),
                 agreed.ceiling().delta().shown(),
-                agreement.plan.unit.words(),
-                agreement.plan.relation.words(),
+                agreement.plan.unit.text(),
+                agreement.plan.relation.text(),
                 agreement.coordinator,
             );
         }

@@ -6,13 +6,13 @@ use sprifed_study::Agreed;
 /// The guarantee of the study with all repetitions, in one sentence; or that it gives none.
 pub(super) fn planned_guarantee(agreed: &Agreed) -> String {
     let plan = &agreed.agreement().plan;
-    let (unit, relation) = (plan.unit.words(), plan.relation.words());
+    let (unit, relation) = (plan.unit.text(), plan.relation.text());
     no_guarantee(agreed).unwrap_or_else(|| {
         format!(
             "at most ({}, {})-DP for each {unit} under {relation}; the noise is added by {}",
             agreed.ceiling().epsilon().shown(),
             agreed.ceiling().delta().shown(),
-            agreed.participation().words(),
+            agreed.participation().text(),
         )
     })
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use sprifed_noise::Provenance;
 use sprifed_party::{PartyRecords, terms_of};
 use sprifed_secure_sum::ClientId;
-use sprifed_study::{Embedded, PartyKey, everybody};
+use sprifed_study::{Embedded, PartyKey, all_present};
 
 use super::coordinate::read_study;
 use super::invitation_folder::party_table;
@@ -55,7 +55,7 @@ impl Rehearse {
             std::sync::Arc::clone(&agreed),
             &key,
             records,
-            Box::new(everybody),
+            Box::new(all_present),
         )
         .map_err(|error| refuse(error.to_string(), help))?;
         let fit = agreement

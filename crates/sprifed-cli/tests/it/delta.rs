@@ -109,7 +109,7 @@ fn two_clients_are_enough_for_secure_sums() {
     let ratio = noise(&planned) / noise(&alone);
     assert_near(ratio, core::f64::consts::SQRT_2, 0.02);
     let said = text(&format!("{} --clients 2 --delta 1e-6", COMMANDS[1]));
-    assert!(said.contains("the 2 clients themselves"), "{said}");
+    assert!(said.contains("the 2 clients, one share each"), "{said}");
     let folder = Folder::new("two_clients");
     let fit = folder.fit("--sparsity 3 --epsilon 50 --backend secure-sum --clients 2 --json");
     assert_eq!(fit.exit_code, 0, "{}", fit.stderr);

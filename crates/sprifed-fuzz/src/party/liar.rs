@@ -14,7 +14,7 @@ use super::Victim;
 use crate::Way;
 use crate::world::{PARTIES, Records, Watch, agreed, coordinator, honest, party, signed};
 
-/// More lies than this are not told in one study.
+/// The largest number of lies in one study.
 const MOST_LIES: usize = 24;
 
 /// Reads numbers from bytes; after their end there are zeros.
@@ -36,14 +36,14 @@ impl Script<'_> {
     }
 }
 
-/// The coordinator, the party under attack, and two parties that do as they are told.
+/// The coordinator, the party under attack, and two parties that follow the protocol.
 struct Play {
     coordinator: StudyCoordinator,
     victim: Victim,
     others: Vec<StudyParty<Records>>,
     /// Orders for the victim that were not delivered.
     waiting: Vec<Vec<u8>>,
-    /// Every order that was ever made, for anybody.
+    /// Every order that was ever made, for any party.
     past: Vec<Vec<u8>>,
     ways: BTreeSet<(u8, Way)>,
 }
@@ -194,7 +194,7 @@ impl Play {
         }
     }
 
-    /// What the victim would have to be asked next, as a coordinator can compute it too.
+    /// The question that the victim expects next, which a coordinator can compute too.
     fn derived(&self) -> Derivation {
         let mut derivation = Derivation::begin(Arc::clone(agreed())).unwrap();
         for released in self.victim.party.transcript().released() {

@@ -59,7 +59,7 @@ fn no_target_finds_anything() {
     }
 }
 
-/// Targets of the masking protocol, which do not say which way an input went.
+/// Targets of the masking protocol, which do not report the path of an input.
 const SILENT: [&str; 6] = [
     "client",
     "coordinator",
@@ -70,7 +70,7 @@ const SILENT: [&str; 6] = [
 ];
 
 #[test]
-fn every_target_tells_inputs_apart() {
+fn every_target_distinguishes_inputs() {
     // Otherwise a seed is refused at once, and what is behind that is never reached.
     for target in &TARGETS {
         let accepted = corpus(target.name).into_values().next().unwrap();

@@ -8,7 +8,7 @@ use crate::inversion::{Cumulative, RefinableLaw};
 use crate::parameter::Fraction;
 use crate::weights::{Weights, geometric_tail};
 
-/// The law on `0, 1, 2, …` with weights `exp(-x²/(2σ²))`, and zero weighted as said.
+/// The law on `0, 1, 2, …` with weights `exp(-x²/(2σ²))`, and zero weighted as [`ZeroWeight`] says.
 #[derive(Clone, Debug)]
 pub(super) struct GaussianMagnitude {
     variance_parameter: Fraction,
@@ -18,7 +18,7 @@ pub(super) struct GaussianMagnitude {
 /// How much zero counts, against the other outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ZeroWeight {
-    /// Half, as in the law of `|X|`, where every other magnitude stands for two integers.
+    /// Half, as in the law of `|X|`, where every other magnitude represents two integers.
     Half,
     /// Fully, as in the law of `X` given `X ≥ 0`.
     Full,

@@ -169,7 +169,7 @@ fn floor_gumbel_fits_its_law_with_and_without_a_search() {
     }
 }
 
-/// Within a bin the places are told apart by machine words; each must get its share.
+/// Within a bin, machine words distinguish the places; each must get its share.
 #[test]
 fn floor_gumbel_fits_its_law_within_the_bins_of_its_table() {
     for (seed, denominator) in [(1_110, 200u32), (1_111, 1_000), (1_112, 10_000)] {

@@ -6,7 +6,7 @@ use sprifed_query::{Plan, PlanError, PlannedBlock, PlannedStep, PlannedSum};
 use sprifed_recovery::portable::larger;
 use sprifed_recovery::{Intercept, Setting};
 
-/// The share of μ² that goes to the support rows.
+/// The share of μ² for the support rows.
 ///
 /// # Why
 /// The paper's own μ_s/μ_p = 0.02/0.4 gives them 0.2 % at s = 10. Recovery is the same with 2 % and
@@ -19,7 +19,7 @@ const SUPPORT_SHARE: f64 = 0.05;
 /// The plan costs at most the budget, under the setting's relation.
 ///
 /// # Why
-/// Only needed coordinates are asked for, so that μ² is μ_p²(s − s(s−1)/(2p)) + μ_s²(s+3)/2; see
+/// Only needed coordinates are queried, so that μ² is μ_p²(s − s(s−1)/(2p)) + μ_s²(s+3)/2; see
 /// [`Reading::Needed`].
 ///
 /// # Errors

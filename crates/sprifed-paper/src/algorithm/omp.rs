@@ -27,7 +27,7 @@ pub struct PaperOmp {
     step: usize,
     /// γ₀ and the noise on it, in units of the data.
     first: (Vec<f64>, f64),
-    /// β: one column for each chosen feature; what was not asked for is zero.
+    /// β: one column for each chosen feature; coordinates that were not queried are zero.
     columns: Vec<Vec<f64>>,
     provenance: Option<Provenance>,
 }
@@ -112,7 +112,7 @@ impl PaperOmp {
         self.ask(questions)
     }
 
-    /// The features that the column of the last pick is asked over.
+    /// The features over which the column of the last pick is queried.
     fn column_features(&self) -> FeatureSet {
         match self.support_noise {
             SupportNoise::Fresh => FeatureSet::except(self.n_features, self.ols.support()),
@@ -153,7 +153,7 @@ impl PaperOmp {
                 let first = (self.first.0.as_slice(), self.first.1);
                 self.ols.take_noisy_column(first, &self.columns, noise);
             }
-            // No backend answers with other blocks than it was asked for.
+            // A backend answers with the requested blocks only.
             _ => {}
         }
     }

@@ -99,7 +99,7 @@ fn an_ordinary_budget_is_enough_for_many_records() {
     world.assert_found(&gradient, 0.3);
 }
 
-/// Answers zeros and collects what was asked.
+/// Answers zeros and collects the questions.
 fn transcript<P: Procedure>(procedure: P) -> Vec<Vec<Question>> {
     let mut asked = Vec::new();
     let mut step = procedure.start();
@@ -127,7 +127,7 @@ fn assert_admits(plan: &Plan, asked: &[Vec<Question>]) {
 }
 
 #[test]
-fn what_is_asked_is_what_was_planned() {
+fn the_questions_are_the_planned_ones() {
     for sparsity in 1..6 {
         let setting = setting(100, 9, sparsity, 1.0);
         let rounds = sparsity as usize;

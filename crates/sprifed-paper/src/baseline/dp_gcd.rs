@@ -7,7 +7,7 @@ use sprifed_query::PlanError;
 use super::{check_positive, check_steps};
 
 /// The parameters of enhanced DP-GCD [SPRIFED, Algorithm 5]: j is the feature of largest noisy
-/// gradient, α_j ← α_j + η·g′_j with g′_j asked for again.
+/// gradient, α_j ← α_j + η·g′_j with g′_j queried again.
 ///
 /// # Notation
 /// | code | meaning |
@@ -19,7 +19,7 @@ use super::{check_positive, check_steps};
 pub struct DpGcdParameters {
     /// How many steps.
     pub steps: u32,
-    /// How far each goes.
+    /// The size of each step.
     pub step_size: f64,
     /// Where residuals are clipped. Without meaning under the paper's noise, which does not clip.
     pub clip: f64,
@@ -32,7 +32,7 @@ impl DpGcdParameters {
     /// # Why
     /// Chosen as [`super::DpSgdParameters::certified`], from 16 variants. Only the largest gradient
     /// matters here, and a tight clip keeps its place while it saves noise; the coefficient itself
-    /// is asked for with a wide one.
+    /// is queried with a wide one.
     #[must_use]
     pub const fn certified(sparsity: u32) -> Self {
         Self {

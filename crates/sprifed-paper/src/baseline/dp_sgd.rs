@@ -9,16 +9,16 @@ use super::{check_positive, check_steps};
 /// Whose gradients a step adds up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Batch {
-    /// Everybody's: the only batch that a plan accepts.
+    /// Those of all records: the only batch that a plan accepts.
     Full,
     /// Of each record with this probability. Refused.
     ///
     /// # Why
-    /// A batch costs less than a full step only while nobody knows who is in it. Here the
-    /// coordinator, and with masked sums every client, knows who contributes to a sum, and the
-    /// guarantee is towards them too. Without secrecy of the sample a batch costs what a full step
-    /// costs and has more noise for each record, so it never pays; with the published amplification
-    /// the stated ε would be too small.
+    /// A batch costs less than a full step only while its records are secret. Here the coordinator,
+    /// and with masked sums every client, knows who contributes to a sum, and the guarantee must
+    /// hold against them too. Without secrecy of the sample a batch costs what a full step costs
+    /// and has more noise for each record, so it never pays; with the published amplification the
+    /// stated ε would be too small.
     Sampled {
         /// The probability.
         rate: f64,
@@ -38,7 +38,7 @@ pub enum Batch {
 pub struct DpSgdParameters {
     /// How many steps.
     pub steps: u32,
-    /// How far each goes.
+    /// The size of each step.
     pub step_size: f64,
     /// How much each shrinks.
     pub penalty: f64,
@@ -96,8 +96,8 @@ impl DpSgdParameters {
         if let Batch::Sampled { rate } = self.batch {
             return Err(PlanError::Request {
                 found: format!("mini-batches with a sampling rate of {rate}"),
-                required: "only full batches are accounted: whoever adds up a sum knows who \
-                           contributes to it, so sampling does not amplify privacy towards them"
+                required: "only full batches are accounted: the coordinator of a sum knows who \
+                           contributes to it, so sampling does not amplify privacy"
                     .to_owned(),
             });
         }

@@ -122,7 +122,7 @@ fn without_noise_the_published_baselines_find_the_support() {
 
 #[test]
 fn the_noise_of_an_answer_is_that_of_the_plan() {
-    // Nobody contributes: what comes back is the noise alone.
+    // No record contributes: the answer is the noise alone.
     let setting = setting_of(400, 3000, 2.0);
     let zeros = vec![0.0; 400 * 3000];
     let records = Records::each_a_unit(&zeros, &[0.0; 400], 3000).unwrap();
@@ -193,7 +193,7 @@ fn mini_batches_are_refused_with_the_reason() {
 }
 
 #[test]
-fn illegal_parameters_are_refused_in_clear_words() {
+fn illegal_parameters_are_refused_with_a_clear_message() {
     let sgd = DpSgdParameters::certified();
     let gcd = DpGcdParameters::certified(3);
     for (baseline, words) in [

@@ -10,7 +10,7 @@ use super::{Baseline, Descent};
 use sprifed_recovery::Fit;
 use sprifed_recovery::{Setting, share_of};
 
-/// The share of μ² that goes to the scores.
+/// The share of μ² for the scores.
 const SCORE_SHARE: f64 = 0.02;
 
 /// A search among several candidates, waiting for an answer.

@@ -21,7 +21,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     setting: "Features N(0, 1), coefficients N(2, 1) on a random support, error 0.1. Each procedure is tried at numbers of records a \
               factor 1.25 apart, starting near what was known; n90 is interpolated between the two that enclose 90 %. Error bars: \
               the trials' standard errors carried over the slope between these two, so where that is flat n90 is uncertain. At p = 10000 the paper's algorithms and the baselines need more records than the search holds in memory, \
-              so they are asked at p = 2500 only.",
+              so they are run at p = 2500 only.",
     work: Work::Own(measure),
     figures: &[Figure {
         metric: "recovered",
@@ -38,7 +38,7 @@ struct Question {
     features: usize,
     sparsity: usize,
     epsilon: f64,
-    /// Who is asked, and where the search starts.
+    /// The contenders, and where the search starts.
     starts: &'static [(Contender, usize)],
 }
 

@@ -12,7 +12,7 @@ use crate::verdict::{Evidence, Outcome, Verdict};
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "privacy",
     title: "Privacy: claimed against delivered",
-    claim: "The settings of the experiments satisfy the (ε, δ) that stand beside them.",
+    claim: "The settings of the experiments satisfy the (ε, δ) given with them.",
     setting: "Delivered: SPriFed-OMP as the paper ran it, with noise that ignores the bounds 1.392 (features) and 1.05 (response) left \
               by its rescaling, and s + 1 vectors; SPriFed-OMP-GRAD as published has no ε at all.",
     work: Work::Own(measure),

@@ -153,7 +153,7 @@ fn entrants<'a>(
         x: 0.0,
         sparsity: SPARSITY,
         label: Label {
-            words: NO_NOISE.to_owned(),
+            text: NO_NOISE.to_owned(),
             ..Label::default()
         },
         paper: None,
@@ -214,7 +214,7 @@ fn entrants<'a>(
                     claimed: Some(epsilon),
                     zero_out: Some(epsilon),
                     delta: Some(DELTA),
-                    words: "certified under zero-out, if the noise were secret".to_owned(),
+                    text: "certified under zero-out, if the noise were secret".to_owned(),
                     ..Label::default()
                 },
                 paper: None,
@@ -266,7 +266,7 @@ fn judge(rows: &[Row]) -> Verdict {
     Verdict::new(
         Outcome::Ours,
         format!(
-            "Mean R2 of whoever has the best median of ours, over both budgets, and of the paper's: {}. Predicting the mean has 0; a negative R2 is worse than that.",
+            "Mean R2 of our procedure with the best median, over both budgets, and of the paper's: {}. Predicting the mean has 0; a negative R2 is worse than that.",
             sentences.join("; ")
         ),
     )

@@ -255,7 +255,8 @@ fn ten_large(conditions: &Conditions) -> Result<Vec<Cell>, ExperimentError> {
     .cells(conditions)
 }
 
-/// p up to 40000 with error 0.1, and p = 10000 with the smaller error too, to tell p from the error.
+/// p up to 40000 with error 0.1, and p = 10000 with the smaller error too, to separate the effects
+/// of p and the error.
 fn ten_largest(conditions: &Conditions) -> Result<Vec<Cell>, ExperimentError> {
     let at_least = |grad, omp| [known(8000, PaperSays::AtLeast(7.0), grad, omp)];
     let (twenty, forty) = (at_least(7.69, 6.00), at_least(6.62, 3.92));
@@ -324,7 +325,10 @@ fn judge_claim(rows: &[Row]) -> Verdict {
         )
     };
     let descent = same("paper-dp-sgd").map_or_else(String::new, |row| {
-        format!("; DP-SGD, said to find none, finds {}", with_error(row))
+        format!(
+            "; DP-SGD, which finds none in the paper, finds {}",
+            with_error(row)
+        )
     });
     let first = format!(
         "{start}: GRAD as published finds {found} at n = {records} (beside it {beside}, ours at the ε that the paper's OMP delivers{descent})."

@@ -58,7 +58,7 @@ const PUBLISHED: [Contender; 4] = [
     Contender::PaperDpSgd,
 ];
 
-/// Everybody who is scored on `problem`.
+/// All contenders that are scored on `problem`.
 pub(super) fn entrants<'a>(problem: &'a Problem<'a>) -> Result<Vec<Entrant<'a>>, ExperimentError> {
     let mut entrants = Vec::new();
     let (per_vector, per_support) = (Mu::try_from(0.45)?, Mu::try_from(0.09)?);
@@ -76,7 +76,7 @@ pub(super) fn entrants<'a>(problem: &'a Problem<'a>) -> Result<Vec<Entrant<'a>>,
                 Label::of_paper(SPARSITY, per_vector, per_support, CLAIMED, Some(bounds))?
             };
             let label = Label {
-                words: words(&label).to_owned(),
+                text: text_of(&label).to_owned(),
                 ..label
             };
             let reading = if scaled {
@@ -113,7 +113,7 @@ pub(super) fn entrants<'a>(problem: &'a Problem<'a>) -> Result<Vec<Entrant<'a>>,
         x: 0.0,
         sparsity: SPARSITY,
         label: Label {
-            words: NO_NOISE.to_owned(),
+            text: NO_NOISE.to_owned(),
             ..Label::default()
         },
         paper: None,
@@ -137,7 +137,7 @@ pub(super) fn entrants<'a>(problem: &'a Problem<'a>) -> Result<Vec<Entrant<'a>>,
                 claimed: Some(CLAIMED.0),
                 zero_out: Some(CLAIMED.0),
                 delta: Some(CLAIMED.1),
-                words: "certified under zero-out, if the noise were secret".to_owned(),
+                text: "certified under zero-out, if the noise were secret".to_owned(),
                 ..Label::default()
             },
             paper: None,
@@ -157,7 +157,7 @@ pub(super) fn entrants<'a>(problem: &'a Problem<'a>) -> Result<Vec<Entrant<'a>>,
     Ok(entrants)
 }
 
-/// How many features ours choose where nobody knows how many there are.
+/// How many features our procedures choose where the true number is unknown.
 const OURS: usize = 5;
 
 /// A certified fit of prepared records with an estimated intercept and scales that are paid for.
@@ -224,7 +224,7 @@ fn published(
 
 /// Whether the noise covers the claim under the paper's own relation; the standardisation by the
 /// records is covered by nothing.
-fn words(label: &Label) -> &'static str {
+fn text_of(label: &Label) -> &'static str {
     if label.replace_one <= label.claimed {
         "noise within the claim; standardisation NOT PRIVATE"
     } else {
@@ -250,7 +250,7 @@ fn gradient_label(
         zero_out: Some(epsilon(total)),
         replace_one: Some(epsilon(Mu::try_from(2.0 * total.get())?)),
         delta: Some(CLAIMED.1),
-        words: String::new(),
+        text: String::new(),
     })
 }
 
@@ -363,7 +363,7 @@ pub(super) fn judge_scores(rows: &[Row], sets: &[&str]) -> Verdict {
     Verdict::new(
         outcome,
         format!(
-            "{}. Errors near or above the null model's say nothing of features, whoever has them.",
+            "{}. Errors near or above the null model's say nothing about features.",
             sentences.join(". ")
         ),
     )

@@ -1,4 +1,4 @@
-//! The catalogue is complete and its cells can be told apart.
+//! The catalogue is complete and its cells are distinct.
 
 use super::catalogue;
 use crate::contender::Contender;

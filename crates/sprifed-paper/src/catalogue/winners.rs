@@ -1,4 +1,4 @@
-//! Who wins at the same delivered ε: every procedure and baseline at three budgets.
+//! Which method wins at the same delivered ε: every procedure and baseline at three budgets.
 
 use sprifed_simulate::Reference;
 use sprifed_simulate::WorldRequest;
@@ -11,7 +11,7 @@ use crate::verdict::{Evidence, Outcome, Verdict, with_error};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "winners",
-    title: "Who wins at the same delivered ε",
+    title: "Which method wins at the same delivered ε",
     claim: "Ours: all procedures and baselines with certified noise, on the same worlds, at ε = 1, at the ε that the paper claims and at the \
             ε that it delivers (δ = 1e-4, zero-out).",
     setting: "Features N(0, 1), coefficients N(2, 1), error 0.1; n = 1000, p = 2500, s = 5 and n = 2000, p = 5000, s = 10.",

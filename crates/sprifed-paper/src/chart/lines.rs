@@ -215,7 +215,7 @@ fn widened(values: &[f64], scale: Scale) -> (f64, f64) {
     (scale.value(low - room), scale.value(high + room))
 }
 
-/// Marks of the horizontal axis: all measured places, or every other one where they are crowded.
+/// Marks of the horizontal axis: all measured places, or every other one where they are too close.
 fn thinned(xs: &[f64], scale: Scale) -> Vec<f64> {
     let places: Vec<f64> = xs.iter().map(|x| scale.place(*x)).collect();
     let (Some(first), Some(last)) = (places.first(), places.last()) else {
@@ -224,10 +224,10 @@ fn thinned(xs: &[f64], scale: Scale) -> Vec<f64> {
     let least = (last - first) / 7.0;
     let mut kept: Vec<f64> = Vec::new();
     for (x, place) in xs.iter().zip(&places) {
-        let crowded = kept
+        let is_close = kept
             .last()
             .is_some_and(|before| place - scale.place(*before) < least);
-        if !crowded {
+        if !is_close {
             kept.push(*x);
         }
     }

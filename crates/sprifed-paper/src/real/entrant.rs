@@ -1,4 +1,4 @@
-//! Who is scored on real data, over trials, with rows that are kept and resumed like all others.
+//! The contenders on real data, over trials, with rows that are kept and resumed like all others.
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 

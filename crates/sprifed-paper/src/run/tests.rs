@@ -68,25 +68,25 @@ fn folder(name: &str) -> PathBuf {
     path
 }
 
-/// Runs the tiny experiment in `folder`; what was heard, and the rows.
+/// Runs the tiny experiment in `folder` and returns its messages and rows.
 fn runs(folder: &std::path::Path, seed: u64) -> (Vec<String>, Vec<crate::row::Row>) {
-    let mut heard = Vec::new();
+    let mut reported = Vec::new();
     let mut store = Store::open(folder).unwrap();
-    let mut watch = |words: &str| heard.push(words.to_owned());
+    let mut watch = |text: &str| reported.push(text.to_owned());
     run(&EXPERIMENT, &conditions(seed), &mut store, &mut watch).unwrap();
-    (heard, store.of("tiny"))
+    (reported, store.of("tiny"))
 }
 
 #[test]
 fn a_second_run_measures_nothing_and_another_seed_everything() {
     let folder = folder("resume");
-    let (heard, first) = runs(&folder, 1);
-    assert_eq!((heard.len(), first.len()), (2, 6));
-    let (heard, second) = runs(&folder, 1);
-    assert_eq!(heard, ["tiny: 2 of 2 cells are there already"]);
+    let (reported, first) = runs(&folder, 1);
+    assert_eq!((reported.len(), first.len()), (2, 6));
+    let (reported, second) = runs(&folder, 1);
+    assert_eq!(reported, ["tiny: 2 of 2 cells are there already"]);
     assert_eq!(first, second);
-    let (heard, third) = runs(&folder, 2);
-    assert_eq!((heard.len(), third.len()), (2, 6));
+    let (reported, third) = runs(&folder, 2);
+    assert_eq!((reported.len(), third.len()), (2, 6));
     assert!(third.iter().all(|row| row.seed == 2 && row.trials == 3));
 }
 
@@ -122,13 +122,13 @@ fn without_data_an_experiment_on_data_is_skipped_loudly() {
         work: Work::OnData(|_| panic!("there is no data")),
         ..EXPERIMENT
     };
-    let mut heard = Vec::new();
+    let mut reported = Vec::new();
     let mut store = Store::open(&folder("skipped")).unwrap();
-    run(&skipped, &conditions(1), &mut store, &mut |words| {
-        heard.push(words.to_owned())
+    run(&skipped, &conditions(1), &mut store, &mut |text| {
+        reported.push(text.to_owned())
     })
     .unwrap();
-    assert!(heard[0].starts_with("SKIPPED tiny"), "{heard:?}");
+    assert!(reported[0].starts_with("SKIPPED tiny"), "{reported:?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::Situation;
 #[cfg(test)]
 mod tests;
 
-/// A bound, in the paper's words and put right.
+/// A bound, as the paper states it and as corrected.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ErrorBound {
     /// With the paper's constants, which its proof does not support everywhere.

@@ -21,7 +21,7 @@ pub struct IsometryEstimate {
     pub supports: usize,
 }
 
-/// How often a search for a worse support goes on from what it found.
+/// How often a search for a worse support continues from its result.
 const ASCENTS: usize = 10;
 
 /// Steps towards the direction in which all columns together vary most.
@@ -34,7 +34,7 @@ const POWER_STEPS: usize = 20;
 ///
 /// # Why
 /// Any support gives a lower bound; an upper bound would need all of them, which is out of reach.
-/// Random supports miss correlated columns almost surely, so one search goes on from the worst of
+/// Random supports miss correlated columns almost surely, so one search continues from the worst of
 /// them and another starts from the direction in which all columns vary most: the `order` columns
 /// most correlated with a direction are a support, its own leading direction the next.
 #[must_use]

@@ -9,7 +9,7 @@ pub(crate) mod tests;
 /// One condition of a theorem: what it demands, and what there is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Requirement {
-    /// Which condition, in words.
+    /// The condition, as text.
     pub label: &'static str,
     /// What it demands.
     pub demand: Demand,

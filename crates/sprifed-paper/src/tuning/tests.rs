@@ -71,7 +71,7 @@ fn both_rows_find_the_model_when_the_budget_is_generous_and_are_repeatable() {
 }
 
 #[test]
-fn a_search_among_nobody_is_refused() {
+fn a_search_without_candidates_is_refused() {
     let world = World::generate(request(), 5);
     let refused = tune(dp_sgd(), &world, budget(5.0), Relation::ZeroOut, 0, 4).unwrap_err();
     assert!(refused.to_string().contains("a search among no candidates"));

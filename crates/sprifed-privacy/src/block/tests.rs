@@ -15,7 +15,7 @@ fn block(coordinates: u32, bounds: IntegerBounds) -> Block {
 }
 
 /// Every integer vector that `block` allows.
-fn members(block: &Block) -> Vec<Vec<i64>> {
+fn allowed_vectors(block: &Block) -> Vec<Vec<i64>> {
     let bound = i64::try_from(block.bounds.coordinate_bound()).unwrap();
     let squares = match block.bounds {
         IntegerBounds::Box { squares, .. } => squares,
@@ -46,7 +46,7 @@ fn squared_distance(left: &[i64], right: &[i64]) -> u128 {
 
 /// The largest squared distance between what neighbours contribute.
 fn largest_move(block: &Block, relation: Relation) -> u128 {
-    let all = members(block);
+    let all = allowed_vectors(block);
     let others = match relation {
         Relation::ZeroOut => vec![vec![0; block.coordinates as usize]],
         Relation::ReplaceOne => all.clone(),

@@ -1,9 +1,10 @@
 //! The exact law of a sum of independent copies of a discrete Gaussian.
 //!
-//! It is not a discrete Gaussian, though for σ² above 1 nobody could tell. Two descriptions are
-//! used: a discrete Gaussian of the summed parameter times a periodic factor, where that factor
-//! is near 1; and a table made by repeated convolution, where σ² is so small that the factor is
-//! not. Both keep relative accuracy far into the tails, which a Fourier transform would not.
+//! It is not a discrete Gaussian, although the difference is negligible for σ² above 1. Two
+//! descriptions are used: a discrete Gaussian of the summed parameter times a periodic factor,
+//! where that factor is near 1; and a table made by repeated convolution, where σ² is so small that
+//! the factor is not. Both keep relative accuracy far into the tails, which a Fourier transform
+//! would not.
 
 use super::dual_lattice::DualWeights;
 use super::{DiscreteGaussian, integer_part};

@@ -59,7 +59,7 @@ fn a_stored_participation_is_checked_when_it_is_read() {
 }
 
 #[test]
-fn a_shortfall_without_anybody_has_no_price() {
+fn a_shortfall_without_clients_has_no_price() {
     let planned = Mu::try_from(1.0).unwrap();
     assert!(shortfall_cost(planned, 10, 0).is_err());
     assert!(shortfall_cost(planned, 0, 10).is_err());

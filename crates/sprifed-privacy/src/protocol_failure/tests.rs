@@ -29,7 +29,7 @@ fn a_curator_runs_no_protocol() {
 }
 
 #[test]
-fn a_random_graph_can_fail_and_a_complete_one_can_not() {
+fn a_random_graph_can_fail_and_a_complete_one_cannot() {
     let complete = 2f64.powi(-64);
     assert_eq!(shares(2, 2, 1).protocol_failure(), complete);
     assert_eq!(shares(40, 36, 2).protocol_failure(), complete);

@@ -135,9 +135,9 @@ fn a_share_beyond_every_grid_or_modulus_is_refused_without_a_panic() {
             "{shares:?}"
         );
     }
-    let mut crowded = request(Algorithm::Omp, 20, 3, ("1e9", "1e9"));
-    crowded.records_per_client = u32::MAX;
-    assert!(matches!(crowded.plan(), Err(Unplannable::Modulus(_))));
+    let mut many_records = request(Algorithm::Omp, 20, 3, ("1e9", "1e9"));
+    many_records.records_per_client = u32::MAX;
+    assert!(matches!(many_records.plan(), Err(Unplannable::Modulus(_))));
 }
 
 proptest! {

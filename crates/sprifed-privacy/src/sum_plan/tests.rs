@@ -174,7 +174,7 @@ fn a_sum_without_coordinates_is_refused() {
 }
 
 #[test]
-fn a_sum_that_can_not_move_or_has_impossible_squares_is_refused() {
+fn a_sum_that_cannot_move_or_has_impossible_squares_is_refused() {
     assert!(
         one(block(3, 0, "25"))
             .cost(NoiseOrigin::Curator, Relation::ZeroOut)
@@ -198,7 +198,7 @@ fn a_sum_that_can_not_move_or_has_impossible_squares_is_refused() {
 }
 
 #[test]
-fn a_stored_cost_can_not_be_less_than_nothing() {
+fn a_stored_cost_cannot_be_less_than_nothing() {
     let read = |text: &str| serde_json::from_str::<SumCost>(text);
     assert!(read(r#"{"squared_mu":0.5,"slack":1e-20}"#).is_ok());
     for text in [

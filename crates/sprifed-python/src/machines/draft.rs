@@ -37,7 +37,7 @@ pub(super) fn draft_invitation<'py>(
 #[pyo3(signature = (seed, place=None))]
 pub(super) fn simulated_identity(seed: u64, place: Option<u32>) -> (String, String) {
     let key = PartyKey::simulated(seed, 0);
-    let key = place.map_or_else(|| key.clone(), |place| key.of_member(place));
+    let key = place.map_or_else(|| key.clone(), |place| key.of_party(place));
     let bits = key.identity_bits();
     let public = IdentityKey::from_stored(&bits).public();
     (Digest(bits).to_string(), Digest(public).to_string())

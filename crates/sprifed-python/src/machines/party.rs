@@ -410,7 +410,7 @@ impl Visit<'_> {
                 key.map_err(|error| error.to_string())
             }
             (Provenance::Simulated, Some(seed)) => {
-                Ok(PartyKey::simulated(seed, 0).of_member(self.me.0))
+                Ok(PartyKey::simulated(seed, 0).of_party(self.me.0))
             }
             (Provenance::Simulated, None) => {
                 Err("the study is a rehearsal, but this party has no seed for one".to_owned())

@@ -36,7 +36,7 @@ const fn place_of(question: &Question) -> usize {
     }
 }
 
-/// Every question, about features of which some may not exist.
+/// Every question, about features, some of which may not exist.
 fn every_question(limit: f64, coefficient: f64, features: FeatureSet, last: u32) -> Vec<Question> {
     let model = ReleasedModel::from(LinearModel {
         intercept: 0.3,

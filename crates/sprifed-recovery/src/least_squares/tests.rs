@@ -126,7 +126,7 @@ fn an_empty_support_has_an_empty_solution() {
 }
 
 #[test]
-fn shifting_and_restricting_ask_the_same_question_in_other_words() {
+fn shifting_and_restricting_are_the_same_question() {
     let columns = [
         vec![1.0, 0.0, 2.0, 1.0],
         vec![0.0, 1.0, 1.0, -1.0],

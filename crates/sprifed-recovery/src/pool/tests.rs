@@ -1,4 +1,4 @@
-//! Pooled estimates are inverse-variance means, ranked by how far they stand out.
+//! Pooled estimates are inverse-variance means, ranked by their distance from their noise.
 
 use super::*;
 

@@ -8,7 +8,7 @@ use crate::setting::Intercept;
 use crate::test_support::legal_setting;
 use crate::test_support::small_world;
 
-/// Answers without noise, and remembers what was asked.
+/// Answers without noise, and remembers the queries.
 #[derive(Default)]
 pub(crate) struct Exact {
     pub(crate) rows: Vec<(Vec<f32>, f32)>,
@@ -148,7 +148,7 @@ fn every_question_fits_the_step_that_was_planned_for_it() {
 }
 
 #[test]
-fn an_intercept_and_features_that_are_not_centred_are_told_apart() {
+fn an_intercept_and_features_that_are_not_centred_are_separated() {
     let world = small_world(600, 40, &[3, 17], 9);
     let features: Vec<f32> = world.features.iter().map(|value| value + 0.2).collect();
     let responses: Vec<f32> = world.responses.iter().map(|value| value + 1.5).collect();

@@ -72,7 +72,7 @@ pub(crate) struct GrowingLeastSquares {
     correlations: Vec<f64>,
 }
 
-/// A column of which less than this fraction of its squared length is new adds nothing.
+/// A column adds nothing if a smaller fraction than this of its squared length is new.
 const LEAST_NEW: f64 = 1e-12;
 
 impl GrowingLeastSquares {

@@ -57,7 +57,7 @@ pub fn non_private_lasso_at(records: &Records<'_>, penalty: f64) -> Fit {
 }
 
 /// A feature of the working set.
-struct Member {
+struct WorkingFeature {
     feature: usize,
     column: Vec<f64>,
     square: f64,
@@ -66,7 +66,7 @@ struct Member {
 
 struct Descent<'a> {
     matrix: Matrix<'a>,
-    members: Vec<Member>,
+    working_set: Vec<WorkingFeature>,
     residuals: Vec<f64>,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Descent<'a> {
         let residuals = matrix.responses.clone();
         Self {
             matrix,
-            members: Vec::new(),
+            working_set: Vec::new(),
             residuals,
         }
     }
@@ -93,21 +93,21 @@ impl<'a> Descent<'a> {
     /// Non-zero coefficients, the largest first.
     fn terms(&self) -> Vec<(u32, f64)> {
         let active = self
-            .members
+            .working_set
             .iter()
-            .filter(|member| member.coefficient.abs() > 0.0);
+            .filter(|one| one.coefficient.abs() > 0.0);
         #[expect(
             clippy::cast_possible_truncation,
             reason = "features are numbered in 32 bits"
         )]
         let mut terms: Vec<(u32, f64)> = active
-            .map(|member| (member.feature as u32, member.coefficient))
+            .map(|one| (one.feature as u32, one.coefficient))
             .collect();
         terms.sort_by(|left, right| right.1.abs().total_cmp(&left.1.abs()));
         terms
     }
 
-    /// Goes on from the current coefficients to the minimum for `penalty`.
+    /// Descends from the current coefficients to the minimum for `penalty`.
     ///
     /// # Why
     /// A feature outside the working set with |x_jᵀr| ≤ n·penalty is zero at the minimum; those
@@ -131,9 +131,9 @@ impl<'a> Descent<'a> {
         let size = dot(&self.residuals, &self.residuals);
         let shrink = (scaled / largest(correlations).max(f64::MIN_POSITIVE)).min(1.0);
         let penalty: f64 = self
-            .members
+            .working_set
             .iter()
-            .map(|member| member.coefficient.abs())
+            .map(|one| one.coefficient.abs())
             .sum();
         let aligned = dot(&self.residuals, &self.matrix.responses);
         0.5 * size * (1.0 + shrink * shrink) + scaled * penalty - shrink * aligned
@@ -144,14 +144,14 @@ impl<'a> Descent<'a> {
         let mut offenders: Vec<(usize, f64)> = (correlations.iter().map(|value| value.abs()))
             .enumerate()
             .filter(|(_, size)| *size > scaled)
-            .filter(|(feature, _)| self.members.iter().all(|member| member.feature != *feature))
+            .filter(|(feature, _)| self.working_set.iter().all(|one| one.feature != *feature))
             .collect();
         offenders.sort_by(|left, right| right.1.total_cmp(&left.1));
-        offenders.truncate(self.members.len().max(10));
+        offenders.truncate(self.working_set.len().max(10));
         for (feature, _) in offenders {
             let column = self.matrix.column(feature);
             let square = dot(&column, &column);
-            self.members.push(Member {
+            self.working_set.push(WorkingFeature {
                 feature,
                 column,
                 square,
@@ -163,20 +163,20 @@ impl<'a> Descent<'a> {
     /// Sweeps over the working set until its own duality gap is small.
     fn descend(&mut self, scaled: f64, accepted: f64) {
         for sweep in 1..=MOST_SWEEPS {
-            for member in self.members.iter_mut().filter(|member| member.square > 0.0) {
-                let before = member.coefficient;
-                let wanted = dot(&member.column, &self.residuals) + member.square * before;
-                member.coefficient = soft_threshold(wanted, scaled) / member.square;
-                let change = member.coefficient - before;
+            for one in self.working_set.iter_mut().filter(|one| one.square > 0.0) {
+                let before = one.coefficient;
+                let wanted = dot(&one.column, &self.residuals) + one.square * before;
+                one.coefficient = soft_threshold(wanted, scaled) / one.square;
+                let change = one.coefficient - before;
                 if change.abs() > 0.0 {
-                    add_multiple(&mut self.residuals, &member.column, -change);
+                    add_multiple(&mut self.residuals, &one.column, -change);
                 }
             }
             if sweep % 5 == 0 {
                 let inside = self
-                    .members
+                    .working_set
                     .iter()
-                    .map(|member| dot(&member.column, &self.residuals));
+                    .map(|one| dot(&one.column, &self.residuals));
                 if self.duality_gap(&inside.collect::<Vec<_>>(), scaled) <= 0.1 * accepted {
                     return;
                 }

@@ -99,7 +99,7 @@ fn the_row_scale_is_found_within_a_fifth() {
 }
 
 #[test]
-fn the_buckets_of_a_scale_hold_everybody() {
+fn the_buckets_of_a_scale_hold_all_records() {
     for scale in [1e-4, 0.1, 1.0, 100.0] {
         let probabilities = bucket_probabilities(scale);
         assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12);

@@ -1,4 +1,4 @@
-//! A schedule spends its budget, looks at ever fewer candidates, and plans what is asked.
+//! A schedule spends its budget, keeps fewer candidates in each round, and plans all queries.
 
 use proptest::prelude::*;
 

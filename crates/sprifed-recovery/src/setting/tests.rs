@@ -1,4 +1,4 @@
-//! What no procedure can do is refused, in words that give the number.
+//! A setting that no procedure can fit is refused with a message that names the number.
 
 use super::*;
 use crate::test_support::legal_setting;

@@ -1,4 +1,4 @@
-//! A swap is the best exchange of one feature; a subset has the size that was asked.
+//! A swap is the best exchange of one feature; a subset has the requested size.
 
 use proptest::prelude::*;
 
@@ -69,7 +69,7 @@ proptest! {
     }
 
     #[test]
-    fn a_subset_has_the_size_that_was_asked_and_no_feature_twice(
+    fn a_subset_has_the_requested_size_and_no_feature_twice(
         entries in prop::collection::vec(-1.0f64..1.0, 6 * 9),
         response in prop::collection::vec(-1.0f64..1.0, 9),
         size in 0usize..9,

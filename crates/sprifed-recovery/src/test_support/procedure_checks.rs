@@ -69,7 +69,7 @@ pub fn keeps_its_budget_in_shares(procedure: CertifiedProcedure) {
     }
 }
 
-/// Settings that make no sense are refused in clear words.
+/// Settings that make no sense are refused with a clear message.
 ///
 /// # Panics
 /// When one is not.
@@ -112,7 +112,7 @@ pub fn needs_what_it_says(procedure: CertifiedProcedure) {
     assert_eq!(chooses, procedure.needs() == Needs::Choices, "{procedure}");
 }
 
-/// What is asked is exactly what was planned, and costs exactly that.
+/// The queries are exactly the planned ones, and cost exactly as much.
 ///
 /// # Panics
 /// When it is otherwise.

@@ -29,7 +29,7 @@ impl Decisions {
     }
 }
 
-/// FNV-1a: tells scripts apart, protects nothing.
+/// FNV-1a: distinguishes scripts, protects nothing.
 fn fnv(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
@@ -86,8 +86,8 @@ pub(crate) fn unknown(setting: Setting) -> Setting {
     }
 }
 
-/// Answers every request of `procedure` with `integers`, which is told the step and how many values
-/// it has, and every choice with `choose`, which is told the step and how many candidates there are.
+/// Answers every request of `procedure` with `integers`, which gets the step and the number of
+/// values, and every choice with `choose`, which gets the step and the number of candidates.
 pub(crate) fn decide(
     procedure: CertifiedProcedure,
     setting: &Setting,
@@ -202,7 +202,7 @@ pub(crate) enum Script {
     Equal,
     /// Values of the same size and alternating signs: ties of absolute values.
     Alternating,
-    /// A few values stand out of small noise.
+    /// A few values are far above small noise.
     Signal,
     /// Noise far larger than any sum of records.
     Huge,

@@ -1,7 +1,7 @@
 //! The schema as it is written: every key of the TOML file, before it is checked.
 //!
 //! Unknown keys are refused. A misspelt `uper` that silently fell back to a default bound would
-//! change the guarantee without anybody noticing.
+//! change the guarantee without notice.
 
 use std::collections::BTreeMap;
 

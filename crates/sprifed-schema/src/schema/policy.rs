@@ -9,7 +9,7 @@ pub enum MissingPolicy {
     /// The table is refused.
     #[default]
     Reject,
-    /// The middle of the public bounds stands in. Means and medians of the column would be
+    /// The middle of the public bounds is used instead. Means and medians of the column would be
     /// statistics of other people's records, so they are not offered.
     Midpoint,
 }

@@ -139,7 +139,7 @@ fn the_message_for_no_schema_says_why_bounds_cannot_be_read_off_the_data() {
     assert!(
         SchemaError::Missing
             .to_string()
-            .contains("somebody's value")
+            .contains("the value of one record")
     );
 }
 

@@ -1,4 +1,5 @@
-//! A client that has encapsulated to its larger neighbours and waits for what the smaller ones did.
+//! A client that has encapsulated to its larger neighbours and waits for the ciphertexts of the
+//! smaller ones.
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ pub(super) struct Candidate {
     pub(super) id: ClientId,
     pub(super) slot: u8,
     pub(super) agreed: Agreed,
-    /// With those to whom this client encapsulated.
+    /// With the neighbours to which this client encapsulated.
     pub(super) channel: Option<ChannelSecret>,
     pub(super) keys: Arc<SignedMessage>,
 }

@@ -14,9 +14,9 @@ use crate::study::VERSION;
 pub enum JournalEntry {
     /// It sent this message of the exchange of keys, and will send no other.
     Published {
-        /// What stands for the notice that it answers.
+        /// The digest of the notice that it answers.
         told: [u8; 32],
-        /// The message, to be sent again as it is: what it comes from may be erased.
+        /// The message, to be sent again unchanged: its secrets may be erased.
         message: Vec<u8>,
     },
     /// It uploaded to this sum.
@@ -51,7 +51,7 @@ impl JournalEntry {
     /// The entry with these bytes.
     ///
     /// # Errors
-    /// When there is none. A client whose journal can not be read must not go on with the study.
+    /// When there is none. A client whose journal cannot be read must not continue the study.
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(bytes);
         reader.version()?;
@@ -147,7 +147,7 @@ impl Journal {
         }
     }
 
-    /// What was sent in `phase` when this was told; nothing if nothing was sent.
+    /// What was sent in `phase` as the answer to this notice; nothing if nothing was sent.
     pub(super) fn answer(
         &self,
         phase: Phase,

@@ -125,7 +125,8 @@ impl Ready {
         self.prepared = None;
     }
 
-    /// The masks of this sum: on the smaller client's upload they are put, off the larger's taken.
+    /// The masks of this sum: added to the smaller client's upload, subtracted from the larger
+    /// client's.
     fn pair_masks(&self, own: &Own, sum: u32, context: &[u8; 32]) -> Option<Vec<(Sign, MaskSeed)>> {
         let study = own.study.id();
         let secret = own.secrets.mask_secret(study, sum)?.key(study);

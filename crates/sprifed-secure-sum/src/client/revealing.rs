@@ -13,7 +13,7 @@ use crate::signed::{Phase, are_signed, is_signed};
 
 /// A certificate that a client of this process has checked.
 ///
-/// It can not be read from bytes. Clients that share a process trust it with all their secrets
+/// It cannot be read from bytes. Clients that share a process trust it with all their secrets
 /// anyway, so one of them may check the signatures for all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckedCertificate {
@@ -41,7 +41,7 @@ impl Ready {
     /// Reveals, for every neighbour, the share of one of its two secrets.
     ///
     /// # Trust
-    /// Nobody: a survivor set with `confirmations` signatures is the only one that any honest
+    /// None: a survivor set with `confirmations` signatures is the only one that any honest
     /// client accepts, as honest clients sign one set for each sum [BIKMMPRSS17, Sec. 6.2].
     pub(super) fn take_certificate(
         &mut self,
@@ -65,8 +65,9 @@ impl Ready {
         for trusted in &self.trusted {
             let survived = confirmed.survivors.contains(trusted.peer.id);
             if survived && !self.is_tagged(own, place, trusted, tags) {
-                // The neighbour masked in another directory or context, or says so: its upload may
-                // be less well hidden than it seems. Its own mask stays on for want of this share.
+                // The neighbour masked in another directory or context, or claims so: its upload
+                // may be less well hidden than it seems. Its own mask stays on, because this share
+                // is missing.
                 continue;
             }
             let kind = if survived {
@@ -98,7 +99,7 @@ impl Ready {
     }
 }
 
-/// Whether enough clients, each once, signed this very digest.
+/// Whether enough clients, each once, signed exactly this digest.
 fn check(own: &Own, sum: u32, digest: &[u8; 32], certificate: &Certificate) -> Result<(), Reason> {
     let required = own.study.parameters().confirmations();
     let body = Body::Confirmation(Confirmation { digest: *digest }).encode();
@@ -120,9 +121,9 @@ fn check(own: &Own, sum: u32, digest: &[u8; 32], certificate: &Certificate) -> R
     Err(Reason::TooFewConfirmations { found, required })
 }
 
-/// What the neighbour entrusted to this client of one of its secrets.
+/// The share of one of the neighbour's secrets that the neighbour gave to this client.
 ///
-/// A bundle that does not open is its sender's fault and costs the sender a share, nobody else.
+/// A bundle that does not open is its sender's fault and costs only the sender a share.
 fn revealed(own: &Own, trusted: &Trusted, sum: u32, kind: ShareKind) -> Option<RevealedShare> {
     let (study, peer) = (own.study.id(), &trusted.peer);
     let opened = decrypt(&trusted.key, study, (peer.id, own.me), &trusted.sealed)?;

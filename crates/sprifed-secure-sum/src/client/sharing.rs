@@ -13,7 +13,7 @@ use crate::signed::SignedMessage;
 
 /// A neighbour whose keys were checked.
 ///
-/// Its signed keys and its bundle are kept as they came: clients of one process share them with
+/// Its signed keys and its bundle are kept unchanged: clients of one process share them with
 /// the coordinator, and shares of secrets lie encrypted until they are revealed.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Peer {
@@ -55,7 +55,7 @@ pub(super) struct Sharing {
 }
 
 impl Sharing {
-    /// Checks who takes part and keeps the bundles of neighbours.
+    /// Checks the list of clients and keeps the bundles of neighbours.
     pub(super) fn take_bundles(
         &self,
         own: &Own,

@@ -70,7 +70,7 @@ fn leaks(views: [&Residues; 2], parts: [&Noised; 2], shape: SumShape) -> bool {
         .any(|(shown, hidden)| shown == hidden)
 }
 
-/// A client whose folder was put back is asked again: in another context its second vector is under
+/// A client whose folder was restored is asked again: in another context its second vector is under
 /// other masks of both kinds, also for a coordinator that rebuilt its own mask of the first.
 #[test]
 fn a_client_put_back_into_another_context_hides_its_second_vector_under_other_masks() {
@@ -92,7 +92,7 @@ fn a_client_put_back_into_another_context_hides_its_second_vector_under_other_ma
     // would have it in two: the check sees that.
     let again = opened(&world, &mut twin(), &CONTEXT, other);
     assert!(leaks([&first, &again], [one, other], shape));
-    // Nor is one own mask used in two contexts.
+    // No own mask is used in two contexts.
     let study = world.study.id();
     let own = secret(0).self_seed(study, 0).expect("kept");
     let masks = [[7; 32], [8; 32]].map(|context| self_mask_seed(&own, study, (0, &context)));
@@ -197,7 +197,7 @@ fn an_upload_is_uniform_whatever_else_is_known() {
         }
         for (view, hidden) in &views {
             assert_eq!(flaws(view, shape), [""; 0], "{bits} bits");
-            // Nor does the upload know what it hides.
+            // The upload does not depend on what it hides.
             let mut difference = Residues::zero(shape);
             difference.add_values(
                 &hidden
@@ -218,7 +218,7 @@ fn an_upload_is_uniform_whatever_else_is_known() {
 }
 
 #[test]
-fn impostors_are_told_from_uniform_uploads() {
+fn impostors_are_distinguished_from_uniform_uploads() {
     let shape = SumShape::new(60_000, 16).expect("legal");
     let (_, hidden) = views(2, shape).swap_remove(0);
     let masked = |mask: &dyn Fn(&mut Stream) -> i64| {
@@ -267,7 +267,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn pairwise_masks_of_everybody_cancel_and_those_of_fewer_do_not(
+    fn pairwise_masks_of_all_clients_cancel_and_those_of_fewer_do_not(
         clients in 2..7u32,
         bits in 9..=62u32,
         missing in any::<u32>(),
@@ -426,7 +426,7 @@ fn an_owner_that_deals_a_wrong_share_does_not_frame_its_neighbour() {
     world
         .coordinator
         .handle_message(owner, &bad)
-        .expect("it can not be seen");
+        .expect("it cannot be seen");
     world.deliver(&[]);
     world.coordinator.close_phase();
     world.deliver(&[]);
@@ -492,7 +492,7 @@ fn neither_clients_nor_their_secrets_nor_shares_print() {
     }
 }
 
-/// Secrets of which each part comes from a seed of its own, so that some can be erased.
+/// Secrets where each part has its own seed, so that some can be erased.
 fn parts(client: u32) -> ClientSecrets {
     let groups = vec![Some(seed(200 + client)), Some(seed(300 + client))];
     ClientSecrets::new(seed(client), Some(seed(100 + client)), groups)

@@ -1,4 +1,4 @@
-//! Survivors sign the set they were told.
+//! Survivors sign the set that the coordinator sent them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! A secret from shares of which some may be wrong.
+//! Recovers a secret from shares, some of which may be wrong.
 
 use crate::mask::{MaskSeed, Stream};
 use crate::secret_sharing::{Polynomial, Share};

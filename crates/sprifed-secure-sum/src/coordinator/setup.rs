@@ -14,7 +14,7 @@ use crate::study::Study;
 
 /// A client that has published keys.
 #[derive(Clone, Debug, PartialEq)]
-struct Member {
+struct Joined {
     signed: Arc<SignedMessage>,
     keys: Keys,
 }
@@ -22,13 +22,13 @@ struct Member {
 /// Keys arrive.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Joining {
-    members: BTreeMap<ClientId, Member>,
+    joined: BTreeMap<ClientId, Joined>,
 }
 
 /// Ciphertexts arrive.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Agreeing {
-    members: BTreeMap<ClientId, Member>,
+    joined: BTreeMap<ClientId, Joined>,
     ciphertexts: BTreeMap<ClientId, Encapsulated>,
 }
 
@@ -38,7 +38,7 @@ type Encapsulated = Vec<(u8, Arc<Ciphertext>)>;
 /// Shares arrive.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Sharing {
-    members: BTreeMap<ClientId, Member>,
+    joined: BTreeMap<ClientId, Joined>,
     ciphertexts: BTreeMap<ClientId, Encapsulated>,
     bundles: BTreeMap<ClientId, Bundles>,
 }
@@ -46,7 +46,7 @@ pub(super) struct Sharing {
 /// The bundles of one sender, by slot.
 type Bundles = Vec<Kept>;
 
-/// What one client entrusted to another, and published about the pair.
+/// What one client sent to another in confidence, and published about the pair.
 #[derive(Clone, Debug, PartialEq)]
 struct Kept {
     slot: u8,
@@ -57,7 +57,7 @@ struct Kept {
 /// Everything that sums need of the exchange of keys.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Setup {
-    members: BTreeMap<ClientId, Member>,
+    joined: BTreeMap<ClientId, Joined>,
     ciphertexts: BTreeMap<ClientId, Encapsulated>,
     bundles: BTreeMap<ClientId, Bundles>,
     pub(super) sharers: ClientSet,
@@ -66,7 +66,7 @@ pub(super) struct Setup {
 
 impl Joining {
     pub(super) fn has(&self, client: ClientId) -> bool {
-        self.members.contains_key(&client)
+        self.joined.contains_key(&client)
     }
 
     pub(super) fn take(
@@ -90,14 +90,14 @@ impl Joining {
             return Err(flaw);
         }
         let signed = Arc::new(message.clone());
-        self.members.insert(message.sender, Member { signed, keys });
+        self.joined.insert(message.sender, Joined { signed, keys });
         Ok(())
     }
 
     pub(super) fn close(self, study: &Study) -> Result<Agreeing, Abandoned> {
-        sufficient(study, self.members.keys().copied())?;
+        sufficient(study, self.joined.keys().copied())?;
         Ok(Agreeing {
-            members: self.members,
+            joined: self.joined,
             ciphertexts: BTreeMap::new(),
         })
     }
@@ -108,12 +108,12 @@ impl Agreeing {
         self.ciphertexts.contains_key(&client)
     }
 
-    pub(super) fn members(&self) -> impl Iterator<Item = ClientId> + '_ {
-        self.members.keys().copied()
+    pub(super) fn clients(&self) -> impl Iterator<Item = ClientId> + '_ {
+        self.joined.keys().copied()
     }
 
     pub(super) fn directory_for(&self, study: &Study, to: ClientId) -> Notice {
-        directory(&self.members, study, to)
+        directory(&self.joined, study, to)
     }
 
     pub(super) fn take(
@@ -122,7 +122,7 @@ impl Agreeing {
         from: ClientId,
         sent: Ciphertexts,
     ) -> Result<(), Reason> {
-        if !self.members.contains_key(&from) {
+        if !self.joined.contains_key(&from) {
             return Err(Reason::NotPresent);
         }
         if self.has(from) {
@@ -130,7 +130,7 @@ impl Agreeing {
         }
         let neighbours = study.graph().neighbours(from);
         let larger: Vec<ClientId> = neighbours
-            .filter(|id| *id > from && self.members.contains_key(id))
+            .filter(|id| *id > from && self.joined.contains_key(id))
             .collect();
         let (found, required) = (sent.ciphertexts.len(), larger.len());
         if found != required {
@@ -155,7 +155,7 @@ impl Agreeing {
     pub(super) fn close(self, study: &Study) -> Result<Sharing, Abandoned> {
         sufficient(study, self.ciphertexts.keys().copied())?;
         Ok(Sharing {
-            members: self.members,
+            joined: self.joined,
             ciphertexts: self.ciphertexts,
             bundles: BTreeMap::new(),
         })
@@ -172,7 +172,7 @@ impl Sharing {
     }
 
     pub(super) fn directory_for(&self, study: &Study, to: ClientId) -> Notice {
-        directory(&self.members, study, to)
+        directory(&self.joined, study, to)
     }
 
     pub(super) fn ciphertexts_for(&self, study: &Study, to: ClientId) -> Notice {
@@ -203,12 +203,12 @@ impl Sharing {
                 required,
             });
         }
-        let is_member = |slot: &u8| {
+        let is_neighbour = |slot: &u8| {
             let neighbour = study.graph().neighbour(from, u32::from(*slot));
             neighbour.is_some_and(|neighbour| self.ciphertexts.contains_key(&neighbour))
         };
         let slots = || shares.bundles.iter().map(|bundle| bundle.slot);
-        if !ascend(slots()) || !slots().all(|slot| is_member(&slot)) {
+        if !ascend(slots()) || !slots().all(|slot| is_neighbour(&slot)) {
             return Err(Reason::NotANeighbour);
         }
         let n_sums = study.n_sums() as usize;
@@ -235,7 +235,7 @@ impl Sharing {
         let sharers = sufficient(study, self.bundles.keys().copied())?;
         let directory = study.directory_digest(&sharers);
         Ok(Setup {
-            members: self.members,
+            joined: self.joined,
             ciphertexts: self.ciphertexts,
             bundles: self.bundles,
             sharers,
@@ -247,11 +247,11 @@ impl Sharing {
 impl Setup {
     /// What `client` published for `sum`.
     pub(super) fn keys(&self, client: ClientId, sum: u32) -> Option<&SumKeys> {
-        self.members.get(&client)?.keys.sums.get(sum as usize)
+        self.joined.get(&client)?.keys.sums.get(sum as usize)
     }
 
     pub(super) fn directory_for(&self, study: &Study, to: ClientId) -> Notice {
-        directory(&self.members, study, to)
+        directory(&self.joined, study, to)
     }
 
     pub(super) fn ciphertexts_for(&self, study: &Study, to: ClientId) -> Notice {
@@ -288,10 +288,9 @@ impl Setup {
     }
 }
 
-fn directory(members: &BTreeMap<ClientId, Member>, study: &Study, to: ClientId) -> Notice {
+fn directory(joined: &BTreeMap<ClientId, Joined>, study: &Study, to: ClientId) -> Notice {
     let neighbours = study.graph().neighbours(to);
-    let keys =
-        neighbours.filter_map(|id| members.get(&id).map(|member| Arc::clone(&member.signed)));
+    let keys = neighbours.filter_map(|id| joined.get(&id).map(|client| Arc::clone(&client.signed)));
     Notice::Directory {
         keys: keys.collect(),
     }
@@ -326,7 +325,7 @@ const fn has_length(what: &'static str, found: usize, required: usize) -> Result
     })
 }
 
-/// The set of `clients`, if a sum over them can hide anybody.
+/// The set of `clients`, if a sum over them hides each of them.
 pub(super) fn sufficient(
     study: &Study,
     clients: impl Iterator<Item = ClientId>,

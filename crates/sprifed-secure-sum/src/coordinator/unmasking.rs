@@ -162,10 +162,10 @@ impl Unmasking {
         }))
     }
 
-    /// Takes off the survivors what they put on for a client that has dropped out.
+    /// Removes the masks that survivors share with a client that has dropped out.
     ///
     /// What the dropout published of a pair is compared with what the survivor committed to: a sum
-    /// is exact or there is none. Which of the two lied can not be told.
+    /// is exact or there is none. Which of the two lied cannot be determined.
     fn remove_pairs(
         &mut self,
         study: &Study,

@@ -16,7 +16,7 @@ fn named(pairs: &[(u32, u32)], colluders: u32) -> Vec<u32> {
 }
 
 #[test]
-fn whoever_is_in_more_wrong_shares_than_there_are_liars_has_lied() {
+fn a_client_in_more_wrong_shares_than_there_are_liars_has_lied() {
     assert_eq!(named(&[(3, 4)], 0), [0; 0], "either of the two");
     assert_eq!(named(&[(3, 4), (3, 5)], 0), [3], "a sender");
     assert_eq!(named(&[(4, 3), (5, 3)], 1), [3], "an owner");

@@ -53,7 +53,7 @@ fn channels(one: &ClientSecrets, other: &ClientSecrets, study: &Study) -> [Chann
 }
 
 #[test]
-fn both_ends_agree_on_the_same_and_nobody_else_does() {
+fn only_the_two_ends_agree_on_the_same_secret() {
     let (study, one, other) = (study(), secrets(1), secrets(2));
     let id = study.id();
     let [mine, theirs] = channels(&one, &other, &study);

@@ -33,7 +33,7 @@ fn one_honest_client_needs_all_others() {
         assert_eq!(parameters.least_in_window(), clients);
         assert_eq!(parameters.confirmations(), clients);
     }
-    // A client that may be missing could be told another survivor set.
+    // A client that may be missing could get another survivor set.
     assert!(matches!(
         choose(3, 2, 1),
         Err(NoParameters::QuorumTooSmall { required: 3, .. })
@@ -92,7 +92,7 @@ fn chosen_numbers_keep_their_promises_with_the_stated_probability() {
 }
 
 #[test]
-fn a_quorum_that_two_stories_could_reach_is_refused_with_the_least_that_is_not() {
+fn a_quorum_that_two_survivor_sets_could_reach_is_refused_with_the_least_allowed_one() {
     let refused = choose(100, 52, 5).expect_err("too small");
     let expected = NoParameters::QuorumTooSmall {
         quorum: 52,
@@ -105,7 +105,7 @@ fn a_quorum_that_two_stories_could_reach_is_refused_with_the_least_that_is_not()
 }
 
 #[test]
-fn impossible_wishes_are_refused_with_an_explanation() {
+fn impossible_requests_are_refused_with_an_explanation() {
     let refused = choose(3000, 2400, 1500).expect_err("half of them collude");
     assert!(matches!(
         refused,

@@ -12,13 +12,13 @@ use crate::equivocation::{
 };
 use crate::world::{CONTEXT, World, noised, participation, seed, study};
 
-fn set(n_clients: u32, members: impl Iterator<Item = u32>) -> ClientSet {
+fn set(n_clients: u32, ids: impl Iterator<Item = u32>) -> ClientSet {
     let mut set = ClientSet::empty(n_clients);
-    set.extend(members.map(ClientId));
+    set.extend(ids.map(ClientId));
     set
 }
 
-/// What a client is told before the bundles.
+/// What a client gets before the bundles.
 struct KeyNotices {
     directory: Notice,
     ciphertexts: Notice,
@@ -33,7 +33,7 @@ impl KeyNotices {
     }
 }
 
-/// The notices that client `to` was told in an honest exchange of keys.
+/// The notices that client `to` got in an honest exchange of keys.
 fn directory_and_bundles(world: &mut World, to: u32) -> (KeyNotices, Notice) {
     world.coordinator.handle_return(ClientId(to));
     let mut told = Vec::new();
@@ -78,7 +78,7 @@ fn resumed(world: &World, id: u32, journal: &[JournalEntry]) -> Client {
     resumed.expect("on the roster")
 }
 
-/// A restarted client that was told directory and bundles again.
+/// A restarted client that got directory and bundles again.
 pub(crate) fn returned(world: &mut World, id: u32, journal: &[JournalEntry]) -> Client {
     let (keys, bundles) = directory_and_bundles(world, id);
     let mut client = resumed(world, id, journal);
@@ -172,9 +172,9 @@ fn messages_of_one_sum_are_refused_in_another() {
     }
 }
 
-/// Seven clients of whom two sign whatever they are asked to.
+/// Seven clients, two of which sign whatever they are asked to.
 #[test]
-fn colluders_who_sign_twice_do_not_get_two_sets_confirmed() {
+fn colluders_that_sign_twice_do_not_get_two_sets_confirmed() {
     let participation = participation(7, 5, 2);
     for n_first in 0..=5u32 {
         let mut world = World::new(participation, 2, 16, 1);
@@ -217,7 +217,7 @@ fn colluders_who_sign_twice_do_not_get_two_sets_confirmed() {
             .count();
         assert!(
             open <= 1,
-            "{n_first} honest clients were told the second story"
+            "{n_first} honest clients got the second survivor set"
         );
         // One signature more for each would be two sets, so the bound is as low as it can be.
         let both = signed.iter().map(Vec::len).sum::<usize>();
@@ -226,10 +226,10 @@ fn colluders_who_sign_twice_do_not_get_two_sets_confirmed() {
 }
 
 #[test]
-fn a_client_that_was_told_another_directory_is_not_opened() {
+fn a_client_that_got_another_directory_is_not_opened() {
     let mut world = uploaded();
     let (keys, bundles) = directory_and_bundles(&mut world, 0);
-    // Client 0 is told that client 5 takes no part, before it uploads.
+    // Client 0 gets a directory without client 5, before it uploads.
     let mut victim = resumed(&world, 0, &[]);
     keys.tell(&mut victim);
     victim
@@ -452,7 +452,7 @@ fn a_key_of_small_order_or_none_is_refused_and_its_sender_named() {
             };
             assert_eq!(refused, Err(expected));
             assert_eq!(before, world.coordinator);
-            // A coordinator that lets it pass gets no shares of anybody.
+            // A coordinator that lets it pass gets no shares of any client.
             let others = [1, 2, 3].map(|id| match id {
                 2 => Arc::new(message.clone()),
                 _ => {
@@ -478,7 +478,7 @@ fn a_key_of_small_order_or_none_is_refused_and_its_sender_named() {
 }
 
 #[test]
-fn a_client_can_not_be_cut_off_by_naming_its_neighbours_as_gone() {
+fn a_client_cannot_be_cut_off_by_naming_its_neighbours_as_gone() {
     let participation = participation(30, 20, 1);
     let parameters = Parameters::assume_sufficient(participation, 12, 4).expect("a ring");
     let (_, identities) = study(participation, 2, 16, 1);

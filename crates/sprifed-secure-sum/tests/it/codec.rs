@@ -82,11 +82,11 @@ fn message() -> impl Strategy<Value = SignedMessage> {
 }
 
 fn clients() -> impl Strategy<Value = ClientSet> {
-    (0..40u32, any::<u64>()).prop_map(|(n_clients, members)| {
+    (0..40u32, any::<u64>()).prop_map(|(n_clients, bits)| {
         let mut set = ClientSet::empty(n_clients);
         set.extend(
             (0..n_clients)
-                .filter(|id| members >> id & 1 == 1)
+                .filter(|id| bits >> id & 1 == 1)
                 .map(ClientId),
         );
         set

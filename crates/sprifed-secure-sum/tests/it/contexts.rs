@@ -5,7 +5,7 @@ use sprifed_secure_sum::*;
 use crate::equivocation::{N, certificate, confirm, kinds, sent, tags, uploaded_in, without};
 use crate::world::{CONTEXT, World, noised, participation, seed};
 
-/// The context that the second group is told.
+/// The context that the second group gets.
 const OTHER: [u8; 32] = [8; 32];
 
 /// All clients have uploaded to sum 0, the last `n_others` of six in another context.
@@ -73,10 +73,10 @@ fn the_coordinator_refuses_an_upload_of_another_context_and_says_which() {
     let reason = refused.expect_err("another context").reason;
     let (found, required) = (OTHER, CONTEXT);
     assert_eq!(reason, Reason::OtherContext { found, required });
-    let words = reason.to_string();
+    let message = reason.to_string();
     assert!(
-        words.contains(&"08".repeat(32)) && words.contains(&"07".repeat(32)),
-        "{words}"
+        message.contains(&"08".repeat(32)) && message.contains(&"07".repeat(32)),
+        "{message}"
     );
     assert_eq!(before, world.coordinator);
 }

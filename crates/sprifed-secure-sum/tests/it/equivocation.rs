@@ -8,7 +8,7 @@ use crate::world::{CONTEXT, World, noised, participation, seed, study};
 
 pub(crate) const N: u32 = 6;
 
-/// Everybody has uploaded to sum 0.
+/// All clients have uploaded to sum 0.
 pub(crate) fn uploaded() -> World {
     uploaded_with(seed)
 }
@@ -18,7 +18,7 @@ pub(crate) fn uploaded_with(seeds: impl Fn(u32) -> ClientSeed) -> World {
     uploaded_in(seeds, |_| CONTEXT)
 }
 
-/// The same, each in the context that it was told.
+/// The same, each in the context that it got.
 pub(crate) fn uploaded_in(
     seeds: impl Fn(u32) -> ClientSeed,
     context: impl Fn(u32) -> [u8; 32],
@@ -80,7 +80,7 @@ pub(crate) fn tags(uploads: &[SignedMessage], world: &World, to: u32) -> Vec<(Cl
     tags.collect()
 }
 
-/// Uploads, and the confirmations of what each client was told.
+/// Uploads, and the confirmations of the set that each client got.
 pub(crate) fn confirm(
     world: &mut World,
     told: impl Fn(u32) -> Notice,
@@ -112,14 +112,14 @@ pub(crate) fn certificate(
 }
 
 #[test]
-fn two_stories_about_the_survivors_open_neither() {
+fn two_survivor_sets_of_one_sum_open_neither() {
     let mut world = uploaded();
     let story = |id: u32| if id < 3 { without(&[4]) } else { without(&[1]) };
     let (uploads, confirmations) = confirm(&mut world, story);
     assert_eq!(
         confirmations.len(),
         6,
-        "everybody believes the story it was told"
+        "every client confirms the set that it got"
     );
     for id in 0..N {
         let tags = tags(&uploads, &world, id);
@@ -127,8 +127,8 @@ fn two_stories_about_the_survivors_open_neither() {
             .iter()
             .filter(|c| (c.sender.0 < 3) == (id < 3));
         let own_half: Vec<_> = own_half.collect();
-        let everybody: Vec<_> = confirmations.iter().collect();
-        for shown in [own_half, everybody] {
+        let all: Vec<_> = confirmations.iter().collect();
+        for shown in [own_half, all] {
             let refused =
                 world.clients[id as usize].handle_message(&certificate(&shown, tags.clone()));
             let reason = refused.expect_err("too few agree").reason;
@@ -201,7 +201,7 @@ fn no_client_reveals_both_kinds_of_share_over_retries_and_restarts() {
                 attempt > 0 || !kinds(&revealed).is_empty(),
                 "it does reveal once"
             );
-            // A restart, with the coordinator telling again who takes part.
+            // A restart, with the coordinator sending the list of clients again.
             let resumed = Client::resume(
                 Arc::clone(&world.study),
                 ClientId(id),

@@ -11,7 +11,7 @@ fn dropouts_at_every_stage_leave_the_exact_sum_of_the_survivors() {
     world.exchange_keys_of(&[3], &[12], &[7, 8]);
     let expected = world.sum(0, &[3, 7, 8, 11, 12], &[0], &[19]);
     assert_eq!(world.last_values(), expected);
-    // Whoever was away comes back in the next sum, except those without keys.
+    // A client that was away returns in the next sum, unless it has no keys.
     let expected = world.sum(1, &[3, 7, 8, 12], &[], &[]);
     assert_eq!(world.last_values(), expected);
 }
@@ -75,7 +75,7 @@ proptest! {
         let (keys, ciphertexts, shares) = (of(0), of(5), of(1));
         let (upload, confirm, unmask) = (of(2), of(3), of(4));
         let stayed = (0..clients).filter(|id| fates[*id as usize] > 5).count();
-        // Even those who leave last count here, so that every phase has its quorum.
+        // Even those that leave last count here, so that every phase has its quorum.
         prop_assume!(stayed >= quorum as usize);
         world.exchange_keys_of(&keys, &ciphertexts, &shares);
         let gone = [keys, ciphertexts, shares, upload].concat();

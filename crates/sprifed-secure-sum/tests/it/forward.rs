@@ -1,4 +1,4 @@
-//! What was erased is gone, and a client goes on without it.
+//! Erased secrets stay erased, and a client continues without them.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::world::{CONTEXT, World, noised, participation, seed, study};
 
 const N_GROUPS: usize = 2;
 
-/// Secrets of which those of some groups were erased, and those of the exchange of keys.
+/// Secrets without those of some groups and of the exchange of keys.
 fn secrets(client: u32, is_set_up: bool, kept: [bool; N_GROUPS]) -> ClientSecrets {
     let part = |number: u32| seed(1000 * (number + 1) + client);
     let groups = (0..)
@@ -60,7 +60,7 @@ fn a_client_whose_earlier_sums_are_erased_takes_part_in_later_ones_after_a_resta
 }
 
 #[test]
-fn a_client_that_forgets_goes_on_with_the_other_groups() {
+fn a_client_that_forgets_continues_with_the_other_groups() {
     let mut world = world();
     world.exchange_keys(&[], &[]);
     world.sum(0, &[], &[], &[]);

@@ -4,7 +4,7 @@ use sprifed_secure_sum::{Client, SumOutcome};
 
 use crate::world::{World, participation};
 
-/// Two sums of which the second has dropouts at every stage.
+/// Two sums; the second has dropouts at every stage.
 fn two_exact_sums(clients: u32, quorum: u32, colluders: u32, n_sums: u32) {
     let mut world = World::new(participation(clients, quorum, colluders), 7, 24, n_sums);
     world.exchange_keys(&[], &[]);
@@ -66,7 +66,7 @@ fn slowly(clients: u32) {
 }
 
 #[test]
-fn thousands_1100_clients_of_whom_a_fifth_may_leave_give_exact_sums() {
+fn thousands_1100_clients_a_fifth_of_which_may_leave_give_exact_sums() {
     slowly(1100);
 }
 

@@ -1,4 +1,5 @@
-//! The noise of a released sum has the planned distribution, whoever dropped out and when.
+//! The noise of a released sum has the planned distribution, whichever clients dropped out, and
+//! when.
 //!
 //! The limit of χ² has a false alarm of 1e-7 for each sum. With these many coordinates a variance
 //! that is wrong by 5 % is found with a probability above 0.999, which is shown twice: by shares of
@@ -64,12 +65,12 @@ fn fits(values: &[i64], variance: f64) -> bool {
 }
 
 #[test]
-fn the_noise_of_a_sum_is_that_of_everybody_who_uploaded() {
+fn the_noise_of_a_sum_is_that_of_all_clients_that_uploaded() {
     let stories: [([&[u32]; 3], u32); 6] = [
         ([&[], &[], &[]], 10),
         ([&[4], &[], &[]], 9),
         ([&[0, 5, 9], &[], &[]], 7),
-        // Whoever leaves after its upload is in the sum, and so is its noise.
+        // A client that leaves after its upload is in the sum, and so is its noise.
         ([&[], &[4], &[]], 10),
         ([&[], &[], &[0, 5, 9]], 10),
         ([&[2], &[7], &[8]], 9),
@@ -80,7 +81,7 @@ fn the_noise_of_a_sum_is_that_of_everybody_who_uploaded() {
             fits(&values, f64::from(n_uploads) * SHARE_VARIANCE),
             "{gone:?}"
         );
-        // Nor does it fit one client more or less.
+        // It does not fit one client more or less.
         for wrong in [n_uploads - 1, n_uploads + 1] {
             assert!(
                 !fits(&values, f64::from(wrong) * SHARE_VARIANCE),
@@ -103,7 +104,7 @@ fn shares_of_noise_that_are_off_by_a_twentieth_are_found() {
     }
 }
 
-/// How many of `n_trials` released sums of variance `truth` are told from the planned one.
+/// How many of `n_trials` released sums of variance `truth` are distinguished from the planned one.
 fn found(n_trials: usize, variance: f64, truth: f64) -> usize {
     let (expected, cells) = (
         probabilities(variance, variance),

@@ -7,7 +7,7 @@ use sprifed_secure_sum::*;
 use crate::equivocation::sent;
 use crate::world::{World, participation};
 
-/// All clients have published keys and been told the directory, and nothing of it has left.
+/// All clients have published keys and got the directory, and have sent no answer.
 fn agreeing() -> World {
     let mut world = World::new(participation(6, 4, 1), 3, 16, 2);
     world.deliver(&[]);
@@ -59,7 +59,7 @@ fn the_coordinator_refuses_ciphertexts_that_are_missing_foreign_or_altered() {
     let mut fewer = honest.clone();
     fewer.ciphertexts.pop();
     let mut foreign = honest.clone();
-    // To client 0, who is smaller.
+    // To client 0, which is smaller.
     foreign.ciphertexts[0].0 = 0;
     let mut swapped = honest.clone();
     let other = Arc::clone(&swapped.ciphertexts[1].1);
@@ -131,7 +131,7 @@ fn a_client_refuses_a_ciphertext_that_its_neighbour_did_not_make() {
         refused(&mut world, swap(0, altered)),
         Reason::UnsignedCiphertext { from, to }
     );
-    // None of a smaller one, or one of a larger one, who opens and does not send.
+    // None of a smaller one, or one of a larger one, which opens and does not send.
     assert_eq!(refused(&mut world, swap(0, None)), Reason::NotANeighbour);
     let larger = swap(4, neighbours[1].1.clone());
     assert_eq!(refused(&mut world, larger), Reason::NotANeighbour);
@@ -165,7 +165,7 @@ fn with_a_wrong_wrap(change: impl Fn(&mut Wrap)) -> World {
     change(&mut bundle.expect("for client 4").wraps[0]);
     let message = signed(&world, 2, &Body::Shares(shares));
     let taken = world.coordinator.handle_message(ClientId(2), &message);
-    taken.expect("it can not be seen");
+    taken.expect("it cannot be seen");
     world.deliver(&[]);
     world.coordinator.close_phase();
     world.deliver(&[]);
@@ -181,17 +181,17 @@ fn a_wrong_wrap_ends_the_sum_that_its_owner_drops_out_of_and_no_other() {
             neighbour: ClientId(neighbour),
         },
     };
-    // Who lied drops out: what it hid is not what client 4 committed to.
+    // The liar drops out: what it hid is not what client 4 committed to.
     let mut world = with_a_wrong_wrap(|wrap| wrap.hidden[0] ^= 1);
     world.sum(0, &[2], &[], &[]);
     assert_eq!(world.outcomes, [wrong(2, 4)]);
     let expected = world.sum(1, &[2], &[], &[]);
     assert_eq!(world.last_values(), expected);
-    // Who lied stays, and what it hid is not needed.
+    // The liar stays, and what it hid is not needed.
     let mut world = with_a_wrong_wrap(|wrap| wrap.hidden[0] ^= 1);
     let expected = world.sum(0, &[3], &[], &[]);
     assert_eq!(world.last_values(), expected);
-    // Who lied about its commitment spoils the sum that its neighbour drops out of.
+    // A client that lied about its commitment spoils the sum that its neighbour drops out of.
     let mut world = with_a_wrong_wrap(|wrap| wrap.commitment[0] ^= 1);
     world.sum(0, &[4], &[], &[]);
     assert_eq!(world.outcomes, [wrong(4, 2)]);

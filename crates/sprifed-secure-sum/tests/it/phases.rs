@@ -89,7 +89,7 @@ fn the_coordinator_takes_in_each_phase_what_the_table_says() {
 #[test]
 fn a_client_refuses_what_is_not_for_its_phase_and_stays_as_it_was() {
     let (_, notices) = good_messages();
-    // Two equal worlds; the clients of one are told everything at the wrong time.
+    // Two equal worlds; the clients of one get every notice at the wrong time.
     let mut told = World::new(participation(3, 3, 0), 2, 16, 1);
     let mut left_alone = World::new(participation(3, 3, 0), 2, 16, 1);
     for world in [&mut told, &mut left_alone] {

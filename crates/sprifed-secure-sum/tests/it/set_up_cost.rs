@@ -57,7 +57,7 @@ fn cost_of_the_exchange_of_keys() {
         let n = n_clients as usize;
         let neighbours = study.parameters().neighbours();
         eprintln!(
-            "{n_clients} clients, {neighbours} neighbours, {N_SUMS} sums: each sends {} and is told {} bytes, {:?} of one client, {by_coordinator:?} of the coordinator",
+            "{n_clients} clients, {neighbours} neighbours, {N_SUMS} sums: each sends {} and receives {} bytes, {:?} of one client, {by_coordinator:?} of the coordinator",
             sent / n,
             told / n,
             by_clients / n_clients,

@@ -50,7 +50,7 @@ pub(crate) struct Run {
 
 const COORDINATES: u32 = 3;
 
-/// Runs one sum of eight clients, six of whom must stay, with these faults.
+/// Runs one sum of eight clients, six of which must stay, with these faults.
 pub(crate) fn run(ops: &[Op]) -> Run {
     let participation = participation(8, 6, 1);
     let world = World::new(participation, COORDINATES, 16, 2);
@@ -68,7 +68,7 @@ pub(crate) fn run(ops: &[Op]) -> Run {
             }
             for id in 0..8u32 {
                 let part = noised(participation, COORDINATES, u64::from(id));
-                // Who missed the exchange of keys can not upload.
+                // A client that missed the exchange of keys cannot upload.
                 let _not_ready = run.world.clients[id as usize].upload(0, &CONTEXT, &part);
                 run.parts.push(part.values().to_vec());
             }
@@ -286,7 +286,7 @@ fn every_single_fault_in_every_phase_leaves_the_exact_sum() {
                 .filter(|r| r.sender == Sender::Client(ClientId(3)));
             match op {
                 Op::Drop(..) => assert_eq!(run.rejected.len(), 0, "{op:?}"),
-                // The forger is the neighbour through whose door the message came.
+                // The forger is the neighbour whose connection carried the message.
                 Op::ForgedSender(..) => {
                     assert_eq!(
                         run.rejected[0].sender,

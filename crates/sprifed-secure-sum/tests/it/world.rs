@@ -86,7 +86,7 @@ pub(crate) fn noised_with(
 /// In which sums are made, unless a test says otherwise.
 pub(crate) const CONTEXT: [u8; 32] = [7; 32];
 
-/// Everybody.
+/// All clients.
 pub(crate) struct World {
     pub(crate) study: Arc<Study>,
     pub(crate) identities: Vec<IdentityKey>,
@@ -116,12 +116,12 @@ impl World {
         Self::of(study, identities)
     }
 
-    /// Everybody on the roster of `study`.
+    /// All clients on the roster of `study`.
     pub(crate) fn of(study: Arc<Study>, identities: Vec<IdentityKey>) -> Self {
         Self::of_seeds(study, identities, seed)
     }
 
-    /// Everybody on the roster of `study`, with these seeds.
+    /// All clients on the roster of `study`, with these seeds.
     pub(crate) fn of_seeds(
         study: Arc<Study>,
         identities: Vec<IdentityKey>,
@@ -145,7 +145,7 @@ impl World {
         }
     }
 
-    /// Carries messages until nobody has any; clients in `away` neither send nor hear.
+    /// Carries messages until no client has any; clients in `away` neither send nor receive.
     ///
     /// With many clients the first one checks a certificate for all, and messages are handed over
     /// as they are, without bytes and without a transcript.

@@ -1,6 +1,6 @@
 //! From statistics of two tables to a lower bound on ε.
 
-/// One way to tell the tables apart: a threshold, a side, and a δ.
+/// One test that distinguishes the tables: a threshold, a side, and a δ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Attack {
     threshold: f64,
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_that_can_not_be_told_apart_give_a_bound_of_zero() {
+    fn tables_that_cannot_be_distinguished_give_a_bound_of_zero() {
         let same: Vec<f64> = (0..400).map(|k| f64::from(k % 97)).collect();
         let trials = Trials::new(&same, &same, 0.05);
         let attack = trials.best_attack(&[(1e-6, 0.0), (0.1, 0.0)]);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_that_are_told_apart_always_give_what_so_few_trials_can_show() {
+    fn tables_that_are_always_distinguished_give_what_so_few_trials_can_show() {
         let trials = Trials::new(&[0.0; 400], &[1.0; 400], 0.05);
         let attack = trials.best_attack(&[(0.0, 1.0)]);
         // 0 of 200 and 200 of 200, at 2.5 % each: limits 0.0183 and 0.9817.

@@ -1,4 +1,4 @@
-//! Looks at everything that a backend releases, as an attacker who knows both tables.
+//! Observes everything that a backend releases, as an attacker that knows both tables.
 
 use sprifed_privacy::{Block, IntegerBounds, NoiseVariance, Rounding};
 use sprifed_query::{

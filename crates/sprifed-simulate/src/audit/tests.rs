@@ -217,11 +217,11 @@ fn what_makes_no_sense_is_refused() {
 }
 
 #[test]
-fn every_fit_is_heard_of_and_a_seed_repeats_an_audit() {
-    let heard = std::sync::atomic::AtomicU32::new(0);
+fn every_fit_is_reported_and_a_seed_repeats_an_audit() {
+    let n_calls = std::sync::atomic::AtomicU32::new(0);
     let once = request().run(&|| {
-        heard.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        n_calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     });
-    assert_eq!(heard.into_inner(), 120);
+    assert_eq!(n_calls.into_inner(), 120);
     assert_eq!(once.unwrap(), outcome(&request(), &Honest));
 }

@@ -4,23 +4,23 @@ use super::*;
 use crate::trial::tests::{budget, request};
 
 fn forecast(records: usize, procedure: CertifiedProcedure) -> (Forecast, usize) {
-    let mut heard = 0;
+    let mut n_calls = 0;
     let world = WorldRequest {
         records,
         test_records: 0,
         ..request()
     };
     let forecast = forecast_records(procedure, world, budget(5.0), Relation::ZeroOut, 4, |_| {
-        heard += 1;
+        n_calls += 1;
         ControlFlow::Continue(())
     });
-    (forecast.unwrap(), heard)
+    (forecast.unwrap(), n_calls)
 }
 
 #[test]
 fn the_search_brackets_ninety_percent_to_a_tenth_from_both_sides() {
     for planned in [60, 600] {
-        let (forecast, heard) = forecast(planned, CertifiedProcedure::ARGMAX);
+        let (forecast, n_calls) = forecast(planned, CertifiedProcedure::ARGMAX);
         let needed = forecast
             .records_for_90_percent
             .expect("within thirty-two times the plan");
@@ -37,7 +37,7 @@ fn the_search_brackets_ninety_percent_to_a_tenth_from_both_sides() {
             fails.is_none_or(|fails| needed * 10 <= fails * 11),
             "{forecast:?}"
         );
-        assert_eq!(heard, 4 * forecast.tried.len());
+        assert_eq!(n_calls, 4 * forecast.tried.len());
         assert!(forecast.tried.is_sorted_by_key(|(records, _)| *records));
     }
 }
@@ -49,7 +49,7 @@ fn a_plan_of_very_few_records_is_searched_upwards() {
 }
 
 #[test]
-fn a_world_that_can_not_be_planned_is_an_error() {
+fn a_world_that_cannot_be_planned_is_an_error() {
     let world = WorldRequest {
         sparsity: 0,
         ..request()
@@ -66,8 +66,8 @@ fn a_world_that_can_not_be_planned_is_an_error() {
 }
 
 #[test]
-fn nobody_waits_for_a_forecast_that_was_interrupted() {
-    let mut heard = 0;
+fn an_interrupted_forecast_runs_no_further_trial() {
+    let mut n_calls = 0;
     let ended = forecast_records(
         CertifiedProcedure::ARGMAX,
         request(),
@@ -75,9 +75,9 @@ fn nobody_waits_for_a_forecast_that_was_interrupted() {
         Relation::ZeroOut,
         4,
         |_| {
-            heard += 1;
+            n_calls += 1;
             ControlFlow::Break(())
         },
     );
-    assert_eq!((ended, heard), (Err(TrialError::Interrupted), 1));
+    assert_eq!((ended, n_calls), (Err(TrialError::Interrupted), 1));
 }

@@ -72,7 +72,7 @@ fn a_good_fit_predicts_better_than_the_null_model() {
 }
 
 #[test]
-fn a_world_that_no_procedure_can_fit_is_refused_in_clear_words() {
+fn a_world_that_no_procedure_can_fit_is_refused_with_a_clear_message() {
     for (world, words) in [
         (
             WorldRequest {

@@ -1,4 +1,4 @@
-//! A world has the moments it was asked for, and is a function of its seed.
+//! A world has the requested moments, and is a function of its seed.
 
 use super::*;
 
@@ -32,7 +32,7 @@ fn mean_product(left: &[f64], right: &[f64]) -> f64 {
 const SIX_ERRORS: f64 = 0.06;
 
 #[test]
-fn features_have_mean_zero_unit_variance_and_the_correlation_that_was_asked() {
+fn features_have_mean_zero_unit_variance_and_the_requested_correlation() {
     for (correlation, expected) in [
         (Correlation::None, [0.0, 0.0, 0.0]),
         (Correlation::Autoregressive(0.7), [0.7, 0.49, 0.343]),
@@ -62,7 +62,7 @@ fn features_have_mean_zero_unit_variance_and_the_correlation_that_was_asked() {
 }
 
 #[test]
-fn the_true_model_explains_the_share_that_was_asked() {
+fn the_true_model_explains_the_requested_share() {
     for correlation in [
         Correlation::None,
         Correlation::Autoregressive(0.5),

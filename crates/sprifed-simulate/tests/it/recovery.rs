@@ -50,7 +50,7 @@ fn independent_and_weakly_correlated_features_are_found() {
 }
 
 #[test]
-fn features_in_units_that_nobody_announced_are_found() {
+fn features_in_unknown_units_are_found() {
     for (procedure, tolerance) in ADAPTIVE {
         for seed in SEEDS {
             let study = study(Correlation::None, seed).scaled(0.3);

@@ -14,7 +14,7 @@ fn study(seed: u64, epsilon: f64) -> Study {
 }
 
 #[test]
-fn a_response_without_any_signal_is_said_to_have_none() {
+fn a_response_without_any_signal_is_reported_as_such() {
     for procedure in CertifiedProcedure::all().chain(sprifed_paper::COMPARISONS) {
         for epsilon in [1.0, 5.34, 100.0] {
             let is_nothing = |seed: &u64| {
@@ -34,7 +34,7 @@ fn a_response_without_any_signal_is_said_to_have_none() {
 }
 
 #[test]
-fn a_strong_signal_is_not_said_to_be_nothing() {
+fn a_strong_signal_is_not_reported_as_noise() {
     for procedure in [
         CertifiedProcedure::GRAD,
         CertifiedProcedure::SIEVE,
@@ -49,7 +49,7 @@ fn a_strong_signal_is_not_said_to_be_nothing() {
 }
 
 #[test]
-fn equal_columns_in_the_support_are_said_to_be_ill_conditioned() {
+fn equal_columns_in_the_support_are_reported_as_ill_conditioned() {
     for procedure in CertifiedProcedure::all().chain(sprifed_paper::COMPARISONS) {
         for seed in 0..4 {
             let original = study(seed, 100.0);

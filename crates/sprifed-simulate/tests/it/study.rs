@@ -61,7 +61,7 @@ impl Study {
         }
     }
 
-    /// Features in other units, which nobody announced.
+    /// Features in other units, which the study does not know.
     pub(crate) fn scaled(mut self, factor: f32) -> Self {
         self.features.iter_mut().for_each(|value| *value *= factor);
         self.truth

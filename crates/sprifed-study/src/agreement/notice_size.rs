@@ -1,4 +1,4 @@
-//! How long what a coordinator says may be.
+//! The largest size of a coordinator's notice.
 
 use sprifed_secure_sum::SumShape;
 
@@ -10,21 +10,22 @@ const KEYS_OF_A_PARTY: usize = 8 << 10;
 /// What is sealed for one neighbour for each sum.
 const SHARES_OF_A_SUM: usize = 256;
 
-/// What a receipt or a survivor set says of one party in one sum: a signature and its name in JSON.
+/// The part of a receipt or survivor set about one party in one sum: a signature and its name in
+/// JSON.
 const PARTY_IN_A_SUM: usize = 256;
 
 /// A released integer with its place in JSON.
 const RELEASED_INTEGER: usize = 24;
 
-/// Everything that is as long in each study.
+/// Everything that has the same length in each study.
 const ENVELOPE: usize = 1 << 20;
 
 impl Agreed {
     /// More bytes than an honest coordinator sends in one notice.
     ///
-    /// The bound is generous: it is over everything that could be said at once, the directory of keys, the shares of
-    /// all neighbours, all released sums and the receipt with the agreement in it. It is there so that a party
-    /// does not read without an end.
+    /// The bound is generous: it covers everything that could be sent at once, the directory of keys, the
+    /// shares of all neighbours, all released sums and the receipt with the agreement in it. It limits
+    /// how much a party reads.
     #[must_use]
     pub fn largest_notice(&self) -> usize {
         let (parties, sums) = (self.agreement.parties.len(), self.study.n_sums());

@@ -27,7 +27,7 @@ impl Default for TestStudy {
     }
 }
 
-/// An agreement of parties whose keys are members of `PartyKey::simulated(5, 0)`.
+/// An agreement of parties whose keys are derived from `PartyKey::simulated(5, 0)`.
 pub(crate) fn agreement(test: TestStudy) -> Agreement {
     let quorum = if test.quorum == 0 {
         test.parties
@@ -55,7 +55,7 @@ pub(crate) fn agreement(test: TestStudy) -> Agreement {
     let key = PartyKey::simulated(5, 0);
     let party = |id: u32| Party {
         name: format!("party {id}"),
-        identity: Digest(key.of_member(id).identity().public()),
+        identity: Digest(key.of_party(id).identity().public()),
         units: test.units,
     };
     Agreement {
@@ -151,7 +151,7 @@ fn terms(schema: &str, features: Vec<String>) -> DataTerms {
 }
 
 #[test]
-fn text_that_could_deceive_a_reader_is_refused_wherever_it_stands() {
+fn text_that_could_deceive_a_reader_is_refused_in_every_field() {
     type Change = fn(&mut Agreement, String);
     let places: [(&str, Change); 5] = [
         ("the title", |a, text| a.title = text),

@@ -1,4 +1,4 @@
-//! The end of a study that its coordinator no longer wants: a receipt without a model, for everybody.
+//! Cancels a study: all parties get a receipt without a model.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl StudyCoordinator {
         self.end_cancelled(sum);
     }
 
-    /// Stands where it stood after it was cancelled in this sum, or before the first one.
+    /// Restores the state after the study was cancelled in this sum, or before the first one.
     pub(super) fn restore_cancelled(
         &mut self,
         epoch: u32,
@@ -62,7 +62,7 @@ impl StudyCoordinator {
             let reason = CANCELLED.to_owned();
             self.record(sum, Outcome::Abandoned { reason });
         }
-        // Nobody is told anything more about sums.
+        // No party receives further notices about sums.
         self.sums = Sums::open(Arc::clone(self.agreed.study()));
         self.finish(CANCELLED.to_owned());
     }

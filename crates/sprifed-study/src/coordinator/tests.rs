@@ -2,7 +2,7 @@ use sprifed_recovery::CertifiedProcedure;
 
 use super::*;
 use crate::agreement::tests::{TestStudy, agreed};
-use crate::embedded::{Embedded, everybody};
+use crate::embedded::{Embedded, all_present};
 use crate::participant::JournalLine;
 use crate::party::OrderRefused;
 use crate::party_key::PartyKey;
@@ -27,7 +27,7 @@ fn a_study_over_the_line_equals_the_one_in_one_process() {
     line.run(|_, _| ());
     let key = PartyKey::simulated(5, 0);
     let mut embedded =
-        Embedded::over(&world, Arc::clone(&study), &key, Box::new(everybody)).expect("a study");
+        Embedded::over(&world, Arc::clone(&study), &key, Box::new(all_present)).expect("a study");
     let setting = study.agreement().setting;
     let fit = CertifiedProcedure::SIEVE
         .run_on_sums(&setting, &mut embedded, |_| ())
@@ -116,7 +116,7 @@ fn a_party_that_is_killed_in_any_phase_comes_back() {
 }
 
 #[test]
-fn a_party_that_leaves_for_good_is_a_dropout_and_its_ledger_counts_what_it_gave() {
+fn a_party_that_leaves_permanently_is_a_dropout_and_its_ledger_counts_its_answers() {
     let study = agreed(small());
     let world = TestWorld::new(200, 30);
     let mut line = Line::new(&study, &world);
@@ -165,7 +165,7 @@ fn a_lost_quorum_is_a_clean_end_and_still_has_a_receipt() {
 }
 
 #[test]
-fn a_study_that_is_cancelled_in_any_phase_ends_for_everybody_and_stays_so() {
+fn a_study_that_is_cancelled_in_any_phase_ends_for_all_parties_and_stays_cancelled() {
     let (study, world) = (agreed(small()), TestWorld::new(200, 30));
     let mut n_charged = 0;
     // Two phases of the exchange of keys, then three for each sum.
@@ -182,11 +182,15 @@ fn a_study_that_is_cancelled_in_any_phase_ends_for_everybody_and_stays_so() {
         });
         let receipt = line.receipt();
         assert_eq!(receipt.receipt.ending, "cancelled by the coordinator");
-        receipt.verify().expect("a receipt to be believed");
+        receipt.verify().expect("a valid receipt");
         assert_eq!(receipt.receipt.fit, None);
-        assert_eq!(line.receipts.len(), 5, "everybody is told, in {moment}");
+        assert_eq!(
+            line.receipts.len(),
+            5,
+            "all parties are informed, in {moment}"
+        );
         for kept in line.receipts.values() {
-            kept.verify().expect("a receipt to be believed");
+            kept.verify().expect("a valid receipt");
             let charged = kept.statement.ledger.spent;
             assert!(charged <= receipt.receipt.ledger.spent);
             n_charged += usize::from(charged.is_some());
@@ -238,10 +242,10 @@ fn a_party_that_declines_is_not_waited_for() {
     let study = agreed(small());
     let world = TestWorld::new(200, 30);
     let mut line = Line::new(&study, &world);
-    let identity = PartyKey::simulated(5, 0).of_member(1).identity();
+    let identity = PartyKey::simulated(5, 0).of_party(1).identity();
     let bytes = Report::declined(&identity, &study, ClientId(1), "no").encode();
     let forged = Report::declined(
-        &PartyKey::simulated(5, 0).of_member(2).identity(),
+        &PartyKey::simulated(5, 0).of_party(2).identity(),
         &study,
         ClientId(1),
         "no",
@@ -261,7 +265,7 @@ fn a_party_that_declined_is_not_asked_again() {
     let study = agreed(small());
     let world = TestWorld::new(200, 30);
     let mut line = Line::new(&study, &world);
-    let identity = PartyKey::simulated(5, 0).of_member(1).identity();
+    let identity = PartyKey::simulated(5, 0).of_party(1).identity();
     let bytes = Report::declined(&identity, &study, ClientId(1), "no").encode();
     let asked = |line: &Line<'_>| {
         let to_it = line.told.iter().filter(|(to, _)| *to == ClientId(1));
@@ -304,7 +308,7 @@ fn rubbish_is_refused_names_its_sender_and_changes_nothing() {
 }
 
 #[test]
-fn another_key_can_not_coordinate() {
+fn another_key_cannot_coordinate() {
     let study = agreed(small());
     let stranger = PartyKey::simulated(7, 0).identity();
     let refused = StudyCoordinator::open(Arc::clone(&study), stranger, SOFTWARE).map(drop);
@@ -378,7 +382,7 @@ fn no_party_signs_a_receipt_that_keeps_one_of_its_sums_silent() {
 }
 
 #[test]
-fn a_message_of_another_party_is_refused_for_good_and_a_repeated_one_is_not() {
+fn a_message_of_another_party_is_refused_permanently_and_a_repeated_one_is_not() {
     let study = agreed(small());
     let world = TestWorld::new(200, 30);
     let mut line = Line::new(&study, &world);
@@ -412,7 +416,7 @@ fn a_party_has_nothing_to_wait_for_after_a_wrong_receipt_or_a_question_after_the
     let mut receive = |journal: Vec<JournalLine>, order: &[u8]| {
         if journal.is_empty() {
             // With what is left of its key it would not join at all.
-            line.keys[0] = PartyKey::simulated(5, 0).of_member(0);
+            line.keys[0] = PartyKey::simulated(5, 0).of_party(0);
         }
         line.journals[0] = journal;
         line.start(ClientId(0));
@@ -427,7 +431,7 @@ fn a_party_has_nothing_to_wait_for_after_a_wrong_receipt_or_a_question_after_the
     assert!(matches!(refused, OrderRefused::AskedAfterEnd { sum: 0 }) && refused.is_final());
     let refused = receive(Vec::new(), &ended).expect_err("a journal that was lost");
     assert!(matches!(refused, OrderRefused::OtherReceipt { .. }) && refused.is_final());
-    // Told first what it needs in the sums and then the receipt, a party that comes back ends well.
+    // A party that returns first gets what it needs for the sums, then the receipt, and ends well.
     assert!(!OrderRefused::Over.is_final());
 }
 

@@ -42,7 +42,7 @@ fn noise_of(study: &Agreed, party: ClientId, sum: u32) -> Vec<i64> {
     let permit = ledger
         .spend("again", study.purchase(planned))
         .expect("a permit");
-    let key = PartyKey::simulated(5, 0).of_member(party.0);
+    let key = PartyKey::simulated(5, 0).of_party(party.0);
     let transcript = Transcript::begin(study.digest()).head();
     let noise = DrawnNoise::draw(
         permit,
@@ -57,7 +57,7 @@ fn noise_of(study: &Agreed, party: ClientId, sum: u32) -> Vec<i64> {
         .to_vec()
 }
 
-/// What a curator who holds all records would add up, before noise.
+/// The sum of a curator that holds all records, before noise.
 fn exact(
     study: &Agreed,
     world: &TestWorld,
@@ -103,7 +103,7 @@ fn without_its_noise_a_sum_is_bit_equal_to_the_curators() {
             ..TestStudy::default()
         });
         let world = TestWorld::new((parties * units) as usize, 30);
-        let mut embedded = open(&study, &world, Box::new(everybody));
+        let mut embedded = open(&study, &world, Box::new(all_present));
         let query = first_query(&study);
         let sum = embedded.add_up(0, &query).expect("a sum");
         let noise: Vec<_> = (0..parties)
@@ -116,7 +116,7 @@ fn without_its_noise_a_sum_is_bit_equal_to_the_curators() {
 }
 
 #[test]
-fn who_drops_out_is_not_in_the_sum_and_comes_back_later() {
+fn a_party_that_drops_out_is_not_in_the_sum_and_returns_later() {
     let study = agreed(TestStudy {
         parties: 20,
         quorum: 14,
@@ -181,7 +181,7 @@ fn a_whole_fit_finds_the_features_and_every_ledger_says_the_same() {
         ..TestStudy::default()
     });
     let world = TestWorld::new(400, 60);
-    let mut embedded = open(&study, &world, Box::new(everybody));
+    let mut embedded = open(&study, &world, Box::new(all_present));
     let setting = study.agreement().setting;
     let fit = CertifiedProcedure::SIEVE
         .run_on_sums(&setting, &mut embedded, |_| ())
@@ -201,11 +201,11 @@ fn a_whole_fit_finds_the_features_and_every_ledger_says_the_same() {
 fn a_procedure_that_needs_choices_is_refused() {
     let study = agreed(TestStudy::default());
     let world = TestWorld::new(3, 30);
-    let mut embedded = open(&study, &world, Box::new(everybody));
+    let mut embedded = open(&study, &world, Box::new(all_present));
     let setting = study.agreement().setting;
     let refused = CertifiedProcedure::ARGMAX.run_on_sums(&setting, &mut embedded, |_| ());
-    let words = refused.expect_err("refused").to_string();
-    assert!(words.contains("grad or sieve"), "{words}");
+    let refusal = refused.expect_err("refused").to_string();
+    assert!(refusal.contains("grad or sieve"), "{refusal}");
     assert_eq!(embedded.ledger().spent(), None);
 }
 
@@ -227,7 +227,7 @@ fn two_parties_study_together_and_each_adds_the_whole_noise() {
     );
     let world = TestWorld::new(2 * units as usize, 30);
     let agreement = study.agreement();
-    let mut embedded = open(&study, &world, Box::new(everybody));
+    let mut embedded = open(&study, &world, Box::new(all_present));
     let fit = agreement
         .procedure
         .run_on_sums(&agreement.setting, &mut embedded, |_| {})

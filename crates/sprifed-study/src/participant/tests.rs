@@ -5,7 +5,7 @@ use crate::agreement::tests::{TestStudy, agreed};
 use crate::test_world::TestWorld;
 
 fn key() -> PartyKey {
-    PartyKey::simulated(5, 0).of_member(0)
+    PartyKey::simulated(5, 0).of_party(0)
 }
 
 fn join<'a>(

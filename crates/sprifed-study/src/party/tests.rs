@@ -73,7 +73,7 @@ struct Alone<R> {
 
 impl<R: RecordStore> Alone<R> {
     fn join(study: &Arc<Agreed>, records: R, journal: &[JournalLine]) -> Self {
-        let key = PartyKey::simulated(5, 0).of_member(0);
+        let key = PartyKey::simulated(5, 0).of_party(0);
         let (agreed, identity) = (Arc::clone(study), key.identity());
         let party = StudyParty::join(
             agreed,

@@ -1,6 +1,6 @@
 //! Which columns a party lets a study use.
 
-/// Whether `name` is the name that `pattern` spells, in which `*` stands for any characters, also for none.
+/// Whether `name` is the name that `pattern` spells, in which `*` matches any characters, or none.
 pub(super) fn matches(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else {
         return pattern == name;
@@ -9,7 +9,7 @@ pub(super) fn matches(pattern: &str, name: &str) -> bool {
         return false;
     };
     let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));
-    // Each part at its first place: what is left is as long as it can be.
+    // Each part is matched at its first place, so that the rest is as long as possible.
     for part in middle.split('*') {
         let Some(place) = left.find(part) else {
             return false;

@@ -1,4 +1,4 @@
-//! What a policy requires of a study, one thing after the other.
+//! The requirements of a policy for a study.
 
 use serde::Serialize;
 use sprifed_noise::Provenance;
@@ -15,8 +15,8 @@ impl Policy {
     /// Everything about the study that this policy does not allow to `applicant`, whose earlier studies cost
     /// `spent`.
     ///
-    /// A study with simulated noise is held to the same limits, as a rehearsal should be; what it
-    /// costs is not to be counted afterwards, because it protects no record.
+    /// A study with simulated noise has the same limits, as a rehearsal should; its cost is not
+    /// counted afterwards, because it uses no secret noise.
     #[must_use]
     pub fn violations(
         &self,
@@ -61,7 +61,7 @@ impl Policy {
             require(
                 found,
                 is_known,
-                "a partner",
+                "a party",
                 || format!("{:?} with the key {}", party.name, party.identity),
                 || "a key among its `partners`".to_owned(),
             );
@@ -198,7 +198,7 @@ impl Policy {
     }
 }
 
-/// Writes down what is not as required.
+/// Collects the requirements that are not met.
 fn require(
     violations: &mut Vec<Violation>,
     is_allowed: bool,

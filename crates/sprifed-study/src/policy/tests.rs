@@ -102,11 +102,11 @@ fn everything_else_is_refused_with_its_reason() {
         ("today's date is 2027-12-31", |p| {
             p.expires = day("2027-12-30");
         }),
-        ("a partner is \"party 1\" with the key", |p| {
+        ("a party is \"party 1\" with the key", |p| {
             p.partners.remove("party 1");
         }),
         // Names are what this party calls the others: the key decides.
-        ("a partner is \"party 2\" with the key", |p| {
+        ("a party is \"party 2\" with the key", |p| {
             p.partners.insert("party 2".to_owned(), Digest([9; 32]));
         }),
         ("the noise", |p| {
@@ -134,7 +134,7 @@ fn everything_else_is_refused_with_its_reason() {
 }
 
 #[test]
-fn costs_are_short_and_rounded_up_and_limits_stand_as_they_were_written() {
+fn costs_are_short_and_rounded_up_and_limits_are_shown_as_written() {
     let study = agreed(TestStudy::default());
     let mut policy = generous();
     policy.largest_epsilon_per_study = Epsilon::try_from(2.5).expect("legal");
@@ -189,7 +189,7 @@ fn repetitions_count_before_they_are_needed() {
 }
 
 #[test]
-fn all_that_is_not_allowed_is_said_at_once() {
+fn all_violations_are_reported_together() {
     let study = agreed(TestStudy::default());
     let mut policy = generous();
     policy.partners.clear();
@@ -197,13 +197,10 @@ fn all_that_is_not_allowed_is_said_at_once() {
     policy.smallest_quorum = 9;
     let found = violations(&policy, &study, before());
     let what: Vec<&str> = found.iter().map(|violation| violation.what).collect();
-    assert_eq!(
-        what,
-        ["a partner", "a partner", "the purpose", "the quorum"]
-    );
+    assert_eq!(what, ["a party", "a party", "the purpose", "the quorum"]);
     let all = Forbidden { violations: found }.to_string();
-    for words in ["\"party 1\"", "\"party 2\"", "testing", "at least 9"] {
-        assert!(all.contains(words), "{all}");
+    for part in ["\"party 1\"", "\"party 2\"", "testing", "at least 9"] {
+        assert!(all.contains(part), "{all}");
     }
 }
 

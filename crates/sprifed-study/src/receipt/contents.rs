@@ -117,9 +117,9 @@ mod tests {
             opened(5, &all),
         ];
         let contents = receipt.sum_contents();
-        let words: Vec<String> = contents.iter().map(ToString::to_string).collect();
+        let texts: Vec<String> = contents.iter().map(ToString::to_string).collect();
         assert_eq!(
-            words,
+            texts,
             [
                 "all 5 parties in sums 1-2",
                 "4 of 5 parties (without party 3) in sums 3-4",

@@ -110,7 +110,7 @@ fn a_party_receipt_is_bound_to_its_party_and_study() {
     cheaper.statement.ledger.entries.pop();
     assert!(cheaper.verify().is_err());
     // Not even if the party signs for it.
-    let identity = crate::PartyKey::simulated(5, 0).of_member(0).identity();
+    let identity = crate::PartyKey::simulated(5, 0).of_party(0).identity();
     let agreed = Agreed::new(receipt.study.receipt.agreement.clone()).expect("legal");
     let plan = &receipt.study.receipt.agreement.plan;
     let empty = Ledger::open(agreed.ceiling(), plan.relation, plan.unit);

@@ -1,4 +1,4 @@
-//! A stranger's view of a receipt: everything is computed again from what was agreed on.
+//! Verifies a receipt: everything is computed again from the agreement.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::derivation::Derivation;
 use crate::hexadecimal::Digest;
 use crate::transcript::{Released, Transcript};
 
-/// Why a receipt is not to be believed.
+/// Why a receipt is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}: found {found}, but {required} is required")]
 pub struct Problem {
@@ -23,11 +23,11 @@ pub struct Problem {
     pub what: String,
     /// What it says.
     pub found: String,
-    /// What it would have to say.
+    /// The required content.
     pub required: String,
 }
 
-/// A receipt that was found right, with its guarantee computed again.
+/// A receipt that was verified, with its guarantee computed again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verified {
     /// What it promises.
@@ -49,7 +49,7 @@ pub struct Verified {
 }
 
 impl Verified {
-    /// Whether the receipt is more than the coordinator's word: at least a quorum has signed it.
+    /// Whether at least a quorum of parties has signed the receipt, and not the coordinator alone.
     ///
     /// # Guarantee
     /// Then no sum that was opened is missing from it, and so none from its cost, as long as no more
@@ -58,7 +58,7 @@ impl Verified {
     /// # Why
     /// A party signs only if the receipt has every sum that it was charged for and states no smaller
     /// cost than its own ledger (`StudyParty`). A sum is opened only with at least a quorum of survivors,
-    /// each of whom was charged before it sent anything. Two sets of a quorum share at least
+    /// each of which was charged before it sent anything. Two sets of a quorum share at least
     /// 2 · quorum − n of the n parties, which an agreement requires to be more than its colluders
     /// (`sprifed_secure_sum::Parameters`). So at least one honest party was in the sum and signed.
     #[must_use]
@@ -81,7 +81,7 @@ impl SignedReceipt {
     /// # Guarantee
     /// If this succeeds, the coordinator named in the agreement signed exactly this; every sum that
     /// was opened is in it once and was charged; every unmasked one had its quorum; and the stated
-    /// numbers are what the accountant says of them.
+    /// numbers are those that the accountant computes.
     ///
     /// # Errors
     /// With the first problem found.
@@ -97,7 +97,7 @@ impl SignedReceipt {
         let coordinator = &receipt.agreement.coordinator;
         let signed = receipt.digest();
         if !is_signed_statement(&coordinator.0, RECEIPT, &signed.0, &self.coordinator.0) {
-            let required = format!("one by the key {coordinator} for this very document");
+            let required = format!("one by the key {coordinator} for exactly this document");
             return Err(problem("the coordinator's signature", "another", required));
         }
         check_sums(receipt, &agreed)?;
@@ -157,11 +157,11 @@ impl SignedReceipt {
             .map(|sum| (sum.sum, &sum.survivors))
             .collect();
         if stated != shown {
-            let words = |sums: &[(u32, &Vec<u32>)]| format!("{sums:?}");
+            let text = |sums: &[(u32, &Vec<u32>)]| format!("{sums:?}");
             return Err(problem(
                 "the sums of the transcript",
-                words(&shown),
-                words(&stated),
+                text(&shown),
+                text(&stated),
             ));
         }
         for sum in released {
@@ -184,7 +184,7 @@ impl SignedReceipt {
         for (party, signature) in &self.parties {
             let what = format!("the signature of party {party}");
             if !self.is_signed_by(*party, signature) {
-                return Err(problem(&what, "another", "one for this very document"));
+                return Err(problem(&what, "another", "one for exactly this document"));
             }
             if !signers.insert(*party) {
                 return Err(problem(&what, "two", "one"));
@@ -208,7 +208,7 @@ impl PartyReceipt {
         let party = party.ok_or_else(|| problem(what, statement.party, "a place in the roster"))?;
         let digest = digest_of(statement);
         if !is_signed_statement(&party.identity.0, STATEMENT, &digest.0, &self.signature.0) {
-            let required = format!("one of {:?} for this very statement", party.name);
+            let required = format!("one of {:?} for exactly this statement", party.name);
             return Err(problem("the party's signature", "another", required));
         }
         let required = self.study.receipt.digest();
@@ -286,11 +286,11 @@ fn check_survivors(
     sum: u32,
 ) -> Result<(), Problem> {
     let participation = agreed.participation();
-    let members = survivors.iter().collect::<BTreeSet<_>>();
+    let distinct = survivors.iter().collect::<BTreeSet<_>>();
     let known = survivors.iter().all(|id| *id < participation.clients());
     let count = u32::try_from(survivors.len()).unwrap_or(u32::MAX);
     let enough = participation.decide(count) == Ok(Decision::Release);
-    if !known || !enough || members.len() != survivors.len() {
+    if !known || !enough || distinct.len() != survivors.len() {
         let required = format!("at least {} different ones", participation.quorum());
         return Err(problem(what, format!("{count} survivors"), required));
     }

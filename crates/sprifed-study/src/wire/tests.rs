@@ -23,7 +23,7 @@ fn orders() -> [Order; 3] {
 }
 
 fn declined() -> Report {
-    let identity = PartyKey::simulated(5, 0).of_member(1).identity();
+    let identity = PartyKey::simulated(5, 0).of_party(1).identity();
     Report::declined(
         &identity,
         &agreed(TestStudy::default()),
@@ -60,18 +60,18 @@ fn a_reason_counts_only_with_the_signature_of_its_party_in_this_study() {
     let Report::Declined { reason, signature } = declined() else {
         panic!("another report");
     };
-    let is_said = |study: &Agreed, party: u32, reason: &str| {
+    let is_signed = |study: &Agreed, party: u32, reason: &str| {
         is_declined_by(study, ClientId(party), reason, &signature)
     };
-    assert!(is_said(&study, 1, &reason));
-    assert!(!is_said(&study, 0, &reason), "another party");
-    assert!(!is_said(&study, 9, &reason), "no party");
-    assert!(!is_said(&study, 1, "another reason"));
+    assert!(is_signed(&study, 1, &reason));
+    assert!(!is_signed(&study, 0, &reason), "another party");
+    assert!(!is_signed(&study, 9, &reason), "no party");
+    assert!(!is_signed(&study, 1, "another reason"));
     let other = agreed(TestStudy {
         features: 31,
         ..TestStudy::default()
     });
-    assert!(!is_said(&other, 1, &reason), "another study");
+    assert!(!is_signed(&other, 1, &reason), "another study");
 }
 
 proptest! {

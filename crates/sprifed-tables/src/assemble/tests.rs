@@ -113,7 +113,7 @@ fn a_logarithm_that_does_not_exist_is_a_value_below_the_bounds() {
 }
 
 #[test]
-fn a_record_of_nobody_is_refused() {
+fn a_record_without_a_client_is_refused() {
     let message = refused("who,a,y\n n ,0,1\n  ,0,1\n", "[record]\nclient = \"who\"");
     assert!(
         message.contains("client column `who` is empty"),

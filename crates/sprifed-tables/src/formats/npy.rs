@@ -179,7 +179,7 @@ impl<R: Read + Seek> OpenTable for NpyArray<R> {
     }
 }
 
-/// A client is known by a number here; one that is not a number is nobody.
+/// Writes the number that names a client; a number that is not finite leaves the name empty.
 fn write_label(number: f64, label: &mut Vec<u8>) {
     if number.is_finite() {
         label.extend_from_slice(number.to_string().as_bytes());

@@ -156,7 +156,7 @@ fn kind(column: &ColumnDescriptor) -> ColumnKind {
         .logical_type_ref()
         .is_none_or(|logical| matches!(logical, ::parquet::basic::LogicalType::Integer { .. }));
     let is_flat = column.max_rep_level() == 0;
-    // The row index of pandas says where a record stood, nothing about whom it describes.
+    // The row index of pandas says where a record was, and nothing about its subject.
     let is_row_index = column.name().starts_with("__index_level_");
     if is_plain && is_number && is_integer_or_unmarked && is_flat && !is_row_index {
         ColumnKind::Numeric

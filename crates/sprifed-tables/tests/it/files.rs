@@ -1,4 +1,4 @@
-//! Paths, formats told apart by content, and the two schema commands.
+//! Paths, formats recognised by content, and the two schema commands.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use sprifed_schema::{PLACEHOLDER, Schema};
 use sprifed_tables::{DataError, check, draft_schema_for};
 use sprifed_tables::{read_raw_columns, read_schema, read_table};
 
-/// A file that goes away with the test.
+/// A file that is deleted after the test.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -82,7 +82,7 @@ fn raw_columns_come_in_the_order_asked_for_and_unbounded() {
 }
 
 #[test]
-fn the_format_is_told_by_content_and_not_by_name() {
+fn the_format_is_recognised_by_content_and_not_by_name() {
     let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2), }\n";
     let length = u16::try_from(header.len()).expect("short").to_le_bytes();
     let items: Vec<u8> = [0.5f32, 0.25]

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use sprifed_schema::Schema;
 use sprifed_tables::{Table, read_table};
 
-/// The path of one data set, or nothing (said aloud) if the sets are not at hand.
+/// The path of one data set, or nothing, with a message, if the sets are absent.
 #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
 #[expect(
     clippy::disallowed_methods,
-    reason = "tests are told where the data sets are"
+    reason = "an environment variable says where the data sets are"
 )]
 fn set(name: &str) -> Option<PathBuf> {
     let found = std::env::var_os("SPRIFED_DATA").map(|folder| Path::new(&folder).join(name));

@@ -1,5 +1,5 @@
 use super::{Allowed, check};
-use crate::workspace::{Dependency, Member, Need, Workspace};
+use crate::workspace::{Dependency, Need, Package, Workspace};
 
 const ALLOWED: &str = r#"
     [pure]
@@ -16,7 +16,7 @@ const ALLOWED: &str = r#"
 
 /// Three crates, one per layer, in which `from` depends on `on`.
 fn findings(from: &str, on: &str, kind: Need) -> Vec<String> {
-    let members = ["low", "middle", "high"].map(|name| Member {
+    let packages = ["low", "middle", "high"].map(|name| Package {
         name: name.to_owned(),
         manifest: format!("[package]\n\n[dependencies]\n{on} = \"1\"\n"),
         dependencies: if name == from {
@@ -33,7 +33,7 @@ fn findings(from: &str, on: &str, kind: Need) -> Vec<String> {
             .map(|name| vec![name.to_owned()])
             .into(),
         pure: vec!["low".to_owned()],
-        members: members.into(),
+        packages: packages.into(),
     };
     texts(&workspace)
 }
@@ -121,21 +121,24 @@ fn a_random_source_has_listed_users_only() {
 }
 
 #[test]
-fn every_member_has_exactly_one_layer() {
-    let member = |name: &str| Member {
+fn every_crate_has_exactly_one_layer() {
+    let package = |name: &str| Package {
         name: name.to_owned(),
         manifest: String::new(),
         dependencies: Vec::new(),
     };
     let workspace = Workspace {
         order: vec![vec!["low".to_owned()], vec!["low".to_owned()]],
-        pure: vec!["nobody".to_owned()],
-        members: vec![member("low"), member("stray")],
+        pure: vec!["unlisted".to_owned()],
+        packages: vec![package("low"), package("stray")],
     };
     let found = texts(&workspace);
     refuses(&found, "crates/stray/Cargo.toml:1: belongs to no layer");
     refuses(&found, "`low` is listed in two layers");
-    refuses(&found, "`nobody` is listed as pure but belongs to no layer");
+    refuses(
+        &found,
+        "`unlisted` is listed as pure but belongs to no layer",
+    );
 }
 
 #[test]
@@ -143,7 +146,7 @@ fn a_listed_crate_that_does_not_exist_is_noted_but_fails_nothing() {
     let workspace = Workspace {
         order: vec![vec!["planned".to_owned()]],
         pure: Vec::new(),
-        members: Vec::new(),
+        packages: Vec::new(),
     };
     let allowed = Allowed::parse(ALLOWED).expect("the sample is well-formed");
     let report = check(&workspace, &allowed);

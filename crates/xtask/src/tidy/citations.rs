@@ -98,12 +98,12 @@ const BIBLIOGRAPHY: &str = "REFERENCES.bib";
 mod tests {
     use super::check;
     use crate::repository::Repository;
-    use crate::tidy::told;
+    use crate::tidy::shown;
 
     const PAPERS: &str = "@inproceedings{BS16,\n  title = {x},\n}\n@article{CKS20,\n}\n";
 
     fn found(text: &str) -> Vec<String> {
-        told(&check(&Repository::sample([
+        shown(&check(&Repository::sample([
             ("REFERENCES.bib", PAPERS),
             ("a.rs", text),
         ])))

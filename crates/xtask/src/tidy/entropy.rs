@@ -5,7 +5,7 @@ use crate::repository::Repository;
 use crate::tidy::{code_lines, spells_the_rules};
 
 /// One for the command line, one for the Python package.
-const DOORS: [&str; 2] = [
+const ENTRIES: [&str; 2] = [
     "crates/sprifed-cli/src/entropy.rs",
     "crates/sprifed-python/src/entropy.rs",
 ];
@@ -23,14 +23,15 @@ const SOURCES: [&str; 7] = [
 pub(super) fn check(repository: &Repository) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in repository.texts_ending(&[".rs"]) {
-        if DOORS.contains(&path) || spells_the_rules(path) || path == SAMPLES {
+        if ENTRIES.contains(&path) || spells_the_rules(path) || path == SAMPLES {
             continue;
         }
         for (number, line) in code_lines(text) {
             if let Some(source) = SOURCES.into_iter().find(|source| line.contains(source)) {
                 let problem = format!("names the entropy source `{source}`");
-                let doors = DOORS.join(" and ");
-                let remedy = format!("take an RNG as an argument; entropy enters only in {doors}");
+                let entries = ENTRIES.join(" and ");
+                let remedy =
+                    format!("take an RNG as an argument; entropy enters only in {entries}");
                 findings.push(Finding::in_file(path, problem, remedy).at_line(number));
             }
         }
@@ -43,15 +44,15 @@ const SAMPLES: &str = "crates/xtask/src/layers/tests.rs";
 
 #[cfg(test)]
 mod tests {
-    use super::{DOORS, SOURCES, check};
+    use super::{ENTRIES, SOURCES, check};
     use crate::repository::Repository;
-    use crate::tidy::told;
+    use crate::tidy::shown;
 
     #[test]
     fn a_source_elsewhere_is_found() {
         for source in SOURCES {
             let text = format!("\nuse {source};\n");
-            let found = told(&check(&Repository::sample([("crates/a/src/b.rs", &text)])));
+            let found = shown(&check(&Repository::sample([("crates/a/src/b.rs", &text)])));
             assert!(
                 found[0].starts_with("crates/a/src/b.rs:2: names the entropy"),
                 "{source}"
@@ -60,9 +61,9 @@ mod tests {
     }
 
     #[test]
-    fn the_doors_are_open() {
-        for door in DOORS {
-            assert!(check(&Repository::sample([(door, "getrandom::fill(&mut seed)")])).is_empty());
+    fn the_entries_may_use_entropy() {
+        for entry in ENTRIES {
+            assert!(check(&Repository::sample([(entry, "getrandom::fill(&mut seed)")])).is_empty());
         }
     }
 }

@@ -39,13 +39,13 @@ pub(super) fn check(repository: &Repository) -> Vec<Finding> {
 mod tests {
     use super::{LEFTOVERS, check};
     use crate::repository::Repository;
-    use crate::tidy::told;
+    use crate::tidy::shown;
 
     #[test]
     fn every_leftover_is_found() {
         for (leftover, _) in LEFTOVERS {
             let text = format!("fn f() {{\n    {leftover}\n}}\n");
-            let found = told(&check(&Repository::sample([("crates/a/src/b.rs", &text)])));
+            let found = shown(&check(&Repository::sample([("crates/a/src/b.rs", &text)])));
             assert!(
                 found[0].starts_with("crates/a/src/b.rs:2: contains"),
                 "{leftover}"

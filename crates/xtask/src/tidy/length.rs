@@ -64,11 +64,11 @@ const LIST: &str = "tidy.toml";
 mod tests {
     use super::check;
     use crate::repository::Repository;
-    use crate::tidy::told;
+    use crate::tidy::shown;
 
     fn found(list: &str, lines: usize) -> Vec<String> {
         let text = "\n".repeat(lines);
-        told(&check(&Repository::sample([
+        shown(&check(&Repository::sample([
             ("tidy.toml", list),
             ("a/b.rs", &text),
         ])))

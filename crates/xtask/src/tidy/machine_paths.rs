@@ -1,4 +1,4 @@
-//! No file knows on which machine it was written.
+//! No file names a folder of the machine on which it was written.
 
 use crate::finding::Finding;
 use crate::repository::Repository;
@@ -38,10 +38,10 @@ fn starts_a_path(line: &str, folder: &str) -> bool {
 mod tests {
     use super::{FOLDERS, check};
     use crate::repository::Repository;
-    use crate::tidy::told;
+    use crate::tidy::shown;
 
     fn found(text: &str) -> Vec<String> {
-        told(&check(&Repository::sample([("notes.md", text)])))
+        shown(&check(&Repository::sample([("notes.md", text)])))
     }
 
     #[test]
@@ -57,6 +57,6 @@ mod tests {
 
     #[test]
     fn the_middle_of_a_path_is_not_the_beginning_of_one() {
-        assert_eq!(found("https://example.org/home/x and docs/work/y"), [""; 0]);
+        assert_eq!(found("https://example.org/home/x and docs/tmp/y"), [""; 0]);
     }
 }

@@ -76,7 +76,7 @@ fn check_docs(repository: &Repository, folder: &str) -> Option<Finding> {
 mod tests {
     use super::check;
     use crate::repository::Repository;
-    use crate::tidy::told;
+    use crate::tidy::shown;
 
     const GOOD: &str = "[package]\nname = \"a\"\n[lints]\nworkspace = true\n";
 
@@ -85,7 +85,7 @@ mod tests {
             ("crates/a/Cargo.toml", manifest),
             ("crates/a/src/lib.rs", library),
         ];
-        told(&check(&Repository::sample(files)))
+        shown(&check(&Repository::sample(files)))
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A module's name is its idea. These names are nobody's idea.
+//! A module's name is its idea. These names say nothing about it.
 
 use crate::finding::Finding;
 use crate::repository::Repository;
@@ -49,10 +49,10 @@ const REMEDY: &str = "name it after what it holds";
 mod tests {
     use super::check;
     use crate::repository::Repository;
-    use crate::tidy::told;
+    use crate::tidy::shown;
 
     fn found(path: &str, text: &str) -> Vec<String> {
-        told(&check(&Repository::sample([(path, text)])))
+        shown(&check(&Repository::sample([(path, text)])))
     }
 
     #[test]

@@ -77,11 +77,11 @@ fn exists(repository: &Repository, name: &str) -> bool {
 mod tests {
     use super::check;
     use crate::repository::Repository;
-    use crate::tidy::told;
+    use crate::tidy::shown;
 
     fn found(path: &str, text: &str) -> Vec<String> {
         let files = [(path, text), ("crates/a/src/b.rs", ""), ("GUIDE.md", "")];
-        told(&check(&Repository::sample(files)))
+        shown(&check(&Repository::sample(files)))
     }
 
     #[test]

@@ -65,7 +65,7 @@ fn sections(text: &str) -> BTreeSet<String> {
 mod tests {
     use super::check;
     use crate::repository::Repository;
-    use crate::tidy::told;
+    use crate::tidy::shown;
 
     const PAGE: (&str, &str) = ("docs/proofs/noise.md", "# Noise\n\n## 1. Merging shares\n");
 
@@ -73,7 +73,7 @@ mod tests {
     fn a_proof_or_section_that_does_not_exist_is_found() {
         for cited in ["docs/proofs/other.md", "docs/proofs/noise.md#2-more"] {
             let sample = format!("\n/// See {cited}.\n");
-            let found = told(&check(&Repository::sample([
+            let found = shown(&check(&Repository::sample([
                 PAGE,
                 ("crates/a/src/b.rs", &sample),
             ])));

@@ -65,7 +65,7 @@ fn cuts_digits(line: &str) -> bool {
 mod tests {
     use super::{PLACE, check};
     use crate::repository::Repository;
-    use crate::tidy::told;
+    use crate::tidy::shown;
 
     #[test]
     fn a_number_that_is_cut_elsewhere_is_found() {
@@ -80,7 +80,7 @@ mod tests {
             r#"cell.textContent = epsilon.toFixed(3);"#,
         ] {
             let sample = format!("\n{line}\n");
-            let found = told(&check(&Repository::sample([(
+            let found = shown(&check(&Repository::sample([(
                 "crates/a/src/b.rs",
                 &sample,
             )])));

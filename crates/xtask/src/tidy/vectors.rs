@@ -107,13 +107,13 @@ const RECORD: &str = "vectors/SHA256SUMS";
 mod tests {
     use super::{check, checksum, extended};
     use crate::repository::Repository;
-    use crate::tidy::told;
+    use crate::tidy::shown;
 
     // The one-block message of FIPS 180-2.
     const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
     fn found(record: &str, name: &str, text: &str) -> Vec<String> {
-        told(&check(&Repository::sample([
+        shown(&check(&Repository::sample([
             ("vectors/SHA256SUMS", record),
             (name, text),
         ])))

@@ -51,7 +51,7 @@ fn a_policy_refuses_before_a_record_is_opened() {
         ("\"x*\"", "\"x1\", \"x2\"", "\"x0\", \"x3\""),
         ("\"y\", ", "", "a column is \"y\""),
         ("2999-12-31", "2001-01-31", "until 2001-01-31"),
-        ("p1 = ", "# p1 = ", "a partner is \"p1\""),
+        ("p1 = ", "# p1 = ", "a party is \"p1\""),
     ];
     for (found, changed, word) in cases {
         assert!(policy.contains(found), "{found}");

@@ -218,7 +218,7 @@ fn no_order_makes_a_party_panic_or_answer_what_it_was_not_charged() {
         assert_eq!(charged(&stage, party).len(), agreed.n_steps(), "{said}");
         for words in [
             // The order's own version, not that of a notice in it.
-            "\"reason\":\"the message is of version 1, but version 2 is spoken\"",
+            "\"reason\":\"the message is of version 1, but version 2 is required\"",
             "which does not exist",
             "in size is required",
             "shows two transcripts",

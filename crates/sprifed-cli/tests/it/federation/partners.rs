@@ -86,7 +86,7 @@ fn a_coordinator_that_invents_hospitals_is_refused() {
     assert_eq!(problems.len(), 2, "{answer}");
     for ((key, problem), name) in keys.iter().zip(problems).zip(["p1", "p2"]) {
         let problem = problem.as_str().unwrap();
-        assert!(problem.contains("a partner is"), "{problem}");
+        assert!(problem.contains("a party is"), "{problem}");
         assert!(problem.contains(name) && problem.contains(key), "{problem}");
     }
     let parties = answer["parties"].as_array().unwrap();

@@ -48,7 +48,7 @@ fn without_a_schema_it_says_why_bounds_cannot_be_read_off_the_data() {
     ]);
     let parts = [
         "cannot be read off the data",
-        "somebody's value",
+        "the value of one record",
         "schema draft",
         "nothing was spent",
     ];

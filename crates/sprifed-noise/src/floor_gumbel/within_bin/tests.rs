@@ -46,7 +46,7 @@ fn a_prefix_near_a_threshold_is_left_to_the_bits_that_follow() {
                 assert_eq!(sampler.settle(prefix), None, "{outcome}");
                 let mut rng = Scripted::new([prefix << 1], ZEROS);
                 assert_eq!(sampler.sample(&mut rng), outcome - 1);
-                assert!(rng.n_drawn() > 1, "one word can not settle it");
+                assert!(rng.n_drawn() > 1, "one word cannot settle it");
                 let mut rng = Scripted::new([prefix << 1], ONES);
                 assert_eq!(sampler.sample(&mut rng), outcome);
                 for prefix in prefix - 2 * doubt..prefix + 2 * doubt {

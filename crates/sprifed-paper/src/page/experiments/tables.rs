@@ -219,7 +219,7 @@ impl Independent {
                         row.std_error?.hypot(row.spread() / OTHER_TRIALS.sqrt()),
                     )
                 };
-                // Trials that all came out alike do not tell their error.
+                // Trials with equal outcomes do not show their error.
                 (error > 0.0).then_some((row, other, (ours - other) / error))
             })
             .collect();

@@ -35,7 +35,7 @@ fn the_record_of_all_ones_breaks_the_stated_step_but_not_the_repaired_one() {
             ..situation()
         };
         let found = gradient_bound(&clean);
-        // The leading 1 stands for the noise of the model, which the example has none of.
+        // The leading 1 represents the noise of the model; the example has none.
         assert!(example.change > found.stated - 1.0);
         assert!(example.change <= found.repaired - 1.0 + 1e-12);
     }

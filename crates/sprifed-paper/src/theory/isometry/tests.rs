@@ -57,12 +57,12 @@ fn a_larger_order_is_no_nearer_to_orthonormal() {
 }
 
 #[test]
-fn subsets_have_different_members_below_the_bound() {
+fn subsets_have_distinct_elements_below_the_bound() {
     let mut draws = Draws { state: 1 };
     for size in 1..=20 {
         let mut subset = draws.subset(20, size);
         subset.dedup();
         assert_eq!(subset.len(), size);
-        assert!(subset.iter().all(|member| *member < 20));
+        assert!(subset.iter().all(|element| *element < 20));
     }
 }

@@ -1,4 +1,4 @@
-//! What a record says does not show in how much is done for it, and nothing it says ends anything.
+//! The amount of work does not depend on the values of a record, and no value stops the work.
 
 use sprifed_privacy::{Mu, NoiseOrigin, PrivacyUnit, Relation};
 

@@ -1,6 +1,6 @@
 //! A field of text as a number.
 
-/// What a field of text says.
+/// The content of a field of text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Field {
     Number(f64),
@@ -8,7 +8,7 @@ pub(super) enum Field {
     Text,
 }
 
-/// Words for a missing value, besides the empty field and every spelling of NaN.
+/// Spellings of a missing value, besides the empty field and every spelling of NaN.
 const MISSING: [&str; 4] = ["NA", "N/A", "null", "none"];
 
 impl Field {

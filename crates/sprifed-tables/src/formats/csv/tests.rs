@@ -32,7 +32,7 @@ fn quotes_blanks_and_a_byte_order_mark_are_understood() {
 }
 
 #[test]
-fn gzip_of_several_members_is_read_as_one_table() {
+fn gzip_of_several_parts_is_read_as_one_table() {
     let bytes = [gzip("a,y\n0.5,1\n"), gzip("0.25,0\n")].concat();
     let table = read_csv(&bytes[..], &schema()).expect("a table");
     assert_eq!(table.design().values(), [0.5, 0.25]);

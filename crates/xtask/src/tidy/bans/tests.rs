@@ -1,6 +1,6 @@
 use super::{check, exception_file, parse};
 use crate::repository::Repository;
-use crate::tidy::told;
+use crate::tidy::shown;
 
 const ROOT: &str = r#"allow-unwrap-in-tests = true
 disallowed-methods = [
@@ -20,7 +20,7 @@ fn found(list: &str, exception: Option<&str>) -> Vec<String> {
         Some(text) => Repository::sample([manifest, root, list, ("crates/a/clippy.toml", text)]),
         None => Repository::sample([manifest, root, list]),
     };
-    told(&check(&repository).findings)
+    shown(&check(&repository).findings)
 }
 
 fn good() -> String {
@@ -61,7 +61,7 @@ fn an_undeclared_exception_is_found() {
         ("crates/a/Cargo.toml", ""),
         ("crates/a/.clippy.toml", ""),
     ]);
-    assert!(told(&check(&hidden).findings)[0].contains("hidden exception"));
+    assert!(shown(&check(&hidden).findings)[0].contains("hidden exception"));
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn a_malformed_list_is_found() {
 #[test]
 fn a_root_file_that_bans_nothing_is_found() {
     let repository = Repository::sample([("clippy.toml", "")]);
-    assert!(told(&check(&repository).findings)[0].contains("bans nothing"));
+    assert!(shown(&check(&repository).findings)[0].contains("bans nothing"));
 }
 
 #[test]
