@@ -294,8 +294,8 @@ fn rows(lines: &[LifetimeLine]) -> Vec<Vec<String>> {
             words_of(line.work).to_owned(),
             line.title.clone(),
             data.map_or_else(String::new, |data| data.name.clone()),
-            line.kind.unit.words().to_owned(),
-            line.kind.neighbours.words().to_owned(),
+            line.kind.unit.text().to_owned(),
+            line.kind.neighbours.text().to_owned(),
             epsilon,
             delta,
             match line.standing {

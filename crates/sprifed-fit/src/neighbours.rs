@@ -20,7 +20,7 @@ use sprifed_query::{
 };
 use sprifed_recovery::{CertifiedProcedure, Needs, Setting};
 use sprifed_schema::{DataTerms, Schema};
-use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, everybody};
+use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, all_present};
 use sprifed_tables::{Table, read_csv};
 
 use self::tables::{Neighbour, Rows};
@@ -113,7 +113,7 @@ impl Fit {
             let units = vec![holdings.most_units(); holdings.n_clients];
             let key = PartyKey::simulated(SEED, 0);
             let plan = plan.clone();
-            let mut agreement = Agreement::among_members(&key, procedure, setting, plan, units);
+            let mut agreement = Agreement::among_parties(&key, procedure, setting, plan, units);
             let features = table.design().names().to_vec();
             agreement.data = Some(DataTerms::new(SCHEMA.to_owned(), features).unwrap());
             agreement

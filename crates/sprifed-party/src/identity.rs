@@ -93,7 +93,7 @@ impl PublicParty {
             // A smaller number would tell a coordinator by a refusal how many records there are.
             format!(
                 "the study has room for {found} of its {unit}s, but it said {required}",
-                unit = unit.words()
+                unit = unit.text()
             )
         })
     }

@@ -29,7 +29,7 @@ const SCHEMA: &str = "[response]\nname = \"y\"\nlower = -6\nupper = 6\n[features
 
 /// The key of the party at `place`.
 pub(crate) fn key_of_party(place: u32) -> PartyKey {
-    PartyKey::simulated(SEED, 0).of_member(place)
+    PartyKey::simulated(SEED, 0).of_party(place)
 }
 
 /// What the parties agree on.

@@ -65,9 +65,9 @@ fn kind_of(text: &str) -> Option<CostKind> {
     let units = [PrivacyUnit::Record, PrivacyUnit::Client];
     let relations = [Relation::ZeroOut, Relation::ReplaceOne];
     Some(CostKind {
-        unit: units.into_iter().find(|known| known.words() == unit)?,
+        unit: units.into_iter().find(|known| known.text() == unit)?,
         neighbours: relations
             .into_iter()
-            .find(|known| known.words() == neighbours)?,
+            .find(|known| known.text() == neighbours)?,
     })
 }

@@ -52,8 +52,8 @@ pub(crate) fn words_of_totals(lines: &[LifetimeLine]) -> String {
     let total = |total: LifetimeTotal| {
         format!(
             "in all, for each {} under {}: epsilon = {} at delta = {} in {} studies",
-            total.kind.unit.words(),
-            total.kind.neighbours.words(),
+            total.kind.unit.text(),
+            total.kind.neighbours.text(),
             total.cost.epsilon.shown(),
             total.cost.delta.shown(),
             total.studies

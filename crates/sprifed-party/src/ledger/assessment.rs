@@ -83,8 +83,8 @@ impl core::fmt::Display for OverLimit {
              epsilon = {} at delta = {}",
             total.cost.epsilon.shown(),
             total.cost.delta.shown(),
-            total.kind.unit.words(),
-            total.kind.neighbours.words(),
+            total.kind.unit.text(),
+            total.kind.neighbours.text(),
             limit.epsilon,
             limit.delta
         )
