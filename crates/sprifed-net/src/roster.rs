@@ -29,9 +29,7 @@ impl Fingerprint {
 
 impl fmt::Display for Fingerprint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0
-            .iter()
-            .try_for_each(|byte| write!(formatter, "{byte:02x}"))
+        formatter.write_str(&hex::encode(self.0))
     }
 }
 
@@ -50,23 +48,10 @@ impl FromStr for Fingerprint {
             found: text.to_owned(),
             required: "SHA-256 fingerprint of 64 hexadecimal digits",
         };
-        let digits: Vec<u8> = text
-            .chars()
-            .filter(|character| *character != ':')
-            .map(|character| {
-                character
-                    .to_digit(16)
-                    .and_then(|digit| u8::try_from(digit).ok())
-            })
-            .collect::<Option<_>>()
-            .ok_or_else(wrong)?;
-        let bytes: Vec<u8> = digits
-            .chunks(2)
-            .map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit))
-            .collect();
-        match <[u8; 32]>::try_from(bytes) {
-            Ok(bytes) if digits.len() == 64 => Ok(Self(bytes)),
-            _ => Err(wrong()),
+        let mut bytes = [0; 32];
+        match hex::decode_to_slice(text.replace(':', ""), &mut bytes) {
+            Ok(()) => Ok(Self(bytes)),
+            Err(_) => Err(wrong()),
         }
     }
 }

@@ -181,12 +181,6 @@ impl Cost {
     }
 }
 
-impl Default for Cost {
-    fn default() -> Self {
-        Self::NOTHING
-    }
-}
-
 impl From<ApproxDp> for Cost {
     fn from(pair: ApproxDp) -> Self {
         Self {

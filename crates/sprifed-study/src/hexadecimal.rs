@@ -12,8 +12,7 @@ macro_rules! hexadecimal {
 
         impl core::fmt::Display for $name {
             fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                let mut bytes = self.0.iter();
-                bytes.try_for_each(|byte| write!(formatter, "{byte:02x}"))
+                formatter.write_str(&hex::encode(self.0))
             }
         }
 
@@ -34,8 +33,13 @@ macro_rules! hexadecimal {
 
             fn try_from(text: String) -> Result<Self, NotHexadecimal> {
                 let mut bytes = [0; $length];
-                read(&text, &mut bytes)?;
-                Ok(Self(bytes))
+                match hex::decode_to_slice(&text, &mut bytes) {
+                    Ok(()) => Ok(Self(bytes)),
+                    Err(_) => Err(NotHexadecimal {
+                        found: text.chars().take(2 * $length + 16).collect(),
+                        required: 2 * $length,
+                    }),
+                }
             }
         }
     };
@@ -59,24 +63,4 @@ pub struct NotHexadecimal {
     pub found: String,
     /// How many digits there must be.
     pub required: usize,
-}
-
-fn read(text: &str, bytes: &mut [u8]) -> Result<(), NotHexadecimal> {
-    let required = 2 * bytes.len();
-    let refuse = || NotHexadecimal {
-        found: text.chars().take(required + 16).collect(),
-        required,
-    };
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    if pairs.len() != bytes.len() || !rest.is_empty() {
-        return Err(refuse());
-    }
-    for (byte, pair) in bytes.iter_mut().zip(pairs) {
-        let digits = pair.map(|digit| char::from(digit).to_digit(16));
-        let [Some(high), Some(low)] = digits else {
-            return Err(refuse());
-        };
-        *byte = u8::try_from(16 * high + low).map_err(|_| refuse())?;
-    }
-    Ok(())
 }

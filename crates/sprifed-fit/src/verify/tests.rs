@@ -280,13 +280,11 @@ fn what_only_some_readers_see_is_refused() {
         |model| model["plan"]["note"] = json!("half of it"),
         |model| model["guarantee"]["epsilon_in_truth"] = json!(0.1),
     ];
-    for (change, path) in added.into_iter().zip([
-        "`/approved_by`",
-        "`/plan/note`",
-        "`/guarantee/epsilon_in_truth`",
-    ]) {
+    let names = ["approved_by", "note", "epsilon_in_truth"];
+    for (change, name) in added.into_iter().zip(names) {
         let message = refused(&model, change);
-        assert!(message.contains(path), "{message}");
+        let words = format!("unknown field `{name}`");
+        assert!(message.contains(&words), "{message}");
     }
     // Whole numbers may be spelled without a point, as some writers do.
     let mut plain = model.clone();
@@ -297,7 +295,7 @@ fn what_only_some_readers_see_is_refused() {
         let twice = text.replacen(key, &format!("{key}0.5,{key}"), 1);
         assert_ne!(twice, text);
         let failure = Document::parse(&twice, "the file").unwrap_err();
-        assert!(failure.message.contains("stands twice"), "{failure:?}");
+        assert!(failure.message.contains("duplicate field"), "{failure:?}");
         assert!(Model::parse(&twice, "the file").is_err());
     }
 }

@@ -96,9 +96,9 @@ fn add_line(text: &mut String, name: &str, secret: Option<&Secret>) {
     text.push(' ');
     match secret {
         Some(secret) => {
-            for byte in secret.iter() {
-                let _infallible = write!(text, "{byte:02x}");
-            }
+            let mut digits = Zeroizing::new([0; 64]);
+            let _infallible = hex::encode_to_slice(secret.as_slice(), digits.as_mut_slice());
+            text.extend(digits.iter().copied().map(char::from));
         }
         None => text.push_str(ERASED),
     }
@@ -112,10 +112,6 @@ fn read_line(line: &str, name: &str) -> Option<Option<Secret>> {
         return Some(None);
     }
     let mut secret = Zeroizing::new([0; 32]);
-    let is_hex = value.len() == 64 && value.bytes().all(|byte| byte.is_ascii_hexdigit());
-    for (place, byte) in secret.iter_mut().enumerate() {
-        let digits = value.get(2 * place..2 * place + 2).filter(|_| is_hex)?;
-        *byte = u8::from_str_radix(digits, 16).ok()?;
-    }
+    hex::decode_to_slice(value, secret.as_mut_slice()).ok()?;
     Some(Some(secret))
 }
