@@ -122,7 +122,7 @@ impl<N: Neighbours, U: Unit> L2Sensitivity<N, U> {
 }
 
 impl<N: Neighbours> L2Sensitivity<N, PerRecord> {
-    /// The sensitivity to all records of one client together, of which there are at most `cap`.
+    /// The sensitivity to all records of one client together, at most `cap` of them.
     ///
     /// # Caller must
     /// enforce the cap by a rule that does not look at the data.
