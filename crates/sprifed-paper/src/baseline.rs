@@ -57,7 +57,7 @@ impl Baseline {
         Ok(setting.plan(self.title(), costs.steps(setting, self)?))
     }
 
-    /// How many gradients of all features are asked for.
+    /// How many gradients of all features are queried.
     #[must_use]
     pub const fn steps(&self) -> u32 {
         match self {

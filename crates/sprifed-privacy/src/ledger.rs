@@ -172,7 +172,7 @@ impl Ledger {
     ///
     /// # Caller must
     /// take what is bought from a public plan that was fixed before the first answer. Answers may
-    /// decide what is asked, not how much it costs.
+    /// decide the question, not how much it costs.
     ///
     /// # Errors
     /// When the budget does not suffice or the purchase has no certified cost.

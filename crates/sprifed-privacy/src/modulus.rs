@@ -120,7 +120,7 @@ impl Modulus {
         (left % self.0 + right % self.0) % self.0
     }
 
-    /// The integer nearest to zero that `representative` stands for.
+    /// The integer nearest to zero that `representative` represents.
     #[must_use]
     pub fn decode(self, representative: u64) -> i64 {
         let reduced = (representative % self.0).cast_signed();

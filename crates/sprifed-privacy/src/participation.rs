@@ -177,7 +177,7 @@ pub struct RemovableNoise {
 }
 
 impl RemovableNoise {
-    /// Components for `clients` of whom at most `tolerated` drop out and `colluders` collude, so
+    /// Components for `clients`, at most `tolerated` of which drop out and `colluders` collude, so
     /// that the honest noise has variance `total`.
     ///
     /// # Errors

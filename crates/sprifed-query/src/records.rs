@@ -52,7 +52,7 @@ pub struct Record<'a> {
     pub is_present: bool,
 }
 
-/// Records by privacy unit, wherever they are: in memory, or made when they are asked for.
+/// Records by privacy unit, in memory or generated on demand.
 ///
 /// # Implementor must
 /// number the units by a public rule, such as the place in a file: the number decides how a unit is

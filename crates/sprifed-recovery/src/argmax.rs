@@ -51,7 +51,7 @@ const WORSE: f64 = 1.5;
 /// An update is clipped to this many times the square root of its length.
 const UPDATE_NORM: f64 = 0.8;
 
-/// The clips of features and residuals that make the largest of all scores stand out most.
+/// The clips of features and residuals that separate the largest score most clearly from its noise.
 ///
 /// # Why
 /// A score's signal per record is k(b)/b · k(q)/q of the covariance; its variance is that of the

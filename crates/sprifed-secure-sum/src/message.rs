@@ -140,7 +140,7 @@ pub enum ShareKind {
 pub struct RevealedShare {
     /// The owner's slot among the sender's neighbours.
     pub slot: u8,
-    /// Of which secret.
+    /// Which secret it is a share of.
     pub kind: ShareKind,
     /// The share.
     pub share: [u8; 32],

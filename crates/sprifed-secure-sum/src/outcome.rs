@@ -59,12 +59,12 @@ pub enum Abandoned {
         /// The neighbour that shares its mask.
         neighbour: ClientId,
     },
-    /// Too few good shares of one client's secret came back.
-    #[error("{found} shares of a secret of {owner} came back, {required} good ones are required")]
+    /// Too few good shares of one client's secret arrived.
+    #[error("{found} shares of a secret of {owner} arrived, but {required} good ones are required")]
     SharesMissing {
         /// Whose secret.
         owner: ClientId,
-        /// Shares that came back.
+        /// Shares that arrived.
         found: u32,
         /// Shares required.
         required: u32,

@@ -104,7 +104,7 @@ pub enum Reason {
     },
     /// Too few clients, or too unevenly spread, to hide each of them.
     #[error(
-        "{found} clients are reported as present, too few to hide each of them; the quorum is {quorum}"
+        "{found} clients are reported as present, which does not hide each of them; the quorum is {quorum}"
     )]
     TooFewPresent {
         /// Clients reported as present.

@@ -2,7 +2,7 @@
 //!
 //! Points of evaluation and Lagrange coefficients are public, so every product has one public
 //! factor: it is made by shifts and additions of the secret one, whole strings at a time, without
-//! a table that a cache could betray.
+//! a table that a cache could reveal.
 
 use crate::keys::DealingSeed;
 use crate::mask::{MaskSeed, Stream};

@@ -498,7 +498,7 @@ fn sums_of(plan: &Plan) -> Result<Vec<PlannedSum>, IllegalAgreement> {
     plan.steps.iter().enumerate().map(sum_of).collect()
 }
 
-/// The cost of the plan and of its dearest step as often as sums may be repeated.
+/// The cost of the plan, plus its most expensive step once for each allowed repetition.
 fn ceiling_of(agreement: &Agreement) -> Result<ApproxDp, IllegalAgreement> {
     let (plan, delta) = (&agreement.plan, agreement.plan.budget.delta());
     // The protocol's own failure is part of δ: what is left must pay for the noise.

@@ -165,7 +165,7 @@ impl<'a> Line<'a> {
         self.drain_coordinator();
     }
 
-    /// The coordinator loses everything but its store; parties come back.
+    /// The coordinator loses everything but its store; parties return.
     pub(crate) fn restart_coordinator(&mut self) {
         self.orders.clear();
         self.coordinator = open_coordinator(&self.study);

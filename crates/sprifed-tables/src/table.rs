@@ -39,7 +39,7 @@ pub struct Outline<'a> {
 
 /// What happened to the records on their way in.
 ///
-/// Totals only, and for the client's own eyes: `dropped_without_response`, `missing_values` and
+/// Totals only, and for the client alone: `dropped_without_response`, `missing_values` and
 /// `clipped_values` depend on records and must never leave a client without noise. Which record or
 /// column they come from is not kept at all.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl Table {
         &self.response
     }
 
-    /// Which records count: all but those without a response. For the client's own eyes.
+    /// Which records count: all but those without a response. For the client alone.
     pub fn present(&self) -> &[bool] {
         &self.present
     }

@@ -55,7 +55,7 @@ pub(super) fn measure(python: Option<&Path>, task: Task) -> Result<Flower, Strin
         .map_err(|error| format!("{} does not start: {error}", python.display()))?;
     if !ended.status.success() {
         let words = String::from_utf8_lossy(&ended.stderr);
-        let last = words.lines().last().unwrap_or("it said nothing");
+        let last = words.lines().last().unwrap_or("it printed nothing");
         return Err(format!("{} failed: {last}", python.display()));
     }
     serde_json::from_slice(&ended.stdout)

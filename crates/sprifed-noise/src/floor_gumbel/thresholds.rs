@@ -15,7 +15,7 @@ pub(super) struct GumbelThresholds {
     pub(super) rate: Fraction,
 }
 
-/// `exp(-rate·k)` for a run of consecutive outcomes, of which [`GumbelThresholds`] takes `exp(-·)`.
+/// `exp(-rate·k)` for a run of consecutive outcomes; [`GumbelThresholds`] takes `exp(-·)` of them.
 #[derive(Clone, Debug)]
 pub(super) struct InnerExponentials {
     /// The `k` of the first value.

@@ -97,7 +97,7 @@ fn a_prefix_on_a_threshold_is_decided_by_the_bits_that_follow() {
 }
 
 #[test]
-fn refinement_goes_on_for_as_long_as_the_bits_follow_the_threshold() {
+fn refinement_continues_while_the_bits_follow_the_threshold() {
     let table = InversionTable::new(Thirds);
     let follow = THIRD_CONTINUED * 2;
     for (last, expected) in [(ZEROS, 10), (ONES, 11)] {

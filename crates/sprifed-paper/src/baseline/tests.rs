@@ -162,7 +162,7 @@ fn the_noise_of_an_answer_is_that_of_the_plan() {
 }
 
 #[test]
-fn the_paper_adds_less_noise_to_the_coordinate_that_is_asked_for_again() {
+fn the_paper_adds_less_noise_to_the_coordinate_that_is_queried_again() {
     let mu = |value: f64| Mu::try_from(value).unwrap();
     let noise = PaperNoise::of(2500, 5, mu(0.5), mu(0.02));
     let world = small_world(20, 4, &[1], 3);

@@ -143,7 +143,7 @@ fn two_equal_columns_do_not_make_a_coefficient_explode() {
 }
 
 #[test]
-fn a_setting_that_makes_no_sense_is_refused_before_anything_is_asked() {
+fn a_setting_that_makes_no_sense_is_refused_before_the_first_question() {
     for illegal in [
         Setting {
             sparsity: 0,

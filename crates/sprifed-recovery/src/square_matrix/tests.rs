@@ -93,7 +93,7 @@ proptest! {
     }
 
     #[test]
-    fn no_entries_make_it_panic_or_run_for_ever(
+    fn no_entries_make_it_panic_or_run_without_end(
         size in 0usize..6,
         bits in prop::collection::vec(any::<u64>(), 36),
     ) {

@@ -77,7 +77,7 @@ pub(crate) fn setting() -> Setting {
     }
 }
 
-/// Everything that is not public is asked for.
+/// Everything that is not public is queried.
 pub(crate) fn unknown(setting: Setting) -> Setting {
     Setting {
         feature_scale: None,

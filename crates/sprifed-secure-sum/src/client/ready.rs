@@ -1,4 +1,4 @@
-//! A client that can upload: it knows with whom it masks and holds its neighbours' shares.
+//! A client that can upload: it knows its neighbours and holds its neighbours' shares.
 
 use sprifed_noise::Noised;
 use sprifed_privacy::NoiseOrigin;

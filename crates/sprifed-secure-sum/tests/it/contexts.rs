@@ -9,13 +9,13 @@ use crate::world::{CONTEXT, World, noised, participation, seed};
 const OTHER: [u8; 32] = [8; 32];
 
 /// All clients have uploaded to sum 0, the last `n_others` of six in another context.
-fn two_stories(n_others: u32) -> World {
+fn two_contexts(n_others: u32) -> World {
     uploaded_in(seed, |id| if id < N - n_others { CONTEXT } else { OTHER })
 }
 
 #[test]
 fn two_groups_in_two_contexts_open_neither() {
-    let mut world = two_stories(3);
+    let mut world = two_contexts(3);
     let (uploads, confirmations) = confirm(&mut world, |_| without(&[]));
     assert_eq!(confirmations.len(), 6, "all clients confirm the same set");
     let mut bodies: Vec<_> = confirmations.iter().map(|c| c.body.clone()).collect();
@@ -37,7 +37,7 @@ fn two_groups_in_two_contexts_open_neither() {
 
 #[test]
 fn a_group_that_is_large_enough_does_not_open_the_others() {
-    let mut world = two_stories(2);
+    let mut world = two_contexts(2);
     let (uploads, confirmations) = confirm(&mut world, |_| without(&[]));
     let shown: Vec<_> = confirmations.iter().filter(|c| c.sender.0 < 4).collect();
     for id in 0..N {

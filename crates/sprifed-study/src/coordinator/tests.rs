@@ -92,7 +92,7 @@ fn a_coordinator_that_is_killed_between_messages_asks_for_what_it_lacks() {
 }
 
 #[test]
-fn a_party_that_is_killed_in_any_phase_comes_back() {
+fn a_party_that_is_killed_in_any_phase_returns() {
     let study = agreed(small());
     let world = TestWorld::new(200, 30);
     let mut undisturbed = Line::new(&study, &world);
@@ -280,7 +280,7 @@ fn a_party_that_declined_is_not_asked_again() {
             assert_eq!(line.coordinator.receive(ClientId(1), &bytes), Ok(()));
             before = asked(line);
         }
-        // It comes back in every phase, as after a failure.
+        // It returns in every phase, as after a failure.
         line.coordinator.returned(ClientId(1));
         line.drain_coordinator();
     });

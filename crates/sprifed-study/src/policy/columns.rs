@@ -24,7 +24,7 @@ mod tests {
     use super::matches;
 
     #[test]
-    fn a_star_stands_for_any_characters() {
+    fn a_star_matches_any_characters() {
         for (pattern, name) in [
             ("age", "age"),
             ("*", ""),

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_with_the_same_parties_are_told_together() {
+    fn sums_with_the_same_parties_are_reported_together() {
         let mut receipt = finished().0.receipt;
         let given_up = SumRecord {
             outcome: Outcome::Abandoned {

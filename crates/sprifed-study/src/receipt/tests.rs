@@ -81,7 +81,7 @@ fn a_coordinator_that_signs_a_lie_is_found_out() {
         let mut receipt = good.receipt.clone();
         lie(&mut receipt);
         let signed = receipt.sign(&identity);
-        assert!(signed.verify().is_err(), "lie {index} was believed");
+        assert!(signed.verify().is_err(), "lie {index} was accepted");
     }
     good.receipt.sign(&identity).verify().expect("the truth");
 }

@@ -1,4 +1,4 @@
-//! Nothing unfinished, switched off or printed for the author's eyes is left in the code.
+//! No unfinished code, disabled test or debug output is left.
 
 use crate::finding::Finding;
 use crate::repository::Repository;
