@@ -13,7 +13,7 @@ use sprifed_report::table;
 use crate::noise::contestants::{floor_gumbel, gaussian, skellam};
 use crate::output::Output;
 use crate::stopwatch::{Contestant, race};
-use sprifed_fit::Failure;
+use sprifed::Failure;
 
 /// `sprifed-bench noise`.
 #[derive(Args, Debug)]

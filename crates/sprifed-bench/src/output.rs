@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use serde::Serialize;
-use sprifed_fit::Failure;
+use sprifed::Failure;
 
 /// Where figures go, as text or as JSON.
 #[derive(Clone, Copy, Debug)]

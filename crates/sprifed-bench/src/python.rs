@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use sprifed_fit::Failure;
+use sprifed::Failure;
 
 /// What `script` prints when it is given `arguments` and what `feed` writes.
 ///

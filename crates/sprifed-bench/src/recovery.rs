@@ -17,7 +17,7 @@ use sprifed_report::table;
 use sprifed_simulate::{Certified, Method as _, World, WorldRequest};
 
 use crate::output::Output;
-use sprifed_fit::Failure;
+use sprifed::Failure;
 
 /// `sprifed-bench recovery`.
 #[derive(Args, Debug)]

@@ -20,7 +20,7 @@ use crate::secure_sum::flower::{Flower, Task};
 use crate::secure_sum::primitives::Primitives;
 use crate::secure_sum::rehearsal::Outcome;
 pub(crate) use crate::secure_sum::rehearsal::{Costs, Rehearsal};
-use sprifed_fit::Failure;
+use sprifed::Failure;
 
 /// `sprifed-bench secure-sum`.
 #[derive(Args, Debug)]

@@ -16,7 +16,7 @@ use sprifed_simulate::{Correlation, Mean, Method as _, Reading, Unexplained, Wor
 
 use crate::output::Output;
 use crate::python;
-use sprifed_fit::Failure;
+use sprifed::Failure;
 
 /// `sprifed-bench sweep`.
 #[derive(Args, Debug)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
-use sprifed_fit::trust_words;
+use sprifed::trust_words;
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, Mu, Participation, Relation, shown_cost};
 use sprifed_query::{LinearModel, Records};
 use sprifed_recovery::{CertifiedProcedure, Fit};

@@ -11,7 +11,7 @@ mod report;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use sprifed_fit::{Request, Secret, Study, no_schema};
+use sprifed::{Request, Secret, Study, no_schema};
 use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{Delta, Epsilon};
 use sprifed_recovery::CertifiedProcedure;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 
-pub(crate) use sprifed_fit::{FORMAT, Model, Receipt, Term, software};
+pub(crate) use sprifed::{FORMAT, Model, Receipt, Term, software};
 
 /// Reads the model at `path`.
 ///

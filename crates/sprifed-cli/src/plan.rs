@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::Args;
 use serde_json::Value;
-use sprifed_fit::{PlanRequest, Planned, SecureSums};
+use sprifed::{PlanRequest, Planned, SecureSums};
 use sprifed_privacy::{Delta, Epsilon, shown_cost, shown_delta};
 use sprifed_recovery::CertifiedProcedure;
 use sprifed_report::table;

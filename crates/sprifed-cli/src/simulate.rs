@@ -4,9 +4,7 @@ use std::time::Instant;
 
 use clap::Args;
 use serde_json::{Value, json};
-use sprifed_fit::{
-    NOT_PRIVATE_REFERENCE, Simulation, certified_guarantee, nobody_leaves_a_curator,
-};
+use sprifed::{NOT_PRIVATE_REFERENCE, Simulation, certified_guarantee, nobody_leaves_a_curator};
 use sprifed_paper::{
     AnyMethod, Baseline, Contender, NamedContender, PaperAlgorithm, RecoveryTheorems,
 };

@@ -1,7 +1,7 @@
 //! Arguments that several commands share: the world of a simulation and the neighbouring relation.
 
 use clap::{Args, ValueEnum};
-use sprifed_fit::{Backend, BackendRequest, WorldSize, parse_correlation};
+use sprifed::{Backend, BackendRequest, WorldSize, parse_correlation};
 use sprifed_privacy::Relation;
 use sprifed_simulate::{Correlation, Reading, WorldRequest};
 

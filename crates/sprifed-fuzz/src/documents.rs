@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use sprifed_fit::{Document, Invitation, Reach, named_terms, parse_policy, study_files};
+use sprifed::{Document, Invitation, Reach, named_terms, parse_policy, study_files};
 use sprifed_secure_sum::ClientId;
 use sprifed_study::{
     Agreed, Agreement, Applicant, Day, Derivation, Forbidden, PartyReceipt, Policy, SignedReceipt,

@@ -1,6 +1,6 @@
 //! How a model is looked for: certified, with the paper's noise, or without any.
 
-use sprifed_fit::Failure;
+use sprifed::Failure;
 use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{ApproxDp, IllegalQuantity, Mu, NoiseOrigin, Participation, Relation};
 use sprifed_query::{Curator, CuratorError, IllegalRecords, Plan, PlanError, Records, run};

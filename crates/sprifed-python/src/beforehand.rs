@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use sprifed_fit::{
+use sprifed::{
     BackendRequest, Document, Failure, NOT_PRIVATE_REFERENCE, PlanRequest, Proof, Simulation,
     WorldSize, centred_omp, certified_guarantee, nobody_leaves_a_curator, parse_correlation,
 };

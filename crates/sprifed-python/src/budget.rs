@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
-use sprifed_fit::{Failure, Repetition, recommended_delta, repeated_fit};
+use sprifed::{Failure, Repetition, recommended_delta, repeated_fit};
 use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, IllegalQuantity, Mu, RangeBound, Rho, compose_selections,
 };

@@ -1,6 +1,6 @@
 //! Names of choices, as the command line types them.
 
-use sprifed_fit::{Backend, Failure};
+use sprifed::{Backend, Failure};
 use sprifed_paper::Contender;
 use sprifed_privacy::Relation;
 use sprifed_recovery::CertifiedProcedure;

@@ -4,7 +4,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use sprifed_fit::Failure;
+use sprifed::Failure;
 use sprifed_privacy::LedgerRecord;
 
 create_exception!(
@@ -79,7 +79,7 @@ pub(crate) fn with_ledger(py: Python<'_>, error: PyErr, ledger: &LedgerRecord) -
     if !ledger.entries.is_empty() {
         let note = format!(
             "{}; the attribute `ledger` of this exception says in what, keep it",
-            sprifed_fit::spent_words(ledger)
+            sprifed::spent_words(ledger)
         );
         let _ = value.call_method1("add_note", (note,));
     }

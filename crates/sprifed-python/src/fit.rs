@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use numpy::ndarray::ArrayView2;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use sprifed_fit::{Backend, BackendRequest, Failure, Model, Receipt, Request, Run, Secret, Study};
+use sprifed::{Backend, BackendRequest, Failure, Model, Receipt, Request, Run, Secret, Study};
 use sprifed_noise::NoiseGenerator;
 use sprifed_study::PartyKey;
 use sprifed_tables::{DataError, Enrolment};
@@ -398,7 +398,7 @@ impl Fitting<'_> {
     fn cost_of_all(&self, model: &Model) -> Option<String> {
         let receipts = self.earlier.iter().chain(&model.receipts);
         let ledgers: Vec<_> = receipts.map(|receipt| receipt.ledger.clone()).collect();
-        (ledgers.len() > 1).then(|| sprifed_fit::cost_of_all(&ledgers))
+        (ledgers.len() > 1).then(|| sprifed::cost_of_all(&ledgers))
     }
 
     /// Lets Python handle its signals, and tells whoever watches.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use numpy::ndarray::ArrayView2;
 use pyo3::prelude::*;
-use sprifed_fit::{Failure, Receipt, Study};
+use sprifed::{Failure, Receipt, Study};
 use sprifed_net::{Cost, CostKind, LedgerPlace, LocalFit, NetError, Protection, StoreError};
 use sprifed_noise::Provenance;
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use numpy::ndarray::{ArrayView2, Axis};
 use numpy::{Element, PyReadonlyArray2};
 use pyo3::prelude::*;
-use sprifed_fit::Failure;
+use sprifed::Failure;
 use sprifed_query::{Record, RecordSource};
 use sprifed_tables::Enrolment;
 

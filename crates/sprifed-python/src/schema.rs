@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error as NameError, StrDeserializer};
-use sprifed_fit::{Failure, no_schema};
+use sprifed::{Failure, no_schema};
 use sprifed_schema::{PublicBounds, RecordPolicy};
 use sprifed_tables::{DataError, read_schema};
 

@@ -7,7 +7,7 @@ use std::process::id;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use sprifed_fit::Failure;
+use sprifed::Failure;
 
 /// The process that loaded this module, whose threads the common pool has.
 static LOADED_BY: OnceLock<u32> = OnceLock::new();

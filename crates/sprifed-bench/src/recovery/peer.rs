@@ -5,7 +5,7 @@ use std::path::Path;
 use sprifed_simulate::World;
 
 use crate::python;
-use sprifed_fit::Failure;
+use sprifed::Failure;
 
 /// Reads rows of single precision from standard input, tries the layouts scikit-learn is offered in
 /// practice, and prints the shortest time of the best one.

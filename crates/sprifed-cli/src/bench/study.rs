@@ -12,7 +12,7 @@ use std::time::Instant;
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
-use sprifed_fit::CertificateRequest;
+use sprifed::CertificateRequest;
 use sprifed_net::request_certificate;
 use sprifed_report::table;
 use sprifed_study::{Digest, PartyKey};

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use sprifed_fit::{DataTerms, words_of_digest};
+use sprifed::{DataTerms, words_of_digest};
 use sprifed_net::{Cost, LedgerView, LifetimeLine, look_for_ledger, study_homes};
 use sprifed_noise::Provenance;
 use sprifed_privacy::{shown_cost, shown_delta};

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
-use sprifed_fit::Invitation;
+use sprifed::Invitation;
 use sprifed_net::{
     Ended, Identity, Limits, LogLevel, Patience, Refused, Server, ServerConfig, start_logs,
 };

@@ -10,7 +10,7 @@ use sprifed_privacy::ApproxDp;
 use sprifed_secure_sum::{ClientId, Phase};
 use sprifed_study::{CoordinatorEffect, Outcome, SignedReceipt, StudyCoordinator, StudyPhase};
 
-use sprifed_fit::{named_terms, study_files};
+use sprifed::{named_terms, study_files};
 
 use super::party_machine::TRANSCRIPT;
 use super::promise::planned_guarantee;

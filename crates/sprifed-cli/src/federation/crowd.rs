@@ -16,7 +16,7 @@ use super::invitation_folder::InvitationFolder;
 use super::party_machine::{PartyMachine, read_journal};
 use crate::failure::{Explained as _, Failure};
 use crate::model::software;
-use sprifed_fit::PartyRecords;
+use sprifed::PartyRecords;
 
 /// From which identities, masks and noise of a crowd are derived.
 pub(crate) const SEED: u64 = 1;

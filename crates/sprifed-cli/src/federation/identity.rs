@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
-use sprifed_fit::{
+use sprifed::{
     CertificateRequest, OFFICER_FILE, POLICY_FILE, PublicParty, check_party_name, key_of,
 };
 use sprifed_net::{request_certificate, today};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
-use sprifed_fit::{DataTerms, Draft, Invitation, PublicParty, Reach, words_of_digest};
+use sprifed::{DataTerms, Draft, Invitation, PublicParty, Reach, words_of_digest};
 use sprifed_net::{CertificateOrder, Issued, issue};
 use sprifed_noise::Provenance;
 use sprifed_privacy::{ApproxDp, Delta, Epsilon};

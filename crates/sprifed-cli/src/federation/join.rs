@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
-use sprifed_fit::{DataTerms, Invitation};
+use sprifed::{DataTerms, Invitation};
 use sprifed_net::Journal as _;
 use sprifed_net::{
     ClientConfig, ClientEnded, ClientLoop, Cost, CountedJournal, Identity, LifetimeLedger,

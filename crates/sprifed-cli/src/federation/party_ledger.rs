@@ -97,7 +97,7 @@ pub(super) fn n_unprotected(lines: &[LifetimeLine]) -> usize {
 /// When it can not be read, lacks something, or is not signed for this party by its data-protection officer.
 pub(super) fn read_policy(folder: &Path, other: Option<&Path>) -> Result<Policy, Failure> {
     let party = Digest(read_identity(&folder.join("identity.key"))?.public());
-    sprifed_fit::read_policy(folder, other, &party, |path| {
+    sprifed::read_policy(folder, other, &party, |path| {
         // A link that leads nowhere is there: it must not stand for "no officer".
         let is_there = std::fs::symlink_metadata(path).is_ok();
         is_there.then(|| read(path)).transpose()

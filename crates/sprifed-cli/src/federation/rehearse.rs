@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use sprifed_fit::{DataTerms, PartyRecords};
+use sprifed::{DataTerms, PartyRecords};
 use sprifed_noise::Provenance;
 use sprifed_secure_sum::ClientId;
 use sprifed_study::{Embedded, PartyKey, everybody};

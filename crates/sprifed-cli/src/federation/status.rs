@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Value, json};
-use sprifed_fit::{Document, study_files};
+use sprifed::{Document, study_files};
 use sprifed_net::{StatusView, stored_status};
 use sprifed_privacy::shown_cost;
 use sprifed_study::Agreed;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use sprifed_fit::{Document, Guarantee, Proof, parse_strictly};
+use sprifed::{Document, Guarantee, Proof, parse_strictly};
 use sprifed_privacy::Epsilon;
 use sprifed_study::{Digest, Verified};
 

@@ -7,7 +7,7 @@
 use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
-use sprifed_fit::{Run, Secret, Study, rows_of, spent_words};
+use sprifed::{Run, Secret, Study, rows_of, spent_words};
 use sprifed_noise::Provenance;
 use sprifed_tables::Table;
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use sprifed_fit::{Receipt, Study};
+use sprifed::{Receipt, Study};
 use sprifed_net::{Cost, CostKind, LocalFit, Protection, ledger_beside};
 use sprifed_noise::Provenance;
 

@@ -1,7 +1,7 @@
 //! `simulate --tune`: a baseline whose parameters are looked for, for free and within the budget.
 
 use serde_json::{Value, json};
-use sprifed_fit::certified_guarantee;
+use sprifed::certified_guarantee;
 use sprifed_paper::{AnyMethod, Tuned, candidates, tune_charged, tune_for_free};
 use sprifed_privacy::ApproxDp;
 use sprifed_privacy::NoiseOrigin;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use sprifed_fit::{Invitation, PartyRecords};
+use sprifed::{Invitation, PartyRecords};
 use sprifed_noise::Provenance;
 use sprifed_secure_sum::{ClientId, Phase};
 use sprifed_study::{Embedded, PartyKey};

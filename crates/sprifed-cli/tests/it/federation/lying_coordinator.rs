@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use sprifed_fit::Invitation;
+use sprifed::Invitation;
 use sprifed_net::{
     CoordinatorEffect as Effect, CoordinatorMachine, Ended, Identity, Limits, PartyId, Patience,
     PhaseInfo, Refused, RosterEntry, Server, ServerConfig, SqliteJournal, StatusView,
