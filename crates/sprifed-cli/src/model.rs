@@ -25,7 +25,7 @@ pub(crate) fn read_model(path: &Path) -> Result<Model, Failure> {
             "check the path and its permissions",
         )
     })?;
-    Model::parse(&text, &path.display().to_string())
+    Ok(Model::parse(&text, &path.display().to_string())?)
 }
 
 /// The receipts of the model at `path`, if there is one: they outlive the model they came with.

@@ -5,6 +5,7 @@ mod baseline;
 mod catalogue;
 mod cell;
 mod chart;
+mod claims;
 mod comparison;
 mod contender;
 mod experiment;
@@ -16,10 +17,12 @@ mod paper_noise;
 mod real;
 mod row;
 mod run;
+mod run_plan;
 mod search;
 mod store;
 mod theorem;
 pub mod theory;
+mod trials;
 mod tuning;
 mod verdict;
 
@@ -30,6 +33,7 @@ pub use algorithm::{
 pub use baseline::{Baseline, Batch, Chosen, Descent, DpGcdParameters, DpSgdParameters, Tuned};
 pub use catalogue::catalogue;
 pub use cell::{Cell, Noise, PaperSays};
+pub use claims::{ClaimRow, ClaimsAnswer};
 pub use comparison::{
     COMPARISONS, DP_GCD, DP_SGD, HONEST_GRAD, HONEST_OMP, certified_setting, intercept_of,
 };
@@ -40,7 +44,13 @@ pub use page::experiments_page;
 pub use paper_noise::{PaperBackend, PaperBackendError, PaperNoise};
 pub use row::Row;
 pub use run::run;
+pub use run_plan::{BlockAnswer, RunGuarantee, RunPlanAnswer, RunPlanRequest, SumAnswer};
 pub use store::Store;
 pub use theorem::{RecoveryTheorems, TheoremVerdict};
+pub use trials::{
+    AnyGuarantee, BaselineParameters, Claimed, Delivered, GivenParameters, NoSuchParameter,
+    NominalGuarantee, Parameter, Priced, TrialsAnswer, TrialsError, TrialsRequest, TunedAnswer,
+    TunedSummary,
+};
 pub use tuning::{TunedRow, TunedRows, candidates, tune, tune_charged, tune_for_free};
 pub use verdict::{Outcome, Verdict};

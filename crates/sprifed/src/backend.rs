@@ -1,11 +1,13 @@
 //! Who adds up the records and adds the noise.
 
+use serde::Serialize;
 use sprifed_privacy::{NoiseOrigin, Participation};
 
-use crate::failure::Failure;
+use crate::error::Error;
 
 /// A backend on one machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Backend {
     /// One trusted party holds all records; it adds all the noise.
     Curator,
@@ -54,18 +56,11 @@ impl BackendRequest {
     ///
     /// # Errors
     /// When a curator is given a quorum or colluders, or secure sums illegal ones.
-    pub fn origin(&self, clients: usize) -> Result<NoiseOrigin, Failure> {
-        let refuse = |message: String, help: &str| {
-            Failure::usage("sprifed::study::participation", message, help)
-        };
+    pub fn origin(&self, clients: usize) -> Result<NoiseOrigin, Error> {
         if self.backend == Backend::Curator {
             return match (self.quorum, self.colluders) {
                 (None, None) => Ok(NoiseOrigin::Curator),
-                _ => Err(refuse(
-                    "--quorum and --colluders were given, but a curator adds all the noise alone"
-                        .to_owned(),
-                    "add --backend secure-sum or remove them; nothing was spent",
-                )),
+                _ => Err(Error::ParticipationOfCurator),
             };
         }
         let clients = u32::try_from(clients).unwrap_or(u32::MAX);
@@ -75,11 +70,9 @@ impl BackendRequest {
             self.quorum.unwrap_or(quorum),
             self.colluders.unwrap_or(colluders),
         );
-        let participation = participation.map_err(|error| {
-            let help = "correct --clients, --quorum or --colluders; nothing was spent";
-            refuse(error.to_string(), help)
-        })?;
-        Ok(NoiseOrigin::Shares(participation))
+        participation
+            .map(NoiseOrigin::Shares)
+            .map_err(Error::Backend)
     }
 }
 

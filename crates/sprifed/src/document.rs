@@ -4,14 +4,18 @@
 use serde::Deserialize as _;
 use serde_json::Value;
 use sprifed_privacy::Epsilon;
-use sprifed_study::{PartyReceipt, Released, SignedReceipt, Verified};
+use sprifed_study::{PartyReceipt, Problem, Released, SignedReceipt, Verified};
 
-use crate::failure::Failure;
+use crate::error::{Error, ReceiptDefect, TranscriptDefect};
 use crate::federation::study_files;
 use crate::guarantee::Guarantee;
 use crate::model::{FORMAT, Model};
 use crate::strict_json::{parse_strictly, unknown_part};
 use crate::verify::verify_model;
+
+mod answer;
+
+pub use answer::{ModelVerification, ProofAnswer, ReceiptAnswer, StudyVerification};
 
 /// A document that claims a guarantee.
 #[derive(Clone, Debug)]
@@ -40,16 +44,13 @@ impl Document {
     ///
     /// # Errors
     /// When it is none of the three, has a key twice, or has something in it that none of them has.
-    pub fn parse(text: &str, name: &str) -> Result<Self, Failure> {
-        let refuse = |found: String| {
-            Failure::usage(
-                "sprifed::receipt::unreadable",
-                format!("`{name}` is {found}; a receipt or a model is required"),
-                "name the file that a fit or a study wrote",
-            )
+    pub fn parse(text: &str, name: &str) -> Result<Self, Error> {
+        let refuse = |found: ReceiptDefect| Error::UnreadableReceipt {
+            name: name.to_owned(),
+            found,
         };
-        let damaged = |error: serde_json::Error| refuse(format!("no receipt ({error})"));
-        let value = parse_strictly(text).map_err(|error| refuse(format!("not JSON ({error})")))?;
+        let damaged = |error| refuse(ReceiptDefect::NoReceipt(error));
+        let value = parse_strictly(text).map_err(|error| refuse(ReceiptDefect::NotJson(error)))?;
         let document = if value["format"] == FORMAT {
             Self::Model(Box::new(Model::parse(text, name)?))
         } else if value["statement"].is_object() {
@@ -59,7 +60,7 @@ impl Document {
         };
         match document.unknown_part(&value) {
             None => Ok(document),
-            Some(path) => Err(refuse(format!("not as a program wrote it (at `{path}`)"))),
+            Some(path) => Err(refuse(ReceiptDefect::Unknown { path })),
         }
     }
 
@@ -75,22 +76,16 @@ impl Document {
     ///
     /// # Errors
     /// When the document claims another one, or a signature is wrong.
-    pub fn verify(&self, name: &str) -> Result<Proof, Failure> {
-        let refuse = |problem: &dyn core::fmt::Display| {
-            Failure::outcome(
-                "sprifed::receipt::wrong",
-                format!("`{name}` is not to be believed: {problem}"),
-                "ask whoever gave it to you for the original",
-            )
+    pub fn verify(&self, name: &str) -> Result<Proof, Error> {
+        let refuse = |problem: Problem| Error::WrongReceipt {
+            name: name.to_owned(),
+            problem: problem.into(),
         };
         match self {
             Self::Model(model) => verify_model(model).map(Proof::Model),
-            Self::Study(receipt) => receipt
-                .verify()
-                .map(Proof::Study)
-                .map_err(|problem| refuse(&problem)),
+            Self::Study(receipt) => receipt.verify().map(Proof::Study).map_err(refuse),
             Self::Party(receipt) => {
-                let verified = receipt.verify().map_err(|problem| refuse(&problem))?;
+                let verified = receipt.verify().map_err(refuse)?;
                 let place = receipt.statement.party as usize;
                 let party = receipt.study.receipt.agreement.parties.get(place);
                 let party = party.map_or_else(String::new, |party| party.name.clone());
@@ -116,21 +111,18 @@ impl Document {
     ///
     /// # Errors
     /// When the file is no transcript of this study, or gives another model; only a receipt of a study can tell.
-    pub fn verify_transcript(&self, transcript: &str, name: &str) -> Result<(), Failure> {
-        let refuse = |problem: &dyn core::fmt::Display| {
-            Failure::outcome(
-                "sprifed::transcript::wrong",
-                format!("`{name}` is not the transcript of this receipt: {problem}"),
-                "use the transcript.json that a party of the study has beside its receipt",
-            )
+    pub fn verify_transcript(&self, transcript: &str, name: &str) -> Result<(), Error> {
+        let refuse = |problem: TranscriptDefect| Error::WrongTranscript {
+            name: name.to_owned(),
+            problem,
         };
         let Some(receipt) = self.study() else {
-            return Err(refuse(&"a model has none"));
+            return Err(refuse(TranscriptDefect::OfModel));
         };
-        let released: Vec<Released> =
-            serde_json::from_str(transcript).map_err(|error| refuse(&error))?;
+        let released: Vec<Released> = serde_json::from_str(transcript)
+            .map_err(|error| refuse(TranscriptDefect::Unreadable(error)))?;
         let verified = receipt.verify_transcript(&released);
-        verified.map_err(|problem| refuse(&problem))
+        verified.map_err(|problem| refuse(TranscriptDefect::Other(problem.into())))
     }
 
     /// Whether `model`, the content of a model file, is what the receipt says; only a receipt of a

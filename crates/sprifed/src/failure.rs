@@ -1,29 +1,15 @@
-//! Why something ended without what was asked: found, required, and what to do.
+//! Why a study between parties was refused: found, required, and what to do.
 
 use core::fmt;
 
 use serde::Serialize;
-use sprifed_privacy::{
-    IllegalFraction, IllegalParticipation, IllegalQuantity, Uncertifiable, Unplannable,
-};
+use sprifed_privacy::{IllegalParticipation, IllegalQuantity};
 use sprifed_query::PlanError;
 use sprifed_schema::PLACEHOLDER;
-use sprifed_simulate::TrialError;
 use sprifed_study::IllegalAgreement;
 use sprifed_tables::DataError;
 
-/// Who has to act, which decides the exit code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Blame {
-    /// The run ended without a result: the analyst.
-    Outcome,
-    /// The command or its input is wrong: the user.
-    Usage,
-    /// A file or the system: the operator.
-    Environment,
-    /// The program itself: its authors.
-    Defect,
-}
+use crate::error::Blame;
 
 /// An unhappy end.
 #[derive(Clone, Debug, Serialize)]
@@ -140,17 +126,6 @@ impl From<IllegalQuantity> for Failure {
     }
 }
 
-impl From<IllegalFraction> for Failure {
-    fn from(error: IllegalFraction) -> Self {
-        let help = "correct the value; nothing was spent";
-        Self::usage(
-            "sprifed::privacy::illegal-fraction",
-            error.to_string(),
-            help,
-        )
-    }
-}
-
 impl From<IllegalParticipation> for Failure {
     fn from(error: IllegalParticipation) -> Self {
         let help = "change --clients, --quorum or --colluders; nothing was spent";
@@ -159,20 +134,6 @@ impl From<IllegalParticipation> for Failure {
             error.to_string(),
             help,
         )
-    }
-}
-
-impl From<Unplannable> for Failure {
-    fn from(error: Unplannable) -> Self {
-        let help = "change the numbers of the plan; nothing was spent";
-        Self::usage("sprifed::privacy::unplannable", error.to_string(), help)
-    }
-}
-
-impl From<Uncertifiable> for Failure {
-    fn from(error: Uncertifiable) -> Self {
-        let help = "change the numbers of the plan; nothing was spent";
-        Self::usage("sprifed::privacy::uncertifiable", error.to_string(), help)
     }
 }
 
@@ -187,18 +148,6 @@ impl From<IllegalAgreement> for Failure {
     fn from(error: IllegalAgreement) -> Self {
         let help = "correct the numbers of the study; nothing was spent";
         Self::usage("sprifed::study::illegal-agreement", error.to_string(), help)
-    }
-}
-
-impl From<TrialError> for Failure {
-    fn from(error: TrialError) -> Self {
-        match error {
-            TrialError::Plan(error) => error.into(),
-            other => {
-                let help = "simulated trials spend nothing; try another seed or size";
-                Self::outcome("sprifed::simulate::trial-failed", other.to_string(), help)
-            }
-        }
     }
 }
 

@@ -52,8 +52,10 @@ pub struct Guarantee {
 /// Whether the guarantee holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Mode {
+pub enum Mode {
+    /// It was computed from the noise that is added.
     Certified,
+    /// The noise can be repeated.
     NotPrivate,
 }
 

@@ -7,7 +7,7 @@ use sprifed_query::{Record, RecordSource};
 use sprifed_schema::{PrivacyUnit, Schema};
 use sprifed_tables::{ClientIndex, DataError, Outline};
 
-use crate::failure::Failure;
+use crate::error::Error;
 
 /// The clients of a study and, where they are the units of privacy, the order that groups them.
 #[derive(Debug)]
@@ -51,21 +51,15 @@ impl Holdings {
     ///
     /// # Errors
     /// When the clients are said twice, or there are more of them than records.
-    pub fn of(
-        schema: &Schema,
-        table: Outline<'_>,
-        clients: Option<usize>,
-    ) -> Result<Self, Failure> {
+    pub fn of(schema: &Schema, table: Outline<'_>, clients: Option<usize>) -> Result<Self, Error> {
         let index = table.clients;
         let by_client = table.unit == PrivacyUnit::Client;
         if let Some(column) = schema.client() {
             if let Some(found) = clients {
-                let message = format!(
-                    "--clients {found} was given, but the schema says that the column `{column}` names the client"
-                );
-                let help =
-                    "remove --clients, or `record.client` from the schema; nothing was spent";
-                return Err(Failure::usage("sprifed::fit::two-splits", message, help));
+                return Err(Error::TwoSplits {
+                    clients: found,
+                    column: column.to_owned(),
+                });
             }
             return Ok(Self {
                 n_clients: index.n_clients(),

@@ -1,7 +1,9 @@
 #![doc = include_str!("../README.md")]
 
+pub mod account;
 mod backend;
 mod document;
+mod error;
 mod failure;
 mod federation;
 mod guarantee;
@@ -22,26 +24,27 @@ mod verify;
 mod world;
 
 pub use backend::{Backend, BackendRequest, trust_words};
-pub use document::{Document, Proof};
-pub use failure::{Blame, Failure};
+pub use document::{
+    Document, ModelVerification, Proof, ProofAnswer, ReceiptAnswer, StudyVerification,
+};
+pub use error::{Blame, Error, ModelDefect, ReceiptDefect, TranscriptDefect};
+pub use failure::Failure;
 pub use federation::{
     CertificateRequest, DataTerms, Draft, Invitation, OFFICER_FILE, POLICY_FILE, PartyRecords,
     PartyTable, PublicParty, Reach, check_party_name, key_of, named_terms, parse_policy,
     read_policy, sign_policy, signature_of, study_files, words_of_digest,
 };
-pub use guarantee::{Guarantee, Terms};
+pub use guarantee::{Guarantee, Mode, Terms};
 pub use holdings::{Grouped, Holdings};
 pub use model::{FORMAT, Model, Parts, Receipt, Response, Term, VERSION, software, to_term};
-pub use planning::{PlanRequest, Planned, StepLine};
+pub use planning::{ForecastAnswer, PlanAnswer, PlanRequest, Planned, PlannedGuarantee, StepLine};
 pub use reference::{ExactModel, centred_omp};
-pub use repeated::{Repetition, cost_of_all, repeated_fit};
+pub use repeated::{RepeatedFit, Repetition, cost_of_all};
 pub use run::{Run, Secret, Watch, rows_of, spent_words};
 pub use secure_sums::{
     ClientCosts, CoordinatorCosts, Failures, MessageSizes, SecureSums, StudyFailure, SumFailure,
 };
-pub use simulation::{
-    NOT_PRIVATE_REFERENCE, Simulation, certified_guarantee, nobody_leaves_a_curator,
-};
+pub use simulation::{NoGuarantee, Simulation, SimulationAnswer, TrialGuarantee};
 pub use strict_json::parse_strictly;
-pub use study::{Request, Study, has_public_scale, no_schema, recommended_delta};
-pub use world::{WorldSize, parse_correlation};
+pub use study::{Request, Study, has_public_scale, recommended_delta};
+pub use world::{IllegalWorld, WorldSize, parse_correlation};

@@ -8,7 +8,7 @@ use sprifed_query::Plan;
 use sprifed_recovery::FitStatus;
 use sprifed_schema::{Mapping, MissingPolicy, Transform};
 
-use crate::failure::Failure;
+use crate::error::{Error, ModelDefect};
 use crate::guarantee::Guarantee;
 use crate::strict_json::parse_strictly;
 
@@ -178,46 +178,37 @@ impl Model {
     ///
     /// # Errors
     /// When it holds no model of this version.
-    pub fn parse(text: &str, place: &str) -> Result<Self, Failure> {
-        let refuse = |found: String| {
-            let message = format!("`{place}` {found}; required: a {FORMAT} of version {VERSION}");
-            Failure::usage(
-                "sprifed::model::malformed",
-                message,
-                "give a file that `sprifed fit` wrote",
-            )
+    pub fn parse(text: &str, place: &str) -> Result<Self, Error> {
+        let refuse = |found: ModelDefect| Error::MalformedModel {
+            place: place.to_owned(),
+            found,
         };
-        let value =
-            parse_strictly(text).map_err(|error| refuse(format!("is not JSON ({error})")))?;
+        let value = parse_strictly(text).map_err(|error| refuse(ModelDefect::NotJson(error)))?;
         if value["format"] != FORMAT || value["version"] != VERSION {
-            return Err(refuse(format!(
-                "is of format {} and version {}",
-                value["format"], value["version"]
-            )));
+            return Err(refuse(ModelDefect::OtherFormat {
+                format: value["format"].clone(),
+                version: value["version"].clone(),
+            }));
         }
-        let model: Self = serde_json::from_value(value)
-            .map_err(|error| refuse(format!("is damaged ({error})")))?;
+        let model: Self =
+            serde_json::from_value(value).map_err(|error| refuse(ModelDefect::Damaged(error)))?;
         if model.features.iter().all(Term::is_usable)
             && model.intercept.is_finite()
             && model.response.is_usable()
         {
             return Ok(model);
         }
-        Err(refuse(
-            "has numbers that are not finite, or bounds that are no interval".to_owned(),
-        ))
+        Err(refuse(ModelDefect::NotFinite))
     }
 
     /// The model as a file holds it.
     ///
     /// # Errors
     /// Never for a model that was fitted.
-    pub fn to_text(&self) -> Result<String, Failure> {
+    pub fn to_text(&self) -> Result<String, Error> {
         serde_json::to_string_pretty(self)
             .map(|text| text + "\n")
-            .map_err(|error| {
-                Failure::outcome("sprifed::fit::bug", error.to_string(), "report this")
-            })
+            .map_err(Error::Unwritable)
     }
 
     /// The names of the features, in the order in which [`Self::predict`] wants their values.

@@ -3,17 +3,17 @@
 use std::ops::ControlFlow;
 
 use serde::Serialize;
-use serde_json::{Value, json};
 use sprifed_privacy::{
-    ApproxDp, Delta, Epsilon, LOG_WRAP_PROBABILITY, Mu, NoiseOrigin, Relation, Spending, SumCost,
-    SumSize,
+    ApproxDp, Delta, Epsilon, LOG_WRAP_PROBABILITY, Mu, NoiseOrigin, PrivacyUnit, Relation,
+    Spending, SumCost, SumSize,
 };
 use sprifed_query::{Plan, PlannedStep};
 use sprifed_recovery::{CertifiedProcedure, Setting};
-use sprifed_simulate::{Absence, Certified, Forecast, WorldRequest, forecast_records};
+use sprifed_simulate::{Absence, Certified, Forecast, Mean, WorldRequest, forecast_records};
 
 use crate::backend::BackendRequest;
-use crate::failure::Failure;
+use crate::error::Error;
+use crate::guarantee::Mode;
 use crate::secure_sums::SecureSums;
 use crate::study::recommended_delta;
 use crate::world::WorldSize;
@@ -46,8 +46,93 @@ pub struct Planned {
     spending: Spending,
 }
 
+/// What a study will ask and cost, and what simulation says of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PlanAnswer {
+    /// How features are found.
+    pub procedure: CertifiedProcedure,
+    /// n: how many records.
+    pub records: usize,
+    /// How many clients hold them.
+    pub clients: usize,
+    /// p: how many features.
+    pub features: usize,
+    /// s: how many of them are chosen.
+    pub sparsity: usize,
+    /// What the study promises.
+    pub guarantee: PlannedGuarantee,
+    /// How many sums and choices.
+    pub rounds: usize,
+    /// How many integers each client sends in all.
+    pub integers: u64,
+    /// Bits of an integer on the wire.
+    pub bits_per_integer: u64,
+    /// Bytes that each client sends, without masks' keys and transport.
+    pub upload_bytes_per_client: u64,
+    /// Every sum and choice.
+    pub steps: Vec<StepLine>,
+    /// What secure sums need of each party; absent with a curator.
+    pub secure_sums: Option<SecureSums>,
+    /// What simulation says; absent if none was asked for.
+    pub forecast: Option<ForecastAnswer>,
+}
+
+/// What a planned study promises with secret noise.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PlannedGuarantee {
+    /// Always `certified`.
+    pub mode: Mode,
+    /// Whose presence is protected.
+    pub unit: PrivacyUnit,
+    /// Which data sets are neighbours.
+    pub neighbours: Relation,
+    /// ε at δ; absent if nothing is asked.
+    pub epsilon: Option<Epsilon>,
+    /// δ.
+    pub delta: Delta,
+    /// μ of the sums.
+    pub mu: Option<Mu>,
+    /// How likely the protocol of secure sums fails, contained in δ.
+    pub protocol_failure: f64,
+}
+
+/// What simulated studies found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ForecastAnswer {
+    /// What is assumed of the data.
+    pub assumes: &'static str,
+    /// The share of the true features that was found.
+    pub recovered_share: Mean,
+    /// One minus the squared error on new records, relative to predicting zero.
+    pub test_r2: Mean,
+    /// The records at which 90 % of the features are found on average; absent if more than were tried.
+    pub records_for_90_percent: Option<usize>,
+    /// Every number of records that was tried, with the share that was found.
+    pub tried: Vec<(usize, f64)>,
+    /// Simulated studies behind each.
+    pub trials: u64,
+    /// Seconds of one study; absent where there is no clock.
+    pub seconds_per_study: Option<f64>,
+}
+
+impl ForecastAnswer {
+    /// The answer about `forecast`, of which each study took `seconds`.
+    #[must_use]
+    pub fn of(forecast: Forecast, seconds: Option<f64>) -> Self {
+        Self {
+            assumes: "features and model like those of `simulate` with these options",
+            recovered_share: forecast.planned.recovered_share,
+            test_r2: forecast.planned.test_r2,
+            records_for_90_percent: forecast.records_for_90_percent,
+            tried: forecast.tried,
+            trials: forecast.trials,
+            seconds_per_study: seconds,
+        }
+    }
+}
+
 /// One sum or choice of the plan, in words and numbers.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StepLine {
     /// Its place.
     pub step: usize,
@@ -68,7 +153,7 @@ impl PlanRequest {
     ///
     /// # Errors
     /// When there is none, or it costs more than the budget.
-    pub fn plan(self) -> Result<Planned, Failure> {
+    pub fn plan(self) -> Result<Planned, Error> {
         let data = self.world.request()?;
         #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 records")]
         let records = self.world.records as f64;
@@ -86,11 +171,9 @@ impl PlanRequest {
         let spending = plan.spending()?;
         let cost = spending.to_approx_dp(budget.delta());
         if cost.is_some_and(|cost| cost.epsilon() > budget.epsilon()) {
-            return Err(Failure::outcome(
-                "sprifed::plan::over-budget",
-                format!("no plan costs as little as epsilon = {}", budget.epsilon()),
-                "ask for a larger epsilon; nothing was spent",
-            ));
+            return Err(Error::OverBudget {
+                epsilon: budget.epsilon(),
+            });
         }
         Ok(Planned {
             request: self,
@@ -104,20 +187,6 @@ impl PlanRequest {
 }
 
 impl Planned {
-    /// The plan.
-    #[must_use]
-    pub const fn plan(&self) -> &Plan {
-        &self.plan
-    }
-
-    /// Every step of the plan.
-    ///
-    /// # Errors
-    /// When a step has no cost, which planning excludes.
-    pub fn steps(&self) -> Result<Vec<StepLine>, Failure> {
-        lines(&self.plan)
-    }
-
     /// What simulation says of the study; `watch` hears of every trial and may end it there.
     ///
     /// # Errors
@@ -126,7 +195,7 @@ impl Planned {
         &self,
         trials: u64,
         watch: impl FnMut(usize) -> ControlFlow<()>,
-    ) -> Result<Forecast, Failure> {
+    ) -> Result<Forecast, Error> {
         let PlanRequest {
             procedure,
             neighbours,
@@ -138,59 +207,51 @@ impl Planned {
         )?)
     }
 
-    /// What secure sums need of each party; none with a curator.
+    /// The plan and, if there is one, the forecast.
     ///
     /// # Errors
-    /// When the parties could not agree on the study.
-    pub fn secure_sums(&self) -> Result<Option<SecureSums>, Failure> {
-        SecureSums::of(self.request.procedure, &self.setting, &self.plan)
-    }
-
-    /// The plan and, if there is one, the forecast with the seconds that one study took.
-    ///
-    /// # Errors
-    /// When the plan's integers do not fit any modulus.
-    pub fn to_json(&self, forecast: Option<&(Forecast, f64)>) -> Result<Value, Failure> {
+    /// When the plan's integers do not fit any modulus, or the parties could not agree on the study.
+    pub fn answer(&self, forecast: Option<ForecastAnswer>) -> Result<PlanAnswer, Error> {
         let Self {
             request,
             budget,
             data,
             plan,
             spending,
-            ..
+            setting,
         } = self;
         let delta = budget.delta();
         let bits = bits_per_integer(plan, data)?;
-        Ok(json!({
-            "procedure": request.procedure,
-            "records": data.records, "clients": request.world.clients(),
-            "features": data.features, "sparsity": data.sparsity,
-            "guarantee": {
-                "mode": "certified", "unit": plan.unit, "neighbours": plan.relation,
-                "epsilon": spending.to_approx_dp(delta).map(ApproxDp::epsilon), "delta": delta,
-                "mu": spending.sums().and_then(|sums| sums.mu().ok()),
-                "protocol_failure": spending.sums().map_or(0.0, SumCost::failure),
+        Ok(PlanAnswer {
+            procedure: request.procedure,
+            records: data.records,
+            clients: request.world.clients(),
+            features: data.features,
+            sparsity: data.sparsity,
+            guarantee: PlannedGuarantee {
+                mode: Mode::Certified,
+                unit: plan.unit,
+                neighbours: plan.relation,
+                epsilon: spending.to_approx_dp(delta).map(ApproxDp::epsilon),
+                delta,
+                mu: spending.sums().and_then(|sums| sums.mu().ok()),
+                protocol_failure: spending.sums().map_or(0.0, SumCost::failure),
             },
-            "rounds": plan.steps.len(), "integers": plan.coordinates(),
-            "bits_per_integer": bits, "upload_bytes_per_client": (plan.coordinates() * bits).div_ceil(8),
-            "steps": lines(plan)?,
-            "secure_sums": self.secure_sums()?,
-            "forecast": forecast.map(|(forecast, seconds)| json!({
-                "assumes": "features and model like those of `simulate` with these options",
-                "recovered_share": forecast.planned.recovered_share,
-                "test_r2": forecast.planned.test_r2,
-                "records_for_90_percent": forecast.records_for_90_percent,
-                "tried": forecast.tried, "trials": forecast.trials,
-                "seconds_per_study": seconds,
-            })),
-        }))
+            rounds: plan.steps.len(),
+            integers: plan.coordinates(),
+            bits_per_integer: bits,
+            upload_bytes_per_client: (plan.coordinates() * bits).div_ceil(8),
+            steps: lines(plan)?,
+            secure_sums: SecureSums::of(request.procedure, setting, plan)?,
+            forecast,
+        })
     }
 }
 
 /// The budget with which a curator would add as much noise as all clients together.
 ///
 /// Noise is made for the honest shares that are certain, but everybody who stays adds one.
-fn effective(budget: ApproxDp, origin: NoiseOrigin) -> Result<ApproxDp, Failure> {
+fn effective(budget: ApproxDp, origin: NoiseOrigin) -> Result<ApproxDp, Error> {
     let NoiseOrigin::Shares(participation) = origin else {
         return Ok(budget);
     };
@@ -200,7 +261,7 @@ fn effective(budget: ApproxDp, origin: NoiseOrigin) -> Result<ApproxDp, Failure>
 }
 
 /// Every step of `plan`.
-fn lines(plan: &Plan) -> Result<Vec<StepLine>, Failure> {
+fn lines(plan: &Plan) -> Result<Vec<StepLine>, Error> {
     let line = |(step, planned): (usize, &PlannedStep)| match planned {
         PlannedStep::Sum(sum) => {
             let cost = sum.to_sum_plan().cost(plan.origin, plan.relation)?;
@@ -236,7 +297,7 @@ fn lines(plan: &Plan) -> Result<Vec<StepLine>, Failure> {
 }
 
 /// Bits of an integer on the wire if every record's client added its share of the noise.
-fn bits_per_integer(plan: &Plan, request: &WorldRequest) -> Result<u64, Failure> {
+fn bits_per_integer(plan: &Plan, request: &WorldRequest) -> Result<u64, Error> {
     // A curator's noise is planned in one piece; clients would share it.
     let records = u32::try_from(request.records).unwrap_or(u32::MAX);
     let (clients, pieces) = match plan.origin {
@@ -257,11 +318,7 @@ fn bits_per_integer(plan: &Plan, request: &WorldRequest) -> Result<u64, Failure>
                 coordinates: plan.coordinates(),
                 log_wrap_probability: LOG_WRAP_PROBABILITY,
             };
-            let bits = size.plan().map_err(|error| {
-                let help = "use a smaller study; nothing was spent";
-                Failure::usage("sprifed::plan::modulus", error.to_string(), help)
-            })?;
-            widest = widest.max(bits.bits);
+            widest = widest.max(size.plan()?.bits);
         }
     }
     Ok(u64::from(widest))

@@ -3,7 +3,7 @@
 use sprifed_query::Records;
 use sprifed_recovery::non_private_omp;
 
-use crate::failure::Failure;
+use crate::error::Error;
 
 /// A model of the records themselves. NOT PRIVATE.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,12 +27,12 @@ pub fn centred_omp(
     responses: &[f64],
     sparsity: usize,
     value: impl Fn(usize, usize) -> f64,
-) -> Result<ExactModel, Failure> {
+) -> Result<ExactModel, Error> {
     if sparsity == 0 || sparsity > n_features {
-        return Err(refuse(
-            format!("the sparsity is {sparsity}; required: from 1 to the {n_features} features"),
-            "correct the sparsity",
-        ));
+        return Err(Error::ExactSparsity {
+            found: sparsity,
+            features: n_features,
+        });
     }
     let n_records = responses.len() as f64;
     let mut means = vec![0.0; n_features];
@@ -53,21 +53,10 @@ pub fn centred_omp(
         .chain(&centred)
         .all(|value| value.is_finite())
     {
-        return Err(refuse(
-            format!(
-                "a value lies further than {:e} from the mean of its column; required: what single precision holds",
-                f32::MAX
-            ),
-            "divide the column, or the response, by a constant",
-        ));
+        return Err(Error::SinglePrecision);
     }
     let records = Records::each_a_unit(&features, &centred, n_features);
-    let records = records.map_err(|error| {
-        refuse(
-            error.to_string(),
-            "give at least one record and one feature",
-        )
-    })?;
+    let records = records.map_err(Error::NoRecords)?;
     let terms = non_private_omp(&records, sparsity).model.terms;
     let explained = terms
         .iter()
@@ -76,10 +65,6 @@ pub fn centred_omp(
         intercept: middle - explained.sum::<f64>(),
         terms,
     })
-}
-
-fn refuse(message: String, help: &str) -> Failure {
-    Failure::usage("sprifed::data::table", message, help)
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "single precision is meant")]
@@ -110,7 +95,7 @@ mod tests {
         let responses = [1.0, 2.0, 3.0, 4.0];
         let refusal = |sparsity, scale: f64| {
             let column = |row: usize, feature: usize| scale * ((row * (feature + 2)) % 3) as f64;
-            centred_omp(2, &responses, sparsity, column).map_err(|refused| refused.message)
+            centred_omp(2, &responses, sparsity, column).map_err(|refused| refused.to_string())
         };
         assert!(refusal(1, 1.0).is_ok());
         assert!(refusal(0, 1.0).is_err_and(|words| words.contains("from 1 to the 2")));

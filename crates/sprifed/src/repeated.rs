@@ -8,8 +8,6 @@ use sprifed_privacy::{
 };
 use sprifed_recovery::{CertifiedProcedure, Needs};
 
-use crate::failure::Failure;
-
 /// Why an estimator is about to be fitted once more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repetition {
@@ -19,48 +17,71 @@ pub enum Repetition {
     Again,
 }
 
-/// The refusal of a fit whose cost nobody has asked about.
-///
-/// # Why
-/// Fits whose every answer is a sum are μ-GDP, and compose in quadrature [DRS19, Cor. 3.3]. Choices are
-/// not, so for them epsilons and deltas are added up, which holds whatever the mechanism.
-///
-/// # Errors
-/// When the budget is too small to be a μ.
-pub fn repeated_fit(
-    repetition: Repetition,
-    budget: ApproxDp,
-    procedure: CertifiedProcedure,
-) -> Result<Failure, IllegalQuantity> {
-    let (epsilon, delta) = (budget.epsilon().get(), budget.delta().get());
-    let mu = Mu::largest_within(budget)?;
-    let cost = |times: u32| {
-        let count = f64::from(times);
-        let (epsilon, delta) = if procedure.needs() == Needs::Choices {
-            (count * epsilon, count * delta)
-        } else {
+/// The refusal of another fit of the same records, with what several fits would cost.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error(
+    "{}; every fit of the same records spends the whole budget of epsilon = {} once more: {}",
+    repetition.words(), budget.epsilon().get(), words_of_costs(costs)
+)]
+pub struct RepeatedFit {
+    /// Why it would be another fit.
+    pub repetition: Repetition,
+    /// What one fit spends.
+    pub budget: ApproxDp,
+    /// What numbers of fits cost together: how many, epsilon and delta.
+    pub costs: [(u32, f64, f64); 3],
+}
+
+impl RepeatedFit {
+    /// What several fits by `procedure` would cost.
+    ///
+    /// # Why
+    /// Fits whose every answer is a sum are μ-GDP, and compose in quadrature [DRS19, Cor. 3.3]. Choices are
+    /// not, so for them epsilons and deltas are added up, which holds whatever the mechanism.
+    ///
+    /// # Errors
+    /// When the budget is too small to be a μ.
+    pub fn of(
+        repetition: Repetition,
+        budget: ApproxDp,
+        procedure: CertifiedProcedure,
+    ) -> Result<Self, IllegalQuantity> {
+        let (epsilon, delta) = (budget.epsilon().get(), budget.delta().get());
+        let mu = Mu::largest_within(budget)?;
+        let cost = |times: u32| {
+            let count = f64::from(times);
+            if procedure.needs() == Needs::Choices {
+                return (times, count * epsilon, count * delta);
+            }
             let together = mu.repeated(NonZeroU32::new(times).unwrap_or(NonZeroU32::MIN));
-            (together.to_approx_dp(budget.delta()).epsilon().get(), delta)
+            let epsilon = together.to_approx_dp(budget.delta()).epsilon().get();
+            (times, epsilon, delta)
         };
-        let (epsilon, delta) = (shown_to(epsilon, 2), shown_delta(delta));
-        format!("{times} fits cost epsilon = {epsilon} at delta = {delta}")
-    };
-    let who = match repetition {
-        Repetition::Clone => {
-            "this estimator is a copy, as searches and cross-validation make many of them"
+        Ok(Self {
+            repetition,
+            budget,
+            costs: [2, 5, 25].map(cost),
+        })
+    }
+}
+
+impl Repetition {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Clone => {
+                "this estimator is a copy, as searches and cross-validation make many of them"
+            }
+            Self::Again => "this estimator was fitted before",
         }
-        Repetition::Again => "this estimator was fitted before",
-    };
-    let message = format!(
-        "{who}; every fit of the same records spends the whole budget of epsilon = {epsilon} once more: {}, {}, {}",
-        cost(2),
-        cost(5),
-        cost(25),
-    );
-    let help = "fit once with values chosen beforehand (a plan and a forecast cost nothing), or search with \
-                simulate_noise on public data, or pass allow_repeated_fits=True and report the cost of all fits; \
-                nothing was spent";
-    Ok(Failure::usage("sprifed::ledger::repeated", message, help))
+    }
+}
+
+fn words_of_costs(costs: &[(u32, f64, f64)]) -> String {
+    let words = costs.iter().map(|(times, epsilon, delta)| {
+        let (epsilon, delta) = (shown_to(*epsilon, 2), shown_delta(*delta));
+        format!("{times} fits cost epsilon = {epsilon} at delta = {delta}")
+    });
+    words.collect::<Vec<_>>().join(", ")
 }
 
 /// What all these fits cost together, in words, if they used the same records.
@@ -146,9 +167,9 @@ mod tests {
             Delta::try_from(1e-6).unwrap(),
         );
         let said = |procedure| {
-            repeated_fit(Repetition::Clone, budget, procedure)
+            RepeatedFit::of(Repetition::Clone, budget, procedure)
                 .unwrap()
-                .message
+                .to_string()
         };
         assert!(
             said(CertifiedProcedure::ARGMAX)

@@ -15,7 +15,7 @@ use sprifed_schema::UnitModel;
 use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, everybody};
 use sprifed_tables::Table;
 
-use crate::failure::Failure;
+use crate::error::Error;
 use crate::guarantee::Guarantee;
 use crate::model::{Model, Parts, Receipt, Response, to_term};
 use crate::study::Study;
@@ -44,7 +44,7 @@ impl Secret {
 #[derive(Debug)]
 pub struct Run {
     /// The fit, or why there is none.
-    pub outcome: Result<Fit, Failure>,
+    pub outcome: Result<Fit, Error>,
     /// What was spent, and with which noise.
     pub receipt: Receipt,
 }
@@ -53,14 +53,11 @@ pub struct Run {
 ///
 /// # Errors
 /// When the table is empty, which no reader allows.
-pub fn rows_of(table: &Table) -> Result<Records<'_>, Failure> {
+pub fn rows_of(table: &Table) -> Result<Records<'_>, Error> {
     let design = table.design();
     Records::each_a_unit(design.values(), table.response(), design.n_features())
         .and_then(|rows| rows.counting(table.present()))
-        .map_err(|error| {
-            let help = "report this; nothing was spent";
-            Failure::outcome("sprifed::fit::bug", error.to_string(), help)
-        })
+        .map_err(Error::Records)
 }
 
 /// Hears how many steps are done, and may end the run before the next one.
@@ -76,7 +73,7 @@ impl Study<'_> {
         rows: &S,
         secret: Secret,
         watch: &mut Watch<'_>,
-    ) -> Result<Run, Failure> {
+    ) -> Result<Run, Error> {
         match secret {
             Secret::Curator(generator) => self.run_curator(rows, *generator, watch),
             Secret::Parties(key) => self.run_parties(rows, &key, watch),
@@ -88,13 +85,10 @@ impl Study<'_> {
         rows: &S,
         generator: NoiseGenerator,
         watch: &mut Watch<'_>,
-    ) -> Result<Run, Failure> {
+    ) -> Result<Run, Error> {
         let provenance = generator.provenance();
         let backend = Curator::open(self.grouping.of(rows), self.plan.clone(), generator);
-        let backend = backend.map_err(|error| {
-            let help = "report this; nothing was spent";
-            Failure::outcome("sprifed::fit::bug", error.to_string(), help)
-        })?;
+        let backend = backend.map_err(Error::Curator)?;
         let mut watched = Watched { backend, watch };
         let outcome = self.procedure.run(&self.setting, &mut watched, |_| ());
         Ok(Run {
@@ -111,7 +105,7 @@ impl Study<'_> {
         rows: &S,
         key: &PartyKey,
         watch: &mut Watch<'_>,
-    ) -> Result<Run, Failure> {
+    ) -> Result<Run, Error> {
         let Self {
             procedure,
             setting,
@@ -122,21 +116,14 @@ impl Study<'_> {
         } = self;
         let units = vec![holdings.most_units(); holdings.n_clients];
         let agreement = Agreement::among_members(key, *procedure, *setting, plan.clone(), units);
-        let refuse = |error: &dyn core::fmt::Display| {
-            Failure::usage(
-                "sprifed::fit::no-agreement",
-                error.to_string(),
-                "correct --clients, --quorum or --colluders; nothing was spent",
-            )
-        };
-        let agreed = Agreed::new(agreement).map_err(|error| refuse(&error))?;
+        let agreed = Agreed::new(agreement).map_err(Error::NoAgreement)?;
         let records = grouping.of(rows);
         let parties = grouping.parties().iter();
         let parts = parties
             .map(|units| Part::of(&records, units.clone()))
             .collect();
         let backend = Embedded::open(agreed.into(), key, parts, Box::new(everybody))
-            .map_err(|error| refuse(&error))?;
+            .map_err(Error::NoSetup)?;
         let mut watched = Watched { backend, watch };
         let outcome = procedure.run_on_sums(setting, &mut watched, |_| ());
         Ok(Run {
@@ -192,9 +179,9 @@ impl Study<'_> {
     }
 }
 
-fn ended(error: &dyn core::fmt::Display) -> Failure {
-    let help = "the run ended without a model";
-    Failure::outcome("sprifed::fit::ended", error.to_string(), help)
+fn ended(error: &dyn core::fmt::Display) -> Error {
+    let why = error.to_string();
+    Error::Ended { why }
 }
 
 /// What was spent, in words.

@@ -10,7 +10,7 @@ use sprifed_recovery::{CertifiedProcedure, Setting};
 use sprifed_secure_sum::{Parameters, SumShape};
 use sprifed_study::{Agreed, Agreement, PartyKey, split_evenly};
 
-use crate::failure::Failure;
+use crate::error::Error;
 
 #[cfg(test)]
 mod tests;
@@ -134,7 +134,7 @@ impl SecureSums {
         procedure: CertifiedProcedure,
         setting: &Setting,
         plan: &Plan,
-    ) -> Result<Option<Self>, Failure> {
+    ) -> Result<Option<Self>, Error> {
         let NoiseOrigin::Shares(participation) = plan.origin else {
             return Ok(None);
         };

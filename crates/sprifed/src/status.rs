@@ -65,7 +65,7 @@ pub(crate) fn residual_warning(residual_scale: Option<f64>, response: &Response)
             "before its last step the model left residuals of about {scale:.3}, but the middle of the \
              response's bounds alone leaves at most {half:.3}: do not use this model. Features in \
              standard units (`center` and `scale` in the schema), a larger epsilon or another \
-             --procedure may help"
+             procedure may help"
         )
     })
 }

@@ -11,7 +11,7 @@ use sprifed_schema::{MissingPolicy, PrivacyUnit as DataUnit, Schema, Units};
 use sprifed_tables::Outline;
 
 use crate::backend::BackendRequest;
-use crate::failure::Failure;
+use crate::error::Error;
 use crate::guarantee::{Guarantee, Terms};
 use crate::holdings::{Grouping, Holdings};
 
@@ -59,11 +59,7 @@ impl<'a> Study<'a> {
     ///
     /// # Errors
     /// When no such study exists or its plan costs more than the budget.
-    pub fn prepare(
-        request: &Request,
-        schema: &Schema,
-        table: Outline<'a>,
-    ) -> Result<Self, Failure> {
+    pub fn prepare(request: &Request, schema: &Schema, table: Outline<'a>) -> Result<Self, Error> {
         let holdings = Holdings::of(schema, table, request.clients)?;
         let unit = match table.unit {
             DataUnit::Client => PrivacyUnit::Client,
@@ -174,17 +170,11 @@ pub fn has_public_scale(units: &Units) -> bool {
 }
 
 /// Secure sums show what they add up, so they make no choices.
-fn refuse_choices(procedure: CertifiedProcedure, origin: NoiseOrigin) -> Result<(), Failure> {
+fn refuse_choices(procedure: CertifiedProcedure, origin: NoiseOrigin) -> Result<(), Error> {
     if procedure.needs() == Needs::Sums || origin == NoiseOrigin::Curator {
         return Ok(());
     }
-    Err(Failure::usage(
-        "sprifed::fit::needs-choices",
-        format!(
-            "{procedure} needs a backend that never shows scores, but secure sums show every sum"
-        ),
-        "use --procedure grad or sieve, or --backend curator; nothing was spent",
-    ))
+    Err(Error::NeedsChoices { procedure })
 }
 
 /// The delta of a study that was given none: the smaller of 1e-6 and 1/(10 n).
@@ -195,49 +185,16 @@ pub fn recommended_delta(units: f64) -> Result<Delta, IllegalQuantity> {
     Delta::try_from((0.1 / units.max(1.0)).min(1e-6))
 }
 
-/// Nobody said what the bounds are.
-#[must_use]
-pub fn no_schema() -> Failure {
-    let message = "no schema was given; required: --schema FILE.toml with public bounds. They \
-                   cannot be read off the data: the largest value of a column is somebody's \
-                   value, and a bound that moves when one record changes gives that record \
-                   away, noise or not";
-    let help = "run `sprifed schema draft DATA --out schema.toml`, replace every FILL_IN by a \
-                number known without looking at the records, and pass --schema schema.toml; \
-                nothing was spent";
-    Failure::usage("sprifed::fit::no-schema", message.to_owned(), help)
-}
-
-fn require_within_budget(spending: &Spending, budget: ApproxDp) -> Result<(), Failure> {
+fn require_within_budget(spending: &Spending, budget: ApproxDp) -> Result<(), Error> {
     let needed = spending
         .to_approx_dp(budget.delta())
         .map_or(0.0, |total| total.epsilon().get());
     if needed <= budget.epsilon().get() {
         return Ok(());
     }
-    let message = format!(
-        "the plan costs epsilon = {needed}, but the budget is {} at delta = {}",
-        budget.epsilon(),
-        budget.delta()
-    );
-    let help = "raise --epsilon or --delta, or lower --sparsity; nothing was spent";
-    Err(Failure::outcome(
-        "sprifed::ledger::overdrawn",
-        message,
-        help,
-    ))
+    Err(Error::Overdrawn { needed, budget })
 }
 
-fn count(found: u64, what: &str) -> Result<u32, Failure> {
-    u32::try_from(found).map_err(|_| {
-        let message = format!(
-            "the table has {found} {what}, but at most {} are possible",
-            u32::MAX
-        );
-        Failure::usage(
-            "sprifed::fit::too-large",
-            message,
-            "use a smaller table; nothing was spent",
-        )
-    })
+fn count(found: u64, what: &'static str) -> Result<u32, Error> {
+    u32::try_from(found).map_err(|_| Error::TooLarge { found, what })
 }

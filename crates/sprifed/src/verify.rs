@@ -7,7 +7,7 @@
 use sprifed_privacy::{Ledger, NoiseOrigin, PrivacyUnit};
 use sprifed_query::PlannedStep;
 
-use crate::failure::Failure;
+use crate::error::Error;
 use crate::guarantee::{Guarantee, Terms};
 use crate::model::{Model, Receipt};
 
@@ -19,7 +19,7 @@ mod tests;
 /// # Errors
 /// When there is not exactly one receipt, its ledger does not add up or is not that of the plan, or
 /// the guarantee is another one than the two give.
-pub(crate) fn verify_model(model: &Model) -> Result<Guarantee, Failure> {
+pub(crate) fn verify_model(model: &Model) -> Result<Guarantee, Error> {
     let [receipt] = model.receipts.as_slice() else {
         return Err(refuse(
             "the receipts",
@@ -58,16 +58,16 @@ pub(crate) fn verify_model(model: &Model) -> Result<Guarantee, Failure> {
     Ok(guarantee)
 }
 
-fn refuse(what: &str, found: &str, required: &str) -> Failure {
-    Failure::outcome(
-        "sprifed::receipt::wrong",
-        format!("{what}: found {found}, but required: {required}"),
-        "do not believe this receipt; ask for the file that the fit wrote",
-    )
+fn refuse(what: &'static str, found: &str, required: &str) -> Error {
+    Error::Contradiction {
+        what,
+        found: found.to_owned(),
+        required: required.to_owned(),
+    }
 }
 
 /// Relation, unit and δ of the plan, the ledger and the guarantee.
-fn compare_terms(model: &Model, ledger: &Ledger) -> Result<(), Failure> {
+fn compare_terms(model: &Model, ledger: &Ledger) -> Result<(), Error> {
     let plan = &model.plan;
     if ledger.relation() != plan.relation {
         let found = ledger.relation().words();
@@ -88,7 +88,7 @@ fn compare_terms(model: &Model, ledger: &Ledger) -> Result<(), Failure> {
 }
 
 /// Every charge is for a step of the plan, in its order; only secure sums are asked for again.
-fn compare_lines(model: &Model, receipt: &Receipt) -> Result<(), Failure> {
+fn compare_lines(model: &Model, receipt: &Receipt) -> Result<(), Error> {
     let plan = &model.plan;
     let line = |step: &PlannedStep| (purpose(step).to_owned(), plan.line(step));
     let steps: Vec<_> = plan.steps.iter().map(line).collect();
@@ -123,7 +123,7 @@ fn purpose(step: &PlannedStep) -> &str {
 }
 
 /// The clients of the file, of its plan and of what is promised to those with several records.
-fn compare_clients(model: &Model) -> Result<(), Failure> {
+fn compare_clients(model: &Model) -> Result<(), Error> {
     let clients = model.n_clients as u64;
     if let NoiseOrigin::Shares(participation) = model.plan.origin
         && u64::from(participation.clients()) != clients

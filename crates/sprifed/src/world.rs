@@ -2,8 +2,6 @@
 
 use sprifed_simulate::{Correlation, Reading, Unexplained, WorldRequest};
 
-use crate::failure::Failure;
-
 /// The size and the kind of generated data.
 #[derive(Clone, Copy, Debug)]
 pub struct WorldSize {
@@ -25,24 +23,63 @@ pub struct WorldSize {
     pub reading: Reading,
 }
 
+/// Why there is no such generated world.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum IllegalWorld {
+    /// Too few records.
+    #[error("{0} records are given, but at least 2 are required")]
+    Records(usize),
+    /// Too few or too many active features.
+    #[error(
+        "the sparsity is {sparsity}, but it must be at least 1 and below the {features} features"
+    )]
+    Sparsity {
+        /// How many features are active.
+        sparsity: usize,
+        /// How many there are.
+        features: usize,
+    },
+    /// No clients, or more than records.
+    #[error("{clients} clients can not hold {records} records, one or more each")]
+    Clients {
+        /// How many clients.
+        clients: usize,
+        /// How many records.
+        records: usize,
+    },
+    /// Too many values.
+    #[error("the world has more than 2^33 values, which does not fit memory")]
+    TooLarge,
+    /// A share of explained variance that is none.
+    #[error("population R2 is {0}, but it must lie between 0 and 1")]
+    PopulationR2(f64),
+    /// A standard deviation that is none.
+    #[error("the error is {0}, but it must be finite and not negative")]
+    ErrorStd(f64),
+    /// A correlation that does not exist.
+    #[error("{0:?} is not none, ar:R or equi:R with R from 0 to below 1")]
+    Correlation(String),
+    /// A correlation outside its range.
+    #[error("{0} is not a correlation from 0 to below 1")]
+    CorrelationRange(f64),
+}
+
 /// How features depend on each other: none, ar:0.9 or equi:0.3.
 ///
 /// # Errors
 /// When the text is none of these.
-pub fn parse_correlation(text: &str) -> Result<Correlation, String> {
-    let legal = "none, ar:R or equi:R with R from 0 to below 1";
+pub fn parse_correlation(text: &str) -> Result<Correlation, IllegalWorld> {
+    let unknown = || IllegalWorld::Correlation(text.to_owned());
     let (kind, number) = text.split_once(':').unwrap_or((text, "0"));
-    let number: f64 = number
-        .parse()
-        .map_err(|_| format!("{text:?} is not {legal}"))?;
+    let number: f64 = number.parse().map_err(|_| unknown())?;
     if !(0.0..1.0).contains(&number) {
-        return Err(format!("{number} is not a correlation from 0 to below 1"));
+        return Err(IllegalWorld::CorrelationRange(number));
     }
     match kind {
         "none" => Ok(Correlation::None),
         "ar" => Ok(Correlation::Autoregressive(number)),
         "equi" => Ok(Correlation::Equal(number)),
-        _ => Err(format!("{text:?} is not {legal}")),
+        _ => Err(unknown()),
     }
 }
 
@@ -57,55 +94,39 @@ impl WorldSize {
     ///
     /// # Errors
     /// When there is no such world.
-    pub fn request(&self) -> Result<WorldRequest, Failure> {
-        let refuse = |message: String| {
-            Err(Failure::usage(
-                "sprifed::simulate::illegal-world",
-                message,
-                "correct the value",
-            ))
-        };
+    pub fn request(&self) -> Result<WorldRequest, IllegalWorld> {
         if self.records < 2 {
-            return refuse(format!(
-                "{} records are given, but at least 2 are required",
-                self.records
-            ));
+            return Err(IllegalWorld::Records(self.records));
         }
         if self.sparsity == 0 || self.sparsity >= self.features {
-            return refuse(format!(
-                "the sparsity is {}, but it must be at least 1 and below the {} features",
-                self.sparsity, self.features
-            ));
+            return Err(IllegalWorld::Sparsity {
+                sparsity: self.sparsity,
+                features: self.features,
+            });
         }
         if self.clients() == 0 || self.clients() > self.records {
-            let (clients, records) = (self.clients(), self.records);
-            return refuse(format!(
-                "{clients} clients can not hold {records} records, one or more each"
-            ));
+            return Err(IllegalWorld::Clients {
+                clients: self.clients(),
+                records: self.records,
+            });
         }
         if self
             .records
             .checked_mul(self.features)
             .is_none_or(|cells| cells > 1 << 33)
         {
-            return refuse(
-                "the world has more than 2^33 values, which does not fit memory".to_owned(),
-            );
+            return Err(IllegalWorld::TooLarge);
         }
         let unexplained = match (self.population_r2, self.error_std, self.reading) {
             (Some(share), _, _) if share > 0.0 && share < 1.0 => Unexplained::PopulationR2(share),
             (Some(share), _, _) => {
-                return refuse(format!(
-                    "population R2 is {share}, but it must lie between 0 and 1"
-                ));
+                return Err(IllegalWorld::PopulationR2(share));
             }
             (None, Some(error), _) if error.is_finite() && error >= 0.0 => {
                 Unexplained::ErrorStdDev(error)
             }
             (None, Some(error), _) => {
-                return refuse(format!(
-                    "the error is {error}, but it must be finite and not negative"
-                ));
+                return Err(IllegalWorld::ErrorStd(error));
             }
             (None, None, Reading::Clean) => Unexplained::ErrorStdDev(0.1),
             (None, None, Reading::Paper) => Unexplained::ErrorStdDev(0.001),

@@ -7,7 +7,7 @@ use serde_json::json;
 use sprifed::{DataTerms, Draft, Invitation, PublicParty, Reach, words_of_digest};
 use sprifed_net::{CertificateOrder, Issued, issue};
 use sprifed_noise::Provenance;
-use sprifed_privacy::{ApproxDp, Delta, Epsilon};
+use sprifed_privacy::{ApproxDp, Delta, Epsilon, Relation};
 use sprifed_recovery::{CertifiedProcedure, Intercept};
 use sprifed_schema::Schema;
 use sprifed_secure_sum::IdentityKey;
@@ -20,12 +20,11 @@ use super::invitation_folder::InvitationFolder;
 use super::promise::no_guarantee;
 use super::read;
 use crate::account::parse_quantity;
+use crate::choices::{procedures_on_sums, relations};
 use crate::entropy::fresh_bits;
 use crate::failure::{Explained as _, Failure};
 use crate::files::create_private;
 use crate::output::Output;
-use crate::procedure_arguments::on_sums;
-use crate::study_arguments::RelationName;
 
 /// `study init`.
 #[derive(Args, Debug)]
@@ -57,11 +56,11 @@ pub(crate) struct Init {
     #[arg(long, value_parser = parse_quantity::<Delta>, allow_hyphen_values = true)]
     delta: Option<Delta>,
     /// How features are found.
-    #[arg(long, default_value = "grad", value_parser = on_sums())]
+    #[arg(long, default_value = "grad", value_parser = procedures_on_sums())]
     procedure: CertifiedProcedure,
     /// Which data sets the guarantee makes indistinguishable.
-    #[arg(long, value_enum, default_value = "zero-out")]
-    neighbours: RelationName,
+    #[arg(long, value_parser = relations(), default_value = "zero-out")]
+    neighbours: Relation,
     /// A sum of fewer parties is never opened [default: nine tenths of them].
     #[arg(long)]
     quorum: Option<u32>,
@@ -245,7 +244,7 @@ impl Init {
             epsilon: self.epsilon,
             delta: self.delta,
             procedure: self.procedure,
-            neighbours: self.neighbours.relation(),
+            neighbours: self.neighbours,
             quorum: self.quorum,
             colluders: self.colluders,
             repeats: self.repeats,

@@ -49,7 +49,7 @@ pub(super) fn refuse_other_authority(
 
 /// Reads an invitation that its coordinator has signed.
 pub(super) fn read_invitation(path: &Path) -> Result<(Invitation, Agreed), Failure> {
-    Invitation::open(&read(path)?, &path.display().to_string())
+    Ok(Invitation::open(&read(path)?, &path.display().to_string())?)
 }
 
 /// The table at `path` for the party `me`; it is not read yet.

@@ -44,12 +44,12 @@ pub(super) fn release(
     // A fit that did not begin cost nothing; if that can not be stored, too much stays counted.
     let Run { outcome, receipt } = match ended {
         Ok(run) => run,
-        Err(failure) => return entry.settle(None).and(Err(failure)),
+        Err(failure) => return entry.settle(None).and(Err(failure.into())),
     };
     let settled = entry.settle(Some(&receipt));
     let path = place.path().to_owned();
     let kept = receipt.clone();
-    let written = outcome.and_then(|fit| {
+    let written = outcome.map_err(Failure::from).and_then(|fit| {
         let model = study.to_model(&fit, guarantee, receipt, earlier_receipts);
         place.write(&model.to_text()?)?;
         Ok(model)

@@ -36,9 +36,9 @@ pub(super) enum Failure {
     /// A message that the study refused.
     #[error(transparent)]
     Message(#[from] MessageRefused),
-    /// What the command line would say too.
+    /// The library refused.
     #[error(transparent)]
-    Common(#[from] sprifed::Failure),
+    Common(#[from] sprifed::Error),
     /// The lifetime ledger can not be used.
     #[error(transparent)]
     Ledger(#[from] StoreError),
@@ -79,6 +79,12 @@ impl Failure {
     }
 }
 
+impl From<sprifed::Failure> for Failure {
+    fn from(failure: sprifed::Failure) -> Self {
+        Self::Common(failure.into())
+    }
+}
+
 impl From<Failure> for PyErr {
     /// A disk that fails is not a study that refuses: who drives a machine stops then.
     fn from(failure: Failure) -> Self {
@@ -92,7 +98,7 @@ impl From<Failure> for PyErr {
             | Failure::Private(_)
             | Failure::Ledger(_)
             | Failure::Entropy(_) => PyOSError::new_err(words),
-            Failure::Common(common) => Python::attach(|py| raise(py, &common)),
+            Failure::Common(common) => Python::attach(|py| raise(py, common)),
             _ => StudyError::new_err(words),
         }
     }

@@ -64,7 +64,7 @@ fn verified(model: &Value) -> Result<String, String> {
     match document.and_then(|document| document.verify("the file")) {
         Ok(Proof::Model(guarantee)) => Ok(guarantee.statement),
         Ok(_) => panic!("a model is no study"),
-        Err(failure) => Err(failure.message),
+        Err(error) => Err(error.to_string()),
     }
 }
 
@@ -260,7 +260,7 @@ fn a_repeated_sum_of_a_study_is_in_what_is_promised() {
     assert!(verify(&model).is_ok(), "{:?}", verify(&model));
     let mut cheaper = model.clone();
     cheaper.guarantee = promised(&model, &model.plan.spending().unwrap());
-    let message = verify(&cheaper).unwrap_err().message;
+    let message = verify(&cheaper).unwrap_err().to_string();
     assert!(
         message.contains("the guarantee: found another"),
         "{message}"
@@ -268,7 +268,7 @@ fn a_repeated_sum_of_a_study_is_in_what_is_promised() {
     let mut on_one_machine = model;
     on_one_machine.most_records = Some(10);
     on_one_machine.guarantee = promised(&on_one_machine, ledger.spending());
-    let message = verify(&on_one_machine).unwrap_err().message;
+    let message = verify(&on_one_machine).unwrap_err().to_string();
     assert!(message.contains("in line 2"), "{message}");
 }
 
@@ -297,7 +297,7 @@ fn what_only_some_readers_see_is_refused() {
         let twice = text.replacen(key, &format!("{key}0.5,{key}"), 1);
         assert_ne!(twice, text);
         let failure = Document::parse(&twice, "the file").unwrap_err();
-        assert!(failure.message.contains("stands twice"), "{failure:?}");
+        assert!(failure.to_string().contains("stands twice"), "{failure:?}");
         assert!(Model::parse(&twice, "the file").is_err());
     }
 }
