@@ -34,7 +34,8 @@ use std::io::Read as _;
 
 use clap::Subcommand;
 use sprifed::named_terms;
-use sprifed_net::{NetError, StoreError};
+use sprifed_net::NetError;
+use sprifed_party::{PartyError, StoreError};
 use sprifed_study::Receipt;
 
 pub(crate) use self::begun::begun_study;
@@ -111,6 +112,12 @@ impl<T> Explained<T> for Result<T, NetError> {
     }
 }
 
+impl<T> Explained<T> for Result<T, PartyError> {
+    fn explained(self) -> Result<T, Failure> {
+        self.map_err(Failure::from)
+    }
+}
+
 impl<T> Explained<T> for Result<T, StoreError> {
     fn explained(self) -> Result<T, Failure> {
         self.map_err(net_failure)
@@ -121,9 +128,13 @@ impl<T> Explained<T> for Result<T, StoreError> {
 pub(crate) fn net_failure(error: impl Into<NetError>) -> Failure {
     let error = error.into();
     let message = error.to_string();
-    if let NetError::Store(StoreError::Ledger { help, .. }) = error {
-        return Failure::outcome("sprifed::ledger::refused", message, help);
-    }
+    let error = match error {
+        NetError::Party(error) => return error.into(),
+        NetError::Store(error @ StoreError::Ledger { .. }) => {
+            return PartyError::from(error).into();
+        }
+        other => other,
+    };
     match error.exit_code() {
         1 if matches!(error, NetError::RefusedByClient(_)) => Failure::outcome(
             "sprifed::study::refused-by-party",

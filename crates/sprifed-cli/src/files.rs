@@ -146,7 +146,7 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
 /// # Errors
 /// When it is there already or the disc refuses.
 pub(crate) fn create_private(path: &Path, contents: &str) -> Result<(), Failure> {
-    sprifed_net::create_private(path, contents.as_bytes()).map_err(|error| {
+    sprifed_party::create_private(path, contents.as_bytes()).map_err(|error| {
         let help = "check the folder, its permissions and the space left, or choose another";
         Failure::environment("sprifed::file::unwritable", error.to_string(), help)
     })

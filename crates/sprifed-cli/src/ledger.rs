@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use sprifed_net::{
-    AuditLog, Bound, Cost, LEDGER, LedgerPlace, LedgerView, LifetimeLine, NetError, Protection,
-    Standing, Work, look_for_ledger,
+use sprifed_party::{
+    AuditLog, Bound, Cost, LEDGER, LedgerPlace, LedgerView, LifetimeLine, Protection, Standing,
+    Work, look_for_ledger,
 };
-use sprifed_privacy::{Delta, Epsilon, shown_cost, shown_delta};
+use sprifed_privacy::{ApproxDp, Delta, Epsilon};
 use sprifed_report::table;
 use sprifed_study::Digest;
 
@@ -19,7 +19,6 @@ pub(crate) use self::fit_entry::{FitEntry, LedgerArguments};
 use crate::account::parse_quantity;
 use crate::entropy::fresh_bits;
 use crate::failure::{Explained as _, Failure};
-use crate::federation::net_failure;
 use crate::federation::party_ledger::{json_of_totals, words_of_totals};
 use crate::files::create_private;
 use crate::output::Output;
@@ -138,29 +137,7 @@ fn named(folder: Option<&Path>) -> Result<PathBuf, Failure> {
 
 /// The ledger that was named, with the key of its folder.
 fn place_of(folder: Option<&Path>) -> Result<LedgerPlace, Failure> {
-    LedgerPlace::of_owner(&named(folder)?, || fresh_bits().map_err(Unopened::Failure))
-        .map_err(Unopened::explained)
-}
-
-/// Why a ledger's key could not be had.
-enum Unopened {
-    Failure(Failure),
-    Net(NetError),
-}
-
-impl From<NetError> for Unopened {
-    fn from(error: NetError) -> Self {
-        Self::Net(error)
-    }
-}
-
-impl Unopened {
-    fn explained(self) -> Failure {
-        match self {
-            Self::Failure(failure) => failure,
-            Self::Net(error) => net_failure(error),
-        }
-    }
+    LedgerPlace::of_owner(&named(folder)?, fresh_bits)
 }
 
 /// What the ledger that was named says. Nothing is written.
@@ -272,10 +249,7 @@ impl Verify {
 impl Limit {
     fn run(&self, output: &Output) -> Result<(), Failure> {
         let mut ledger = place_of(self.folder.as_deref())?.open().explained()?;
-        let limit = Cost {
-            epsilon: self.epsilon.get(),
-            delta: self.delta.get(),
-        };
+        let limit: Cost = ApproxDp::new(self.epsilon, self.delta).into();
         ledger.set_limit(limit).explained()?;
         output.answer(&json!({ "limit": limit }), |_| {
             format!(
@@ -312,7 +286,7 @@ fn rows(lines: &[LifetimeLine]) -> Vec<Vec<String>> {
         let data = line.data.as_ref();
         let is_protected = line.protection == Protection::Secret;
         let (epsilon, delta) = if is_protected {
-            (shown_cost(line.cost.epsilon), shown_delta(line.cost.delta))
+            (line.cost.epsilon.shown(), line.cost.delta.shown())
         } else {
             ("NOT PROTECTED".to_owned(), String::new())
         };
@@ -320,8 +294,8 @@ fn rows(lines: &[LifetimeLine]) -> Vec<Vec<String>> {
             words_of(line.work).to_owned(),
             line.title.clone(),
             data.map_or_else(String::new, |data| data.name.clone()),
-            line.kind.unit.clone(),
-            line.kind.neighbours.clone(),
+            line.kind.unit.words().to_owned(),
+            line.kind.neighbours.words().to_owned(),
             epsilon,
             delta,
             match line.standing {

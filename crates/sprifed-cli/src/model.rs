@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use serde_json::Value;
+use serde::Deserialize;
 
 use crate::failure::Failure;
 
@@ -28,24 +28,32 @@ pub(crate) fn read_model(path: &Path) -> Result<Model, Failure> {
     Ok(Model::parse(&text, &path.display().to_string())?)
 }
 
+/// What a model file says was spent, whatever else is in it.
+#[derive(Deserialize)]
+struct Spent {
+    format: String,
+    receipts: Vec<Receipt>,
+    #[serde(default)]
+    earlier_receipts: Vec<Receipt>,
+}
+
 /// The receipts of the model at `path`, if there is one: they outlive the model they came with.
 ///
 /// # Errors
 /// When there is a file that is not a model: replacing it would lose what it says was spent.
-pub(crate) fn receipts_at(path: &Path) -> Result<Vec<Value>, Failure> {
+pub(crate) fn receipts_at(path: &Path) -> Result<Vec<Receipt>, Failure> {
     if !path.exists() {
         return Ok(Vec::new());
     }
     let text = fs::read_to_string(path).unwrap_or_default();
-    let old = serde_json::from_str::<Value>(&text).unwrap_or_default();
-    if old["format"] != FORMAT || !old["receipts"].is_array() {
+    let old = serde_json::from_str::<Spent>(&text).ok();
+    let Some(old) = old.filter(|old| old.format == FORMAT) else {
         let message = format!(
             "{} is there, but its receipts can not be read: it is not a model, or it is damaged",
             path.display()
         );
         let help = "keep it as a record of what was spent and name another file; nothing was spent";
         return Err(Failure::usage("sprifed::file::not-a-model", message, help));
-    }
-    let list = |key: &str| old[key].as_array().cloned().unwrap_or_default();
-    Ok([list("earlier_receipts"), list("receipts")].concat())
+    };
+    Ok([old.earlier_receipts, old.receipts].concat())
 }

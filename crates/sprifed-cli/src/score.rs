@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use serde::Serialize;
-use sprifed_net::ledger_beside;
+use sprifed_party::ledger_beside;
 use sprifed_schema::Transform;
 use sprifed_tables::{RawColumns, read_columns, read_raw_columns};
 

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use sprifed::{Document, Invitation, Reach, named_terms, parse_policy, study_files};
+use sprifed::{Document, named_terms, study_files};
+use sprifed_party::{Invitation, Reach, parse_policy};
+use sprifed_privacy::Cost;
 use sprifed_secure_sum::ClientId;
 use sprifed_study::{
     Agreed, Agreement, Applicant, Day, Derivation, Forbidden, PartyReceipt, Policy, SignedReceipt,
-    SpentBefore, StudyParty,
+    StudyParty,
 };
 
 use crate::world::{Records, SOFTWARE, Watch, agreed, coordinator_key, honest, key, signed};
@@ -101,7 +103,7 @@ pub(crate) fn invitation(bytes: &[u8]) -> Way {
             opened.is_err(),
             "an invitation to an illegal study is opened"
         );
-        return way(&opened.map_err(|failure| failure.message));
+        return way(&opened.map_err(|failure| failure.to_string()));
     };
     let own = Invitation::sign(&agreed, &coordinator_key(), invitation.reach.clone());
     let signed = Invitation::open(own.to_json().as_bytes(), "invitation").map(drop);
@@ -109,8 +111,8 @@ pub(crate) fn invitation(bytes: &[u8]) -> Way {
     if signed.is_ok() {
         assert!(names_us, "a signature of another coordinator is taken");
     }
-    way(&opened.map_err(|failure| failure.message))
-        ^ way(&signed.map_err(|failure| failure.message)).rotate_left(1)
+    way(&opened.map_err(|failure| failure.to_string()))
+        ^ way(&signed.map_err(|failure| failure.to_string())).rotate_left(1)
 }
 
 pub(crate) fn invitations() -> Seeds {
@@ -201,7 +203,7 @@ fn checked(policy: &Policy, agreed: &Agreed) -> Result<(), Forbidden> {
         columns: &columns,
         today: Day::of_unix_time(1_800_000_000),
     };
-    policy.check(agreed, &applicant, SpentBefore::default())
+    policy.check(agreed, &applicant, Cost::NOTHING)
 }
 
 /// What claims to be a policy.
@@ -210,7 +212,7 @@ pub(crate) fn policy(bytes: &[u8]) -> Way {
     let parsed = parse_policy(&text, "policy");
     match parsed {
         Ok(policy) => way(&checked(&policy, agreed())),
-        Err(failure) => way(&failure.code),
+        Err(failure) => way(&failure.code()),
     }
 }
 

@@ -14,11 +14,11 @@ use rcgen::{
     BasicConstraints, CertificateParams, CertificateSigningRequestParams, CertifiedIssuer, DnType,
     ExtendedKeyUsagePurpose, IsCa, KeyPair, KeyUsagePurpose, PublicKeyData,
 };
+use sprifed_party::{create_private, create_private_folder};
 use time::{Duration, OffsetDateTime};
 use zeroize::Zeroizing;
 
 use crate::error::NetError;
-use crate::private_files::{create_private, create_private_folder};
 use crate::roster::Fingerprint;
 
 /// What to issue.

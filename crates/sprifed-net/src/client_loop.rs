@@ -7,14 +7,15 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use sprifed_party::{
+    ClientEnd, Journal, SqliteJournal, erase_private, replace_private, write_artefacts,
+};
 use tokio::task::JoinSet;
 use tracing::{info, warn};
 
 use crate::certificates::Identity;
 use crate::error::NetError;
-use crate::journal::{ClientEnd, Journal, SqliteJournal};
 use crate::machine::{ClientEffect, ClientMachine, Refused};
-use crate::private_files::{erase_private, replace_private, write_artefacts};
 use crate::runtime::until_signal;
 
 pub use backoff::Persistence;

@@ -3,8 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
+use sprifed_party::{PartyError, StoreError};
+
 use crate::machine::Refused;
-use crate::store::StoreError;
 
 /// What ends a coordinator's or a client's process.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +23,9 @@ pub enum NetError {
     /// The state could not be stored, so nothing was sent.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// A private file or folder could not be written.
+    #[error(transparent)]
+    Party(#[from] PartyError),
     /// Certificates or keys that can not be used.
     #[error("`{path}` holds {found}; {required} is required")]
     Certificate {
@@ -108,7 +112,7 @@ impl NetError {
     /// The exit code of a command that ends so: 1 the study, 2 the settings, 3 the machine it runs on, 4 a defect of
     /// the program.
     #[must_use]
-    pub const fn exit_code(&self) -> u8 {
+    pub fn exit_code(&self) -> u8 {
         match self {
             Self::Study(_)
             | Self::RefusedByClient(_)
@@ -123,6 +127,7 @@ impl NetError {
             | Self::Runtime(_)
             | Self::OutOfReach { .. }
             | Self::Answer { .. } => 3,
+            Self::Party(error) => error.exit_code(),
             Self::Machine(_) => 4,
         }
     }

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use sprifed_party::{Artefacts, StoreError};
 use tracing::{debug, info};
 
 use crate::error::NetError;
@@ -10,7 +11,7 @@ use crate::machine::{CoordinatorEffect, CoordinatorMachine, PartyId, PhaseInfo, 
 use crate::outbox::Outboxes;
 use crate::roster::Roster;
 use crate::status::StatusView;
-use crate::store::{Artefacts, Entry, Event, Store, StoreError, look_into};
+use crate::store::{Entry, Event, Store, look_into};
 
 /// A machine and where its study is stored.
 pub(crate) struct Keeper<M> {

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use sprifed_party::write_artefacts;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tracing::{error, info, warn};
@@ -20,7 +21,6 @@ use crate::error::NetError;
 use crate::keeper::Keeper;
 use crate::machine::{CoordinatorMachine, Refused};
 use crate::page;
-use crate::private_files::write_artefacts;
 use crate::roster::{Roster, RosterEntry};
 use crate::runtime::until_signal;
 use crate::store::{SqliteStore, Store};

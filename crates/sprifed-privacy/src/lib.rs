@@ -7,6 +7,7 @@ mod discrete_gaussian;
 mod gaussian;
 mod grid;
 mod ledger;
+mod lifetime_totals;
 mod loss_distribution;
 mod modulus;
 mod neighbours;
@@ -36,11 +37,10 @@ pub use grid::{
     round_to_box,
 };
 pub use ledger::{Entry, Ledger, LedgerError, LedgerRecord, Permit};
+pub use lifetime_totals::{Cost, CostKind, SpentDelta};
 pub use loss_distribution::compose_selections;
 pub use modulus::{IllegalModulus, LOG_WRAP_PROBABILITY, Modulus, ModulusPlan, SumSize};
-pub use neighbours::{
-    Neighbours, PerClient, PerRecord, PrivacyUnit, Relation, ReplaceOne, Unit, ZeroOut,
-};
+pub use neighbours::{PrivacyUnit, Relation};
 pub use participation::{
     Decision, IllegalParticipation, Participation, RemovableNoise, shortfall_cost,
 };

@@ -157,6 +157,7 @@ quantity!(
 
 /// An (ε, δ) pair. The two never travel alone.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ApproxDp {
     epsilon: Epsilon,
     delta: Delta,
@@ -183,6 +184,9 @@ impl ApproxDp {
 }
 
 impl Epsilon {
+    /// What the release of nothing costs.
+    pub(crate) const NOTHING: Self = Self(0.0);
+
     /// The weakest claim that can be written down.
     pub(crate) const LARGEST: Self = Self(f64::MAX);
 }

@@ -1,43 +1,31 @@
 //! How far one privacy unit can move a sum: exact L2 sensitivities of the questions asked.
 //!
 //! A sensitivity can not be written down; it is derived from public bounds and a neighbouring
-//! relation, and it carries that relation and the privacy unit in its type:
+//! relation. It has no other constructor:
 //!
 //! ```
 //! # use sprifed_privacy::*;
-//! fn calibrate(_: L2Sensitivity<ZeroOut, PerRecord>) {}
+//! fn calibrate(_: L2Sensitivity) {}
 //! let clip = ClipNorm::try_from(3.0)?;
-//! calibrate(clip.sum_sensitivity::<ZeroOut, PerRecord>());
+//! calibrate(clip.sum_sensitivity(Relation::ZeroOut));
 //! # Ok::<(), IllegalQuantity>(())
 //! ```
 //!
-//! ```compile_fail,E0308
+//! //! ```compile_fail,E0308
 //! # use sprifed_privacy::*;
-//! fn calibrate(_: L2Sensitivity<ZeroOut, PerRecord>) {}
-//! let clip = ClipNorm::try_from(3.0)?;
-//! calibrate(clip.sum_sensitivity::<ReplaceOne, PerRecord>());
-//! # Ok::<(), IllegalQuantity>(())
-//! ```
-//!
-//! A literal is not a sensitivity either:
-//!
-//! ```compile_fail,E0308
-//! # use sprifed_privacy::*;
-//! fn calibrate(_: L2Sensitivity<ZeroOut, PerRecord>) {}
+//! fn calibrate(_: L2Sensitivity) {}
 //! calibrate(3.0);
 //! # Ok::<(), IllegalQuantity>(())
 //! ```
 //!
 //! These are the real-valued sensitivities of the theory. What certified mode relies on is their
-//! integer form, [`crate::IntegerBounds`], which rounding can not exceed.
-
-use core::fmt;
-use core::marker::PhantomData;
-use core::num::NonZeroU32;
+//! integer form, [`crate::IntegerBounds`], which rounding can not exceed. There a relation is not quoted by
+//! the caller: the [`crate::Ledger`] computes every cost under its own relation, and refuses a purchase that
+//! was bounded for another unit.
 
 use serde::{Deserialize, Serialize};
 
-use crate::neighbours::{Neighbours, PerClient, PerRecord, Relation, Unit};
+use crate::neighbours::Relation;
 use crate::quantity::{IllegalQuantity, Mu, quantity};
 
 #[cfg(test)]
@@ -83,72 +71,38 @@ quantity!(
     |x| x.is_finite() && x > 0.0
 );
 
-/// How far a vector of sums can move, in Euclidean norm, between neighbours under `N`.
-pub struct L2Sensitivity<N: Neighbours, U: Unit> {
-    bound: f64,
-    relation: PhantomData<N>,
-    unit: PhantomData<U>,
-}
+/// How far a vector of sums can move, in Euclidean norm, between neighbours.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct L2Sensitivity(f64);
 
-impl<N: Neighbours, U: Unit> L2Sensitivity<N, U> {
-    fn new(bound: f64) -> Self {
-        Self {
-            bound,
-            relation: PhantomData,
-            unit: PhantomData,
-        }
-    }
-
+impl L2Sensitivity {
     /// The number inside.
     #[must_use]
-    pub fn get(&self) -> f64 {
-        self.bound
+    pub const fn get(self) -> f64 {
+        self.0
     }
 
     /// The Gaussian noise that makes one release of this sum μ-GDP.
     ///
     /// # Guarantee
     /// The sum plus independent Gaussian noise of this standard deviation on each coordinate is
-    /// `target`-GDP under `N` for each `U`.
+    /// `target`-GDP under the relation of the sensitivity.
     ///
     /// # Why
     /// [DRS19, Thm 2.7]: standard deviation = sensitivity / μ.
     ///
     /// # Errors
     /// When the quotient leaves the range of doubles.
-    pub fn noise_for(&self, target: Mu) -> Result<NoiseStdDev, IllegalQuantity> {
-        NoiseStdDev::try_from(self.bound / target.get())
-    }
-}
-
-impl<N: Neighbours> L2Sensitivity<N, PerRecord> {
-    /// The sensitivity to all records of one client together, of which there are at most `cap`.
-    ///
-    /// # Caller must
-    /// enforce the cap by a rule that does not look at the data.
-    #[must_use]
-    pub fn for_client(&self, cap: NonZeroU32) -> L2Sensitivity<N, PerClient> {
-        L2Sensitivity::new(self.bound * f64::from(cap.get()))
-    }
-}
-
-impl<N: Neighbours, U: Unit> fmt::Debug for L2Sensitivity<N, U> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "L2Sensitivity({}, {:?}, {:?})",
-            self.bound,
-            N::RELATION,
-            U::UNIT
-        )
+    pub fn noise_for(self, target: Mu) -> Result<NoiseStdDev, IllegalQuantity> {
+        NoiseStdDev::try_from(self.0 / target.get())
     }
 }
 
 impl ClipNorm {
-    /// How far a sum of clipped contributions can move between neighbours.
+    /// How far a sum of contributions, each clipped to this norm, can move between neighbours.
     #[must_use]
-    pub fn sum_sensitivity<N: Neighbours, U: Unit>(self) -> L2Sensitivity<N, U> {
-        L2Sensitivity::new(f64::from(N::SUM_MOVES_BY) * self.get())
+    pub fn sum_sensitivity(self, relation: Relation) -> L2Sensitivity {
+        L2Sensitivity(f64::from(relation.sum_moves_by()) * self.get())
     }
 }
 
@@ -201,15 +155,15 @@ impl RecordBounds {
     /// replace-one, and all coordinates reach it together at |x_j| = X_M. The square x_j² lives in
     /// [0, X_M²] and can not change sign, which the factor F takes into account.
     #[must_use]
-    pub fn sensitivity<N: Neighbours>(self, release: Release) -> L2Sensitivity<N, PerRecord> {
+    pub fn sensitivity(self, release: Release, relation: Relation) -> L2Sensitivity {
         let (feature, response) = (self.feature.get(), self.response.get());
-        let moves = f64::from(N::SUM_MOVES_BY);
+        let moves = f64::from(relation.sum_moves_by());
         let plain = |coordinates: u32, bound: f64| moves * f64::from(coordinates).sqrt() * bound;
-        let with_square = |others: f64| match N::RELATION {
+        let with_square = |others: f64| match relation {
             Relation::ZeroOut => feature * feature * (others + 1.0).sqrt(),
             Relation::ReplaceOne => feature * feature * square_aware_factor(others).sqrt(),
         };
-        L2Sensitivity::new(match release {
+        L2Sensitivity(match release {
             Release::ResponseCorrelation { features } => plain(features, feature * response),
             Release::FeatureCorrelation { features } => with_square(f64::from(features) - 1.0),
             Release::UnselectedFeatureCorrelation { unselected } => {
@@ -229,7 +183,7 @@ impl RecordBounds {
     /// low-noise support row of j.
     ///
     /// # Guarantee
-    /// The message is GDP with the returned μ under `N` for each record.
+    /// The message is GDP with the returned μ under `relation` for each record.
     ///
     /// # Why
     /// Dividing each coordinate by its noise is a bijection, so the message is one Gaussian
@@ -237,9 +191,10 @@ impl RecordBounds {
     ///
     /// # Errors
     /// When the result leaves the range of doubles.
-    pub fn batched_cost<N: Neighbours>(
+    pub fn batched_cost(
         self,
         message: BatchedMessage,
+        relation: Relation,
     ) -> Result<Mu, IllegalQuantity> {
         let (feature, response) = (self.feature.get(), self.response.get());
         let square_noise = message.support_noise.get();
@@ -249,7 +204,7 @@ impl RecordBounds {
             + (response / feature).powi(2) * weight(message.response_noise)
             + f64::from(message.support)
             - 1.0;
-        let factor = match N::RELATION {
+        let factor = match relation {
             Relation::ZeroOut => others + 1.0,
             Relation::ReplaceOne => square_aware_factor(others),
         };

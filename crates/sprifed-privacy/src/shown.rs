@@ -3,6 +3,7 @@
 //! This is the one place where ε, δ, μ and ρ are shortened. `cargo xtask tidy` refuses other formats
 //! with a fixed number of digits beside these names. Files hold the numbers in full.
 
+use crate::lifetime_totals::SpentDelta;
 use crate::quantity::{Delta, Epsilon, Mu, Rho};
 
 #[cfg(test)]
@@ -132,4 +133,10 @@ macro_rules! shown {
     };
 }
 
-shown!(Epsilon by shown_cost, Mu by shown_cost, Rho by shown_cost, Delta by shown_delta);
+shown!(
+    Epsilon by shown_cost,
+    Mu by shown_cost,
+    Rho by shown_cost,
+    Delta by shown_delta,
+    SpentDelta by shown_delta
+);

@@ -56,7 +56,7 @@ pub(crate) fn raise(py: Python<'_>, error: impl Into<Refusal>) -> PyErr {
         &class,
         refusal.code(),
         &refusal.to_string(),
-        explanation::help_of(&refusal),
+        &explanation::help_of(&refusal),
     )
 }
 

@@ -347,15 +347,10 @@ impl Fitting<'_> {
         match outcome {
             Ok(fit) => {
                 let support = fit.model.terms.iter().map(|(at, _)| *at as usize).collect();
-                let earlier = self
-                    .earlier
-                    .iter()
-                    .filter_map(|earlier| serde_json::to_value(earlier).ok());
+                let earlier = self.earlier.clone();
                 let interrupt = self.go_on(py, total, total).and(settled).err();
                 let interrupt = interrupt.map(|error| with_ledger(py, error, &receipt.ledger));
-                let model = self
-                    .study
-                    .to_model(&fit, guarantee, receipt, earlier.collect());
+                let model = self.study.to_model(&fit, guarantee, receipt, earlier);
                 Ok(Fitted {
                     model,
                     support,

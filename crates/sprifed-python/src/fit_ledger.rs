@@ -6,8 +6,8 @@ use std::path::Path;
 use numpy::ndarray::ArrayView2;
 use pyo3::prelude::*;
 use sprifed::{Receipt, Study};
-use sprifed_net::{Cost, CostKind, LedgerPlace, LocalFit, NetError, Protection, StoreError};
 use sprifed_noise::Provenance;
+use sprifed_party::{Cost, LedgerPlace, LocalFit, PartyError, Protection, StoreError};
 
 use crate::entropy::{NoEntropy, fresh_bits};
 use crate::error::raise;
@@ -38,19 +38,13 @@ impl FitEntry {
             let numbers = values.iter().map(|value| (*value).into());
             let numbers = numbers.chain(responses.iter().copied());
             let data = place.data_in_memory(&name, Bytes::of(numbers))?;
-            let (epsilon, delta) = study.most();
-            let delta = delta.get();
-            let kind = CostKind {
-                unit: study.setting.unit.words().to_owned(),
-                neighbours: study.setting.relation.words().to_owned(),
-            };
+            let (kind, cost) = (study.cost_kind(), study.most());
             let protection = match provenance {
                 Provenance::Cryptographic => Protection::Secret,
                 Provenance::Simulated => Protection::Unprotected,
             };
             let (procedure, sparsity) = (study.procedure, study.setting.sparsity);
             let title = format!("fit by {procedure} with {sparsity} features");
-            let cost = Cost { epsilon, delta };
             let fit = LocalFit::reserve(&place, &title, kind, protection, cost, data)?;
             Ok(fit)
         });
@@ -78,7 +72,7 @@ impl FitEntry {
 pub(crate) enum Unentered {
     /// The ledger can not be used.
     #[error(transparent)]
-    Net(#[from] NetError),
+    Party(#[from] PartyError),
     /// Its key could not be made.
     #[error(transparent)]
     Entropy(#[from] NoEntropy),
@@ -86,7 +80,7 @@ pub(crate) enum Unentered {
 
 impl From<StoreError> for Unentered {
     fn from(error: StoreError) -> Self {
-        Self::Net(error.into())
+        Self::Party(error.into())
     }
 }
 
@@ -94,7 +88,7 @@ impl Unentered {
     /// What to do, if the ledger itself refused.
     pub(crate) const fn advice(&self) -> Option<&'static str> {
         match self {
-            Self::Net(NetError::Store(StoreError::Ledger { help, .. })) => Some(help),
+            Self::Party(PartyError::Store(StoreError::Ledger { help, .. })) => Some(help),
             _ => None,
         }
     }

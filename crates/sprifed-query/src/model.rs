@@ -8,6 +8,7 @@ use crate::records::Record;
 
 /// An intercept and a few coefficients.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LinearModel {
     /// The constant term.
     pub intercept: f64,
@@ -65,6 +66,7 @@ pub enum IllegalModel {
 
 /// A model as it was written down, before it is checked.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct StatedModel {
     intercept: f64,
     terms: Vec<(u32, f64)>,

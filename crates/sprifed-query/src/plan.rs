@@ -43,6 +43,7 @@ pub enum PlanError {
 
 /// One block of a planned sum.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PlannedBlock {
     /// Its integers and noise.
     pub block: Block,
@@ -54,6 +55,7 @@ pub struct PlannedBlock {
 
 /// A sum that will be asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PlannedSum {
     /// What it is for, in words.
     pub purpose: String,
@@ -63,6 +65,7 @@ pub struct PlannedSum {
 
 /// A choice that will be asked for: the index of the largest score.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PlannedChoice {
     /// What it is for, in words.
     pub purpose: String,
@@ -82,6 +85,7 @@ pub enum PlannedStep {
 
 /// All questions of a procedure, with their noise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Plan {
     /// The procedure, in words.
     pub procedure: String,

@@ -6,7 +6,7 @@ use sprifed_query::LinearModel;
 
 /// How a fit ended.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "kind")]
+#[serde(rename_all = "kebab-case", tag = "kind", from = "StatedStatus")]
 pub enum FitStatus {
     /// All planned features were chosen and the solve was sound.
     Complete,
@@ -24,8 +24,36 @@ pub enum FitStatus {
     },
 }
 
+/// A status as it was written down. A tagged variant without braces would skip fields that it does not know.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
+enum StatedStatus {
+    Complete {},
+    NoFeatureAboveNoise { largest_ratio: f64 },
+    IllConditioned { condition: f64, repaired: usize },
+}
+
+impl From<StatedStatus> for FitStatus {
+    fn from(stated: StatedStatus) -> Self {
+        match stated {
+            StatedStatus::Complete {} => Self::Complete,
+            StatedStatus::NoFeatureAboveNoise { largest_ratio } => {
+                Self::NoFeatureAboveNoise { largest_ratio }
+            }
+            StatedStatus::IllConditioned {
+                condition,
+                repaired,
+            } => Self::IllConditioned {
+                condition,
+                repaired,
+            },
+        }
+    }
+}
+
 /// A sparse model from private sums.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Fit {
     /// The model in bounded units.
     pub model: LinearModel,

@@ -7,6 +7,7 @@ mod error;
 mod mapping;
 mod pattern;
 mod schema;
+mod terms;
 mod toml_text;
 mod units;
 
@@ -21,5 +22,6 @@ pub use crate::schema::{
     MissingPolicy, MissingResponsePolicy, PrivacyUnit, PublicBounds, RecordPolicy, Response,
     Schema, Transform,
 };
+pub use crate::terms::{DataTerms, TermsError};
 pub use crate::toml_text::{TomlProblem, line_at, parse_toml};
 pub use crate::units::{Bounded, Units};

@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use sprifed_noise::Provenance;
 use sprifed_privacy::{
-    ApproxDp, Epsilon, IllegalQuantity, LOG_WRAP_PROBABILITY, LedgerLine, NoiseOrigin,
+    ApproxDp, CostKind, Epsilon, IllegalQuantity, LOG_WRAP_PROBABILITY, LedgerLine, NoiseOrigin,
     Participation, PrivacyUnit, SumPurchase, Uncertifiable,
 };
 use sprifed_query::{Plan, PlannedStep, PlannedSum};
 use sprifed_recovery::{CertifiedProcedure, Setting};
+use sprifed_schema::DataTerms;
 use sprifed_secure_sum::{ClientId, IllegalStudy, Roster, RosterError, Study, SumShape};
 
 use crate::hexadecimal::Digest;
@@ -68,8 +69,8 @@ pub struct Agreement {
     pub repeats: u32,
     /// Whether the parties' noise is secret; if it is not, nobody is protected.
     pub noise: Provenance,
-    /// How parties read their records: names, bounds and units.
-    pub data: serde_json::Value,
+    /// How parties read their records: names, bounds and units. A fit in one process reads no tables by it.
+    pub data: Option<DataTerms>,
 }
 
 /// An agreement that nobody should agree to.
@@ -271,6 +272,15 @@ impl Agreed {
         self.ceiling
     }
 
+    /// What its costs are about.
+    #[must_use]
+    pub const fn cost_kind(&self) -> CostKind {
+        CostKind {
+            unit: self.agreement.plan.unit,
+            neighbours: self.agreement.plan.relation,
+        }
+    }
+
     /// The secure sums of the study.
     #[must_use]
     pub const fn study(&self) -> &Arc<Study> {
@@ -386,7 +396,7 @@ impl Agreement {
             parties: units.into_par_iter().enumerate().map(party).collect(),
             repeats: 0,
             noise: key.provenance(),
-            data: serde_json::Value::Null,
+            data: None,
         }
     }
 

@@ -31,7 +31,7 @@ pub use hexadecimal::{Digest, NotHexadecimal, Signature};
 pub use participant::{Declined, JournalLine, Participant, ParticipantOutput, charged_by};
 pub use party::{CannotJoin, OrderRefused, PartyEffect, StudyParty};
 pub use party_key::{PartyKey, StoredKeyError};
-pub use policy::{Applicant, Day, Forbidden, NotADay, Policy, PolicyKey, SpentBefore, Violation};
+pub use policy::{Applicant, Day, Forbidden, NotADay, Policy, PolicyKey, Violation};
 pub use receipt::{
     Guarantee, Outcome, PartyReceipt, PartyStatement, Problem, Receipt, SignedReceipt, SumContents,
     SumRecord, Verified,

@@ -1,6 +1,6 @@
 //! Text of others that people will read: nothing in it may steer a terminal or hide from a reader.
 
-use serde_json::Value;
+use sprifed_schema::DataTerms;
 
 use crate::agreement::{Agreement, IllegalAgreement};
 
@@ -25,7 +25,7 @@ pub(crate) fn check_texts(agreement: &Agreement) -> Result<(), IllegalAgreement>
         &agreement.plan.procedure,
         LONGEST_TITLE,
     )?;
-    check_data(&agreement.data)
+    agreement.data.as_ref().map_or(Ok(()), check_data)
 }
 
 fn check_line(what: &'static str, text: &str, longest: usize) -> Result<(), IllegalAgreement> {
@@ -40,23 +40,13 @@ fn check_line(what: &'static str, text: &str, longest: usize) -> Result<(), Ille
     check_characters(what, text, is_deceiving)
 }
 
-/// A document in the data has lines; a name or an item of a list has not.
-fn check_data(data: &Value) -> Result<(), IllegalAgreement> {
-    let what = "a text of the data";
+/// The text of a schema has lines; the name of a feature has not.
+fn check_data(data: &DataTerms) -> Result<(), IllegalAgreement> {
     let in_document =
         |character: char| !matches!(character, '\n' | '\r' | '\t') && is_deceiving(character);
-    match data {
-        Value::String(text) => check_characters(what, text, in_document),
-        Value::Array(items) => items.iter().try_for_each(|item| match item {
-            Value::String(text) => check_characters(what, text, is_deceiving),
-            other => check_data(other),
-        }),
-        Value::Object(fields) => fields.iter().try_for_each(|(name, value)| {
-            check_characters(what, name, is_deceiving)?;
-            check_data(value)
-        }),
-        Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
-    }
+    check_characters("the schema", data.schema_text(), in_document)?;
+    let mut names = data.features().iter();
+    names.try_for_each(|name| check_characters("the name of a feature", name, is_deceiving))
 }
 
 fn check_characters(

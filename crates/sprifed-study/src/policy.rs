@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
-use sprifed_privacy::{Epsilon, PrivacyUnit, Relation};
+use sprifed_privacy::{Cost, Epsilon, PrivacyUnit, Relation};
 use sprifed_recovery::CertifiedProcedure;
 
 pub use self::day::{Day, NotADay};
@@ -100,16 +100,6 @@ pub struct Applicant<'a> {
     pub columns: &'a [String],
     /// The present date.
     pub today: Day,
-}
-
-/// What a party's earlier studies of the same unit and relation cost together; one that is not over counts with
-/// the most it can cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct SpentBefore {
-    /// Their epsilons, added.
-    pub epsilon: f64,
-    /// Their deltas, added.
-    pub delta: f64,
 }
 
 /// One thing that a policy does not allow.
@@ -228,7 +218,7 @@ impl Policy {
         &self,
         agreed: &Agreed,
         applicant: &Applicant<'_>,
-        spent: SpentBefore,
+        spent: Cost,
     ) -> Result<(), Forbidden> {
         let violations = self.violations(agreed, applicant, spent);
         if violations.is_empty() {

@@ -5,6 +5,7 @@ mod dropout_collusion;
 mod e2e_accounting;
 mod exponential_mechanism;
 mod gaussian;
+mod lifetime_totals;
 mod paper_settings;
 mod rounding_modulus;
 mod samplers;
@@ -36,6 +37,7 @@ fn judge_of(name: &str) -> Option<Judge> {
         "gdp_calibrate_mu" => gaussian::judge_calibration,
         "gdp_delta_to_eps" => gaussian::judge_epsilon,
         "gdp_to_delta" => gaussian::judge_delta,
+        "lifetime_totals" => lifetime_totals::judge,
         "paper_settings" => paper_settings::judge,
         "rounding_modulus" => rounding_modulus::judge,
         "samplers" => samplers::judge,

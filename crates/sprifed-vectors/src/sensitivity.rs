@@ -2,9 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use sprifed_privacy::{
-    BatchedMessage, Mu, RecordBounds, Release, ReplaceOne, ResponseBound, ZeroOut, paper,
-};
+use sprifed_privacy::{BatchedMessage, Mu, RecordBounds, Relation, Release, ResponseBound, paper};
 
 use crate::vector::{BadVector, Vector};
 use crate::verdict::Verdict;
@@ -82,12 +80,12 @@ fn compare(vector: &Vector, verdict: &mut Verdict<'_>, release: Release) -> Resu
     let bounds = bounds(vector)?;
     verdict.relative(
         "zero_out",
-        bounds.sensitivity::<ZeroOut>(release).get(),
+        bounds.sensitivity(release, Relation::ZeroOut).get(),
         TOLERANCE,
     )?;
     verdict.relative(
         "replace_one",
-        bounds.sensitivity::<ReplaceOne>(release).get(),
+        bounds.sensitivity(release, Relation::ReplaceOne).get(),
         TOLERANCE,
     )
 }
@@ -104,12 +102,12 @@ fn batched(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> 
     let bounds = bounds(vector)?;
     verdict.relative(
         "mu_zero_out",
-        bounds.batched_cost::<ZeroOut>(message)?.get(),
+        bounds.batched_cost(message, Relation::ZeroOut)?.get(),
         TOLERANCE,
     )?;
     verdict.relative(
         "mu_replace_one",
-        bounds.batched_cost::<ReplaceOne>(message)?.get(),
+        bounds.batched_cost(message, Relation::ReplaceOne)?.get(),
         TOLERANCE,
     )
 }

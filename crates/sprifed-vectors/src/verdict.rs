@@ -56,6 +56,25 @@ impl<'a> Verdict<'a> {
         Ok(())
     }
 
+    /// An upper bound: exactly never below what is expected, and above it by at most a relative
+    /// `tolerance` or the smallest double.
+    pub(crate) fn upper_bound(
+        &mut self,
+        key: &str,
+        found: f64,
+        tolerance: f64,
+    ) -> Result<(), BadVector> {
+        let expected = exact(self.vector.expected.get(key));
+        let expected = expected.ok_or_else(|| BadVector::Field(key.to_owned()))?;
+        if BigRational::from_float(found).is_none_or(|found| found < expected) {
+            self.complain(format!("{key}: found {found:e}, which is below {expected}"));
+        }
+        let expected = self.expected(key)?;
+        let most = expected * (1.0 + tolerance) + f64::from_bits(1);
+        self.not_above(key, found, most);
+        Ok(())
+    }
+
     /// The same integer or fraction.
     pub(crate) fn exactly(&mut self, key: &str, found: &BigRational) -> Result<(), BadVector> {
         self.seen.insert(key.to_owned());

@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 
 use serde::Serialize;
 use sprifed_privacy::{
-    ApproxDp, ClipNorm, Delta, Epsilon, IllegalQuantity, Mu, PerRecord, RangeBound, ReplaceOne,
-    Rho, ZeroOut, compose_selections,
+    ApproxDp, ClipNorm, Delta, Epsilon, IllegalQuantity, Mu, RangeBound, Relation, Rho,
+    compose_selections,
 };
 
 /// How a number that has no end was cut off; always towards the weaker claim.
@@ -146,8 +146,8 @@ impl MuAnswer {
         let mu = Mu::largest_within(target)?;
         let has_rho = target.epsilon().get() > 0.0;
         let noise = |clip: ClipNorm| -> Result<NoiseAnswer, IllegalQuantity> {
-            let zero_out = clip.sum_sensitivity::<ZeroOut, PerRecord>();
-            let replace_one = clip.sum_sensitivity::<ReplaceOne, PerRecord>();
+            let zero_out = clip.sum_sensitivity(Relation::ZeroOut);
+            let replace_one = clip.sum_sensitivity(Relation::ReplaceOne);
             Ok(NoiseAnswer {
                 zero_out: zero_out.noise_for(mu)?.get(),
                 replace_one: replace_one.noise_for(mu)?.get(),

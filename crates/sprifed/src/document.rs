@@ -1,7 +1,8 @@
 //! What claims a guarantee, read and computed again: a model, the receipt of a study, or that of one of
 //! its parties.
 
-use serde::Deserialize as _;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use sprifed_privacy::Epsilon;
 use sprifed_study::{PartyReceipt, Problem, Released, SignedReceipt, Verified};
@@ -10,7 +11,6 @@ use crate::error::{Error, ReceiptDefect, TranscriptDefect};
 use crate::federation::study_files;
 use crate::guarantee::Guarantee;
 use crate::model::{FORMAT, Model};
-use crate::strict_json::{parse_strictly, unknown_part};
 use crate::verify::verify_model;
 
 mod answer;
@@ -26,6 +26,13 @@ pub enum Document {
     Study(Box<SignedReceipt>),
     /// What a party wrote.
     Party(Box<PartyReceipt>),
+}
+
+/// The fields that tell one kind of document from another.
+#[derive(Deserialize)]
+struct DocumentKind {
+    format: Option<String>,
+    statement: Option<IgnoredAny>,
 }
 
 /// What was computed from a document alone.
@@ -49,27 +56,24 @@ impl Document {
             name: name.to_owned(),
             found,
         };
-        let damaged = |error| refuse(ReceiptDefect::NoReceipt(error));
-        let value = parse_strictly(text).map_err(|error| refuse(ReceiptDefect::NotJson(error)))?;
-        let document = if value["format"] == FORMAT {
-            Self::Model(Box::new(Model::parse(text, name)?))
-        } else if value["statement"].is_object() {
-            Self::Party(Box::deserialize(&value).map_err(damaged)?)
-        } else {
-            Self::Study(Box::deserialize(&value).map_err(damaged)?)
+        let damaged = |error: serde_json::Error| {
+            refuse(if error.is_data() {
+                ReceiptDefect::NoReceipt(error)
+            } else {
+                ReceiptDefect::NotJson(error)
+            })
         };
-        match document.unknown_part(&value) {
-            None => Ok(document),
-            Some(path) => Err(refuse(ReceiptDefect::Unknown { path })),
-        }
-    }
-
-    fn unknown_part(&self, value: &Value) -> Option<String> {
-        match self {
-            Self::Model(model) => unknown_part(value, model),
-            Self::Study(receipt) => unknown_part(value, receipt),
-            Self::Party(receipt) => unknown_part(value, receipt),
-        }
+        let kind: DocumentKind = serde_json::from_str(text).map_err(damaged)?;
+        Ok(match kind {
+            DocumentKind {
+                format: Some(format),
+                ..
+            } if format == FORMAT => Self::Model(Box::new(Model::parse(text, name)?)),
+            DocumentKind {
+                statement: Some(_), ..
+            } => Self::Party(serde_json::from_str(text).map_err(damaged)?),
+            _ => Self::Study(serde_json::from_str(text).map_err(damaged)?),
+        })
     }
 
     /// Computes the guarantee again.
@@ -125,17 +129,18 @@ impl Document {
         verified.map_err(|problem| refuse(TranscriptDefect::Other(problem.into())))
     }
 
-    /// Whether `model`, the content of a model file, is what the receipt says; only a receipt of a
-    /// study can tell.
+    /// Whether `model` is what the receipt says; only a receipt of a study can tell.
     #[must_use]
-    pub fn has_model(&self, model: &Value) -> bool {
+    pub fn has_model(&self, model: &Model) -> bool {
         let Some(receipt) = self.study() else {
             return false;
         };
         let files = study_files(receipt);
         let made = files.iter().find(|(name, _)| name == "model.json");
         let made = made.and_then(|(_, bytes)| serde_json::from_slice::<Value>(bytes).ok());
-        made.is_some_and(|made| without_program(made) == without_program(model.clone()))
+        let found = serde_json::to_value(model).ok();
+        made.zip(found)
+            .is_some_and(|(made, found)| without_program(made) == without_program(found))
     }
 }
 
@@ -146,3 +151,6 @@ fn without_program(mut model: Value) -> Value {
     }
     model
 }
+
+#[cfg(test)]
+mod tests;

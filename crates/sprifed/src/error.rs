@@ -5,9 +5,10 @@
 
 use std::path::PathBuf;
 
+use sprifed_party::PartyError;
 use sprifed_privacy::{
     ApproxDp, Epsilon, IllegalFraction, IllegalModulus, IllegalParticipation, IllegalQuantity,
-    Uncertifiable, Unplannable,
+    LedgerError, Uncertifiable, Unplannable,
 };
 use sprifed_query::{CuratorError, IllegalRecords, PlanError};
 use sprifed_recovery::CertifiedProcedure;
@@ -15,7 +16,6 @@ use sprifed_simulate::{IllegalShare, TrialError};
 use sprifed_study::{EmbeddedError, IllegalAgreement, Problem};
 use sprifed_tables::DataError;
 
-use crate::failure::Failure;
 use crate::model::{FORMAT, VERSION};
 use crate::repeated::RepeatedFit;
 use crate::world::IllegalWorld;
@@ -66,9 +66,24 @@ pub enum Error {
     /// A trial failed, of a method that another crate adds.
     #[error(transparent)]
     Method(Box<dyn core::error::Error + Send + Sync>),
-    /// A study between parties was refused.
-    #[error("{}", .0.message)]
-    Federation(#[from] Failure),
+    /// A party can not do what it was asked.
+    #[error(transparent)]
+    Party(#[from] PartyError),
+    /// A party of a real study has a key of a rehearsal.
+    #[error("{party} was made from a seed that anybody can repeat")]
+    RehearsalKey {
+        /// The party.
+        party: String,
+    },
+    /// Two parties of one study have one name.
+    #[error("two parties are called {name:?}; each needs its own name")]
+    TwoParties {
+        /// The name.
+        name: String,
+    },
+    /// The ledger of a receipt does not add up.
+    #[error(transparent)]
+    StudyLedger(LedgerError),
     /// No public bounds were given.
     #[error(
         "no schema was given; required: public bounds. They cannot be read off the data: the largest value of a column \
@@ -233,15 +248,15 @@ pub enum Error {
 #[derive(Debug, thiserror::Error)]
 pub enum ModelDefect {
     /// Not JSON, or JSON in which readers could differ.
-    #[error("is not JSON ({0})")]
+    #[error("is not JSON of a model ({0})")]
     NotJson(serde_json::Error),
     /// Another format or version.
-    #[error("is of format {format} and version {version}")]
+    #[error("is of format {format:?} and version {version}")]
     OtherFormat {
         /// What it says of its format.
-        format: serde_json::Value,
+        format: String,
         /// What it says of its version.
-        version: serde_json::Value,
+        version: u32,
     },
     /// Something is missing or of another type.
     #[error("is damaged ({0})")]
@@ -260,12 +275,6 @@ pub enum ReceiptDefect {
     /// None of the documents.
     #[error("no receipt ({0})")]
     NoReceipt(serde_json::Error),
-    /// Something was added.
-    #[error("not as a program wrote it (at `{path}`)")]
-    Unknown {
-        /// Where.
-        path: String,
-    },
 }
 
 /// Why a file is not the transcript of a receipt.
@@ -305,7 +314,7 @@ impl From<TrialError> for Error {
 impl Error {
     /// A stable name for scripts.
     #[must_use]
-    pub const fn code(&self) -> &'static str {
+    pub fn code(&self) -> &'static str {
         match self {
             Self::Quantity(_) => "sprifed::privacy::illegal-quantity",
             Self::Fraction(_) => "sprifed::privacy::illegal-fraction",
@@ -321,7 +330,10 @@ impl Error {
             | Self::ExactSparsity { .. }
             | Self::SinglePrecision
             | Self::NoRecords(_) => "sprifed::data::table",
-            Self::Federation(failure) => failure.code,
+            Self::Party(error) => error.code(),
+            Self::RehearsalKey { .. } => "sprifed::study::rehearsal-key",
+            Self::TwoParties { .. } => "sprifed::study::two-parties",
+            Self::StudyLedger(_) => "sprifed::study::ledger",
             Self::NoSchema => "sprifed::fit::no-schema",
             Self::ParticipationOfCurator | Self::Backend(_) => "sprifed::study::participation",
             Self::TwoSplits { .. } => "sprifed::fit::two-splits",
@@ -347,7 +359,7 @@ impl Error {
 
     /// Who has to act.
     #[must_use]
-    pub const fn blame(&self) -> Blame {
+    pub fn blame(&self) -> Blame {
         match self {
             Self::Trial(_)
             | Self::Method(_)
@@ -357,11 +369,16 @@ impl Error {
             | Self::Curator(_)
             | Self::Unwritable(_)
             | Self::Ended { .. }
+            | Self::StudyLedger(_)
             | Self::WrongReceipt { .. }
             | Self::Contradiction { .. }
             | Self::WrongTranscript { .. } => Blame::Outcome,
             Self::Data(DataError::File(_)) => Blame::Environment,
-            Self::Federation(failure) => failure.blame(),
+            Self::Party(error) => match error.exit_code() {
+                1 => Blame::Outcome,
+                2 => Blame::Usage,
+                _ => Blame::Environment,
+            },
             _ => Blame::Usage,
         }
     }

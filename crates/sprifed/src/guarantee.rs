@@ -21,6 +21,7 @@ const REPEATABLE_NOISE: &str =
 
 /// The guarantee of a fit, as reports and files show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Guarantee {
     mode: Mode,
     unit: PrivacyUnit,
@@ -61,6 +62,7 @@ pub enum Mode {
 
 /// What group privacy leaves for a client with several records.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct ClientGuarantee {
     most_records: u32,
     mu: Option<f64>,

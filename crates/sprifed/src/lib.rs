@@ -4,7 +4,6 @@ pub mod account;
 mod backend;
 mod document;
 mod error;
-mod failure;
 mod federation;
 mod guarantee;
 mod holdings;
@@ -18,7 +17,6 @@ mod run;
 mod secure_sums;
 mod simulation;
 mod status;
-mod strict_json;
 mod study;
 mod verify;
 mod world;
@@ -28,12 +26,7 @@ pub use document::{
     Document, ModelVerification, Proof, ProofAnswer, ReceiptAnswer, StudyVerification,
 };
 pub use error::{Blame, Error, ModelDefect, ReceiptDefect, TranscriptDefect};
-pub use failure::Failure;
-pub use federation::{
-    CertificateRequest, DataTerms, Draft, Invitation, OFFICER_FILE, POLICY_FILE, PartyRecords,
-    PartyTable, PublicParty, Reach, check_party_name, key_of, named_terms, parse_policy,
-    read_policy, sign_policy, signature_of, study_files, words_of_digest,
-};
+pub use federation::{Draft, named_terms, study_files};
 pub use guarantee::{Guarantee, Mode, Terms};
 pub use holdings::{Grouped, Holdings};
 pub use model::{FORMAT, Model, Parts, Receipt, Response, Term, VERSION, software, to_term};
@@ -45,6 +38,5 @@ pub use secure_sums::{
     ClientCosts, CoordinatorCosts, Failures, MessageSizes, SecureSums, StudyFailure, SumFailure,
 };
 pub use simulation::{NoGuarantee, Simulation, SimulationAnswer, TrialGuarantee};
-pub use strict_json::parse_strictly;
 pub use study::{Request, Study, has_public_scale, recommended_delta};
 pub use world::{IllegalWorld, WorldSize, parse_correlation};

@@ -1,7 +1,6 @@
 //! A fitted model in the units of the table, with its guarantee and its receipts.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use sprifed_noise::Provenance;
 use sprifed_privacy::{LedgerRecord, PrivacyUnit};
 use sprifed_query::Plan;
@@ -10,7 +9,6 @@ use sprifed_schema::{Mapping, MissingPolicy, Transform};
 
 use crate::error::{Error, ModelDefect};
 use crate::guarantee::Guarantee;
-use crate::strict_json::parse_strictly;
 
 /// What the file says it is.
 pub const FORMAT: &str = "sprifed-model";
@@ -23,6 +21,7 @@ pub const VERSION: u32 = 1;
 /// Everything in it is public, a function of private answers, or both: no score, count or value
 /// that was computed from records without noise.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Model {
     format: String,
     version: u32,
@@ -60,11 +59,19 @@ pub struct Model {
     /// What was spent.
     pub receipts: Vec<Receipt>,
     /// Receipts of models that this one replaced: spent is spent.
-    pub earlier_receipts: Vec<Value>,
+    pub earlier_receipts: Vec<Receipt>,
+}
+
+/// What a file says that it is, before the rest of it is read.
+#[derive(Deserialize)]
+struct ModelKind {
+    format: String,
+    version: u32,
 }
 
 /// The response and its public bounds, on the scale of its transform.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Response {
     /// The name of its column.
     pub name: String,
@@ -78,6 +85,7 @@ pub struct Response {
 
 /// One feature of the model, in the units of its column.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Term {
     /// The name of its column.
     pub name: String,
@@ -93,6 +101,7 @@ pub struct Term {
 
 /// What was bought and with which noise.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Receipt {
     /// Where the noise came from.
     pub provenance: Provenance,
@@ -133,7 +142,7 @@ pub struct Parts {
     /// What was spent.
     pub receipt: Receipt,
     /// Receipts of models that this one replaced: spent is spent.
-    pub earlier_receipts: Vec<Value>,
+    pub earlier_receipts: Vec<Receipt>,
 }
 
 impl From<Parts> for Model {
@@ -177,21 +186,23 @@ impl Model {
     /// The model that `text` holds; `place` says where it is from.
     ///
     /// # Errors
-    /// When it holds no model of this version.
+    /// When it holds no model of this version, has a key twice, or has a field that a model has not.
+    /// Parsers disagree about duplicate keys, and readers would see fields that no program reads.
     pub fn parse(text: &str, place: &str) -> Result<Self, Error> {
         let refuse = |found: ModelDefect| Error::MalformedModel {
             place: place.to_owned(),
             found,
         };
-        let value = parse_strictly(text).map_err(|error| refuse(ModelDefect::NotJson(error)))?;
-        if value["format"] != FORMAT || value["version"] != VERSION {
+        let kind: ModelKind =
+            serde_json::from_str(text).map_err(|error| refuse(ModelDefect::NotJson(error)))?;
+        if (kind.format.as_str(), kind.version) != (FORMAT, VERSION) {
             return Err(refuse(ModelDefect::OtherFormat {
-                format: value["format"].clone(),
-                version: value["version"].clone(),
+                format: kind.format,
+                version: kind.version,
             }));
         }
         let model: Self =
-            serde_json::from_value(value).map_err(|error| refuse(ModelDefect::Damaged(error)))?;
+            serde_json::from_str(text).map_err(|error| refuse(ModelDefect::Damaged(error)))?;
         if model.features.iter().all(Term::is_usable)
             && model.intercept.is_finite()
             && model.response.is_usable()

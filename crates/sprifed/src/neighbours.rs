@@ -10,6 +10,7 @@ mod tables;
 use std::ops::Range;
 
 use sprifed_noise::NoiseGenerator;
+use sprifed_party::PartyRecords;
 use sprifed_privacy::{
     Block, Epsilon, IntegerBounds, NoiseOrigin, NoiseVariance, PrivacyUnit, Relation, Rounding,
 };
@@ -18,13 +19,12 @@ use sprifed_query::{
     PlannedStep, Question, RecordSource, SCORE_STEPS, SumBackend, SumQuery,
 };
 use sprifed_recovery::{CertifiedProcedure, Needs, Setting};
-use sprifed_schema::Schema;
+use sprifed_schema::{DataTerms, Schema};
 use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, everybody};
 use sprifed_tables::{Table, read_csv};
 
 use self::tables::{Neighbour, Rows};
 use crate::backend::{Backend, BackendRequest};
-use crate::federation::{DataTerms, PartyRecords};
 use crate::run::rows_of;
 use crate::study::{Request, Study};
 
@@ -70,6 +70,10 @@ struct Fit {
 
 const SEED: u64 = 5;
 
+/// The schema of the agreements, which no table here is read by.
+const SCHEMA: &str =
+    "[response]\nname = \"agreed\"\nlower = 0\nupper = 1\n[features]\nlower = 0\nupper = 1\n";
+
 impl Fit {
     fn request(relation: Relation, backend: Backend, unit: PrivacyUnit) -> Request {
         let by_blocks = unit == PrivacyUnit::Record && backend == Backend::SecureSum;
@@ -110,11 +114,8 @@ impl Fit {
             let key = PartyKey::simulated(SEED, 0);
             let plan = plan.clone();
             let mut agreement = Agreement::among_members(&key, procedure, setting, plan, units);
-            let terms = DataTerms {
-                schema: String::new(),
-                features: table.design().names().to_vec(),
-            };
-            agreement.data = serde_json::to_value(terms).unwrap();
+            let features = table.design().names().to_vec();
+            agreement.data = Some(DataTerms::new(SCHEMA.to_owned(), features).unwrap());
             agreement
         });
         Some(Self {

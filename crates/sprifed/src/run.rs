@@ -4,7 +4,6 @@
 
 use std::ops::ControlFlow;
 
-use serde_json::Value;
 use sprifed_noise::{NoiseGenerator, Provenance};
 use sprifed_privacy::LedgerRecord;
 use sprifed_query::{
@@ -142,7 +141,7 @@ impl Study<'_> {
         fit: &Fit,
         guarantee: Guarantee,
         receipt: Receipt,
-        earlier_receipts: Vec<Value>,
+        earlier_receipts: Vec<Receipt>,
     ) -> Model {
         let mapping = self.table.mapping;
         let units = mapping.response();

@@ -2,8 +2,8 @@
 
 use sprifed_noise::Provenance;
 use sprifed_privacy::{
-    ApproxDp, Delta, Epsilon, IllegalQuantity, NoiseOrigin, PrivacyUnit, Relation, Spending,
-    shown_to,
+    ApproxDp, Cost, CostKind, Delta, Epsilon, IllegalQuantity, NoiseOrigin, PrivacyUnit, Relation,
+    Spending, shown_to,
 };
 use sprifed_query::Plan;
 use sprifed_recovery::{CertifiedProcedure, Intercept, Needs, Setting};
@@ -128,10 +128,18 @@ impl<'a> Study<'a> {
 
     /// The most that the study can cost: ε at the δ of its budget.
     #[must_use]
-    pub fn most(&self) -> (f64, Delta) {
-        let delta = self.setting.budget.delta();
-        let most = self.spending.to_approx_dp(delta);
-        (most.map_or(0.0, |most| most.epsilon().get()), delta)
+    pub fn most(&self) -> Cost {
+        let most = self.spending.to_approx_dp(self.setting.budget.delta());
+        most.map_or(Cost::NOTHING, Cost::from)
+    }
+
+    /// What its costs are about.
+    #[must_use]
+    pub const fn cost_kind(&self) -> CostKind {
+        CostKind {
+            unit: self.setting.unit,
+            neighbours: self.setting.relation,
+        }
     }
 
     /// What a person should know about the delta.

@@ -12,7 +12,7 @@ use crate::guarantee::{Guarantee, Terms};
 use crate::model::{Model, Receipt};
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 /// What `model` promises, computed again from its plan and its ledger.
 ///

@@ -12,8 +12,8 @@ use std::time::Instant;
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
-use sprifed::CertificateRequest;
 use sprifed_net::request_certificate;
+use sprifed_party::CertificateRequest;
 use sprifed_report::table;
 use sprifed_study::{Digest, PartyKey};
 

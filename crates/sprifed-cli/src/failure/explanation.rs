@@ -1,5 +1,7 @@
 //! Every error of the library, with the options of the command line: the only place that knows both.
 
+use std::borrow::Cow;
+
 use sprifed::{Error, IllegalWorld};
 use sprifed_schema::{PLACEHOLDER, SchemaError};
 use sprifed_tables::DataError;
@@ -12,7 +14,7 @@ pub(super) fn of(error: &Error) -> Failure {
         error.blame(),
         error.code(),
         message_of(error),
-        help_of(error),
+        &help_of(error),
     )
 }
 
@@ -36,8 +38,9 @@ fn message_of(error: &Error) -> String {
     }
 }
 
-fn help_of(error: &Error) -> &str {
-    match error {
+fn help_of(error: &Error) -> Cow<'static, str> {
+    Cow::Borrowed(match error {
+        Error::Party(error) => return error.help().into(),
         Error::Quantity(_) | Error::Fraction(_) => "correct the value; nothing was spent",
         Error::Participation(_) => "change --clients, --quorum or --colluders; nothing was spent",
         Error::Unplannable(_) | Error::Uncertifiable(_) => {
@@ -48,7 +51,6 @@ fn help_of(error: &Error) -> &str {
         Error::Trial(_) => "simulated trials spend nothing; try another seed or size",
         Error::Method(_) => "simulated trials spend nothing; try another procedure",
         Error::Data(error) => help_with_data(error),
-        Error::Federation(failure) => &failure.help,
         Error::NoSchema => {
             "run `sprifed schema draft DATA --out schema.toml`, replace every FILL_IN by a number known without \
              looking at the records, and pass --schema schema.toml; nothing was spent"
@@ -92,7 +94,12 @@ fn help_of(error: &Error) -> &str {
         Error::World(error) => help_with_world(error),
         Error::NothingToScore => "name a column that holds responses with --score",
         Error::AbsentColumns { .. } => "give a table with columns of exactly these names",
-    }
+        Error::RehearsalKey { .. } => {
+            "ask for an identity made without --simulate, or add --simulate-noise for a rehearsal"
+        }
+        Error::TwoParties { .. } => "ask one of them to choose another name",
+        Error::StudyLedger(_) => "report this",
+    })
 }
 
 fn help_with_data(error: &DataError) -> &'static str {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use sprifed::Document;
-use sprifed_net::{Cost, LifetimeLine};
+use sprifed_party::{Cost, LifetimeLine};
 use sprifed_study::Agreed;
 
 use super::coordinate::read_study;

@@ -5,9 +5,10 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use sprifed::{DataTerms, words_of_digest};
-use sprifed_net::{Cost, LedgerView, LifetimeLine, look_for_ledger, study_homes};
 use sprifed_noise::Provenance;
+use sprifed_party::{
+    Cost, LedgerView, LifetimeLine, look_for_ledger, spoken_digest, study_homes, terms_of,
+};
 use sprifed_privacy::{shown_cost, shown_delta};
 use sprifed_query::RecordSource as _;
 use sprifed_secure_sum::ClientId;
@@ -37,7 +38,7 @@ impl Join {
         output: &Output,
     ) -> Result<(), Failure> {
         let policy = read_policy(&self.identity, self.policy.as_deref())?;
-        let columns = DataTerms::of(&agreed.agreement().data)?.columns()?;
+        let columns = terms_of(agreed.agreement())?.columns();
         let own = agreed.agreement().parties.get(me.0 as usize);
         let own = own.map_or(agreed.agreement().coordinator, |seat| seat.identity);
         let place = ledger_place(&self.identity, self.ledger.as_deref())?;
@@ -57,7 +58,7 @@ impl Join {
         let own = party_table(&self.data, agreed, me);
         let table = own.read().map_or_else(
             |failure| {
-                problems.push(failure.message);
+                problems.push(failure.to_string());
                 Value::Null
             },
             |(records, counts)| {
@@ -129,7 +130,7 @@ impl Join {
         json!({
             "allowed": problems.is_empty(), "problems": problems,
             "title": agreement.title, "purpose": agreement.purpose,
-            "study": agreed.digest(), "words": words_of_digest(agreed.digest()),
+            "study": agreed.digest(), "words": spoken_digest(agreed.digest()),
             "coordinator": agreement.coordinator, "address": address, "parties": parties,
             "quorum": agreed.participation().quorum(),
             "colluders": agreed.participation().colluders(),
@@ -138,7 +139,7 @@ impl Join {
             "protected": agreement.noise == Provenance::Cryptographic,
             "unit": unit, "neighbours": relation,
             "largest_epsilon": agreed.ceiling().epsilon(), "delta": agreed.ceiling().delta(),
-            "spent_elsewhere": { "epsilon": spent.epsilon, "delta": spent.delta },
+            "spent_elsewhere": spent,
             "unprotected_studies": unprotected,
         })
     }

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
-use sprifed::Invitation;
 use sprifed_net::{
     Ended, Identity, Limits, LogLevel, Patience, Refused, Server, ServerConfig, start_logs,
 };
+use sprifed_party::Invitation;
 use sprifed_study::{Agreed, StudyCoordinator};
 
 use super::coordinator_machine::StudyMachine;

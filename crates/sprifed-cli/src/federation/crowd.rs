@@ -4,10 +4,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use sprifed_net::{
-    ClientConfig, ClientEnd, ClientEnded, ClientLoop, Identity, Journal, Persistence, Refused,
-    StoreError,
-};
+use sprifed_net::{ClientConfig, ClientEnded, ClientLoop, Identity, Persistence, Refused};
+use sprifed_party::{ClientEnd, Journal, PartyRecords, StoreError};
 use sprifed_secure_sum::ClientId;
 use sprifed_study::{PartyKey, StudyParty};
 
@@ -16,7 +14,6 @@ use super::invitation_folder::InvitationFolder;
 use super::party_machine::{PartyMachine, read_journal};
 use crate::failure::{Explained as _, Failure};
 use crate::model::software;
-use sprifed::PartyRecords;
 
 /// From which identities, masks and noise of a crowd are derived.
 pub(crate) const SEED: u64 = 1;

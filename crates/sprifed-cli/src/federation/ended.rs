@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use sprifed_net::{LifetimeLine, Protection, SqliteJournal, Standing};
-use sprifed_privacy::{shown_cost, shown_delta};
+use sprifed_party::{Cost, LifetimeLine, Protection, SqliteJournal, Standing};
 
 use super::leave::refuse_left;
 use crate::failure::{Explained as _, Failure};
@@ -36,10 +35,10 @@ impl Ended {
             Standing::Left => "this party has left this study and answers nothing more in it",
             Standing::Reserved | Standing::Settled => "this party's part in this study has ended",
         };
-        let Some((epsilon, delta)) = self.cost() else {
+        let Some(cost) = self.cost() else {
             return format!("{how}; its noise was simulated, so it is in no total");
         };
-        let (epsilon, delta) = (shown_cost(epsilon), shown_delta(delta));
+        let (epsilon, delta) = (cost.epsilon.shown(), cost.delta.shown());
         if self.line.is_settled() {
             format!("{how}; it counts with epsilon = {epsilon} at delta = {delta}")
         } else {
@@ -52,10 +51,10 @@ impl Ended {
 
     /// The same for programs.
     pub(super) fn to_json(&self) -> Value {
-        let (epsilon, delta) = self.cost().unzip();
+        let cost = self.cost();
         json!({
             "left": self.line.standing == Standing::Left, "settled": self.line.is_settled(),
-            "epsilon": epsilon, "delta": delta,
+            "epsilon": cost.map(|cost| cost.epsilon), "delta": cost.map(|cost| cost.delta),
         })
     }
 
@@ -68,10 +67,9 @@ impl Ended {
         )
     }
 
-    fn cost(&self) -> Option<(f64, f64)> {
-        let cost = self.line.cost;
+    fn cost(&self) -> Option<Cost> {
         let is_protected = self.line.protection == Protection::Secret;
-        is_protected.then_some((cost.epsilon, cost.delta))
+        is_protected.then_some(self.line.cost)
     }
 }
 

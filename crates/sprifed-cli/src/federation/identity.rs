@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
-use sprifed::{
-    CertificateRequest, OFFICER_FILE, POLICY_FILE, PublicParty, check_party_name, key_of,
+use sprifed_net::request_certificate;
+use sprifed_party::{
+    CertificateRequest, OFFICER_FILE, POLICY_FILE, PublicParty, check_party_name, key_of, today,
 };
-use sprifed_net::{request_certificate, today};
 use sprifed_secure_sum::IdentityKey;
 use sprifed_study::{Day, Digest, PartyKey};
 
@@ -168,7 +168,7 @@ fn refuse_existing(folder: &Path) -> Result<(), Failure> {
 
 /// A folder that only its owner can enter, unless it is there already.
 pub(super) fn make_folder(folder: &Path) -> Result<(), Failure> {
-    sprifed_net::create_private_folder(folder).map_err(|error| {
+    sprifed_party::create_private_folder(folder).map_err(|error| {
         Failure::environment(
             "sprifed::file::unwritable",
             error.to_string(),

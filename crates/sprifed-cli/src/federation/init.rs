@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
-use sprifed::{DataTerms, Draft, Invitation, PublicParty, Reach, words_of_digest};
+use sprifed::Draft;
 use sprifed_net::{CertificateOrder, Issued, issue};
 use sprifed_noise::Provenance;
+use sprifed_party::{Invitation, PartyError, PublicParty, Reach, spoken_digest};
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, Relation};
 use sprifed_recovery::{CertifiedProcedure, Intercept};
-use sprifed_schema::Schema;
+use sprifed_schema::{DataTerms, Schema};
 use sprifed_secure_sum::IdentityKey;
 use sprifed_study::{Agreed, Digest};
 use sprifed_tables::{read_columns, read_schema};
@@ -179,7 +180,7 @@ impl Init {
         let answer = json!({
             "label": self.simulate_noise.then_some("NOT PRIVATE"),
             "protected": agreement.noise == Provenance::Cryptographic,
-            "study": agreed.digest(), "words": words_of_digest(agreed.digest()),
+            "study": agreed.digest(), "words": spoken_digest(agreed.digest()),
             "purpose": agreement.purpose, "folder": self.folder, "title": agreement.title,
             "procedure": agreement.procedure,
             "coordinator": agreement.coordinator, "parties": agreement.parties,
@@ -220,7 +221,7 @@ impl Init {
                 agreement.purpose,
                 agreement.coordinator,
                 agreed.digest(),
-                words_of_digest(agreed.digest()),
+                spoken_digest(agreed.digest()),
                 self.folder.display(),
                 self.folder.display(),
             )
@@ -236,10 +237,7 @@ impl Init {
             title: title.unwrap_or_else(|| name.to_string_lossy().into_owned()),
             purpose: self.purpose.clone(),
             parties,
-            data: DataTerms {
-                schema: String::from_utf8_lossy(&read(&self.schema)?).into_owned(),
-                features: self.features(&read_schema(&self.schema)?)?,
-            },
+            data: self.data_terms()?,
             sparsity: self.sparsity,
             epsilon: self.epsilon,
             delta: self.delta,
@@ -255,6 +253,12 @@ impl Init {
                 Provenance::Cryptographic
             },
         })
+    }
+
+    fn data_terms(&self) -> Result<DataTerms, Failure> {
+        let features = self.features(&read_schema(&self.schema)?)?;
+        let schema = String::from_utf8_lossy(&read(&self.schema)?).into_owned();
+        Ok(DataTerms::new(schema, features).map_err(PartyError::from)?)
     }
 
     /// The candidate features, from a header and the schema.

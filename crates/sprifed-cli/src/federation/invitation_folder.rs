@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sprifed::{Invitation, PartyTable};
+use sprifed_party::{Invitation, PartyTable};
 use sprifed_secure_sum::ClientId;
 use sprifed_study::Agreed;
 use sprifed_tables::read_table;

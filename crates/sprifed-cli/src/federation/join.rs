@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
-use sprifed::{DataTerms, Invitation};
-use sprifed_net::Journal as _;
 use sprifed_net::{
-    ClientConfig, ClientEnded, ClientLoop, Cost, CountedJournal, Identity, LifetimeLedger,
-    LifetimeLine, LogLevel, Persistence, Refused, SqliteJournal, certificate_name,
-    check_client_tls, start_logs, study_homes,
+    ClientConfig, ClientEnded, ClientLoop, Identity, LogLevel, Persistence, Refused,
+    certificate_name, check_client_tls, start_logs,
 };
 use sprifed_noise::Provenance;
-use sprifed_privacy::{shown_cost, shown_delta};
+use sprifed_party::{
+    Cost, CountedJournal, Invitation, Journal as _, LifetimeLedger, LifetimeLine, SqliteJournal,
+    study_homes, terms_of,
+};
 use sprifed_secure_sum::{ClientId, IdentityKey};
 use sprifed_study::{Agreed, Derivation, Digest, PartyKey, PartyReceipt, StudyParty};
 use zeroize::Zeroizing;
@@ -104,7 +104,7 @@ impl Join {
         }
         self.refuse_other_terms(&agreed, me)?;
         let policy = read_policy(&self.identity, self.policy.as_deref())?;
-        let columns = DataTerms::of(&agreed.agreement().data)?.columns()?;
+        let columns = terms_of(agreed.agreement())?.columns();
         let own = Digest(identity.public());
         let place = ledger_place(&self.identity, self.ledger.as_deref())?;
         let mut lifetime = place.open_for(&study_homes(&self.identity)).explained()?;
@@ -243,7 +243,7 @@ impl Join {
         output.answer(&answer, |_| {
             let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
             let charged = if is_protected {
-                let charged = shown_cost(cost.epsilon);
+                let charged = cost.epsilon.shown();
                 format!("this party was charged epsilon = {charged}")
             } else {
                 "the study PROTECTED NOBODY and is in no total".to_owned()
@@ -391,8 +391,8 @@ impl Join {
             agreement.parties.len(),
             agreed.ceiling().epsilon().shown(),
             agreed.ceiling().delta().shown(),
-            shown_cost(spent.epsilon),
-            shown_delta(spent.delta),
+            spent.epsilon.shown(),
+            spent.delta.shown(),
         );
         if unprotected > 0 {
             note += &format!("; {unprotected} studies with simulated noise are in no total");

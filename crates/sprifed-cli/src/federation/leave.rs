@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
-use sprifed_net::{
+use sprifed_party::{
     Cost, CountedJournal, Journal, JournalView, LifetimeLine, Protection, SqliteJournal, Standing,
     erase_private, study_homes,
 };
-use sprifed_privacy::{shown_cost, shown_delta};
 use sprifed_study::{Agreed, JournalLine, charged_by};
 
 use super::coordinate::read_study;
@@ -196,8 +195,8 @@ fn say(line: &LifetimeLine, cost: Cost, output: &Output) {
         let counted = if is_protected {
             format!(
                 "the ledger counts epsilon = {} at delta = {} for this study",
-                shown_cost(cost.epsilon),
-                shown_delta(cost.delta)
+                cost.epsilon.shown(),
+                cost.delta.shown()
             )
         } else {
             "the study PROTECTED NOBODY and is in no total".to_owned()

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use sprifed::{OFFICER_FILE, parse_policy, sign_policy, signature_of};
+use sprifed_party::{OFFICER_FILE, parse_policy, sign_policy, signature_of};
 use sprifed_study::Digest;
 
 use super::identity::{make_folder, read_identity, read_public_party, write_identity};

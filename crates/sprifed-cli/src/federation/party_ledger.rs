@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use sprifed_net::{LedgerPlace, LifetimeLine, LifetimeTotal, Protection, folder_name, totals_of};
-use sprifed_privacy::{shown_cost, shown_delta};
+use sprifed_party::{LedgerPlace, LifetimeLine, LifetimeTotal, Protection, folder_name, totals_of};
 use sprifed_study::{Digest, Policy};
 
 use super::identity::read_identity;
@@ -53,10 +52,10 @@ pub(crate) fn words_of_totals(lines: &[LifetimeLine]) -> String {
     let total = |total: LifetimeTotal| {
         format!(
             "in all, for each {} under {}: epsilon = {} at delta = {} in {} studies",
-            total.kind.unit,
-            total.kind.neighbours,
-            shown_cost(total.cost.epsilon),
-            shown_delta(total.cost.delta),
+            total.kind.unit.words(),
+            total.kind.neighbours.words(),
+            total.cost.epsilon.shown(),
+            total.cost.delta.shown(),
             total.studies
         )
     };
@@ -97,9 +96,19 @@ pub(super) fn n_unprotected(lines: &[LifetimeLine]) -> usize {
 /// When it can not be read, lacks something, or is not signed for this party by its data-protection officer.
 pub(super) fn read_policy(folder: &Path, other: Option<&Path>) -> Result<Policy, Failure> {
     let party = Digest(read_identity(&folder.join("identity.key"))?.public());
-    sprifed::read_policy(folder, other, &party, |path| {
+    sprifed_party::read_policy(folder, other, &party, |path| {
         // A link that leads nowhere is there: it must not stand for "no officer".
         let is_there = std::fs::symlink_metadata(path).is_ok();
         is_there.then(|| read(path)).transpose()
+    })
+    .map_err(|failure: Failure| match failure.code {
+        "sprifed::policy::officer" => Failure::usage(
+            failure.code,
+            failure
+                .message
+                .replace("another policy was given", "--policy was given"),
+            "leave --policy out, or have the officer sign another policy.toml; nothing was spent",
+        ),
+        _ => failure,
     })
 }

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use sprifed_net::{
+use sprifed_party::{
     JournalView, LifetimeLine, Protection, SqliteJournal, Standing, look_for_ledger, study_homes,
 };
-use sprifed_privacy::{shown_cost, shown_delta};
+use sprifed_privacy::shown_cost;
 use sprifed_study::{Agreed, JournalLine, PartyReceipt, charged_by};
 
 use super::coordinate::read_study;
@@ -194,8 +194,8 @@ impl Part {
             (true, Some(spent)) => format!(
                 "  spent epsilon = {}; counted {} at delta = {}{}\n",
                 shown_cost(spent),
-                shown_cost(self.line.cost.epsilon),
-                shown_delta(self.line.cost.delta),
+                self.line.cost.epsilon.shown(),
+                self.line.cost.delta.shown(),
                 if self.line.is_settled() {
                     ""
                 } else {
@@ -204,8 +204,8 @@ impl Part {
             ),
             (true, None) => format!(
                 "  counted epsilon = {} at delta = {}\n",
-                shown_cost(self.line.cost.epsilon),
-                shown_delta(self.line.cost.delta)
+                self.line.cost.epsilon.shown(),
+                self.line.cost.delta.shown()
             ),
         };
         text + "\n"

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use sprifed::{DataTerms, PartyRecords};
 use sprifed_noise::Provenance;
+use sprifed_party::{PartyRecords, terms_of};
 use sprifed_secure_sum::ClientId;
 use sprifed_study::{Embedded, PartyKey, everybody};
 
@@ -68,7 +68,7 @@ impl Rehearse {
                     "this was a rehearsal",
                 )
             })?;
-        let names = DataTerms::of(&agreement.data)?.features;
+        let names = terms_of(agreement)?.features();
         let name = |(feature, _): &(u32, f64)| names.get(*feature as usize).cloned();
         let chosen: Vec<String> = fit.model.terms.iter().filter_map(name).collect();
         let answer = json!({

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use sprifed::{Document, Guarantee, Proof, parse_strictly};
+use sprifed::{Document, Guarantee, Model, Proof};
 use sprifed_privacy::Epsilon;
 use sprifed_study::{Digest, Verified};
 
-use super::{read, unusable};
+use super::read;
 use crate::failure::Failure;
 use crate::output::Output;
 
@@ -156,8 +156,8 @@ impl Verify {
         let Some(path) = &self.model else {
             return Ok(());
         };
-        let model = parse_strictly(&String::from_utf8_lossy(&read(path)?))
-            .map_err(|error| unusable(path, &error, "a model"))?;
+        let text = String::from_utf8_lossy(&read(path)?).into_owned();
+        let model = Model::parse(&text, &path.display().to_string())?;
         if document.has_model(&model) {
             return Ok(());
         }

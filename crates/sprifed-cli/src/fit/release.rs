@@ -6,7 +6,7 @@
 
 use std::ops::ControlFlow;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use sprifed::{Run, Secret, Study, rows_of, spent_words};
 use sprifed_noise::Provenance;
 use sprifed_tables::Table;
@@ -30,7 +30,7 @@ pub(super) fn release(
     table: &Table,
     secret: Secret,
     place: Destination,
-    earlier_receipts: Vec<Value>,
+    earlier_receipts: Vec<Receipt>,
     entry: FitEntry,
 ) -> Result<Model, Failure> {
     let guarantee = study.guarantee(secret.provenance())?;

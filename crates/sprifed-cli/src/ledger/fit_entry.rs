@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use sprifed::{Receipt, Study};
-use sprifed_net::{Cost, CostKind, LocalFit, Protection, ledger_beside};
 use sprifed_noise::Provenance;
+use sprifed_party::{Cost, LocalFit, Protection, ledger_beside};
 
 use super::{configured_ledger, note_unmarked, place_of};
 use crate::failure::{Explained as _, Failure};
@@ -53,15 +53,6 @@ impl LedgerArguments {
         let bound = place.bind(&ledger, table, &others).explained()?;
         drop(ledger);
         note_unmarked(&bound, table, output);
-        let (epsilon, delta) = study.most();
-        let cost = Cost {
-            epsilon,
-            delta: delta.get(),
-        };
-        let kind = CostKind {
-            unit: study.setting.unit.words().to_owned(),
-            neighbours: study.setting.relation.words().to_owned(),
-        };
         let title = format!(
             "fit by {} with {} features",
             study.procedure, study.setting.sparsity
@@ -69,9 +60,9 @@ impl LedgerArguments {
         let fit = LocalFit::reserve(
             &place,
             &title,
-            kind,
+            study.cost_kind(),
             protection(provenance),
-            cost,
+            study.most(),
             bound.data,
         );
         Ok(FitEntry {

@@ -3,11 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::json;
-use sprifed_net::{Cost, CostKind, Restart, Restarted, begun_studies, study_homes};
+use sprifed_party::{Cost, CostKind, Restart, Restarted, begun_studies, study_homes};
+use sprifed_privacy::{Epsilon, PrivacyUnit, Relation, SpentDelta};
 use sprifed_report::table;
 
 use super::{json_of, named, place_of, rows};
+use crate::account::parse_quantity;
 use crate::failure::{Explained as _, Failure};
 use crate::federation::begun_study;
 use crate::federation::party_ledger::{json_of_totals, words_of_totals};
@@ -20,17 +23,17 @@ pub(crate) struct RestartLedger {
     folder: Option<PathBuf>,
     /// What local fits have cost, and studies of which neither folder nor invitation is left: their epsilons, added. Pass
     /// 0 if there were none.
-    #[arg(long, value_name = "EPSILON", value_parser = parse_spent)]
-    spent_epsilon: f64,
+    #[arg(long, value_name = "EPSILON", value_parser = parse_quantity::<Epsilon>, allow_hyphen_values = true)]
+    spent_epsilon: Epsilon,
     /// The same for delta.
-    #[arg(long, value_name = "DELTA", value_parser = parse_spent)]
-    spent_delta: f64,
+    #[arg(long, value_name = "DELTA", value_parser = parse_quantity::<SpentDelta>, allow_hyphen_values = true)]
+    spent_delta: SpentDelta,
     /// Of which unit those epsilons are; for several, the weaker: a record.
-    #[arg(long, value_name = "UNIT", default_value = "record", value_parser = ["record", "client"])]
-    spent_unit: String,
+    #[arg(long, value_name = "UNIT", default_value = "record", value_parser = units())]
+    spent_unit: PrivacyUnit,
     /// Under which relation those epsilons are; for several, the weaker: zero-out.
-    #[arg(long, value_name = "RELATION", default_value = "zero-out", value_parser = ["zero-out", "replace-one"])]
-    spent_neighbours: String,
+    #[arg(long, value_name = "RELATION", default_value = "zero-out", value_parser = relations())]
+    spent_neighbours: Relation,
     /// The folder `for-NAME` of a study that was begun and whose study-… folder is lost, too: it counts with the most it
     /// can cost. May be given several times.
     #[arg(long, value_name = "FOLDER")]
@@ -94,10 +97,10 @@ impl RestartLedger {
             delta: self.spent_delta,
         };
         let kind = CostKind {
-            unit: self.spent_unit.clone(),
-            neighbours: self.spent_neighbours.clone(),
+            unit: self.spent_unit,
+            neighbours: self.spent_neighbours,
         };
-        (cost != Cost::default()).then_some((kind, cost))
+        (cost != Cost::NOTHING).then_some((kind, cost))
     }
 }
 
@@ -126,14 +129,24 @@ fn words_of_unread(unread: u64) -> String {
     )
 }
 
-/// A cost that may be nothing.
-fn parse_spent(text: &str) -> Result<f64, String> {
-    let number: f64 = text
-        .parse()
-        .map_err(|_| "not a number; write a decimal such as 0, 0.5 or 1e-6".to_owned())?;
-    if number.is_finite() && number >= 0.0 {
-        Ok(number)
-    } else {
-        Err("it must be at least 0 and finite".to_owned())
-    }
+fn units() -> impl TypedValueParser<Value = PrivacyUnit> {
+    named_values(
+        [PrivacyUnit::Record, PrivacyUnit::Client],
+        PrivacyUnit::words,
+    )
+}
+
+fn relations() -> impl TypedValueParser<Value = Relation> {
+    named_values([Relation::ZeroOut, Relation::ReplaceOne], Relation::words)
+}
+
+/// Reads one of `values` by its name.
+fn named_values<T: Copy + Send + Sync + 'static>(
+    values: [T; 2],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(values.map(name)).try_map(move |text| {
+        let mut known = values.into_iter();
+        known.find(|value| name(*value) == text).ok_or(text)
+    })
 }

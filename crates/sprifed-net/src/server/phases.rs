@@ -14,7 +14,7 @@ use tracing::{info, warn};
 
 use crate::machine::{CoordinatorMachine, PhaseInfo};
 use crate::server::{Patience, Shared};
-use crate::store::Artefacts;
+use sprifed_party::Artefacts;
 
 /// When the open phase is closed at the latest.
 #[derive(Debug, Clone, Copy)]

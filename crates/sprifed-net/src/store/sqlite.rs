@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, params};
+use sprifed_party::{Artefacts, StateLock, StoreError, durable, schema_of};
 
 use crate::machine::PartyId;
-use crate::private_files::touch_private;
-use crate::store::{Artefacts, Entry, Event, StateLock, Store, StoreError};
+use crate::store::{Entry, Event, Store};
 
 #[cfg(test)]
 mod tests;
@@ -156,60 +156,6 @@ impl Store for SqliteStore {
 fn empty_wal(connection: &Connection) -> Result<(), StoreError> {
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
     Ok(())
-}
-
-/// A locked database file that only its owner reads and whose commits survive a power cut.
-///
-/// All of it is in the one file: what lies beside it after a crash only undoes what was not
-/// committed, so a file that is copied or restored alone forgets nothing that was sent. What is deleted or replaced is
-/// overwritten with zeros in the file; blocks that the file system takes back from the rollback journal are not.
-pub(crate) fn durable(path: &Path) -> Result<(Connection, StateLock), StoreError> {
-    let lock = StateLock::take(path)?;
-    Ok((connect(path)?, lock))
-}
-
-/// The same without a lock, for a file that has one or that no other process knows.
-pub(crate) fn connect(path: &Path) -> Result<Connection, StoreError> {
-    let unusable = |reason: String| StoreError::Unusable {
-        path: path.to_owned(),
-        reason,
-    };
-    touch_private(path).map_err(|error| unusable(error.to_string()))?;
-    let connection = Connection::open(path).map_err(|error| unusable(error.to_string()))?;
-    connection
-        .pragma_update(None, "journal_mode", "delete")
-        .and_then(|()| connection.pragma_update(None, "synchronous", "extra"))
-        .and_then(|()| connection.pragma_update(None, "secure_delete", "on"))
-        .map_err(|error| match StoreError::from(error) {
-            StoreError::Database(reason) => unusable(reason),
-            other => other,
-        })?;
-    Ok(connection)
-}
-
-/// Creates the tables of a new file for `study`, or checks that an old one belongs to it.
-pub(crate) fn schema_of(
-    connection: &Connection,
-    path: &Path,
-    study: &str,
-    tables: &str,
-) -> Result<(), StoreError> {
-    connection.execute_batch(&format!(
-        "BEGIN IMMEDIATE; CREATE TABLE IF NOT EXISTS study (one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL); {tables} COMMIT;"
-    ))?;
-    connection.execute(
-        "INSERT INTO study (one, id) VALUES (1, ?1) ON CONFLICT DO NOTHING",
-        params![study],
-    )?;
-    let found: String = connection.query_row("SELECT id FROM study", [], |row| row.get(0))?;
-    if found == study {
-        return Ok(());
-    }
-    Err(StoreError::OtherStudy {
-        path: path.to_owned(),
-        found,
-        required: study.to_owned(),
-    })
 }
 
 const SCHEMA: &str = "

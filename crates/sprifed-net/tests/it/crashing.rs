@@ -1,8 +1,7 @@
 //! State that fails at a chosen write, before or after it is made.
 
-use sprifed_net::{
-    Artefacts, ClientEnd, Entry, Event, Journal, SqliteJournal, SqliteStore, Store, StoreError,
-};
+use sprifed_net::{Entry, Event, SqliteStore, Store};
+use sprifed_party::{Artefacts, ClientEnd, Journal, SqliteJournal, StoreError};
 
 /// Where the process ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,5 @@
-use sprifed_net::{ClientLoop, NetError, Server, SqliteJournal, StoreError};
+use sprifed_net::{ClientLoop, NetError, Server};
+use sprifed_party::{SqliteJournal, StoreError};
 
 use crate::crashing::{Crash, Crashing};
 use crate::stage::{Stage, all_finish, number_of, open, open_store, run};

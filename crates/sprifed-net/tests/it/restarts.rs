@@ -1,6 +1,7 @@
 use std::net::SocketAddr;
 
-use sprifed_net::{ClientLoop, Ended, NetError, Server, SqliteJournal, StoreError};
+use sprifed_net::{ClientLoop, Ended, NetError, Server};
+use sprifed_party::{SqliteJournal, StoreError};
 
 use crate::crashing::{CRASH, Crash, Crashing};
 use crate::stage::{Stage, all_finish, number_of, open, open_store, run};

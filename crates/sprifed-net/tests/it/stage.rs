@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sprifed_net::{
-    CertificateOrder, ClientConfig, ClientEnded, ClientLoop, Ended, Fingerprint, Identity, Journal,
-    Limits, NetError, PartyId, Patience, Persistence, RosterEntry, Server, ServerConfig,
-    SqliteJournal, SqliteStore, StoreError, issue, request_certificate,
+    CertificateOrder, ClientConfig, ClientEnded, ClientLoop, Ended, Fingerprint, Identity, Limits,
+    NetError, PartyId, Patience, Persistence, RosterEntry, Server, ServerConfig, SqliteStore,
+    issue, request_certificate,
 };
+use sprifed_party::{Journal, SqliteJournal, StoreError};
 use tokio::task::JoinHandle;
 
 use crate::toy::{Adding, N_SUMS, Saying};

@@ -1,5 +1,7 @@
 //! Every error with its exception and with the keywords of Python: the only place that knows both.
 
+use std::borrow::Cow;
+
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use sprifed::{Error, IllegalWorld};
@@ -50,7 +52,10 @@ fn class_of_error<'py>(py: Python<'py>, error: &Error) -> Bound<'py, PyType> {
         Error::Agreement(_)
         | Error::Trial(_)
         | Error::Method(_)
-        | Error::Federation(_)
+        | Error::Party(_)
+        | Error::RehearsalKey { .. }
+        | Error::TwoParties { .. }
+        | Error::StudyLedger(_)
         | Error::ParticipationOfCurator
         | Error::Backend(_)
         | Error::TwoSplits { .. }
@@ -72,8 +77,9 @@ fn class_of_error<'py>(py: Python<'py>, error: &Error) -> Bound<'py, PyType> {
 }
 
 /// What to do about it.
-pub(super) fn help_of(refusal: &Refusal) -> &str {
-    match refusal {
+pub(super) fn help_of(refusal: &Refusal) -> Cow<'static, str> {
+    Cow::Borrowed(match refusal {
+        Refusal::Library(Error::Party(error)) => return error.help().into(),
         Refusal::Library(error) => help_with(error),
         Refusal::NotANumber { .. } | Refusal::Choice { .. } => {
             "correct the argument; nothing was spent"
@@ -100,10 +106,10 @@ pub(super) fn help_of(refusal: &Refusal) -> &str {
             "correct the schema as said above; nothing was spent"
         }
         Refusal::Threads(_) => "start processes with the method `spawn`; nothing was spent",
-    }
+    })
 }
 
-fn help_with(error: &Error) -> &str {
+fn help_with(error: &Error) -> &'static str {
     match error {
         Error::Quantity(_) | Error::Fraction(_) => "correct the value; nothing was spent",
         Error::Participation(_) | Error::Backend(_) | Error::NoAgreement(_) | Error::NoSetup(_) => {
@@ -121,7 +127,6 @@ fn help_with(error: &Error) -> &str {
         }
         Error::Data(TableError::Schema(problem)) => help_with_schema(problem),
         Error::Data(_) => "correct the table or the schema as said above; nothing was spent",
-        Error::Federation(failure) => &failure.help,
         Error::NoSchema => {
             "pass `bounds` and `response_bounds`, or `schema`, with numbers known without looking at the records; \
              nothing was spent"
@@ -166,6 +171,11 @@ fn help_with(error: &Error) -> &str {
         Error::World(error) => help_with_world(error),
         Error::NothingToScore => "give records with responses",
         Error::AbsentColumns { .. } => "give a table with columns of exactly these names",
+        Error::RehearsalKey { .. } => {
+            "ask for an identity that was not simulated, or draft a rehearsal with `simulate_noise`"
+        }
+        Error::TwoParties { .. } => "ask one of them to choose another name",
+        Error::StudyLedger(_) | Error::Party(_) => "report this",
     }
 }
 

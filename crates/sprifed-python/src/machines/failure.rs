@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pyo3::exceptions::PyOSError;
 use pyo3::{PyErr, Python};
-use sprifed_net::{NetError, StoreError};
+use sprifed_party::{PartyError, StoreError};
 use sprifed_study::{CoordinatorError, MessageRefused};
 
 use crate::entropy::NoEntropy;
@@ -36,15 +36,12 @@ pub(super) enum Failure {
     /// A message that the study refused.
     #[error(transparent)]
     Message(#[from] MessageRefused),
-    /// The library refused.
+    /// What the command line would say too.
     #[error(transparent)]
-    Common(#[from] sprifed::Error),
-    /// The lifetime ledger can not be used.
+    Common(#[from] sprifed::Failure),
+    /// The party can not take part or go on.
     #[error(transparent)]
-    Ledger(#[from] StoreError),
-    /// A private file or folder can not be written.
-    #[error(transparent)]
-    Private(#[from] NetError),
+    Party(#[from] PartyError),
     /// Nothing could be drawn.
     #[error(transparent)]
     Entropy(#[from] NoEntropy),
@@ -79,9 +76,9 @@ impl Failure {
     }
 }
 
-impl From<sprifed::Failure> for Failure {
-    fn from(failure: sprifed::Failure) -> Self {
-        Self::Common(failure.into())
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        PartyError::from(error).into()
     }
 }
 
@@ -91,14 +88,16 @@ impl From<Failure> for PyErr {
         let words = failure.to_string();
         match failure {
             // What was spent can not be known: a refusal with its advice, not a disk that fails.
-            Failure::Ledger(StoreError::Ledger { help, .. }) => {
+            Failure::Party(PartyError::Store(StoreError::Ledger { help, .. })) => {
                 StudyError::new_err(format!("{words}\n help: {help}"))
             }
             Failure::File { .. }
-            | Failure::Private(_)
-            | Failure::Ledger(_)
-            | Failure::Entropy(_) => PyOSError::new_err(words),
-            Failure::Common(common) => Python::attach(|py| raise(py, common)),
+            | Failure::Entropy(_)
+            | Failure::Party(PartyError::File { .. } | PartyError::Store(_)) => {
+                PyOSError::new_err(words)
+            }
+            Failure::Party(error) => Python::attach(|py| raise(py, &error.into())),
+            Failure::Common(common) => Python::attach(|py| raise(py, &common)),
             _ => StudyError::new_err(words),
         }
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use sprifed::PartyTable;
+use sprifed_party::PartyTable;
 use sprifed_secure_sum::ClientId;
 use sprifed_study::{Agreed, Digest};
 use sprifed_tables::read_table;

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use sprifed_net::append_private;
+use sprifed_party::append_private;
 use sprifed_secure_sum::ClientId;
 use sprifed_study::{Digest, StudyCoordinator};
 

@@ -10,12 +10,12 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sprifed::{DataTerms, Invitation, PartyTable, PublicParty, read_policy};
-use sprifed_net::{
-    Cost, LedgerPlace, LifetimeLedger, LifetimeLine, begun_mark, create_private_folder,
-    folder_name, lock_private, put_private,
-};
 use sprifed_noise::Provenance;
+use sprifed_party::{
+    Cost, Invitation, LedgerPlace, LifetimeLedger, LifetimeLine, PartyTable, PublicParty,
+    begun_mark, create_private_folder, folder_name, lock_private, put_private, read_policy,
+    terms_of,
+};
 use sprifed_secure_sum::{ClientId, IdentityKey};
 use sprifed_study::{
     Agreed, Digest, JournalLine, Order, PartyEffect, PartyKey, PartyReceipt, Report, StudyParty,
@@ -178,7 +178,10 @@ impl PartyMachine {
                 }
             }
         }
-        Ok((seal(&answer, &identity), table.problem().cloned()))
+        Ok((
+            seal(&answer, &identity),
+            table.problem().cloned().map(Into::into),
+        ))
     }
 
     fn sealing_key<'a>(&'a self, secret: &'a Zeroizing<[u8; 32]>) -> &'a [u8; 32] {
@@ -218,7 +221,7 @@ impl PartyMachine {
             let words = "its identity was made from a seed for rehearsals, and the study is none";
             return Ok(Err(words.to_owned()));
         }
-        let columns = DataTerms::of(&agreed.agreement().data)?.columns()?;
+        let columns = terms_of(agreed.agreement())?.columns();
         let own = seat.map_or(agreed.agreement().coordinator, |seat| seat.identity);
         let policy = read_policy(&self.identity, None, &own, read_if_there)?;
         let admission = match ledger.admit(&policy, agreed, own, &columns)? {

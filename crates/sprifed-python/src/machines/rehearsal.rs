@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use sprifed::{Invitation, PartyRecords};
 use sprifed_noise::Provenance;
+use sprifed_party::{Invitation, PartyRecords};
 use sprifed_secure_sum::{ClientId, Phase};
 use sprifed_study::{Embedded, PartyKey};
 

@@ -10,7 +10,7 @@ use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use sprifed_net::store_private;
+use sprifed_party::store_private;
 use sprifed_secure_sum::Notice;
 use sprifed_study::{Digest, JournalLine, Order};
 use zeroize::{Zeroize as _, Zeroizing};

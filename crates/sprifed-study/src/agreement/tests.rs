@@ -71,7 +71,7 @@ pub(crate) fn agreement(test: TestStudy) -> Agreement {
         parties: (0..test.parties).map(party).collect(),
         repeats: test.repeats,
         noise: Provenance::Simulated,
-        data: serde_json::Value::Null,
+        data: None,
     }
 }
 
@@ -143,19 +143,23 @@ fn a_delta_that_the_protocol_uses_up_is_refused_with_the_least() {
     }
 }
 
+const SCHEMA: &str =
+    "[response]\nname = \"y\"\nlower = 0\nupper = 1\n[features]\nlower = 0\nupper = 1\n";
+
+fn terms(schema: &str, features: Vec<String>) -> DataTerms {
+    DataTerms::new(schema.to_owned(), features).expect("terms")
+}
+
 #[test]
 fn text_that_could_deceive_a_reader_is_refused_wherever_it_stands() {
     type Change = fn(&mut Agreement, String);
-    let places: [(&str, Change); 6] = [
+    let places: [(&str, Change); 5] = [
         ("the title", |a, text| a.title = text),
         ("the purpose", |a, text| a.purpose = text),
         ("a party's name", |a, text| a.parties[1].name = text),
         ("the plan's procedure", |a, text| a.plan.procedure = text),
-        ("a text of the data", |a, text| {
-            a.data = serde_json::json!({ "features": ["x", text] });
-        }),
-        ("a text of the data", |a, text| {
-            a.data = serde_json::json!({ text: 1 });
+        ("the name of a feature", |a, text| {
+            a.data = Some(terms(SCHEMA, vec!["x".to_owned(), text]));
         }),
     ];
     let evil = [
@@ -197,8 +201,15 @@ fn text_that_could_deceive_a_reader_is_refused_wherever_it_stands() {
     }
     let mut plain = agreement(TestStudy::default());
     plain.title = "Herzstudie Süd, 心臓".to_owned();
-    plain.data = serde_json::json!({ "schema": "[response]\nname = \"y\"\n\tlower = 0\r\n" });
-    Agreed::new(plain).expect("legal");
+    let lines = SCHEMA.replace('\n', "\t\r\n");
+    plain.data = Some(terms(&lines, vec!["x".to_owned()]));
+    Agreed::new(plain.clone()).expect("legal");
+    for hidden in ["\u{202e}", "\u{200b}", "\u{feff}"] {
+        let schema = format!("{SCHEMA}# comment {hidden}\n");
+        plain.data = Some(terms(&schema, vec!["x".to_owned()]));
+        let refused = Agreed::new(plain.clone()).expect_err("refused").to_string();
+        assert!(refused.starts_with("the schema"), "{refused}");
+    }
 }
 
 #[test]

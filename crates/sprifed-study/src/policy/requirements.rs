@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 use sprifed_noise::Provenance;
-use sprifed_privacy::{shown_cost, shown_delta};
+use sprifed_privacy::Cost;
 
 use super::columns::matches;
-use super::{Applicant, Policy, SpentBefore, Violation};
+use super::{Applicant, Policy, Violation};
 use crate::agreement::Agreed;
 
 /// How many names a violation shows.
@@ -22,7 +22,7 @@ impl Policy {
         &self,
         agreed: &Agreed,
         applicant: &Applicant<'_>,
-        spent: SpentBefore,
+        spent: Cost,
     ) -> Vec<Violation> {
         let mut found = Vec::new();
         self.check_time(applicant, &mut found);
@@ -106,7 +106,7 @@ impl Policy {
         );
     }
 
-    fn check_cost(&self, agreed: &Agreed, spent: SpentBefore, found: &mut Vec<Violation>) {
+    fn check_cost(&self, agreed: &Agreed, spent: Cost, found: &mut Vec<Violation>) {
         let ceiling = agreed.ceiling().epsilon();
         require(
             found,
@@ -115,13 +115,13 @@ impl Policy {
             || format!("epsilon = {}", ceiling.shown()),
             || format!("at most {}", self.largest_epsilon_per_study),
         );
-        let total = spent.epsilon + ceiling.get();
+        let total = spent.and(agreed.ceiling().into());
         require(
             found,
-            total <= self.largest_epsilon_in_total.get(),
+            total.epsilon <= self.largest_epsilon_in_total,
             "the cost of this and all earlier studies",
             || {
-                let (total, before) = (shown_cost(total), shown_cost(spent.epsilon));
+                let (total, before) = (total.epsilon.shown(), spent.epsilon.shown());
                 format!("epsilon = {total}, of which {before} is reserved or spent")
             },
             || format!("at most {}", self.largest_epsilon_in_total),
@@ -134,13 +134,12 @@ impl Policy {
             || delta.shown(),
             || format!("at most {}", written(&self.largest_delta)),
         );
-        let total = spent.delta + delta.get();
         require(
             found,
-            total <= self.largest_delta_in_total,
+            total.delta.get() <= self.largest_delta_in_total,
             "the delta of this and all earlier studies",
             || {
-                let (total, before) = (shown_delta(total), shown_delta(spent.delta));
+                let (total, before) = (total.delta.shown(), spent.delta.shown());
                 format!("{total}, of which {before} is reserved or spent")
             },
             || format!("at most {}", written(&self.largest_delta_in_total)),

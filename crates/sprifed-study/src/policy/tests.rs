@@ -1,3 +1,5 @@
+use sprifed_privacy::SpentDelta;
+
 use super::*;
 use crate::agreement::tests::{TestStudy, agreed};
 
@@ -31,7 +33,7 @@ fn day(text: &str) -> Day {
 }
 
 /// The first party asks on the last day of its policy.
-fn violations(policy: &Policy, study: &Agreed, spent: SpentBefore) -> Vec<Violation> {
+fn violations(policy: &Policy, study: &Agreed, spent: Cost) -> Vec<Violation> {
     let columns = ["risk", "x0", "x29"].map(str::to_owned);
     let applicant = Applicant {
         own: study.agreement().parties[0].identity,
@@ -44,15 +46,21 @@ fn violations(policy: &Policy, study: &Agreed, spent: SpentBefore) -> Vec<Violat
     violations
 }
 
-const BEFORE: SpentBefore = SpentBefore {
-    epsilon: 40.0,
-    delta: 2e-6,
-};
+fn cost(epsilon: f64, delta: f64) -> Cost {
+    Cost {
+        epsilon: Epsilon::try_from(epsilon).expect("legal"),
+        delta: SpentDelta::try_from(delta).expect("legal"),
+    }
+}
+
+fn before() -> Cost {
+    cost(40.0, 2e-6)
+}
 
 #[test]
 fn what_is_allowed_is_allowed() {
     let study = agreed(TestStudy::default());
-    assert_eq!(violations(&generous(), &study, BEFORE), []);
+    assert_eq!(violations(&generous(), &study, before()), []);
 }
 
 #[test]
@@ -109,7 +117,7 @@ fn everything_else_is_refused_with_its_reason() {
     for (what, change) in cases {
         let mut policy = generous();
         change(&mut policy);
-        let violations = violations(&policy, &study, BEFORE);
+        let violations = violations(&policy, &study, before());
         let [refused] = &violations[..] else {
             panic!("{what}: {violations:?}");
         };
@@ -133,18 +141,19 @@ fn costs_are_short_and_rounded_up_and_limits_stand_as_they_were_written() {
     policy.largest_epsilon_in_total = Epsilon::try_from(10.0).expect("legal");
     policy.largest_delta = 1e-7;
     policy.largest_delta_in_total = 2.5e-7;
-    let spent = SpentBefore {
-        epsilon: 0.1 + 0.2,
-        delta: 3e-7 / 1.1,
-    };
+    let spent = cost(0.1 + 0.2, 3e-7 / 1.1);
     let found = violations(&policy, &study, spent);
     let (most, delta) = (study.ceiling().epsilon(), study.ceiling().delta());
     let shown: Vec<(&str, &str)> = found
         .iter()
         .map(|violation| (violation.found.as_str(), violation.required.as_str()))
         .collect();
-    let total = sprifed_privacy::shown_cost(most.get() + spent.epsilon);
-    let total_delta = sprifed_privacy::shown_delta(delta.get() + spent.delta);
+    let total = spent.and(study.ceiling().into());
+    let (total, total_delta) = (total.epsilon.shown(), total.delta.shown());
+    assert_eq!(
+        (total.as_str(), total_delta.as_str()),
+        ("60.3001", "1.273e-6")
+    );
     assert_eq!(
         shown,
         [
@@ -164,7 +173,7 @@ fn costs_are_short_and_rounded_up_and_limits_stand_as_they_were_written() {
         ]
     );
     // Nothing before is nothing, not a number with an exponent.
-    let found = violations(&policy, &study, SpentBefore::default());
+    let found = violations(&policy, &study, Cost::NOTHING);
     assert!(found[3].found.ends_with("of which 0 is reserved or spent"));
 }
 
@@ -174,7 +183,7 @@ fn repetitions_count_before_they_are_needed() {
         repeats: 2,
         ..TestStudy::default()
     });
-    let refused = violations(&generous(), &study, SpentBefore::default());
+    let refused = violations(&generous(), &study, Cost::NOTHING);
     assert_eq!(refused.len(), 1);
     assert_eq!(refused[0].what, "the most that the study can cost");
 }
@@ -186,7 +195,7 @@ fn all_that_is_not_allowed_is_said_at_once() {
     policy.partners.clear();
     policy.purposes.clear();
     policy.smallest_quorum = 9;
-    let found = violations(&policy, &study, BEFORE);
+    let found = violations(&policy, &study, before());
     let what: Vec<&str> = found.iter().map(|violation| violation.what).collect();
     assert_eq!(
         what,
@@ -207,7 +216,7 @@ fn a_list_of_many_columns_is_cut_short() {
         columns: &columns,
         today: day("2026-01-01"),
     };
-    let found = generous().violations(&study, &applicant, BEFORE);
+    let found = generous().violations(&study, &applicant, before());
     assert_eq!(found.len(), 1);
     assert!(found[0].found.ends_with("\"c7\" and 492 more"), "{found:?}");
 }

@@ -1,13 +1,22 @@
 //! What a finished study leaves behind: the receipt, and the model in the units of the tables.
 
-use serde_json::json;
+use serde::Serialize;
+use sprifed_party::terms_of;
 use sprifed_schema::UnitModel;
 use sprifed_study::{Receipt, SignedReceipt};
 
-use super::terms::DataTerms;
-use crate::failure::Failure;
+use crate::error::Error;
 use crate::guarantee::{Guarantee, Terms};
 use crate::model::{Model, Parts, Response, Term, to_term};
+
+/// The file `model-failed.json`: why a receipt with a fit has no model in the units of the tables.
+#[derive(Clone, Debug, Serialize)]
+struct ModelFailed {
+    /// A stable name for scripts.
+    code: &'static str,
+    /// What was found and what is required.
+    why: String,
+}
 
 /// The files of a study that is over.
 #[must_use]
@@ -20,11 +29,14 @@ pub fn study_files(receipt: &SignedReceipt) -> Vec<(String, Vec<u8>)> {
         }
         Ok(None) => {}
         // The receipt has the model in bounded units; why it has no other form is worth a file.
-        Err(failure) => {
-            let text = json!({ "why": failure.message, "help": failure.help });
+        Err(error) => {
+            let text = ModelFailed {
+                code: error.code(),
+                why: error.to_string(),
+            };
             files.push((
                 "model-failed.json".to_owned(),
-                text.to_string().into_bytes(),
+                serde_json::to_vec_pretty(&text).unwrap_or_default(),
             ));
         }
     }
@@ -35,12 +47,12 @@ pub fn study_files(receipt: &SignedReceipt) -> Vec<(String, Vec<u8>)> {
 ///
 /// # Errors
 /// When the receipt does not say how tables are read.
-pub fn named_terms(receipt: &Receipt) -> Result<Vec<Term>, Failure> {
+pub fn named_terms(receipt: &Receipt) -> Result<Vec<Term>, Error> {
     let Some(fit) = &receipt.fit else {
         return Ok(Vec::new());
     };
-    let terms = DataTerms::of(&receipt.agreement.data)?;
-    let mapping = terms.mapping(&terms.schema()?)?;
+    let terms = terms_of(&receipt.agreement)?;
+    let mapping = terms.mapping();
     let original = mapping.to_original(&UnitModel::from_terms(
         &fit.model.terms,
         fit.model.intercept,
@@ -50,26 +62,23 @@ pub fn named_terms(receipt: &Receipt) -> Result<Vec<Term>, Failure> {
         .enumerate()
         .map(|(index, (feature, coefficient))| {
             let noise = fit.noise_std_devs.get(index).copied();
-            to_term(&mapping, &terms.features, *feature, *coefficient, noise)
+            to_term(mapping, terms.features(), *feature, *coefficient, noise)
         })
         .collect())
 }
 
-fn model(signed: &SignedReceipt) -> Result<Option<Model>, Failure> {
+fn model(signed: &SignedReceipt) -> Result<Option<Model>, Error> {
     let receipt = &signed.receipt;
     let Some(fit) = &receipt.fit else {
         return Ok(None);
     };
     let agreement = &receipt.agreement;
-    let terms = DataTerms::of(&agreement.data)?;
-    let schema = terms.schema()?;
-    let mapping = terms.mapping(&schema)?;
+    let terms = terms_of(agreement)?;
+    let (schema, mapping) = (terms.schema(), terms.mapping());
     let units = mapping.response();
     let unit_model = UnitModel::from_terms(&fit.model.terms, fit.model.intercept);
     let original = mapping.to_original(&unit_model);
-    let ledger = sprifed_privacy::Ledger::replay(&receipt.ledger).map_err(|error| {
-        Failure::outcome("sprifed::study::ledger", error.to_string(), "report this")
-    })?;
+    let ledger = sprifed_privacy::Ledger::replay(&receipt.ledger).map_err(Error::StudyLedger)?;
     let guarantee = Guarantee::of(
         ledger.spending(),
         Terms {
@@ -95,7 +104,7 @@ fn model(signed: &SignedReceipt) -> Result<Option<Model>, Failure> {
         missing: schema.missing(),
         residual_scale: fit.residual_scale.map(|scale| scale * units.scale()),
         train_size: u64::from(agreement.setting.n_records),
-        n_candidates: terms.features.len(),
+        n_candidates: terms.features().len(),
         n_clients: agreement.parties.len(),
         most_records: None,
         procedure: agreement.procedure.to_string(),

@@ -19,7 +19,7 @@ const SCHEMA: &str =
     "[response]\nname = \"y\"\nlower = -2\nupper = 2\n[features]\nlower = -1\nupper = 1\n";
 
 /// The file of a fit of 200 records, split over this many clients.
-fn fitted(clients: Option<usize>, secret: Secret) -> Value {
+pub(crate) fn fitted(clients: Option<usize>, secret: Secret) -> Value {
     let mut text = String::from("a,b,c,y\n");
     for record in 0..200 {
         let value = f64::from(record % 7) / 3.5 - 1.0;
@@ -54,7 +54,7 @@ fn fitted(clients: Option<usize>, secret: Secret) -> Value {
     serde_json::to_value(&model).unwrap()
 }
 
-fn secret_noise() -> Secret {
+pub(crate) fn secret_noise() -> Secret {
     Secret::Curator(NoiseGenerator::assume_fresh_entropy([7; 32]).into())
 }
 

@@ -75,7 +75,7 @@ fn a_run_refused_midway_leaves_no_model_but_a_ledger_that_adds_up() {
     );
     assert!(!place.exists());
     let text = std::fs::read_to_string(place.with_file_name("model.json.spent.json")).unwrap();
-    let stored: Value = serde_json::from_str(&text).unwrap();
+    let stored: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(
         (&stored["format"], &stored["label"]),
         (&"sprifed-spent".into(), &"NOT PRIVATE".into())

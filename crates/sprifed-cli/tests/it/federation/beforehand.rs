@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use sprifed::{Invitation, Reach};
+use sprifed_party::{Invitation, Reach};
 use sprifed_secure_sum::IdentityKey;
 use sprifed_study::{Agreed, Digest};
 

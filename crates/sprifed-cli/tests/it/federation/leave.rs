@@ -30,7 +30,7 @@ fn left(stage: &Stage, party: u32) -> Value {
 /// Another ledger of party 0 with the same lines, which counts no entry of a journal.
 fn rewrite_ledger(stage: &Stage) {
     let path = stage.party(0).join("ledger.sqlite");
-    let view = sprifed_net::LifetimeLedger::look_into(&path).unwrap();
+    let view = sprifed_party::LifetimeLedger::look_into(&path).unwrap();
     for path in [&path, &path.with_extension("head")] {
         fs::remove_file(path).unwrap();
     }
@@ -38,7 +38,7 @@ fn rewrite_ledger(stage: &Stage) {
     let key = fs::read_to_string(stage.party(0).join("identity.key")).unwrap();
     let key = sprifed_study::Digest::try_from(key.trim().to_owned()).unwrap();
     let signer = sprifed_secure_sum::IdentityKey::from_stored(&key.0);
-    let mut ledger = sprifed_net::LifetimeLedger::open(&path, &signer).unwrap();
+    let mut ledger = sprifed_party::LifetimeLedger::open(&path, &signer).unwrap();
     for line in view.lines() {
         ledger.reserve(line).unwrap();
         ledger.settle(&line.study, line.cost).unwrap();

@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use sprifed::Invitation;
 use sprifed_net::{
     CoordinatorEffect as Effect, CoordinatorMachine, Ended, Identity, Limits, PartyId, Patience,
-    PhaseInfo, Refused, RosterEntry, Server, ServerConfig, SqliteJournal, StatusView,
+    PhaseInfo, Refused, RosterEntry, Server, ServerConfig, StatusView,
 };
+use sprifed_party::{Invitation, SqliteJournal};
 use sprifed_secure_sum::{Body, ClientId, IdentityKey, Phase, SignedMessage, Upload};
 use sprifed_study::{
     Agreed, CoordinatorEffect, Digest, JournalLine, Order, Report, StudyCoordinator, StudyPhase,

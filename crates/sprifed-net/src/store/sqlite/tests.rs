@@ -1,8 +1,10 @@
 use std::path::PathBuf;
 
+use sprifed_party::StoreError;
+
 use super::SqliteStore;
 use crate::machine::PartyId;
-use crate::store::{Entry, Event, Store, StoreError};
+use crate::store::{Entry, Event, Store};
 
 fn fresh(name: &str) -> PathBuf {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/sprifed-net");

@@ -1,0 +1,196 @@
+//! What a party's ledger and policy say of a study before a record is touched.
+
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use sprifed_noise::Provenance;
+use sprifed_study::{Agreed, Applicant, Day, Digest, Forbidden, Policy, Violation};
+
+use super::{
+    Cost, CostKind, DataSet, LedgerView, LifetimeLedger, LifetimeLine, LifetimeTotal, Protection,
+    Standing, Work, total, totals_of,
+};
+use crate::database::StoreError;
+
+impl LifetimeLine {
+    /// The line of a study that may still cost all that was agreed on.
+    #[must_use]
+    pub fn of(agreed: &Agreed) -> Self {
+        let (agreement, ceiling) = (agreed.agreement(), agreed.ceiling());
+        Self {
+            study: agreed.digest().to_string(),
+            work: Work::Study,
+            title: agreement.title.clone(),
+            kind: agreed.cost_kind(),
+            protection: match agreement.noise {
+                Provenance::Cryptographic => Protection::Secret,
+                Provenance::Simulated => Protection::Unprotected,
+            },
+            cost: ceiling.into(),
+            data: None,
+            standing: Standing::Reserved,
+        }
+    }
+
+    /// The same line, over these records.
+    #[must_use]
+    pub fn over(self, data: DataSet) -> Self {
+        Self {
+            data: Some(data),
+            ..self
+        }
+    }
+
+    /// Whether this is the study whose state lies in `folder`.
+    #[must_use]
+    pub fn is_in(&self, folder: &Path) -> bool {
+        let name = folder.file_name().and_then(|name| name.to_str());
+        name == Some(folder_name(&self.study).as_str())
+    }
+}
+
+/// The name of the folder in which a party keeps its part of `study`.
+#[must_use]
+pub fn folder_name(study: &str) -> String {
+    let short: String = study.chars().take(16).collect();
+    format!("study-{short}")
+}
+
+/// What a party that may take part has spent, and whether it has begun.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Admission {
+    /// The cost of its other studies of the same kind.
+    pub spent_elsewhere: Cost,
+    /// Whether this study is in its ledger.
+    pub is_known: bool,
+}
+
+/// Why a limit of the ledger forbids something.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OverLimit {
+    /// The total that would be passed, with what was asked for in it.
+    pub total: LifetimeTotal,
+    /// What no total may pass.
+    pub limit: Cost,
+}
+
+impl core::fmt::Display for OverLimit {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Self { total, limit } = self;
+        write!(
+            formatter,
+            "with this, everything in the ledger would cost epsilon = {} at delta = {} for each {} under {}, but its limit is \
+             epsilon = {} at delta = {}",
+            total.cost.epsilon.shown(),
+            total.cost.delta.shown(),
+            total.kind.unit.words(),
+            total.kind.neighbours.words(),
+            limit.epsilon,
+            limit.delta
+        )
+    }
+}
+
+impl LifetimeLedger {
+    /// Whether `policy` allows the study to the party with the key `own` beside what this ledger knows, or
+    /// why not; `columns` are all that the study reads, the response included.
+    ///
+    /// Nothing is entered. While a ledger is open to be added to, no other process can enter anything.
+    ///
+    /// # Errors
+    /// If the party has left the study: it answers nothing more in it, whatever is found of its state.
+    pub fn admit(
+        &self,
+        policy: &Policy,
+        agreed: &Agreed,
+        own: Digest,
+        columns: &[String],
+    ) -> Result<Result<Admission, Forbidden>, StoreError> {
+        self.refuse_left(&agreed.digest().to_string())?;
+        let (admission, violations) = self.assess(policy, agreed, own, columns);
+        Ok(if violations.is_empty() {
+            Ok(admission)
+        } else {
+            Err(Forbidden { violations })
+        })
+    }
+
+    /// Refuses a study that the party has left, by `study leave` or because an earlier ledger was lost.
+    ///
+    /// # Errors
+    /// If it has.
+    pub(crate) fn refuse_left(&self, study: &str) -> Result<(), StoreError> {
+        match self.line(study) {
+            Some(line) if line.standing == Standing::Left => Err(StoreError::Ledger {
+                path: self.path().to_owned(),
+                problem: "says that this party has left this study: it answers nothing more in it"
+                    .to_owned(),
+                help: "ask the coordinator for another study; what was charged stays charged",
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl LedgerView {
+    /// What all studies and fits of this kind but `study` have cost.
+    #[must_use]
+    pub fn spent_elsewhere(&self, study: &str, kind: CostKind) -> Cost {
+        let others = self.lines().iter().filter(|line| line.study != study);
+        total(others, kind).cost
+    }
+
+    /// Whether `line` stays within the limit of this ledger, beside everything else that is in it.
+    ///
+    /// # Errors
+    /// With the first total that would pass the limit.
+    pub fn within_limit(&self, line: &LifetimeLine) -> Result<(), OverLimit> {
+        let Some(limit) = self.limit() else {
+            return Ok(());
+        };
+        if line.protection == Protection::Unprotected {
+            return Ok(());
+        }
+        let others = self.lines().iter();
+        let others = others.filter(|known| known.study != line.study);
+        let all: Vec<LifetimeLine> = others.chain([line]).cloned().collect();
+        let passes = |total: &LifetimeTotal| !total.cost.is_within(limit);
+        match totals_of(&all).into_iter().find(passes) {
+            Some(total) => Err(OverLimit { total, limit }),
+            None => Ok(()),
+        }
+    }
+
+    /// What [`admit`](LifetimeLedger::admit) goes by: what the party has spent, and everything that its policy does not allow.
+    #[must_use]
+    pub fn assess(
+        &self,
+        policy: &Policy,
+        agreed: &Agreed,
+        own: Digest,
+        columns: &[String],
+    ) -> (Admission, Vec<Violation>) {
+        let study = agreed.digest().to_string();
+        let spent_elsewhere = self.spent_elsewhere(&study, agreed.cost_kind());
+        let admission = Admission {
+            spent_elsewhere,
+            is_known: self.line(&study).is_some(),
+        };
+        let applicant = Applicant {
+            own,
+            columns,
+            today: today(),
+        };
+        (
+            admission,
+            policy.violations(agreed, &applicant, spent_elsewhere),
+        )
+    }
+}
+
+/// The date in UTC by this machine's clock; a clock before 1970 counts as 1970.
+#[must_use]
+pub fn today() -> Day {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    Day::of_unix_time(since.map_or(0, |since| since.as_secs()))
+}

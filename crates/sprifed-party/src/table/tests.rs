@@ -1,0 +1,51 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use sprifed_noise::Provenance;
+use sprifed_tables::read_csv;
+
+use super::*;
+use crate::test_study::{self, FEATURES, RECORDS};
+
+fn study() -> Arc<Agreed> {
+    test_study::agreed(Provenance::Simulated)
+}
+
+/// A table of `n_records` records, and how often it was read.
+fn table(n_records: u32) -> (PartyTable, Arc<AtomicUsize>) {
+    let n_reads = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&n_reads);
+    let text = test_study::table(n_records);
+    let table = PartyTable::new("own.csv", &study(), ClientId(0), move |schema| {
+        counter.fetch_add(1, Ordering::SeqCst);
+        read_csv(text.as_bytes(), schema)
+    });
+    (table, n_reads)
+}
+
+#[test]
+fn a_table_is_read_when_it_is_asked_for_and_once() {
+    let (table, n_reads) = table(RECORDS);
+    assert!(table.opened().is_none() && table.problem().is_none());
+    assert_eq!(n_reads.load(Ordering::SeqCst), 0, "nothing asked for it");
+    for table in [&table, &table.clone()] {
+        let opened = table.open().expect("opened");
+        let size = (opened.n_units(), opened.n_features());
+        assert_eq!(size, (RECORDS as usize, FEATURES.len()));
+    }
+    assert!(table.opened().is_some() && table.problem().is_none());
+    assert_eq!(n_reads.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn the_party_itself_learns_why_its_table_can_not_be_used() {
+    let (large, _) = table(RECORDS + 1);
+    let empty = PartyTable::new("own.csv", &study(), ClientId(0), |schema| {
+        read_csv(&b"x0\n"[..], schema)
+    });
+    for (table, words) in [(large, "21 privacy units"), (empty, "`y`")] {
+        assert_eq!(table.open().map(drop), Err(Unopened));
+        assert!(table.opened().is_none());
+        let problem = table.problem().expect("a problem");
+        assert!(problem.to_string().contains(words), "{problem}");
+    }
+}

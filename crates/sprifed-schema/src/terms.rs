@@ -1,0 +1,140 @@
+//! How the parties of a study read their records: the schema and the candidate features, as an agreement carries them.
+//!
+//! The text of the schema is kept as the coordinator wrote it, comments included, because the parties sign it. It is
+//! parsed and checked once, when an agreement is made or read.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::SchemaError;
+use crate::mapping::Mapping;
+use crate::schema::Schema;
+
+/// The terms on which parties read their tables.
+///
+/// ```
+/// use sprifed_schema::DataTerms;
+///
+/// let schema = "[response]\nname = \"y\"\nlower = 0\nupper = 10\n[features]\nlower = -1\nupper = 1\n";
+/// let terms = DataTerms::new(schema.to_owned(), vec!["x1".to_owned(), "x2".to_owned()])?;
+/// assert_eq!(terms.columns(), ["y", "x1", "x2"]);
+/// # Ok::<(), sprifed_schema::TermsError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "WrittenTerms", into = "WrittenTerms")]
+pub struct DataTerms {
+    written: WrittenTerms,
+    schema: Schema,
+    mapping: Mapping,
+}
+
+/// The terms as they stand in an agreement.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenTerms {
+    schema: String,
+    features: Vec<String>,
+}
+
+/// Terms on which no party can read its table.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TermsError {
+    /// The schema is none.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+    /// The schema names a client column.
+    #[error(
+        "the schema names the client column `{column}`, but in a study between parties each party is one client"
+    )]
+    ClientColumn {
+        /// Which column.
+        column: String,
+    },
+    /// A feature without bounds.
+    #[error("a feature of the study has no bounds in its schema")]
+    UnboundedFeature,
+}
+
+impl DataTerms {
+    /// The terms with this schema, as text, and these candidate features, in order.
+    ///
+    /// # Errors
+    /// When the text is no schema, a feature has no bounds, or the schema names a client column: between parties each
+    /// party is one client, or each record is a unit of its own.
+    pub fn new(schema: String, features: Vec<String>) -> Result<Self, TermsError> {
+        WrittenTerms { schema, features }.try_into()
+    }
+
+    /// The text of the schema, as it was written.
+    #[must_use]
+    pub fn schema_text(&self) -> &str {
+        &self.written.schema
+    }
+
+    /// The candidate features, in order.
+    #[must_use]
+    pub fn features(&self) -> &[String] {
+        &self.written.features
+    }
+
+    /// The schema by which a party reads its table: the response and the features of the study, and no other column.
+    ///
+    /// # Guarantee
+    /// Which records count does not depend on other records. A client column with a limit would make it so.
+    #[must_use]
+    pub const fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The units of every feature and of the response.
+    #[must_use]
+    pub const fn mapping(&self) -> &Mapping {
+        &self.mapping
+    }
+
+    /// All columns that a study with these terms reads: the response and the features.
+    #[must_use]
+    pub fn columns(&self) -> Vec<String> {
+        let response = self.schema.response().name();
+        let mut known = BTreeSet::new();
+        let columns = [response]
+            .into_iter()
+            .chain(self.features().iter().map(String::as_str));
+        columns
+            .filter(|name| known.insert(*name))
+            .map(str::to_owned)
+            .collect()
+    }
+}
+
+impl TryFrom<WrittenTerms> for DataTerms {
+    type Error = TermsError;
+
+    fn try_from(written: WrittenTerms) -> Result<Self, TermsError> {
+        let schema = Schema::parse(&written.schema)?;
+        if let Some(column) = schema.client() {
+            let column = column.to_owned();
+            return Err(TermsError::ClientColumn { column });
+        }
+        let features = || written.features.iter().map(String::as_str);
+        let mapping =
+            Mapping::for_features(&schema, features()).ok_or(TermsError::UnboundedFeature)?;
+        let schema = schema.only(features());
+        Ok(Self {
+            written,
+            schema,
+            mapping,
+        })
+    }
+}
+
+impl From<DataTerms> for WrittenTerms {
+    fn from(terms: DataTerms) -> Self {
+        terms.written
+    }
+}
+
+#[cfg(test)]
+mod tests;
