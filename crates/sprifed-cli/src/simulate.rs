@@ -286,7 +286,7 @@ impl Simulate {
         let theorems = self.theorems().ok().flatten();
         let theorems = theorems.map_or_else(String::new, |words| format!("\n{words}"));
         format!(
-            "{statement}.\n\n\
+            "{statement}\n\n\
              recovered   {:.2} of {} features on average (share {:.3}, standard error {:.3})\n\
              test MSE    mean {:.4}, median {:.4}; predicting zero: {:.4}\n\
              test R2     mean {:.3}, median {:.3}; predicting zero: 0\n\

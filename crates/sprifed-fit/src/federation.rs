@@ -15,7 +15,7 @@ mod words;
 
 pub use draft::{CertificateRequest, Draft, PublicParty, check_party_name};
 pub use invitation::{Invitation, Reach};
-pub use outcome::{named_terms, study_files};
+pub use outcome::{named_model, named_terms, study_files};
 pub use policy::{OFFICER_FILE, POLICY_FILE, key_of, read_policy, sign_policy, signature_of};
 pub use policy_text::parse_policy;
 pub use records::PartyRecords;

@@ -21,13 +21,13 @@ mod study;
 mod verify;
 mod world;
 
-pub use backend::{Backend, BackendRequest, trust_words};
+pub use backend::{Backend, BackendRequest};
 pub use document::{Document, Proof};
 pub use failure::{Blame, Failure};
 pub use federation::{
     CertificateRequest, DataTerms, Draft, Invitation, OFFICER_FILE, POLICY_FILE, PartyRecords,
-    PartyTable, PublicParty, Reach, check_party_name, key_of, named_terms, parse_policy,
-    read_policy, sign_policy, signature_of, study_files, words_of_digest,
+    PartyTable, PublicParty, Reach, check_party_name, key_of, named_model, named_terms,
+    parse_policy, read_policy, sign_policy, signature_of, study_files, words_of_digest,
 };
 pub use guarantee::{Guarantee, Terms};
 pub use holdings::{Grouped, Holdings};

@@ -1,10 +1,13 @@
 //! What repeated trials on generated data say, and under which guarantee.
 
 use serde_json::{Value, json};
-use sprifed_privacy::{ApproxDp, Delta, Epsilon, NoiseOrigin, Relation, Spending};
+use sprifed_privacy::{
+    ApproxDp, ClientsRun, Currency, Delta, GuaranteeFacts, GuaranteeMoment, GuaranteeTable,
+    NoiseOrigin, PrivacyUnit, Relation, Spending,
+};
 use sprifed_simulate::Summary;
 
-use crate::backend::{Backend, trust_words};
+use crate::backend::Backend;
 use crate::failure::Failure;
 use crate::world::WorldSize;
 
@@ -67,14 +70,20 @@ pub fn certified_guarantee(
     let guarantee = spending.to_approx_dp(delta);
     let epsilon = guarantee.map(ApproxDp::epsilon);
     let mu = spending.sums().and_then(|sums| sums.mu().ok());
-    let statement = format!(
-        "with secret noise, one run would be ({}, {})-DP for each record under {}, the noise \
-         added by {}; these runs used repeatable noise: NOT PRIVATE",
-        epsilon.map_or("0".to_owned(), Epsilon::shown),
-        delta.shown(),
-        relation.words(),
-        trust_words(origin),
-    );
+    let statement = GuaranteeTable::new(&GuaranteeFacts {
+        cost: guarantee,
+        moment: GuaranteeMoment::Final,
+        is_secret: false,
+        unit: PrivacyUnit::Record,
+        relation,
+        origin,
+        clients: ClientsRun::InOneProcess,
+        several_records: None,
+        currency: mu
+            .filter(|_| spending.selections().is_empty())
+            .map(Currency::Gaussian),
+        verified_from: None,
+    });
     json!({
         "mode": "certified", "noise": "simulated", "unit": "record",
         "neighbours": relation, "epsilon": epsilon, "delta": delta,

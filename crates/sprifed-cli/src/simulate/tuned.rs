@@ -105,7 +105,10 @@ fn to_text(answer: &Value, sparsity: usize) -> String {
             number(row, "recovered_share", "std_error"),
             number(row, "test_mse", "median"),
             row["null_mse"].as_f64().unwrap_or(f64::NAN),
-            guarantee.or(row["statement"].as_str()).unwrap_or_default(),
+            guarantee
+                .or(row["statement"].as_str())
+                .unwrap_or_default()
+                .replace('\n', "\n          "),
         )
     };
     format!(
