@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
-use sprifed::trust_words;
-use sprifed_privacy::{ApproxDp, Delta, Epsilon, Mu, Participation, Relation, shown_cost};
+use sprifed_privacy::{
+    ApproxDp, ClientsRun, Currency, Delta, Epsilon, GuaranteeFacts, GuaranteeMoment,
+    GuaranteeTable, Participation, PrivacyUnit, Relation,
+};
 use sprifed_query::{LinearModel, Records};
 use sprifed_recovery::{CertifiedProcedure, Fit};
-use sprifed_report::table;
-use sprifed_report::{Bar, FitPage};
+use sprifed_report::{Badge, BadgeKind, Bar, FeatureTable, FitPage, table};
 use sprifed_simulate::{
     Absence, Certified, Correlation, Reading, Unexplained, World, WorldRequest,
 };
@@ -84,20 +85,30 @@ impl Demo {
             .spending()
             .sums()
             .and_then(|sums| sums.mu().ok());
-        let statement = format!(
-            "({}, {DELTA:e})-DP for each record under zero-out; the noise was added by {} \
-             (backend: secure-sum; currency: Gaussian DP, mu = {})",
-            shown_cost(epsilon),
-            trust_words(plan.origin),
-            mu.map_or("unknown".to_owned(), Mu::shown),
-        );
+        let statement = GuaranteeTable::new(&GuaranteeFacts {
+            cost: spent,
+            moment: GuaranteeMoment::Final,
+            is_secret: true,
+            unit: PrivacyUnit::Record,
+            relation,
+            origin: plan.origin,
+            clients: ClientsRun::InOneProcess,
+            several_records: None,
+            currency: mu.map(Currency::Gaussian),
+            verified_from: None,
+        });
         let report = self.write_report(&world, &fit, &statement)?;
         let answer = to_json(&world, &fit, &statement, epsilon, &report);
         output.answer(&answer, |answer| to_text(&world, &fit, answer));
         Ok(())
     }
 
-    fn write_report(&self, world: &World, fit: &Fit, statement: &str) -> Result<String, Failure> {
+    fn write_report(
+        &self,
+        world: &World,
+        fit: &Fit,
+        statement: &GuaranteeTable,
+    ) -> Result<String, Failure> {
         std::fs::create_dir_all(&self.out).map_err(|error| {
             Failure::environment(
                 "sprifed::file::unwritable",
@@ -108,7 +119,13 @@ impl Demo {
         let (mse, baseline) = world.errors(&fit.model);
         let page = FitPage {
             title: "sprifed demo".to_owned(),
-            guarantee: statement.to_owned(),
+            status: vec![Badge::new(
+                BadgeKind::Done,
+                format!("true features found: {}", found_words(world, &fit.model)),
+            )],
+            guarantee: statement.clone(),
+            warnings: Vec::new(),
+            features: FeatureTable::new(&bars(world, fit), None),
             facts: vec![
                 (
                     "records, spread over clients".to_owned(),
@@ -124,8 +141,9 @@ impl Demo {
                     format!("{:.3}", 1.0 - mse / baseline),
                 ),
             ],
-            bars: bars(world, fit),
-            ..FitPage::default()
+            rounds: Vec::new(),
+            budget: Vec::new(),
+            diagnostics: Vec::new(),
         };
         let path = self.out.join("report.html");
         Destination::reserve(&path, Overwrite::Forced)?.write(&page.to_html())?;
@@ -188,7 +206,13 @@ fn size(bar: &Bar) -> f64 {
     bar.truth.or(bar.found).unwrap_or(0.0).abs()
 }
 
-fn to_json(world: &World, fit: &Fit, statement: &str, epsilon: f64, report: &str) -> Value {
+fn to_json(
+    world: &World,
+    fit: &Fit,
+    statement: &GuaranteeTable,
+    epsilon: f64,
+    report: &str,
+) -> Value {
     let (mse, baseline) = world.errors(&fit.model);
     json!({
         "guarantee": {
@@ -227,7 +251,7 @@ fn to_text(world: &World, fit: &Fit, answer: &Value) -> String {
         ]);
     }
     format!(
-        "{}.\n\n{CLIENTS} clients with {} records of {} features; {} matter.\n\
+        "{}\n\n{CLIENTS} clients with {} records of {} features; {} matter.\n\
          found {}; their coefficients beside the true ones:\n\n{}\n\
          test R2 {:.3} (predicting zero: 0); test MSE {:.3}, null model {:.3}\n\
          the report is in {}",

@@ -24,7 +24,6 @@ mod officer;
 pub(crate) mod party_ledger;
 mod party_machine;
 mod party_status;
-mod promise;
 mod rehearse;
 mod roster;
 mod status;

@@ -178,7 +178,7 @@ fn to_text(answer: &TrialsAnswer) -> String {
     let theorem = answer.theorem;
     let theorem = theorem.map_or_else(String::new, |words| format!("\n{words}"));
     format!(
-        "{statement}.\n\n\
+        "{statement}\n\n\
          recovered   {:.2} of {} features on average (share {:.3}, standard error {:.3})\n\
          test MSE    mean {:.4}, median {:.4}; predicting zero: {:.4}\n\
          test R2     mean {:.3}, median {:.3}; predicting zero: 0\n\
@@ -221,7 +221,10 @@ fn tuned_text(answer: &TunedAnswer) -> String {
             row.recovered_share.std_error,
             row.test_mse.median,
             row.null_mse,
-            promised.or(row.statement).unwrap_or_default(),
+            promised
+                .or(row.statement)
+                .unwrap_or_default()
+                .replace('\n', "\n          "),
         )
     };
     format!(

@@ -89,21 +89,6 @@ impl Participation {
         })
     }
 
-    /// Who must be honest, in words.
-    #[must_use]
-    pub fn words(self) -> String {
-        let Self {
-            clients,
-            quorum,
-            colluders,
-        } = self;
-        format!(
-            "the {clients} clients themselves, each a share: it holds towards everybody, the coordinator \
-             included, against computationally bounded readers who know the shares of at most {colluders} of \
-             them (a client among the readers knows its own); a sum of fewer than {quorum} is never opened"
-        )
-    }
-
     /// n: how many clients are invited.
     #[must_use]
     pub const fn clients(self) -> u32 {

@@ -75,15 +75,3 @@ impl BackendRequest {
             .map_err(Error::Backend)
     }
 }
-
-/// Who adds noise of this origin where one process holds all records, in words.
-#[must_use]
-pub fn trust_words(origin: NoiseOrigin) -> String {
-    match origin {
-        NoiseOrigin::Curator => "a trusted curator who holds all records".to_owned(),
-        NoiseOrigin::Shares(participation) => format!(
-            "{}; here one process, which is trusted, held all records and played all clients",
-            participation.words()
-        ),
-    }
-}

@@ -1,4 +1,4 @@
-//! What a fit promises, in one plain sentence and in numbers.
+//! What a fit promises, as a table for people and in numbers.
 
 use std::num::NonZeroU32;
 
@@ -6,18 +6,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sprifed_noise::Provenance;
 use sprifed_privacy::{
-    ApproxDp, Delta, IllegalQuantity, Mu, NoiseOrigin, PrivacyUnit, RangeBound, Relation, Rho,
-    Spending, SumCost, shown_cost, shown_delta,
+    ApproxDp, ClientsRun, Currency, Delta, GuaranteeFacts, GuaranteeMoment, GuaranteeTable,
+    IllegalQuantity, Mu, NoiseOrigin, PrivacyUnit, RangeBound, Relation, Rho, Spending, SumCost,
 };
 
-use crate::backend::{Backend, trust_words};
+use crate::backend::Backend;
 
 /// Stamped on every output whose noise can be repeated.
 const NOT_PRIVATE: &str = "NOT PRIVATE";
-
-/// Why.
-const REPEATABLE_NOISE: &str =
-    "NOT PRIVATE: the noise comes from a seed that anybody can repeat, so there is no guarantee";
 
 /// The guarantee of a fit, as reports and files show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,10 +40,11 @@ pub struct Guarantee {
     client: Option<ClientGuarantee>,
     /// Who added up the records.
     pub backend: String,
+    /// Who added the noise and against whom that protects, as in the statement.
     trust: String,
     provenance: Provenance,
-    /// All of it in one sentence.
-    pub statement: String,
+    /// All of it, as people read it.
+    pub statement: GuaranteeTable,
 }
 
 /// Whether the guarantee holds.
@@ -97,16 +94,32 @@ impl Guarantee {
         provenance: Provenance,
     ) -> Result<Self, IllegalQuantity> {
         let cost = Cost::of(spending)?;
-        let total = spending
-            .to_approx_dp(terms.delta)
-            .map_or(0.0, |guarantee| guarantee.epsilon().get());
+        let total = spending.to_approx_dp(terms.delta);
+        let epsilon = total.map_or(0.0, |total| total.epsilon().get());
         let is_private = provenance == Provenance::Cryptographic;
         let several = terms.most_records.and_then(NonZeroU32::new);
         let several = several.filter(|most| terms.unit == PrivacyUnit::Record && most.get() > 1);
         let client = several
-            .map(|members| cost.for_client(members, terms.delta))
+            .map(|records| cost.for_client(records, terms.delta))
             .transpose()?;
-        let mut guarantee = Self {
+        let (clients, file) = match terms.most_records {
+            // The parties of a study are machines of their own.
+            None => (ClientsRun::AsParties, "receipt.json"),
+            Some(_) => (ClientsRun::InOneProcess, "MODEL"),
+        };
+        let statement = GuaranteeTable::new(&GuaranteeFacts {
+            cost: total,
+            moment: GuaranteeMoment::Final,
+            is_secret: is_private,
+            unit: terms.unit,
+            relation: terms.relation,
+            origin: terms.origin,
+            clients,
+            several_records: client.map(|client| (client.most_records, client.epsilon)),
+            currency: Some(cost.currency()),
+            verified_from: Some(file),
+        });
+        Ok(Self {
             mode: if is_private {
                 Mode::Certified
             } else {
@@ -114,31 +127,25 @@ impl Guarantee {
             },
             unit: terms.unit,
             neighbours: terms.relation,
-            epsilon: is_private.then_some(total),
+            epsilon: is_private.then_some(epsilon),
             delta: terms.delta.get(),
             mu: cost.mu.map(Mu::get),
             rho: cost.rho.get(),
             slack: cost.slack,
             protocol_failure: cost.failure,
-            nominal_epsilon: (!is_private).then_some(total),
+            nominal_epsilon: (!is_private).then_some(epsilon),
             client,
             backend: Backend::of(terms.origin).words().to_owned(),
-            trust: match (terms.most_records, terms.origin) {
-                // The parties of a study are machines of their own.
-                (None, NoiseOrigin::Shares(participation)) => participation.words(),
-                (_, origin) => trust_words(origin),
-            },
+            trust: statement.trust(),
             provenance,
-            statement: String::new(),
-        };
-        guarantee.statement = guarantee.words(total);
-        Ok(guarantee)
+            statement,
+        })
     }
 
     /// Says so if there is no guarantee, because the noise can be repeated.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
-        (self.mode == Mode::NotPrivate).then(|| REPEATABLE_NOISE.to_owned())
+        self.statement.warning().map(str::to_owned)
     }
 
     /// `NOT PRIVATE` if the noise can be repeated.
@@ -158,43 +165,6 @@ impl Guarantee {
         let differs =
             |(name, value): (String, Value)| (theirs.get(&name) != Some(&value)).then_some(name);
         fields(self).into_iter().filter_map(differs).collect()
-    }
-
-    fn words(&self, epsilon: f64) -> String {
-        let unit = self.unit.words();
-        let change = match self.neighbours {
-            Relation::ZeroOut => "set to zero",
-            Relation::ReplaceOne => "replaced by that of any other",
-        };
-        let currency = match self.mu {
-            Some(mu) => format!("Gaussian DP, mu = {}", shown_cost(mu)),
-            None => format!(
-                "the privacy loss of choices and sums together, rho = {} by zCDP alone",
-                shown_cost(self.rho)
-            ),
-        };
-        let mut text = format!(
-            "({}, {})-DP for each {unit} under {}: what this model reveals changes by at most this when \
-             the contribution of one {unit} is {change}; the currency is {currency}; the noise was added by {}",
-            shown_cost(epsilon),
-            shown_delta(self.delta),
-            self.neighbours.words(),
-            self.trust,
-        );
-        if let Some(client) = &self.client {
-            text += &format!(
-                "; for a client with up to {} records it is ({}, {})-DP",
-                client.most_records,
-                shown_cost(client.epsilon),
-                shown_delta(self.delta)
-            );
-        }
-        match self.mode {
-            Mode::Certified => text,
-            Mode::NotPrivate => {
-                format!("{REPEATABLE_NOISE}. With secret noise it would be {text}")
-            }
-        }
     }
 }
 
@@ -229,6 +199,14 @@ impl Cost {
             slack,
             failure: spending.sums().map_or(0.0, SumCost::failure),
         })
+    }
+
+    /// What the costs were added up in.
+    const fn currency(self) -> Currency {
+        match self.mu {
+            Some(mu) => Currency::Gaussian(mu),
+            None => Currency::Mixed(self.rho),
+        }
     }
 
     /// # Why

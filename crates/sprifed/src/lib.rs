@@ -21,12 +21,12 @@ mod study;
 mod verify;
 mod world;
 
-pub use backend::{Backend, BackendRequest, trust_words};
+pub use backend::{Backend, BackendRequest};
 pub use document::{
     Document, ModelVerification, Proof, ProofAnswer, ReceiptAnswer, StudyVerification,
 };
 pub use error::{Blame, Error, ModelDefect, ReceiptDefect, TranscriptDefect};
-pub use federation::{Draft, named_terms, study_files};
+pub use federation::{Draft, named_model, named_terms, study_files};
 pub use guarantee::{Guarantee, Mode, Terms};
 pub use holdings::{Grouped, Holdings};
 pub use model::{FORMAT, Model, Parts, Receipt, Response, Term, VERSION, software, to_term};

@@ -276,6 +276,12 @@ pub fn to_term(
 }
 
 impl Term {
+    /// Half the width of its public bounds.
+    #[must_use]
+    pub const fn half_range(&self) -> f64 {
+        (self.upper - self.lower) / 2.0
+    }
+
     fn is_usable(&self) -> bool {
         self.coefficient.is_finite() && self.lower <= self.upper
     }

@@ -2,10 +2,13 @@
 
 use serde::Serialize;
 use sprifed_noise::Provenance;
-use sprifed_privacy::{ApproxDp, Delta, Epsilon, Mu, NoiseOrigin, PrivacyUnit, Relation, Spending};
+use sprifed_privacy::{
+    ApproxDp, ClientsRun, Currency, Delta, Epsilon, GuaranteeFacts, GuaranteeMoment,
+    GuaranteeTable, Mu, NoiseOrigin, PrivacyUnit, Relation, Spending,
+};
 use sprifed_simulate::{Mean, Summary};
 
-use crate::backend::{Backend, trust_words};
+use crate::backend::Backend;
 use crate::guarantee::Mode;
 use crate::world::WorldSize;
 
@@ -119,7 +122,7 @@ pub struct TrialGuarantee {
     pub mu: Option<Mu>,
     /// How many kinds of choices were made.
     pub selections: usize,
-    /// All of it in one sentence.
+    /// All of it, as a table.
     pub statement: String,
 }
 
@@ -127,25 +130,32 @@ impl TrialGuarantee {
     /// The guarantee of one run that spends `spending`.
     #[must_use]
     pub fn of(spending: &Spending, origin: NoiseOrigin, delta: Delta, relation: Relation) -> Self {
-        let epsilon = spending.to_approx_dp(delta).map(ApproxDp::epsilon);
-        let statement = format!(
-            "with secret noise, one run would be ({}, {})-DP for each record under {}, the noise \
-             added by {}; these runs used repeatable noise: NOT PRIVATE",
-            epsilon.map_or("0".to_owned(), Epsilon::shown),
-            delta.shown(),
-            relation.words(),
-            trust_words(origin),
-        );
+        let cost = spending.to_approx_dp(delta);
+        let mu = spending.sums().and_then(|sums| sums.mu().ok());
+        let statement = GuaranteeTable::new(&GuaranteeFacts {
+            cost,
+            moment: GuaranteeMoment::Final,
+            is_secret: false,
+            unit: PrivacyUnit::Record,
+            relation,
+            origin,
+            clients: ClientsRun::InOneProcess,
+            several_records: None,
+            currency: mu
+                .filter(|_| spending.selections().is_empty())
+                .map(Currency::Gaussian),
+            verified_from: None,
+        });
         Self {
             mode: Mode::Certified,
             noise: Provenance::Simulated,
             unit: PrivacyUnit::Record,
             neighbours: relation,
-            epsilon,
+            epsilon: cost.map(ApproxDp::epsilon),
             delta,
-            mu: spending.sums().and_then(|sums| sums.mu().ok()),
+            mu,
             selections: spending.selections().len(),
-            statement,
+            statement: statement.to_string(),
         }
     }
 }

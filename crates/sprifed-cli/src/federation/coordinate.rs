@@ -209,7 +209,7 @@ fn finished(files: &[PathBuf], output: &Output) -> Result<(), Failure> {
     output.answer(&answer, |_| {
         let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
         format!(
-            "{}.\n{features}the study is complete; {} of {} parties signed its receipt\n{}",
+            "{}\n\n{features}the study is complete; {} of {} parties signed its receipt\n{}",
             document.guarantee.statement,
             receipt.parties.len(),
             document.agreement.parties.len(),

@@ -18,7 +18,6 @@ use sprifed_tables::{read_columns, read_schema};
 use super::address::host_of;
 use super::identity::{make_folder, read_public_party, write_identity};
 use super::invitation_folder::InvitationFolder;
-use super::promise::no_guarantee;
 use super::read;
 use crate::account::parse_quantity;
 use crate::choices::{procedures_on_sums, relations};
@@ -191,18 +190,9 @@ impl Init {
             "colluders": agreed.participation().colluders(),
         });
         output.answer(&answer, |_| {
-            let epsilon = planned.map_or("0".to_owned(), |planned| planned.epsilon().shown());
-            let promise = format!(
-                "({epsilon}, {})-DP for each {} under {}, at most epsilon = {} with all repetitions; the noise will \
-                 be added by {}",
-                delta.shown(),
-                agreement.plan.unit.words(),
-                agreement.plan.relation.words(),
-                agreed.ceiling().epsilon().shown(),
-                agreed.participation().words(),
-            );
+            let once = planned.map_or("0".to_owned(), |planned| planned.epsilon().shown());
             format!(
-                "{}.\n{}: {} over {} features, {} parties, {} sums.\n\n\
+                "{}\n\nWithout a repetition the sums cost epsilon = {once}.\n{}: {} over {} features, {} parties, {} sums.\n\n\
                  purpose           {}\n\
                  coordinator's key {}\n\
                  study             {}\n\
@@ -212,7 +202,7 @@ impl Init {
                  and start:\n\
                  \x20   sprifed join for-NAME --identity NAME --data TABLE\n\
                  you start: sprifed coordinate {} --listen 0.0.0.0:PORT",
-                no_guarantee(agreed).unwrap_or(promise),
+                agreed.planned_guarantee(),
                 agreement.title,
                 agreement.procedure,
                 agreement.setting.n_features,

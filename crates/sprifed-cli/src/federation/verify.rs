@@ -78,7 +78,7 @@ impl Verify {
         });
         output.answer(&answer, |_| {
             format!(
-                "{}.\nCONSISTENT: the plan and the ledger in the file give this guarantee. The file is not signed, and its \
+                "{}\n\nCONSISTENT: the plan and the ledger in the file give this guarantee. The file is not signed, and its \
                  coefficients were NOT CHECKED: a holder of the file can change them. For the model of a study, verify the \
                  receipt with --model; for a fit, compare the file with the copy of the user who made it",
                 guarantee.statement
@@ -215,7 +215,7 @@ fn words(verified: &Verified, charged: Option<&(String, Option<Epsilon>)>) -> St
     if let Some((name, epsilon)) = charged {
         let epsilon = epsilon.map_or("0".to_owned(), Epsilon::shown);
         return format!(
-            "{statement}.\nVERIFIED: {computed}; {name} signs that it was charged epsilon = {epsilon}. This receipt \
+            "{statement}\n\nVERIFIED: {computed}; {name} signs that it was charged epsilon = {epsilon}. This receipt \
              speaks for {name}, not for the other parties"
         );
     }
@@ -224,10 +224,10 @@ fn words(verified: &Verified, charged: Option<&(String, Option<Epsilon>)>) -> St
         names => format!("; NOT signed by {names}"),
     };
     if verified.is_confirmed() {
-        return format!("{statement}.\nVERIFIED: {computed}{missing}");
+        return format!("{statement}\n\nVERIFIED: {computed}{missing}");
     }
     format!(
-        "{statement}.\nUNCONFIRMED: the arithmetic is right, but fewer parties than the quorum of {} have signed, so \
+        "{statement}\n\nUNCONFIRMED: the arithmetic is right, but fewer parties than the quorum of {} have signed, so \
          that sums may have been kept silent: {computed}{missing}",
         verified.quorum
     )

@@ -2,7 +2,8 @@
 
 use sprifed_privacy::{Epsilon, shown_cost};
 use sprifed_query::PlannedStep;
-use sprifed_report::{Bar, FitPage, Round};
+use sprifed_recovery::FitStatus;
+use sprifed_report::{Badge, BadgeKind, Bar, FeatureTable, FitPage, Round};
 
 use super::report::Report;
 use crate::model::{Model, Term};
@@ -16,7 +17,6 @@ impl Report<'_> {
             ("fitted to", model.size_words()),
             ("candidate features", model.n_candidates.to_string()),
             ("procedure", model.procedure.clone()),
-            ("intercept", format!("{:.6}", model.intercept)),
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .into();
@@ -27,24 +27,26 @@ impl Report<'_> {
                 "none: it would be a release without noise".to_owned(),
             )),
         }
-        let mut diagnostics = vec![model.status_words()];
+        // What makes the coefficients unusable stands above them.
+        let (mut warnings, mut diagnostics) = match model.status {
+            FitStatus::Complete => (Vec::new(), vec![model.status_words()]),
+            _ => (vec![model.status_words()], Vec::new()),
+        };
+        warnings.extend(model.warning());
         diagnostics.extend(self.delta_note.clone().map(|note| format!("Note: {note}.")));
         diagnostics.extend(model.residual_scale.map(|scale| {
             format!("Typical residual before the last step, as privately estimated: {scale:.4}.")
         }));
         FitPage {
             title: format!("A private sparse model of {}", model.response.name),
-            label: model.label.clone(),
+            status: status(model, !warnings.is_empty()),
             guarantee: model.guarantee.statement.clone(),
-            warnings: model.warning().into_iter().collect(),
-            facts,
-            bars: model.features.iter().map(|term| bar(term, 1.0)).collect(),
-            drawn: Some(model.features.iter().map(|term| bar(term, half_range(term))).collect()),
-            chart_note: Some(
-                "Drawn: how far the response moves when a feature goes from the middle of its public bounds to \
-                 their end. The table has coefficients in the units of the columns."
-                    .to_owned(),
+            warnings,
+            features: FeatureTable::over_bounds(
+                &model.features.iter().map(bar).collect::<Vec<_>>(),
+                Some(model.intercept),
             ),
+            facts,
             rounds: model.plan.steps.iter().map(round).collect(),
             budget: budget(model),
             diagnostics,
@@ -52,17 +54,31 @@ impl Report<'_> {
     }
 }
 
-fn half_range(term: &Term) -> f64 {
-    (term.upper - term.lower) / 2.0
+/// How the fit ended, and whether it is private, at first sight.
+fn status(model: &Model, has_warnings: bool) -> Vec<Badge> {
+    let (kind, words) = match model.status {
+        FitStatus::Complete if has_warnings => (BadgeKind::Attention, "complete, with a warning"),
+        FitStatus::Complete => (BadgeKind::Done, "complete"),
+        FitStatus::NoFeatureAboveNoise { .. } => {
+            (BadgeKind::Failed, "no feature stands out of the noise")
+        }
+        FitStatus::IllConditioned { .. } => (BadgeKind::Attention, "unreliable coefficients"),
+    };
+    let label = model.label.iter();
+    let mut badges = vec![Badge::new(kind, words)];
+    badges.extend(label.map(|label| Badge::new(BadgeKind::Failed, label.as_str())));
+    badges
 }
 
-fn bar(term: &Term, unit: f64) -> Bar {
-    Bar {
+/// A feature's bar, and half the width of its public bounds.
+fn bar(term: &Term) -> (Bar, f64) {
+    let bar = Bar {
         name: term.name.clone(),
         truth: None,
-        found: Some(term.coefficient * unit),
-        noise_std_dev: term.noise_std_dev.map(|noise| noise * unit),
-    }
+        found: Some(term.coefficient),
+        noise_std_dev: term.noise_std_dev,
+    };
+    (bar, term.half_range())
 }
 
 fn round(step: &PlannedStep) -> Round {

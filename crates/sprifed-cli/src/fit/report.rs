@@ -91,7 +91,7 @@ impl Report<'_> {
 
     pub(super) fn words(&self) -> String {
         let model = &self.model;
-        let mut text = format!("{}.\n", model.guarantee.statement);
+        let mut text = format!("{}\n\n", model.guarantee.statement);
         if let Some(note) = &self.delta_note {
             let _ = writeln!(text, "Note: {note}.");
         }

@@ -48,8 +48,17 @@ pub fn study_files(receipt: &SignedReceipt) -> Vec<(String, Vec<u8>)> {
 /// # Errors
 /// When the receipt does not say how tables are read.
 pub fn named_terms(receipt: &Receipt) -> Result<Vec<Term>, Error> {
+    Ok(named_model(receipt)?.map_or_else(Vec::new, |(terms, _)| terms))
+}
+
+/// The features of the model by name and its intercept, in the units of the tables; none if the study
+/// has no model.
+///
+/// # Errors
+/// When the receipt does not say how tables are read.
+pub fn named_model(receipt: &Receipt) -> Result<Option<(Vec<Term>, f64)>, Error> {
     let Some(fit) = &receipt.fit else {
-        return Ok(Vec::new());
+        return Ok(None);
     };
     let terms = terms_of(&receipt.agreement)?;
     let mapping = terms.mapping();
@@ -58,13 +67,14 @@ pub fn named_terms(receipt: &Receipt) -> Result<Vec<Term>, Error> {
         fit.model.intercept,
     ));
     let pairs = original.support.iter().zip(&original.coefficients);
-    Ok(pairs
+    let named = pairs
         .enumerate()
         .map(|(index, (feature, coefficient))| {
             let noise = fit.noise_std_devs.get(index).copied();
             to_term(mapping, terms.features(), *feature, *coefficient, noise)
         })
-        .collect())
+        .collect();
+    Ok(Some((named, original.intercept)))
 }
 
 fn model(signed: &SignedReceipt) -> Result<Option<Model>, Error> {
