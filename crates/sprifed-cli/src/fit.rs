@@ -4,14 +4,15 @@
 //! table or the place of the output is found before the ledger is opened, so a refusal spends
 //! nothing.
 
-mod page;
 mod release;
 mod report;
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use sprifed::{Backend, Error, Request, Secret, Study};
+use sprifed::{
+    Backend, Error, Evaluation, FitReport, Model, Request, Score, Secret, Study, require_columns,
+};
 use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{Delta, Epsilon, Relation};
 use sprifed_recovery::CertifiedProcedure;
@@ -24,13 +25,12 @@ use crate::choices::{procedures, relations};
 use crate::entropy::{secret_noise, secret_party};
 use crate::failure::Failure;
 use crate::files::Destination;
-use crate::ledger::LedgerArguments;
-use crate::model::{Model, receipts_at};
+use crate::ledger::{LedgerArguments, refuse_accounted};
+use crate::model::receipts_at;
 use crate::output::Output;
-use crate::score::{Score, refuse_accounted, require_columns};
 use crate::study_arguments::BackendArguments;
 
-use self::report::{Evaluation, Report};
+use self::report::to_text;
 
 /// `fit`.
 #[derive(Args, Debug)]
@@ -115,17 +115,17 @@ impl Fit {
         note_counts(table.counts(), output);
         let (evaluation, unscored) = match self.evaluate(&model) {
             Ok(evaluation) => (evaluation, None),
-            Err(failure) => (None, Some(failure)),
+            Err(error) => (None, Some(Failure::from(error))),
         };
-        let report = Report {
+        let report = FitReport {
             evaluation,
             delta_note,
             model,
-            path: &self.out,
-            page: self.report.as_deref(),
+            path: self.out.clone(),
+            page: self.report.clone(),
         };
-        let shown = page.map(|page| page.write(&report.page().to_html()));
-        output.answer(&report.to_json(), |_| report.words());
+        let shown = page.map(|page| page.write(&report.to_page().to_html()));
+        output.answer(&report.answer(), |_| to_text(&report));
         shown.transpose()?;
         match unscored {
             None => Ok(()),
@@ -240,10 +240,10 @@ impl Fit {
             .cloned()
             .chain([response])
             .collect();
-        require_columns(path, &names)
+        Ok(require_columns(path, &names)?)
     }
 
-    fn evaluate(&self, model: &Model) -> Result<Option<Evaluation>, Failure> {
+    fn evaluate(&self, model: &Model) -> Result<Option<Evaluation>, Error> {
         let (path, on_training_records) = match (&self.evaluate, self.score_not_private) {
             (Some(path), _) => (path, false),
             (None, true) => (&self.data, true),

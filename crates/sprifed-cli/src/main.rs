@@ -23,7 +23,6 @@ mod plan;
 mod predict;
 mod progress;
 mod schema;
-mod score;
 mod simulate;
 mod study_arguments;
 

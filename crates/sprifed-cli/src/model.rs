@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::failure::Failure;
 
-pub(crate) use sprifed::{FORMAT, Model, Receipt, Term, software};
+pub(crate) use sprifed::{FORMAT, Model, Receipt, software};
 
 /// Reads the model at `path`.
 ///

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod algorithm;
+mod answer;
 mod baseline;
 mod catalogue;
 mod cell;
@@ -30,6 +31,7 @@ pub use algorithm::{
     Limits, PaperDescent, PaperGradient, PaperOmp, Solver, SupportNoise, plan_honest_gradient,
     plan_honest_omp, plan_honest_reusing,
 };
+pub use answer::{ExperimentList, ExperimentsAnswer, JudgedExperiment, ListedExperiment};
 pub use baseline::{Baseline, Batch, Chosen, Descent, DpGcdParameters, DpSgdParameters, Tuned};
 pub use catalogue::catalogue;
 pub use cell::{Cell, Noise, PaperSays};

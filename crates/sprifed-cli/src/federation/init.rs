@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use serde_json::json;
-use sprifed::Draft;
+use sprifed::{Draft, StudyAnswer};
 use sprifed_net::{CertificateOrder, Issued, issue};
 use sprifed_noise::Provenance;
 use sprifed_party::{Invitation, PartyError, PublicParty, Reach, spoken_digest};
-use sprifed_privacy::{ApproxDp, Delta, Epsilon, Relation};
+use sprifed_privacy::{Delta, Epsilon, Relation};
 use sprifed_recovery::{CertifiedProcedure, Intercept};
 use sprifed_schema::{DataTerms, Schema};
 use sprifed_secure_sum::IdentityKey;
@@ -19,6 +18,7 @@ use super::address::host_of;
 use super::identity::{make_folder, read_public_party, write_identity};
 use super::invitation_folder::InvitationFolder;
 use super::read;
+use super::roster::RosterFile;
 use crate::account::parse_quantity;
 use crate::choices::{procedures_on_sums, relations};
 use crate::entropy::fresh_bits;
@@ -167,8 +167,10 @@ impl Init {
             create_private(&folder.authority(), &invitation.reach.authority)?;
             fingerprints.push(fingerprint.to_string());
         }
-        let roster = json!({ "certificates": fingerprints });
-        create_private(&self.folder.join("roster.json"), &format!("{roster:#}\n"))
+        let roster = RosterFile {
+            certificates: fingerprints,
+        };
+        create_private(&self.folder.join("roster.json"), &roster.to_text())
     }
 
     fn say(&self, agreed: &Agreed, output: &Output) {
@@ -176,19 +178,7 @@ impl Init {
         let planned = agreement.plan.spending().ok();
         let delta = agreement.plan.budget.delta();
         let planned = planned.and_then(|spending| spending.to_approx_dp(delta));
-        let answer = json!({
-            "label": self.simulate_noise.then_some("NOT PRIVATE"),
-            "protected": agreement.noise == Provenance::Cryptographic,
-            "study": agreed.digest(), "words": spoken_digest(agreed.digest()),
-            "purpose": agreement.purpose, "folder": self.folder, "title": agreement.title,
-            "procedure": agreement.procedure,
-            "coordinator": agreement.coordinator, "parties": agreement.parties,
-            "features": agreement.setting.n_features, "records": agreement.setting.n_records,
-            "sums": agreed.n_steps(), "epsilon": planned.map(ApproxDp::epsilon),
-            "largest_epsilon": agreed.ceiling().epsilon(), "delta": delta,
-            "quorum": agreed.participation().quorum(),
-            "colluders": agreed.participation().colluders(),
-        });
+        let answer = StudyAnswer::of(agreed, self.folder.clone());
         output.answer(&answer, |_| {
             let once = planned.map_or("0".to_owned(), |planned| planned.epsilon().shown());
             format!(

@@ -1,45 +1,47 @@
 //! Scores beside those of the null model, from records that have a response.
 //!
 //! No noise is added: a score is a statistic of the records it is computed from, and is labelled so
-//! wherever it is printed. A table with a ledger is scored only if the user says that the score is not private.
+//! wherever it is printed.
 
 use std::path::Path;
 
 use serde::Serialize;
-use sprifed_party::ledger_beside;
 use sprifed_schema::Transform;
 use sprifed_tables::{RawColumns, read_columns, read_raw_columns};
 
-use crate::failure::{Explained as _, Failure};
+use crate::error::Error;
 use crate::model::Model;
 
 /// What every score is labelled with.
-pub(crate) const NOT_PRIVATE: &str =
+pub const SCORE_LABEL: &str =
     "a score of real records without noise, which no guarantee covers; do not publish it";
 
 /// How well predictions fit, beside the best constant of the same records.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(crate) struct Fitness {
-    pub(crate) mse: f64,
+pub struct Fitness {
+    /// The mean squared error.
+    pub mse: f64,
     /// The error of the null model: the mean response of the scored records for everybody.
-    pub(crate) null_mse: f64,
+    pub null_mse: f64,
     /// `None` if the response does not vary.
-    pub(crate) r2: Option<f64>,
+    pub r2: Option<f64>,
 }
 
 /// Scores in the units of the column, and on the scale of the transform where there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(crate) struct Score {
+pub struct Score {
     /// Never true: no noise is added.
     private: bool,
     label: &'static str,
-    pub(crate) records: usize,
+    /// How many records were scored.
+    pub records: usize,
     /// Records without a response or a prediction.
-    pub(crate) left_out: usize,
+    pub left_out: usize,
+    /// In the units of the column.
     #[serde(flatten)]
-    pub(crate) fitness: Fitness,
+    pub fitness: Fitness,
     /// On the scale the model was fitted on, if that is another one.
-    pub(crate) on_fitted_scale: Option<Fitness>,
+    pub on_fitted_scale: Option<Fitness>,
 }
 
 impl Score {
@@ -47,7 +49,7 @@ impl Score {
     ///
     /// # Errors
     /// When the table cannot be read or lacks a column.
-    pub(crate) fn of_table(model: &Model, path: &Path, response: &str) -> Result<Self, Failure> {
+    pub fn of_table(model: &Model, path: &Path, response: &str) -> Result<Self, Error> {
         let raw = read_for(model, path, Some(response))?;
         let pairs = (0..raw.n_records()).map(|record| {
             let (values, actual) = split_last(raw.row(record));
@@ -60,10 +62,10 @@ impl Score {
     ///
     /// # Errors
     /// When no pair is complete.
-    pub(crate) fn of_pairs(
+    pub fn of_pairs(
         pairs: impl IntoIterator<Item = (Option<f64>, f64)>,
         transform: Transform,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Error> {
         let (mut complete, mut left_out) = (Vec::new(), 0);
         for (prediction, actual) in pairs {
             match prediction {
@@ -72,13 +74,7 @@ impl Score {
             }
         }
         if complete.is_empty() {
-            let message = "no record has both a response and a prediction; required: at least one";
-            let help = "name a column that holds responses with --score";
-            return Err(Failure::usage(
-                "sprifed::score::nothing",
-                message.to_owned(),
-                help,
-            ));
+            return Err(Error::NothingToScore);
         }
         let on_fitted_scale = (transform != Transform::Identity).then(|| {
             let pairs = complete
@@ -92,7 +88,7 @@ impl Score {
         });
         Ok(Self {
             private: false,
-            label: NOT_PRIVATE,
+            label: SCORE_LABEL,
             records: complete.len(),
             left_out,
             fitness: Fitness::of(&complete),
@@ -101,7 +97,8 @@ impl Score {
     }
 
     /// The score in words, without a full stop.
-    pub(crate) fn words(&self) -> String {
+    #[must_use]
+    pub fn words(&self) -> String {
         let mut text = format!("{} on {} records", self.fitness.words(), self.records);
         if self.left_out > 0 {
             text += &format!(
@@ -151,26 +148,6 @@ impl Fitness {
     }
 }
 
-/// Refuses to score the table at `path`, which `option` names, if a ledger accounts for it.
-///
-/// # Errors
-/// When a ledger does, or a mark beside the table can not be read.
-pub(crate) fn refuse_accounted(path: &Path, option: &str, help: &str) -> Result<(), Failure> {
-    let Some(ledger) = ledger_beside(path).explained()? else {
-        return Ok(());
-    };
-    Err(Failure::usage(
-        "sprifed::score::accounted",
-        format!(
-            "{option} asks for a score without noise of `{}`, which is accounted for in the ledger of `{}`; such a \
-             score is a release that no ledger counts",
-            path.display(),
-            ledger.display()
-        ),
-        help,
-    ))
-}
-
 /// The columns that predictions need, then `response` if one is asked for.
 ///
 /// # Errors
@@ -179,7 +156,7 @@ pub(crate) fn read_for(
     model: &Model,
     path: &Path,
     response: Option<&str>,
-) -> Result<RawColumns, Failure> {
+) -> Result<RawColumns, Error> {
     let mut names = model.support();
     names.extend(response.map(str::to_owned));
     require_columns(path, &names)?;
@@ -190,40 +167,22 @@ pub(crate) fn read_for(
 ///
 /// # Errors
 /// When a column is absent or the table cannot be read.
-pub(crate) fn require_columns(path: &Path, names: &[String]) -> Result<(), Failure> {
+pub fn require_columns(path: &Path, names: &[String]) -> Result<(), Error> {
     let columns = read_columns(path)?;
     let found: std::collections::BTreeSet<&str> =
         columns.iter().map(|column| column.name.as_str()).collect();
     let absent: Vec<String> = names
         .iter()
         .filter(|name| !found.contains(name.as_str()))
-        .map(|name| format!("`{name}`"))
+        .cloned()
         .collect();
     if absent.is_empty() {
         return Ok(());
     }
-    let listed = absent
-        .iter()
-        .take(20)
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .join(", ");
-    let more = if absent.len() > 20 {
-        format!(" and {} more", absent.len() - 20)
-    } else {
-        String::new()
-    };
-    let message = format!(
-        "`{}` lacks {} required columns: {listed}{more}",
-        path.display(),
-        absent.len()
-    );
-    let help = "give a table with columns of exactly these names";
-    Err(Failure::usage(
-        "sprifed::predict::absent-columns",
-        message,
-        help,
-    ))
+    Err(Error::AbsentColumns {
+        path: path.to_owned(),
+        absent,
+    })
 }
 
 /// The features of a record and its response, which is the last.

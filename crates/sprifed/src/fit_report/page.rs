@@ -5,12 +5,13 @@ use sprifed_query::PlannedStep;
 use sprifed_recovery::FitStatus;
 use sprifed_report::{Badge, BadgeKind, Bar, FeatureTable, FitPage, Round};
 
-use super::report::Report;
+use super::FitReport;
 use crate::model::{Model, Term};
 
-impl Report<'_> {
+impl FitReport {
     /// The page of this fit.
-    pub(super) fn page(&self) -> FitPage {
+    #[must_use]
+    pub fn to_page(&self) -> FitPage {
         let model = &self.model;
         let mut facts: Vec<(String, String)> = [
             ("response", model.response.name.clone()),
