@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, NamedTuple
 
 from sprifed import _core
 
@@ -17,14 +17,26 @@ class SprifedWarning(UserWarning):
     """What must be heard before a model is used."""
 
 
-def refused(
-    name: str, found: Any, required: str, code: str = "sprifed::python::argument"
-) -> _core.SprifedError:
+class Kind(NamedTuple):
+    """What a refusal is: its exception and its stable name."""
+
+    error: type[_core.SprifedError]
+    code: str
+
+
+ARGUMENT = Kind(_core.StudyError, "sprifed::python::argument")
+QUANTITY = Kind(_core.BudgetError, "sprifed::privacy::illegal-quantity")
+SCHEMA = Kind(_core.SchemaError, "sprifed::data::schema")
+UNUSABLE_LEDGER = Kind(_core.BudgetError, "sprifed::ledger::unusable")
+RECEIPT = Kind(_core.ReceiptError, "sprifed::receipt::unreadable")
+
+
+def refused(name: str, found: Any, required: str, kind: Kind = ARGUMENT) -> _core.SprifedError:
     """The refusal of what was given for ``name``."""
     words = repr(found)
     if len(words) > 80:
         words = f"{words[:80]}..."
-    return _core.refusal(code, f"{name} is {words}; required: {required}", HELP)
+    return _core.refusal(*kind, f"{name} is {words}; required: {required}", HELP)
 
 
 def whole(name: str, found: Any, least: int = 0, most: int = LARGEST_COUNT) -> int:
@@ -45,24 +57,24 @@ def whole_or_none(name: str, found: Any, least: int = 0, most: int = LARGEST_COU
     return None if found is None else whole(name, found, least, most)
 
 
-def real(name: str, found: Any, code: str = "sprifed::python::argument") -> float:
+def real(name: str, found: Any, kind: Kind = ARGUMENT) -> float:
     """``found`` as a number; text and bools are none."""
     try:
         if _is_bool(found) or isinstance(found, (str, bytes, bytearray)) or getattr(found, "ndim", 0):
             raise TypeError
         return float(found)
     except (TypeError, ValueError, OverflowError):
-        raise refused(name, found, "a number", code) from None
+        raise refused(name, found, "a number", kind) from None
 
 
-def real_or_none(name: str, found: Any, code: str = "sprifed::python::argument") -> float | None:
+def real_or_none(name: str, found: Any, kind: Kind = ARGUMENT) -> float | None:
     """The same, where nothing may be given."""
-    return None if found is None else real(name, found, code)
+    return None if found is None else real(name, found, kind)
 
 
 def budget_number(name: str, found: Any) -> float:
     """A number of the privacy budget; the core says which are legal."""
-    return real(name, found, "sprifed::privacy::illegal-quantity")
+    return real(name, found, QUANTITY)
 
 
 def flag(name: str, found: Any) -> bool:
@@ -86,13 +98,13 @@ def pair(name: str, found: Any) -> tuple[Any, Any]:
             raise TypeError
         lower, upper = found
     except (TypeError, ValueError):
-        raise refused(name, found, "a pair (lower, upper)", "sprifed::data::schema") from None
+        raise refused(name, found, "a pair (lower, upper)", SCHEMA) from None
     return lower, upper
 
 
 def bound(name: str, found: Any) -> float:
     """One bound."""
-    return real(name, found, "sprifed::data::schema")
+    return real(name, found, SCHEMA)
 
 
 def bounds(name: str, found: Any) -> float | list[float]:
@@ -105,7 +117,7 @@ def bounds(name: str, found: Any) -> float | list[float]:
         array = None
     if array is None or array.ndim > 1 or array.dtype.kind not in "iuf":
         required = "a number, or one number for each column"
-        raise refused(name, found, required, "sprifed::data::schema")
+        raise refused(name, found, required, SCHEMA)
     return float(array) if array.ndim == 0 else array.astype(np.float64).tolist()
 
 

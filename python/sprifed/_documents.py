@@ -12,6 +12,7 @@ from sprifed import _core
 from sprifed._arguments import (
     LARGEST_SEED,
     LARGEST_SIZE,
+    RECEIPT,
     budget_number,
     real,
     real_or_none,
@@ -182,9 +183,9 @@ def _text_of(receipt: Any) -> str:
     except (OSError, UnicodeDecodeError, TypeError, ValueError) as error:
         found = f"{type(receipt).__name__} that can not be read ({error})"
         raise _core.refusal(
-            "sprifed::receipt::unreadable",
+            *RECEIPT,
             f"the receipt is a {found}; required: a document, its text or its path",
             "name the file that a fit or a study wrote",
         ) from error
     required = "a document, its text or its path"
-    raise refused("the receipt", receipt, required, "sprifed::receipt::unreadable")
+    raise refused("the receipt", receipt, required, RECEIPT)

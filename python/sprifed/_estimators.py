@@ -19,6 +19,8 @@ from sprifed._account import account_of, claimed
 from sprifed._arguments import (
     LARGEST_COUNT,
     LARGEST_SEED,
+    SCHEMA,
+    UNUSABLE_LEDGER,
     SprifedWarning,
     bound,
     bounds,
@@ -241,7 +243,7 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
         """The folder of the ledger, if there is one."""
         chosen = self.ledger if self.ledger is not None else os.environ.get(LEDGER) or None
         if chosen is not None and not isinstance(chosen, (str, os.PathLike)):
-            raise refused("ledger", chosen, "a path", "sprifed::ledger::unusable")
+            raise refused("ledger", chosen, "a path", UNUSABLE_LEDGER)
         return None if chosen is None else Path(chosen)
 
     @contextmanager
@@ -290,14 +292,14 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
             return None
         if self.bounds is not None or self.response_bounds is not None:
             raise _core.refusal(
-                "sprifed::data::schema",
+                *SCHEMA,
                 "schema was given together with bounds or response_bounds; required: one or the other",
                 "remove one of them; nothing was spent",
             )
         if isinstance(self.schema, _core.Schema):
             return self.schema
         if not isinstance(self.schema, (str, os.PathLike)):
-            raise refused("schema", self.schema, "a Schema or a path", "sprifed::data::schema")
+            raise refused("schema", self.schema, "a Schema or a path", SCHEMA)
         return _core.Schema.read(Path(self.schema))
 
     def _schema_of_bounds(self, names: list[str]) -> _core.Schema:

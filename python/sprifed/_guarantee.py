@@ -1,4 +1,4 @@
-"""What a fit promises, as an object that reads as its sentence."""
+"""What a fit promises, as an object that prints as a table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What a fit promises. ``str(guarantee)`` is the whole of it in one sentence.
+    """What a fit promises. ``str(guarantee)`` is the whole of it as a table of labelled rows.
 
     If the noise can be repeated (``simulate_noise``), ``epsilon`` is None: there is no guarantee, and
     ``nominal_epsilon`` is what it would be with secret noise.

@@ -61,6 +61,8 @@ def cli():
         command = [program, *map(str, arguments)]
         ended = subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
         answer = json.loads(ended.stdout) if ended.stdout.strip() else None
+        if answer is not None:
+            assert answer.pop("schema_version") == 1
         return ended.returncode, answer, ended.stderr
 
     return run

@@ -158,15 +158,15 @@ def test_the_accountant_is_the_same(cli, question, ours):
     assert ours() == pytest.approx(answer[question[0] if question[0] != "compose" else "epsilon"], rel=1e-15)
 
 
-def test_errors_have_the_words_of_the_command_line(csv, cli, tmp_path):
+def test_errors_are_those_of_the_command_line_in_the_words_of_python(csv, cli, tmp_path):
     data, schema, X, y, _ = csv
     _, answer, words = cli("fit", data, "--sparsity", 3, "--epsilon", 4, "--json")
     with pytest.raises(sprifed.SchemaError) as refused:
         SparsePrivateRegressor(epsilon=4, sparsity=3).fit(X, y)
-    assert refused.value.message == answer["error"]["message"]
-    assert refused.value.help == answer["error"]["help"]
     assert refused.value.code == answer["error"]["code"]
-    assert words == f"error: {refused.value}\n code: {refused.value.code}\n"
+    assert "--schema" in answer["error"]["message"] and "--schema" in words
+    # A user of Python passes keywords, so no option of the command line is named.
+    assert "--" not in str(refused.value) and "`response_bounds`" in refused.value.help
 
     _, answer, words = cli(
         "fit", data, "--schema", schema, "--sparsity", 12, "--epsilon", 4, "--json", cwd=tmp_path

@@ -82,11 +82,11 @@ def test_secret_noise_is_certified_and_differs_from_fit_to_fit(table):
     first, second = (SparsePrivateRegressor(**arguments).fit(X, y) for _ in range(2))
     assert first.guarantee_.is_private and first.guarantee_.epsilon <= 2.0
     assert first.guarantee_.provenance != "simulated"
-    assert str(first.guarantee_).startswith("(")
+    assert str(first.guarantee_).startswith("Privacy   epsilon = ")
     assert first.intercept_ != second.intercept_
     simulated = SparsePrivateRegressor(**arguments, simulate_noise=1).fit(X, y)
     assert simulated.guarantee_.epsilon is None
-    assert str(simulated.guarantee_).startswith("NOT PRIVATE")
+    assert str(simulated.guarantee_).startswith("Privacy   NOT PRIVATE")
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "arrow"])

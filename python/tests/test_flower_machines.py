@@ -21,7 +21,7 @@ def test_a_study_by_messages_equals_the_study_in_one_process(engine):
     assert engine.refusals == []
     assert receipt["fit"] == engine.in_one_process()
     assert {feature for feature, _ in receipt["fit"]["model"]["terms"]} == {4, 6}
-    assert receipt["guarantee"]["statement"].startswith("NOT PRIVATE")
+    assert receipt["guarantee"]["statement"].startswith("Privacy   NOT PRIVATE")
     model = json.loads(dict(files_of_receipt(engine.coordinator.receipt()))["model.json"])
     found = {term["name"]: term["coefficient"] for term in model["features"]}
     assert found["x4"] == pytest.approx(2.0, abs=0.3)
@@ -174,7 +174,7 @@ def test_a_study_with_secret_noise_says_what_it_guarantees(tmp_path):
     assert engine.refusals == []
     assert receipt["ending"] == "complete"
     assert receipt["guarantee"]["noise"] == "cryptographic"
-    assert receipt["guarantee"]["statement"].startswith("(")
+    assert receipt["guarantee"]["statement"].startswith("Privacy   epsilon = ")
     again = Engine(secret.write_study(tmp_path / "again"), secret, tmp_path / "study")
     assert again.run()["fit"] != receipt["fit"]
 

@@ -4,6 +4,7 @@
 //! taking turns; the ratios are what counts.
 
 mod cpu_clock;
+mod error;
 mod noise;
 mod output;
 mod python;
@@ -61,9 +62,9 @@ fn main() -> ExitCode {
     };
     match ended {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            output.failure(&failure);
-            ExitCode::from(failure.exit_code())
+        Err(error) => {
+            output.failure(&error);
+            ExitCode::from(error.exit_code())
         }
     }
 }

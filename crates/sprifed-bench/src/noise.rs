@@ -10,10 +10,10 @@ use serde::Serialize;
 use sprifed_noise::NoiseParameterError;
 use sprifed_report::table;
 
+use crate::error::Error;
 use crate::noise::contestants::{floor_gumbel, gaussian, skellam};
 use crate::output::Output;
 use crate::stopwatch::{Contestant, race};
-use sprifed_fit::Failure;
 
 /// `sprifed-bench noise`.
 #[derive(Args, Debug)]
@@ -55,9 +55,9 @@ struct Race {
 }
 
 impl Noise {
-    pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
+    pub(crate) fn run(&self, output: &Output) -> Result<(), Error> {
         let mut rows = Vec::new();
-        for race in races().map_err(unservable)? {
+        for race in races()? {
             rows.extend(race.run(self.rounds));
         }
         let report = Report {
@@ -129,14 +129,6 @@ impl Race {
         })
         .collect()
     }
-}
-
-fn unservable(error: NoiseParameterError) -> Failure {
-    Failure::outcome(
-        "sprifed::bench::unservable",
-        error.to_string(),
-        "this is an error of sprifed",
-    )
 }
 
 fn to_text(report: &Report) -> String {

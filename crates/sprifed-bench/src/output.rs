@@ -3,7 +3,8 @@
 use std::io::Write as _;
 
 use serde::Serialize;
-use sprifed_fit::Failure;
+
+use crate::error::Error;
 
 /// Where figures go, as text or as JSON.
 #[derive(Clone, Copy, Debug)]
@@ -28,8 +29,8 @@ impl Output {
     }
 
     /// Prints why there is no report.
-    pub(crate) fn failure(&self, failure: &Failure) {
-        let (message, help) = (&failure.message, &failure.help);
-        let _ = writeln!(std::io::stderr(), "error: {message}\n help: {help}");
+    pub(crate) fn failure(&self, error: &Error) {
+        let help = error.help();
+        let _ = writeln!(std::io::stderr(), "error: {error}\n help: {help}");
     }
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use sprifed_fit::Failure;
+use crate::error::Error;
 
 /// What `script` prints when it is given `arguments` and what `feed` writes.
 ///
@@ -15,7 +15,7 @@ pub(crate) fn run(
     script: &str,
     arguments: &[String],
     feed: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
-) -> Result<String, Failure> {
+) -> Result<String, Error> {
     #[expect(
         clippy::disallowed_methods,
         reason = "a benchmark starts the peer that it measures"
@@ -41,7 +41,6 @@ pub(crate) fn run(
 }
 
 /// The peer did not do its part.
-pub(crate) fn refuse(found: String) -> Failure {
-    let help = "install numpy and scikit-learn there, or leave --python out";
-    Failure::environment("sprifed::bench::no-peer", found, help)
+pub(crate) const fn refuse(found: String) -> Error {
+    Error::Peer(found)
 }

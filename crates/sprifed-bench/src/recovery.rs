@@ -16,8 +16,8 @@ use sprifed_recovery::{CertifiedProcedure, correlate, non_private_omp};
 use sprifed_report::table;
 use sprifed_simulate::{Certified, Method as _, World, WorldRequest};
 
+use crate::error::Error;
 use crate::output::Output;
-use sprifed_fit::Failure;
 
 /// `sprifed-bench recovery`.
 #[derive(Args, Debug)]
@@ -44,7 +44,7 @@ struct Measured {
 }
 
 impl Recovery {
-    pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
+    pub(crate) fn run(&self, output: &Output) -> Result<(), Error> {
         let mut lines = Vec::new();
         let world = World::generate(WorldRequest::clean(2000, 10_000, 10), 1);
         self.measure_pass(&world, &mut lines);
@@ -83,7 +83,7 @@ impl Recovery {
         });
     }
 
-    fn measure_pursuit(&self, world: &World, lines: &mut Vec<Measured>) -> Result<(), Failure> {
+    fn measure_pursuit(&self, world: &World, lines: &mut Vec<Measured>) -> Result<(), Error> {
         let records = records_of(world, 10_000)?;
         let ours = self.shortest(|| non_private_omp(&records, 10));
         let Some(python) = &self.python else {
@@ -100,7 +100,7 @@ impl Recovery {
         Ok(())
     }
 
-    fn measure_growth(&self, lines: &mut Vec<Measured>) -> Result<(), Failure> {
+    fn measure_growth(&self, lines: &mut Vec<Measured>) -> Result<(), Error> {
         let base = self.private_seconds(1000, 5000)?;
         for (what, records, features) in [
             ("a private fit with twice the records", 2000, 5000),
@@ -118,7 +118,7 @@ impl Recovery {
         Ok(())
     }
 
-    fn private_seconds(&self, records: usize, features: usize) -> Result<f64, Failure> {
+    fn private_seconds(&self, records: usize, features: usize) -> Result<f64, Error> {
         let request = WorldRequest::clean(records, features, 5);
         let budget = ApproxDp::new(Epsilon::try_from(5.34)?, Delta::try_from(1e-4)?);
         let relation = Relation::ZeroOut;
@@ -133,7 +133,7 @@ impl Recovery {
         failed.map_or(Ok(seconds), |error| Err(error.into()))
     }
 
-    fn measure_memory(&self, lines: &mut Vec<Measured>) -> Result<(), Failure> {
+    fn measure_memory(&self, lines: &mut Vec<Measured>) -> Result<(), Error> {
         let request = WorldRequest::clean(8000, 40_000, 10);
         let budget = ApproxDp::new(Epsilon::try_from(5.34)?, Delta::try_from(1e-4)?);
         let relation = Relation::ZeroOut;
@@ -157,7 +157,7 @@ impl Recovery {
     }
 }
 
-fn records_of(world: &World, features: usize) -> Result<Records<'_>, Failure> {
+fn records_of(world: &World, features: usize) -> Result<Records<'_>, Error> {
     Records::each_a_unit(world.features(), world.responses(), features)
         .map_err(|error| sprifed_simulate::TrialError::from(error).into())
 }

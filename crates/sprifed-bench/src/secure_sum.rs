@@ -14,13 +14,13 @@ use sprifed_report::table;
 use sprifed_secure_sum::Parameters;
 
 use crate::cpu_clock;
+use crate::error::Error;
 use crate::output::Output;
 use crate::secure_sum::figures::{Figure, Goals, mask_figures, sum_figures};
 use crate::secure_sum::flower::{Flower, Task};
 use crate::secure_sum::primitives::Primitives;
 use crate::secure_sum::rehearsal::Outcome;
 pub(crate) use crate::secure_sum::rehearsal::{Costs, Rehearsal};
-use sprifed_fit::Failure;
 
 /// `sprifed-bench secure-sum`.
 #[derive(Args, Debug)]
@@ -87,14 +87,8 @@ const QUICK: Scale = Scale {
 const BITS: u32 = 16;
 
 impl SecureSum {
-    pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
-        let report = self.measure().map_err(|error| {
-            Failure::outcome(
-                "sprifed::bench::secure-sum",
-                error.to_string(),
-                "this is an error of sprifed",
-            )
-        })?;
+    pub(crate) fn run(&self, output: &Output) -> Result<(), Error> {
+        let report = self.measure().map_err(Error::SecureSum)?;
         output.answer(&report, to_text);
         Ok(())
     }

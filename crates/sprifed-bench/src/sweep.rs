@@ -14,9 +14,9 @@ use sprifed_privacy::Mu;
 use sprifed_report::table;
 use sprifed_simulate::{Correlation, Mean, Method as _, Reading, Unexplained, World, WorldRequest};
 
+use crate::error::Error;
 use crate::output::Output;
 use crate::python;
-use sprifed_fit::Failure;
 
 /// `sprifed-bench sweep`.
 #[derive(Args, Debug)]
@@ -105,7 +105,7 @@ print(seconds, a[:, 0].mean(), e[0], a[:, 1].mean(), e[1])
 ";
 
 impl Sweep {
-    pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
+    pub(crate) fn run(&self, output: &Output) -> Result<(), Error> {
         let ours = self.ours()?;
         let numpy = self.python.as_ref().map(|_| self.numpy()).transpose()?;
         let times_as_long = numpy
@@ -125,7 +125,7 @@ impl Sweep {
     }
 
     /// Trials as `experiment` runs them: worlds generated, both algorithms, several at once.
-    fn ours(&self) -> Result<Measured, Failure> {
+    fn ours(&self) -> Result<Measured, Error> {
         let request = WorldRequest {
             records: self.records,
             test_records: 1000,
@@ -164,7 +164,7 @@ impl Sweep {
         })
     }
 
-    fn numpy(&self) -> Result<Measured, Failure> {
+    fn numpy(&self) -> Result<Measured, Error> {
         let Some(path) = &self.python else {
             return Err(python::refuse("no Python was named".to_owned()));
         };

@@ -2,32 +2,23 @@
 
 use std::ops::RangeInclusive;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
+use sprifed::Backend;
 use sprifed_paper::{NamedContender, intercept_of};
 use sprifed_privacy::{
-    ApproxDp, Delta, Epsilon, NoiseOrigin, PrivacyUnit, shown_cost, shown_delta,
+    ApproxDp, Delta, Epsilon, NoiseOrigin, PrivacyUnit, Relation, shown_cost, shown_delta,
 };
 use sprifed_recovery::Needs;
 use sprifed_report::table;
 use sprifed_simulate::{AuditOutcome, AuditPoint, AuditRequest};
 
 use crate::account::parse_quantity;
-use crate::contender_arguments::contenders;
+use crate::choices::{contenders, relations, units};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::study_arguments::{BackendArguments, RelationName};
-
-/// Privacy units, as the command line names them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum UnitName {
-    /// One record.
-    Record,
-    /// All records of one client.
-    Client,
-}
+use crate::study_arguments::BackendArguments;
 
 /// `audit`.
 #[derive(Args, Debug)]
@@ -36,11 +27,11 @@ pub(crate) struct Audit {
     #[arg(long, value_parser = contenders(), default_value = "grad")]
     procedure: NamedContender,
     /// Whose presence is protected.
-    #[arg(long, value_enum, default_value = "record")]
-    unit: UnitName,
+    #[arg(long, value_parser = units(), default_value = "record")]
+    unit: PrivacyUnit,
     /// Which data sets count as neighbours.
-    #[arg(long, value_enum, default_value = "zero-out")]
-    neighbours: RelationName,
+    #[arg(long, value_parser = relations(), default_value = "zero-out")]
+    neighbours: Relation,
     #[command(flatten)]
     backend: BackendArguments,
     /// Of secure sums: how many parties hold the records. With --unit client each unit is a party.
@@ -87,9 +78,9 @@ const TRIALS: RangeInclusive<u32> = 20..=1_000_000;
 #[derive(Debug, Serialize)]
 struct Answer {
     procedure: String,
-    unit: UnitName,
-    neighbours: String,
-    backend: String,
+    unit: PrivacyUnit,
+    neighbours: Relation,
+    backend: Backend,
     trials: u32,
     level: f64,
     seed: u64,
@@ -148,9 +139,9 @@ impl Audit {
                 "pass a level above 0.5 and below 1, such as 0.95",
             ));
         }
-        let (unit, clients) = match self.unit {
-            UnitName::Record => (PrivacyUnit::Record, self.clients.min(self.units)),
-            UnitName::Client => (PrivacyUnit::Client, self.units),
+        let clients = match self.unit {
+            PrivacyUnit::Record => self.clients.min(self.units),
+            PrivacyUnit::Client => self.units,
         };
         let origin: NoiseOrigin = self.backend.request().origin(clients as usize)?;
         if procedure.needs() == Needs::Choices && origin != NoiseOrigin::Curator {
@@ -163,8 +154,8 @@ impl Audit {
         Ok(AuditRequest {
             procedure,
             intercept: intercept_of(procedure),
-            unit,
-            relation: self.neighbours.relation(),
+            unit: self.unit,
+            relation: self.neighbours,
             origin,
             budget: ApproxDp::new(self.epsilon, self.delta),
             units: self.units,
@@ -177,14 +168,11 @@ impl Audit {
     }
 
     fn answer(&self, found: &AuditOutcome) -> Answer {
-        let name = |value: Option<clap::builder::PossibleValue>| {
-            value.map_or_else(String::new, |value| value.get_name().to_owned())
-        };
         Answer {
             procedure: self.procedure.name.to_owned(),
             unit: self.unit,
-            neighbours: name(self.neighbours.to_possible_value()),
-            backend: name(self.backend.backend.to_possible_value()),
+            neighbours: self.neighbours,
+            backend: self.backend.backend,
             trials: self.trials,
             level: self.level,
             seed: self.seed,
@@ -235,12 +223,9 @@ fn to_text(answer: &Answer) -> String {
          shows a bug.",
         answer.verdict,
         answer.procedure,
-        match answer.unit {
-            UnitName::Record => "record",
-            UnitName::Client => "client",
-        },
-        answer.neighbours,
-        answer.backend,
+        answer.unit.words(),
+        answer.neighbours.words(),
+        answer.backend.words(),
         answer.trials,
         answer.level,
         table(&rows),

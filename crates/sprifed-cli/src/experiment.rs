@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use serde_json::{Value, json};
 use sprifed_paper::{
-    Conditions, Experiment, ExperimentError, Size, Store, catalogue, experiments_page, run,
+    Conditions, Experiment, ExperimentError, ExperimentList, ExperimentsAnswer, Size, Store,
+    catalogue, experiments_page, run,
 };
 use sprifed_report::table;
 
@@ -79,10 +79,9 @@ impl RunExperiments {
         for (name, svg) in figures {
             store.write(&format!("figures/{name}"), &svg).explained()?;
         }
-        let answer = self.to_json(&shown, &store, &conditions);
-        store
-            .write("results.json", &format!("{answer}\n"))
-            .explained()?;
+        let answer = ExperimentsAnswer::of(&shown, &store, &conditions);
+        let results = serde_json::to_string(&answer).unwrap_or_default() + "\n";
+        store.write("results.json", &results).explained()?;
         output.answer(&answer, |answer| self.to_text(answer));
         Ok(())
     }
@@ -103,36 +102,19 @@ impl RunExperiments {
         self.names.iter().map(find).collect()
     }
 
-    fn to_json(&self, shown: &[Experiment], store: &Store, conditions: &Conditions) -> Value {
-        let judged: Vec<Value> = shown
-            .iter()
-            .map(|experiment| {
-                let verdict = (experiment.judge)(&store.of(experiment.name));
-                json!({
-                    "name": experiment.name, "title": experiment.title, "claim": experiment.claim,
-                    "setting": experiment.setting, "outcome": verdict.outcome,
-                    "verdict": verdict.sentences, "rows": store.of(experiment.name),
-                })
-            })
-            .collect();
-        json!({
-            "commit": conditions.commit, "seed": conditions.seed, "trials": conditions.trials,
-            "size": if self.quick { "quick" } else { "full" },
-            "real_data": conditions.data.is_some(),
-            "experiments": judged, "page": "report.html", "cells": Store::ROWS,
-        })
-    }
-
-    fn to_text(&self, answer: &Value) -> String {
+    fn to_text(&self, answer: &ExperimentsAnswer) -> String {
         let mut rows = vec![
             ["experiment", "outcome", "verdict"]
                 .map(str::to_owned)
                 .to_vec(),
         ];
-        for experiment in answer["experiments"].as_array().into_iter().flatten() {
-            let text = |key: &str| experiment[key].as_str().unwrap_or_default().to_owned();
-            let verdict: String = text("verdict").chars().take(100).collect();
-            rows.push(vec![text("name"), text("outcome"), format!("{verdict} …")]);
+        for experiment in &answer.experiments {
+            let verdict: String = experiment.verdict.chars().take(100).collect();
+            rows.push(vec![
+                experiment.name.to_owned(),
+                experiment.outcome.words().to_owned(),
+                format!("{verdict} …"),
+            ]);
         }
         let page = self.out.join("report.html");
         format!("{}\nthe page is in {}", table(&rows), page.display())
@@ -140,12 +122,7 @@ impl RunExperiments {
 }
 
 fn list(all: &[Experiment], output: &Output) {
-    let entries: Vec<Value> = all
-        .iter()
-        .map(|experiment| json!({ "name": experiment.name, "title": experiment.title, "claim": experiment.claim }))
-        .collect();
-    let answer = json!({ "experiments": entries });
-    output.answer(&answer, |_| {
+    output.answer(&ExperimentList::of(all), |_| {
         let mut rows = vec![["name", "what"].map(str::to_owned).to_vec()];
         rows.extend(
             all.iter()

@@ -24,7 +24,6 @@ mod officer;
 pub(crate) mod party_ledger;
 mod party_machine;
 mod party_status;
-mod promise;
 mod rehearse;
 mod roster;
 mod status;
@@ -33,7 +32,7 @@ mod verify;
 use std::io::Read as _;
 
 use clap::Subcommand;
-use sprifed_fit::named_terms;
+use sprifed::named_terms;
 use sprifed_net::NetError;
 use sprifed_party::{PartyError, StoreError};
 use sprifed_study::Receipt;
@@ -196,7 +195,7 @@ pub(crate) fn read(path: &std::path::Path) -> Result<Vec<u8>, Failure> {
 
 /// What a study has found, a feature a line; empty if there is no model.
 fn words_of_features(receipt: &Receipt) -> Result<String, Failure> {
-    let line = |term: sprifed_fit::Term| {
+    let line = |term: sprifed::Term| {
         let noise = term.noise_std_dev;
         let noise = noise.map_or_else(String::new, |noise| {
             format!("  noise alone: \u{b1} {:.4}", 2.0 * noise)

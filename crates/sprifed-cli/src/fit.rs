@@ -4,33 +4,33 @@
 //! table or the place of the output is found before the ledger is opened, so a refusal spends
 //! nothing.
 
-mod page;
 mod release;
 mod report;
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use sprifed_fit::{Request, Secret, Study, no_schema};
+use sprifed::{
+    Backend, Error, Evaluation, FitReport, Model, Request, Score, Secret, Study, require_columns,
+};
 use sprifed_noise::NoiseGenerator;
-use sprifed_privacy::{Delta, Epsilon};
+use sprifed_privacy::{Delta, Epsilon, Relation};
 use sprifed_recovery::CertifiedProcedure;
 use sprifed_schema::Schema;
 use sprifed_study::PartyKey;
 use sprifed_tables::{DataError, LoadCounts, Table, read_schema, read_table};
 
 use crate::account::parse_quantity;
+use crate::choices::{procedures, relations};
 use crate::entropy::{secret_noise, secret_party};
 use crate::failure::Failure;
 use crate::files::Destination;
-use crate::ledger::LedgerArguments;
-use crate::model::{Model, receipts_at};
+use crate::ledger::{LedgerArguments, refuse_accounted};
+use crate::model::receipts_at;
 use crate::output::Output;
-use crate::procedure_arguments::registered;
-use crate::score::{Score, refuse_accounted, require_columns};
-use crate::study_arguments::{BackendArguments, BackendName, RelationName};
+use crate::study_arguments::BackendArguments;
 
-use self::report::{Evaluation, Report};
+use self::report::to_text;
 
 /// `fit`.
 #[derive(Args, Debug)]
@@ -53,11 +53,11 @@ pub(crate) struct Fit {
     #[arg(long, value_parser = parse_quantity::<Delta>, allow_hyphen_values = true)]
     delta: Option<Delta>,
     /// How features are found.
-    #[arg(long, value_parser = registered(), default_value = "grad")]
+    #[arg(long, value_parser = procedures(), default_value = "grad")]
     procedure: CertifiedProcedure,
     /// Which data sets the guarantee makes indistinguishable.
-    #[arg(long, value_enum, default_value = "zero-out")]
-    neighbours: RelationName,
+    #[arg(long, value_parser = relations(), default_value = "zero-out")]
+    neighbours: Relation,
     #[command(flatten)]
     backend: BackendArguments,
     #[command(flatten)]
@@ -101,12 +101,12 @@ impl Fit {
         let study = Study::prepare(&self.request(), &schema, table.outline())?;
         let delta_note = study.delta_note();
         let secret = match (self.backend.backend, self.simulate_noise) {
-            (BackendName::Curator, Some(seed)) => {
+            (Backend::Curator, Some(seed)) => {
                 Secret::Curator(NoiseGenerator::simulated(seed).into())
             }
-            (BackendName::Curator, None) => Secret::Curator(secret_noise()?.into()),
-            (BackendName::SecureSum, Some(seed)) => Secret::Parties(PartyKey::simulated(seed, 0)),
-            (BackendName::SecureSum, None) => Secret::Parties(secret_party()?),
+            (Backend::Curator, None) => Secret::Curator(secret_noise()?.into()),
+            (Backend::SecureSum, Some(seed)) => Secret::Parties(PartyKey::simulated(seed, 0)),
+            (Backend::SecureSum, None) => Secret::Parties(secret_party()?),
         };
         let entry = self
             .ledger
@@ -115,17 +115,17 @@ impl Fit {
         note_counts(table.counts(), output);
         let (evaluation, unscored) = match self.evaluate(&model) {
             Ok(evaluation) => (evaluation, None),
-            Err(failure) => (None, Some(failure)),
+            Err(error) => (None, Some(Failure::from(error))),
         };
-        let report = Report {
+        let report = FitReport {
             evaluation,
             delta_note,
             model,
-            path: &self.out,
-            page: self.report.as_deref(),
+            path: self.out.clone(),
+            page: self.report.clone(),
         };
-        let shown = page.map(|page| page.write(&report.page().to_html()));
-        output.answer(&report.to_json(), |_| report.words());
+        let shown = page.map(|page| page.write(&report.to_page().to_html()));
+        output.answer(&report.answer(), |_| to_text(&report));
         shown.transpose()?;
         match unscored {
             None => Ok(()),
@@ -143,14 +143,14 @@ impl Fit {
             epsilon: self.epsilon,
             delta: self.delta,
             procedure: self.procedure,
-            neighbours: self.neighbours.relation(),
+            neighbours: self.neighbours,
             backend: self.backend.request(),
             clients: self.clients,
         }
     }
 
     fn read_schema(&self) -> Result<Schema, Failure> {
-        let path = self.schema.as_ref().ok_or_else(no_schema)?;
+        let path = self.schema.as_ref().ok_or(Error::NoSchema)?;
         let schema = read_schema(path)?;
         if let Some(target) = &self.target {
             schema.require_target(target).map_err(DataError::from)?;
@@ -240,10 +240,10 @@ impl Fit {
             .cloned()
             .chain([response])
             .collect();
-        require_columns(path, &names)
+        Ok(require_columns(path, &names)?)
     }
 
-    fn evaluate(&self, model: &Model) -> Result<Option<Evaluation>, Failure> {
+    fn evaluate(&self, model: &Model) -> Result<Option<Evaluation>, Error> {
         let (path, on_training_records) = match (&self.evaluate, self.score_not_private) {
             (Some(path), _) => (path, false),
             (None, true) => (&self.data, true),

@@ -6,10 +6,10 @@ mod restart;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use serde_json::{Value, json};
+use serde::Serialize;
 use sprifed_party::{
-    AuditLog, Bound, Cost, LEDGER, LedgerPlace, LedgerView, LifetimeLine, Protection, Standing,
-    Work, look_for_ledger,
+    AuditLog, Bound, Cost, LEDGER, LedgerAnswer, LedgerPlace, LedgerView, LifetimeLine, LogAnswer,
+    Protection, Standing, ledger_beside, look_for_ledger,
 };
 use sprifed_privacy::{ApproxDp, Delta, Epsilon};
 use sprifed_report::table;
@@ -19,7 +19,7 @@ pub(crate) use self::fit_entry::{FitEntry, LedgerArguments};
 use crate::account::parse_quantity;
 use crate::entropy::fresh_bits;
 use crate::failure::{Explained as _, Failure};
-use crate::federation::party_ledger::{json_of_totals, words_of_totals};
+use crate::federation::party_ledger::words_of_totals;
 use crate::files::create_private;
 use crate::output::Output;
 
@@ -95,6 +95,22 @@ pub(crate) struct Limit {
     delta: Delta,
 }
 
+/// An audit log that was written.
+#[derive(Debug, Serialize)]
+struct LogWritten<'a> {
+    /// Where.
+    file: &'a Path,
+    /// How many entries it has.
+    entries: usize,
+}
+
+/// A limit that was set.
+#[derive(Debug, Serialize)]
+struct LimitAnswer {
+    /// What everything may cost together.
+    limit: Cost,
+}
+
 /// Carries out `task`.
 pub(crate) fn run(task: &Task, output: &Output) -> Result<(), Failure> {
     match task {
@@ -121,6 +137,26 @@ pub(crate) fn note_unmarked(bound: &Bound, table: &Path, output: &Output) {
             table.display()
         ));
     }
+}
+
+/// Refuses to score the table at `path`, which `option` names, if a ledger accounts for it.
+///
+/// # Errors
+/// When a ledger does, or a mark beside the table can not be read.
+pub(crate) fn refuse_accounted(path: &Path, option: &str, help: &str) -> Result<(), Failure> {
+    let Some(ledger) = ledger_beside(path).explained()? else {
+        return Ok(());
+    };
+    Err(Failure::usage(
+        "sprifed::score::accounted",
+        format!(
+            "{option} asks for a score without noise of `{}`, which is accounted for in the ledger of `{}`; such a \
+             score is a release that no ledger counts",
+            path.display(),
+            ledger.display()
+        ),
+        help,
+    ))
 }
 
 /// The folder that was named, by the command or by the environment.
@@ -161,14 +197,7 @@ impl Show {
     fn run(&self, output: &Output) -> Result<(), Failure> {
         let view = look_into(self.folder.as_deref())?;
         let lines = view.lines();
-        let answer = json!({
-            "id": view.id(), "entries": view.n_entries(), "head": view.head(),
-            "signers": view.signers().collect::<Vec<_>>(), "limit": view.limit(),
-            "restarted": view.is_restarted(),
-            "lines": lines.iter().map(json_of).collect::<Vec<_>>(),
-            "totals": json_of_totals(lines),
-        });
-        output.answer(&answer, |_| {
+        output.answer(&LedgerAnswer::from(&view), |_| {
             let limit = view.limit().map_or_else(String::new, |limit| {
                 format!(
                     "\nlimit: epsilon = {} at delta = {} for each unit and relation",
@@ -192,7 +221,10 @@ impl Export {
         let log = place_of(self.folder.as_deref())?.to_log().explained()?;
         create_private(&self.out, &log)?;
         let n_entries = log.lines().count().saturating_sub(1);
-        let answer = json!({ "file": self.out, "entries": n_entries });
+        let answer = LogWritten {
+            file: &self.out,
+            entries: n_entries,
+        };
         output.answer(&answer, |_| {
             format!(
                 "{n_entries} entries in {}; `sprifed ledger verify` checks them",
@@ -220,14 +252,9 @@ impl Verify {
                 "ask its owner for a new export; do not rely on its totals",
             )
         })?;
-        let (id, head) = log.ends();
-        let signers: Vec<Digest> = log.signers().collect();
-        let answer = json!({
-            "verified": true, "id": id, "head": head, "entries": log.n_entries(), "time": log.time(),
-            "restarted": log.is_restarted(), "signers": signers, "keys_were_given": !self.key.is_empty(), "totals": json_of_totals(log.lines()),
-        });
-        output.answer(&answer, |_| {
-            let signers: Vec<String> = signers.iter().map(Digest::to_string).collect();
+        let answer = LogAnswer::of(&log, !self.key.is_empty());
+        output.answer(&answer, |answer| {
+            let signers: Vec<String> = answer.signers.iter().map(Digest::to_string).collect();
             let trust = if self.key.is_empty() {
                 "\nno --key was given: compare the keys with those you know"
             } else {
@@ -251,7 +278,7 @@ impl Limit {
         let mut ledger = place_of(self.folder.as_deref())?.open().explained()?;
         let limit: Cost = ApproxDp::new(self.epsilon, self.delta).into();
         ledger.set_limit(limit).explained()?;
-        output.answer(&json!({ "limit": limit }), |_| {
+        output.answer(&LimitAnswer { limit }, |_| {
             format!(
                 "everything in this ledger may cost epsilon = {} at delta = {}, for each unit and relation",
                 limit.epsilon, limit.delta
@@ -291,7 +318,7 @@ fn rows(lines: &[LifetimeLine]) -> Vec<Vec<String>> {
             ("NOT PROTECTED".to_owned(), String::new())
         };
         rows.push(vec![
-            words_of(line.work).to_owned(),
+            line.work.name().to_owned(),
             line.title.clone(),
             data.map_or_else(String::new, |data| data.name.clone()),
             line.kind.unit.text().to_owned(),
@@ -307,22 +334,4 @@ fn rows(lines: &[LifetimeLine]) -> Vec<Vec<String>> {
         ]);
     }
     rows
-}
-
-fn json_of(line: &LifetimeLine) -> Value {
-    let is_protected = line.protection == Protection::Secret;
-    json!({
-        "what": words_of(line.work), "study": line.study, "title": line.title, "data": line.data,
-        "unit": line.kind.unit, "neighbours": line.kind.neighbours, "protected": is_protected,
-        "epsilon": is_protected.then_some(line.cost.epsilon),
-        "delta": is_protected.then_some(line.cost.delta), "settled": line.is_settled(),
-        "left": line.standing == Standing::Left,
-    })
-}
-
-const fn words_of(work: Work) -> &'static str {
-    match work {
-        Work::Study => "study",
-        Work::Fit => "fit",
-    }
 }

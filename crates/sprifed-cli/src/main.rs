@@ -6,9 +6,8 @@
 
 mod account;
 mod audit;
-mod baseline_arguments;
 mod bench;
-mod contender_arguments;
+mod choices;
 mod defect;
 mod demo;
 mod entropy;
@@ -22,10 +21,8 @@ mod model;
 mod output;
 mod plan;
 mod predict;
-mod procedure_arguments;
 mod progress;
 mod schema;
-mod score;
 mod simulate;
 mod study_arguments;
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::failure::Failure;
 
-pub(crate) use sprifed_fit::{FORMAT, Model, Receipt, Term, software};
+pub(crate) use sprifed::{FORMAT, Model, Receipt, software};
 
 /// Reads the model at `path`.
 ///
@@ -25,7 +25,7 @@ pub(crate) fn read_model(path: &Path) -> Result<Model, Failure> {
             "check the path and its permissions",
         )
     })?;
-    Model::parse(&text, &path.display().to_string())
+    Ok(Model::parse(&text, &path.display().to_string())?)
 }
 
 /// What a model file says was spent, whatever else is in it.

@@ -6,6 +6,30 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 
+/// The version of every answer in JSON; it grows when a key changes its meaning or goes away. The schemas are in
+/// `docs/json`.
+const SCHEMA_VERSION: u32 = 1;
+
+/// An answer with the version of its schema.
+#[derive(Serialize)]
+struct Versioned<'a, T> {
+    schema_version: u32,
+    #[serde(flatten)]
+    answer: &'a T,
+}
+
+/// Why there is no answer.
+#[derive(Serialize)]
+struct Refused<'a> {
+    error: &'a Failure,
+}
+
+/// The user stopped a command that can go on.
+#[derive(Serialize)]
+struct Interrupted {
+    interrupted: bool,
+}
+
 /// Where answers go, as text or as JSON.
 #[derive(Debug)]
 pub(crate) struct Output {
@@ -35,8 +59,7 @@ impl Output {
     /// Says that the user stopped a command that can go on.
     pub(crate) fn interrupted(&self) {
         if self.json {
-            let answer = serde_json::json!({ "interrupted": true });
-            self.answer(&answer, |_| String::new());
+            self.answer(&Interrupted { interrupted: true }, |_| String::new());
         }
         self.note("stopped; start again to go on");
     }
@@ -50,8 +73,8 @@ impl Output {
     /// there was no answer, so that standard output holds one object.
     pub(crate) fn failure(&self, failure: &Failure) {
         if self.json && !self.is_answered.get() {
-            let wrapped = serde_json::json!({ "error": failure });
-            print_line(&mut std::io::stdout(), &to_json(&wrapped));
+            let refused = Refused { error: failure };
+            print_line(&mut std::io::stdout(), &to_json(&refused));
         }
         let Failure {
             code,
@@ -85,7 +108,11 @@ fn plain(text: &str) -> String {
 }
 
 fn to_json<T: Serialize>(value: &T) -> String {
-    serde_json::to_string_pretty(value)
+    let answer = Versioned {
+        schema_version: SCHEMA_VERSION,
+        answer: value,
+    };
+    serde_json::to_string_pretty(&answer)
         .unwrap_or_else(|error| format!("{{\"error\":{{\"message\":\"{error}\"}}}}"))
 }
 

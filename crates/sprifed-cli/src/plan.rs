@@ -4,25 +4,23 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use clap::Args;
-use serde_json::Value;
-use sprifed_fit::{PlanRequest, Planned, SecureSums};
-use sprifed_privacy::{Delta, Epsilon, shown_cost, shown_delta};
+use sprifed::{ForecastAnswer, PlanAnswer, PlanRequest, Planned, SecureSums};
+use sprifed_privacy::{Delta, Epsilon, Relation, shown_cost, shown_delta};
 use sprifed_recovery::CertifiedProcedure;
 use sprifed_report::table;
-use sprifed_simulate::{Forecast, WorldRequest};
 
 use crate::account::parse_quantity;
+use crate::choices::{procedures, relations};
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::procedure_arguments::registered;
 use crate::progress::Progress;
-use crate::study_arguments::{BackendArguments, RelationName, WorldArguments};
+use crate::study_arguments::{BackendArguments, WorldArguments};
 
 /// `plan`.
 #[derive(Args, Debug)]
 pub(crate) struct PlanStudy {
     /// How features are found.
-    #[arg(long, value_parser = registered(), default_value = "grad")]
+    #[arg(long, value_parser = procedures(), default_value = "grad")]
     procedure: CertifiedProcedure,
     #[command(flatten)]
     backend: BackendArguments,
@@ -35,8 +33,8 @@ pub(crate) struct PlanStudy {
     #[arg(long, value_parser = parse_quantity::<Delta>, allow_negative_numbers = true)]
     delta: Option<Delta>,
     /// Which data sets count as neighbours.
-    #[arg(long, value_enum, default_value = "zero-out")]
-    neighbours: RelationName,
+    #[arg(long, value_parser = relations(), default_value = "zero-out")]
+    neighbours: Relation,
     /// Simulated studies behind each number of the forecast; 0 for none.
     #[arg(long, default_value_t = 6)]
     forecast_trials: u64,
@@ -44,23 +42,21 @@ pub(crate) struct PlanStudy {
 
 impl PlanStudy {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
-        let request = self.world.request()?;
         let planned = PlanRequest {
             procedure: self.procedure,
             backend: self.backend.request(),
             world: self.world.size(),
             epsilon: self.epsilon,
             delta: self.delta,
-            neighbours: self.neighbours.relation(),
+            neighbours: self.neighbours,
         }
         .plan()?;
-        let forecast = self.forecast(&planned)?;
-        let answer = planned.to_json(forecast.as_ref())?;
-        output.answer(&answer, |answer| self.to_text(answer, &planned, &request));
+        let answer = planned.answer(self.forecast(&planned)?)?;
+        output.answer(&answer, to_text);
         Ok(())
     }
 
-    fn forecast(&self, planned: &Planned) -> Result<Option<(Forecast, f64)>, Failure> {
+    fn forecast(&self, planned: &Planned) -> Result<Option<ForecastAnswer>, Failure> {
         if self.forecast_trials == 0 {
             return Ok(None);
         }
@@ -73,61 +69,53 @@ impl PlanStudy {
             ControlFlow::Continue(())
         })?;
         progress.finish();
-        Ok(Some((
-            forecast,
-            start.elapsed().as_secs_f64() / f64::max(trials, 1.0),
-        )))
+        let seconds = start.elapsed().as_secs_f64() / f64::max(trials, 1.0);
+        Ok(Some(ForecastAnswer::of(forecast, Some(seconds))))
     }
+}
 
-    fn to_text(&self, answer: &Value, planned: &Planned, request: &WorldRequest) -> String {
-        let plan = planned.plan();
-        let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
-        let guarantee = &answer["guarantee"];
-        let mut text = format!(
-            "{}: ({}, {})-DP for each {} under {}, {} questions in {} rounds.\n\
-             Each client sends {} integers of {} bits in all: {} bytes.\n\n",
-            plan.procedure,
-            shown_cost(number(&guarantee["epsilon"])),
-            shown_delta(number(&guarantee["delta"])),
-            plan.unit.text(),
-            plan.relation.text(),
-            plan.coordinates(),
-            plan.steps.len(),
-            plan.coordinates(),
-            answer["bits_per_integer"],
-            answer["upload_bytes_per_client"],
-        );
-        let mut rows = vec![
-            [
-                "step",
-                "asks for",
-                "integers",
-                "noise / largest contribution",
-                "mu or range",
-            ]
-            .map(str::to_owned)
-            .to_vec(),
-        ];
-        for line in planned.steps().unwrap_or_default() {
-            let noise: Vec<String> = line
-                .relative_noise
-                .iter()
-                .map(|n| format!("{n:.1}"))
-                .collect();
-            rows.push(vec![
-                (line.step + 1).to_string(),
-                line.purpose,
-                line.integers.to_string(),
-                noise.join(" | "),
-                shown_cost(line.cost),
-            ]);
-        }
-        text += &table(&rows);
-        if let Ok(Some(sums)) = planned.secure_sums() {
-            text += &secure_sums_text(&sums);
-        }
-        text + &forecast_text(&answer["forecast"], request)
+fn to_text(answer: &PlanAnswer) -> String {
+    let guarantee = &answer.guarantee;
+    let mut text = format!(
+        "{}: ({}, {})-DP for each {} under {}, {} questions in {} rounds.\n\
+         Each client sends {} integers of {} bits in all: {} bytes.\n\n",
+        answer.procedure,
+        shown_cost(guarantee.epsilon.map_or(0.0, Epsilon::get)),
+        shown_delta(guarantee.delta.get()),
+        guarantee.unit.words(),
+        guarantee.neighbours.words(),
+        answer.integers,
+        answer.rounds,
+        answer.integers,
+        answer.bits_per_integer,
+        answer.upload_bytes_per_client,
+    );
+    let heading = [
+        "step",
+        "asks for",
+        "integers",
+        "noise / largest contribution",
+        "mu or range",
+    ];
+    let mut rows = vec![heading.map(str::to_owned).to_vec()];
+    for line in &answer.steps {
+        let noise = line.relative_noise.iter().map(|n| format!("{n:.1}"));
+        rows.push(vec![
+            (line.step + 1).to_string(),
+            line.purpose.clone(),
+            line.integers.to_string(),
+            noise.collect::<Vec<_>>().join(" | "),
+            shown_cost(line.cost),
+        ]);
     }
+    text += &table(&rows);
+    if let Some(sums) = &answer.secure_sums {
+        text += &secure_sums_text(sums);
+    }
+    if let Some(forecast) = &answer.forecast {
+        text += &forecast_text(forecast, answer);
+    }
+    text
 }
 
 fn secure_sums_text(sums: &SecureSums) -> String {
@@ -169,32 +157,26 @@ fn secure_sums_text(sums: &SecureSums) -> String {
     )
 }
 
-fn forecast_text(forecast: &Value, request: &WorldRequest) -> String {
-    if forecast.is_null() {
-        return String::new();
-    }
-    let share = forecast["recovered_share"]["mean"]
-        .as_f64()
-        .unwrap_or(f64::NAN);
-    let error = forecast["recovered_share"]["std_error"]
-        .as_f64()
-        .unwrap_or(f64::NAN);
+fn forecast_text(forecast: &ForecastAnswer, answer: &PlanAnswer) -> String {
+    let share = forecast.recovered_share;
     #[expect(clippy::cast_precision_loss, reason = "a sparsity is small")]
-    let expected = share * request.sparsity as f64;
-    let needed = forecast["records_for_90_percent"].as_u64().map_or_else(
+    let expected = share.mean * answer.sparsity as f64;
+    let needed = forecast.records_for_90_percent.map_or_else(
         || "more than were tried".to_owned(),
         |records| format!("about {records}"),
     );
     format!(
         "\nforecast ({} simulated studies a point; {}):\n\
-         with n = {} expect to find {expected:.1} of {} features (share {share:.2}, standard error {error:.2}), \
+         with n = {} expect to find {expected:.1} of {} features (share {:.2}, standard error {:.2}), \
          test R2 {:.2} (predicting zero: 0)\n\
          to find 90 % on average you need {needed} records; one study takes {:.2} s here, records in memory\n",
-        forecast["trials"],
-        forecast["assumes"].as_str().unwrap_or_default(),
-        request.records,
-        request.sparsity,
-        forecast["test_r2"]["median"].as_f64().unwrap_or(f64::NAN),
-        forecast["seconds_per_study"].as_f64().unwrap_or(f64::NAN),
+        forecast.trials,
+        forecast.assumes,
+        answer.records,
+        answer.sparsity,
+        share.mean,
+        share.std_error,
+        forecast.test_r2.median,
+        forecast.seconds_per_study.unwrap_or(f64::NAN),
     )
 }

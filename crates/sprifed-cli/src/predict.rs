@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::json;
+use sprifed::{Prediction, PredictionAnswer, SCORE_LABEL};
 
 use crate::failure::Failure;
 use crate::files::Destination;
-use crate::model::{Model, read_model};
+use crate::ledger::refuse_accounted;
+use crate::model::read_model;
 use crate::output::Output;
-use crate::score::{NOT_PRIVATE, Score, read_for, refuse_accounted, split_last};
 
 /// `predict`.
 #[derive(Args, Debug)]
@@ -46,82 +46,54 @@ impl Predict {
             .as_deref()
             .map(|path| Destination::reserve(path, self.force.into()))
             .transpose()?;
-        let raw = read_for(&model, &self.data, self.score.as_deref())?;
-        let rows = (0..raw.n_records()).map(|record| match self.score {
-            Some(_) => split_last(raw.row(record)),
-            None => (raw.row(record), f64::NAN),
-        });
-        let pairs: Vec<(Option<f64>, f64)> = rows
-            .map(|(values, actual)| (model.predict(values), actual))
-            .collect();
-        let score = match self.score {
-            Some(_) => Some(Score::of_pairs(
-                pairs.iter().copied(),
-                model.response.transform,
-            )?),
-            None => None,
-        };
-        let predictions: Vec<Option<f64>> =
-            pairs.iter().map(|(prediction, _)| *prediction).collect();
-        let missing = predictions
-            .iter()
-            .filter(|prediction| prediction.is_none())
-            .count();
+        let prediction = Prediction::of_table(&model, &self.data, self.score.as_deref())?;
+        let missing = prediction.missing();
         if missing > 0 {
             output.note(&format!(
                 "note: {missing} records lack a feature of the model and have no prediction"
             ));
         }
         if let Some(place) = place {
-            place.write(&to_csv(&predictions))?;
+            place.write(&prediction.to_csv())?;
         }
-        let shown = self.out.is_none().then_some(&predictions);
-        let answer = json!({
-            "model": self.model, "data": self.data, "response": model.response.name,
-            "records": predictions.len(), "without_prediction": missing, "label": model.label,
-            "out": self.out, "predictions": shown, "score": score,
-        });
-        output.answer(&answer, |_| {
-            self.words(&model, &predictions, score.as_ref())
-        });
+        let answer = PredictionAnswer {
+            model: self.model.clone(),
+            data: self.data.clone(),
+            response: model.response.name.clone(),
+            records: prediction.values.len(),
+            without_prediction: missing,
+            label: model.label.clone(),
+            out: self.out.clone(),
+            predictions: self.out.is_none().then(|| prediction.values.clone()),
+            score: prediction.score,
+        };
+        output.answer(&answer, |answer| to_text(answer, &prediction));
         Ok(())
-    }
-
-    /// The predictions, unless they went to a file or a score was asked for; then that.
-    fn words(&self, model: &Model, predictions: &[Option<f64>], score: Option<&Score>) -> String {
-        if self.out.is_none() && score.is_none() {
-            return to_csv(predictions);
-        }
-        let mut text = String::new();
-        if score.is_some() {
-            let _ = writeln!(text, "NOT PRIVATE: {NOT_PRIVATE}");
-        }
-        if let Some(label) = model.label.as_deref() {
-            let _ = writeln!(text, "{label}: the model comes from a simulation");
-        }
-        if let Some(path) = &self.out {
-            let _ = writeln!(
-                text,
-                "{} predictions written to {}",
-                predictions.len(),
-                path.display()
-            );
-        }
-        if let Some(score) = score {
-            let _ = writeln!(text, "{}", score.words());
-        }
-        text
     }
 }
 
-fn to_csv(predictions: &[Option<f64>]) -> String {
-    let mut text = String::from("prediction\n");
-    for prediction in predictions {
-        // An empty field is a missing value; it is quoted so that a line of one column is not blank.
-        let _ = match prediction {
-            Some(value) => writeln!(text, "{value}"),
-            None => writeln!(text, "\"\""),
-        };
+/// The predictions, unless they went to a file or a score was asked for; then that.
+fn to_text(answer: &PredictionAnswer, prediction: &Prediction) -> String {
+    if answer.out.is_none() && answer.score.is_none() {
+        return prediction.to_csv();
+    }
+    let mut text = String::new();
+    if answer.score.is_some() {
+        let _ = writeln!(text, "NOT PRIVATE: {SCORE_LABEL}");
+    }
+    if let Some(label) = &answer.label {
+        let _ = writeln!(text, "{label}: the model comes from a simulation");
+    }
+    if let Some(path) = &answer.out {
+        let _ = writeln!(
+            text,
+            "{} predictions written to {}",
+            answer.records,
+            path.display()
+        );
+    }
+    if let Some(score) = &answer.score {
+        let _ = writeln!(text, "{}", score.words());
     }
     text
 }

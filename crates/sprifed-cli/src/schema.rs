@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use serde_json::json;
+use sprifed::{SchemaCheck, SchemaDraft};
 use sprifed_schema::{CheckReport, PLACEHOLDER};
 use sprifed_tables::{check, draft_schema_for};
 
@@ -63,21 +63,17 @@ impl Draft {
             .map(|path| Destination::reserve(path, self.force.into()))
             .transpose()?;
         let draft = draft_schema_for(&self.data)?;
-        let blanks = draft
-            .lines()
-            .filter(|line| !line.starts_with('#') && line.contains(PLACEHOLDER))
-            .count();
+        let answer = SchemaDraft::of(draft, self.data.clone(), self.out.clone());
         if let Some(place) = place {
-            place.write(&draft)?;
+            place.write(&answer.schema)?;
         }
-        let answer =
-            json!({ "data": self.data, "out": self.out, "schema": draft, "to_fill_in": blanks });
-        output.answer(&answer, |_| match &self.out {
-            None => draft.clone(),
+        output.answer(&answer, |answer| match &answer.out {
+            None => answer.schema.clone(),
             Some(path) => format!(
-                "{} written; replace {blanks} {PLACEHOLDER} by numbers known without looking at the records, then: \
+                "{} written; replace {} {PLACEHOLDER} by numbers known without looking at the records, then: \
                  sprifed schema check {}",
                 path.display(),
+                answer.to_fill_in,
                 path.display()
             ),
         });
@@ -87,13 +83,12 @@ impl Draft {
 
 impl Check {
     fn run(&self, output: &Output) -> Result<(), Failure> {
-        let report = check(&self.schema, self.data.as_deref())?;
-        let answer = json!({ "usable": report.is_usable(), "report": report });
-        output.answer(&answer, |_| words(&report));
-        if report.is_usable() {
+        let answer = SchemaCheck::from(check(&self.schema, self.data.as_deref())?);
+        output.answer(&answer, |answer| words(&answer.report));
+        if answer.usable {
             return Ok(());
         }
-        let message = report.problems.join("; ");
+        let message = answer.report.problems.join("; ");
         let help = "correct the schema or the table as said above; nothing was spent";
         Err(Failure::usage(
             "sprifed::schema::does-not-fit",

@@ -1,56 +1,17 @@
-//! Arguments that several commands share: the world of a simulation and the neighbouring relation.
+//! Arguments that several commands share: the world of a simulation and who adds up.
 
-use clap::{Args, ValueEnum};
-use sprifed_fit::{Backend, BackendRequest, WorldSize, parse_correlation};
-use sprifed_privacy::Relation;
-use sprifed_simulate::{Correlation, Reading, WorldRequest};
+use clap::Args;
+use sprifed::{Backend, BackendRequest, WorldSize, parse_correlation};
+use sprifed_simulate::{Correlation, Reading};
 
-use crate::failure::Failure;
-
-/// The neighbouring relations, as the command line names them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RelationName {
-    /// One record's contribution becomes zero.
-    ZeroOut,
-    /// One record is replaced by any other.
-    ReplaceOne,
-}
-
-impl RelationName {
-    pub(crate) const fn relation(self) -> Relation {
-        match self {
-            Self::ZeroOut => Relation::ZeroOut,
-            Self::ReplaceOne => Relation::ReplaceOne,
-        }
-    }
-}
-
-/// Backends, as the command line names them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum BackendName {
-    /// One trusted party holds all records; it adds all the noise.
-    Curator,
-    /// Every client masks its own vector and adds its own share of the noise; nobody is trusted
-    /// with records.
-    SecureSum,
-}
-
-impl BackendName {
-    /// The backend of this name.
-    pub(crate) const fn backend(self) -> Backend {
-        match self {
-            Self::Curator => Backend::Curator,
-            Self::SecureSum => Backend::SecureSum,
-        }
-    }
-}
+use crate::choices::{backends, readings};
 
 /// Who answers, and on whom the noise depends.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct BackendArguments {
     /// Who adds up the records and adds the noise.
-    #[arg(long, value_enum, default_value = "curator")]
-    pub(crate) backend: BackendName,
+    #[arg(long, value_parser = backends(), default_value = "curator")]
+    pub(crate) backend: Backend,
     /// Of secure sums: a sum of fewer clients is never opened [default: nine tenths of them].
     #[arg(long)]
     quorum: Option<u32>,
@@ -64,20 +25,11 @@ impl BackendArguments {
     /// The same without the command line.
     pub(crate) const fn request(&self) -> BackendRequest {
         BackendRequest {
-            backend: self.backend.backend(),
+            backend: self.backend,
             quorum: self.quorum,
             colluders: self.colluders,
         }
     }
-}
-
-/// How generated numbers are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ReadingName {
-    /// Raw standard normal features.
-    Clean,
-    /// Clipped and rescaled as in the paper.
-    Paper,
 }
 
 /// The generated data.
@@ -105,8 +57,8 @@ pub(crate) struct WorldArguments {
     #[arg(long, default_value = "none", value_parser = parse_correlation)]
     correlation: Correlation,
     /// How the generated numbers are read.
-    #[arg(long, value_enum, default_value = "clean")]
-    reading: ReadingName,
+    #[arg(long, value_parser = readings(), default_value = "clean")]
+    reading: Reading,
 }
 
 impl WorldArguments {
@@ -120,20 +72,7 @@ impl WorldArguments {
             error_std: self.error_std,
             population_r2: self.population_r2,
             correlation: self.correlation,
-            reading: match self.reading {
-                ReadingName::Clean => Reading::Clean,
-                ReadingName::Paper => Reading::Paper,
-            },
+            reading: self.reading,
         }
-    }
-
-    /// How many clients hold the records.
-    pub(crate) fn clients(&self) -> usize {
-        self.size().clients()
-    }
-
-    /// The world to generate.
-    pub(crate) fn request(&self) -> Result<WorldRequest, Failure> {
-        self.size().request()
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use sprifed_fit::{Document, named_terms, study_files};
+use sprifed::{Document, named_terms, study_files};
 use sprifed_party::{Invitation, Reach, parse_policy};
 use sprifed_privacy::Cost;
 use sprifed_secure_sum::ClientId;
@@ -128,10 +128,10 @@ pub(crate) fn invitations() -> Seeds {
 pub(crate) fn receipt(bytes: &[u8]) -> Way {
     let text = String::from_utf8_lossy(bytes);
     let parsed = Document::parse(&text, "receipt");
-    let said = parsed.as_ref().map_err(|failure| failure.message.clone());
+    let said = parsed.as_ref().map_err(ToString::to_string);
     let said = said.and_then(|document| {
         let proof = document.verify("receipt");
-        proof.map(drop).map_err(|failure| failure.message)
+        proof.map(drop).map_err(|error| error.to_string())
     });
     let study = serde_json::from_slice::<SignedReceipt>(bytes).ok();
     let study = study.or_else(|| Some(serde_json::from_slice::<PartyReceipt>(bytes).ok()?.study));
@@ -185,7 +185,7 @@ pub(crate) fn transcript(bytes: &[u8]) -> Way {
             derivation.question().is_some(),
         ));
     }
-    let begin = way(&verified.map_err(|failure| failure.message));
+    let begin = way(&verified.map_err(|error| error.to_string()));
     words
         .iter()
         .fold(begin, |way, word| way.rotate_left(5) ^ crate::way(word))

@@ -1,8 +1,7 @@
-//! The live page: what everybody may know of the study, read-only, without any asset of others.
+//! The live page: the public facts of the study, read-only, without assets from elsewhere.
 //!
 //! It has its own listener, without TLS and on a loopback address by default, answers GET only, and only to those
-//! who call it by its own address. It shows [`StatusView`] and who is connected; there is nothing else that it
-//! could show.
+//! who call it by its own address. It shows [`StatusView`] and which parties are connected, and nothing else.
 
 mod own_address;
 
@@ -16,28 +15,34 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment};
 use serde::Serialize;
 use sprifed_privacy::{shown_cost, shown_delta};
+use sprifed_report::{Badge, BadgeKind, Bar, FeatureTable, GuaranteeView, STYLE, environment};
 
 use crate::machine::CoordinatorMachine;
 use crate::server::Shared;
-use crate::status::{PartyState, StatusView};
+use crate::status::{FeatureFound, PartyState, Presence, Progress, StatusView};
 
 use own_address::OwnAddress;
 
 /// What the templates are given.
 #[derive(Debug, Serialize)]
 struct View<'a> {
-    study: &'a StatusView,
-    parties: Vec<Party<'a>>,
-    n_connected: usize,
+    title: &'a str,
+    status: [Badge; 1],
+    ending: &'a [String],
+    guarantee: GuaranteeView<'a>,
+    progress: Progress,
     sums: Vec<&'static str>,
-    budget_part: f64,
+    budget_part: String,
     epsilon_spent: String,
     epsilon_planned: String,
     delta: String,
-    features: Vec<Bar<'a>>,
+    parties: Vec<Party<'a>>,
+    n_connected: usize,
+    presences: [Entry; 3],
+    refusals: u64,
+    features: FeatureTable,
     is_over: bool,
 }
 
@@ -46,19 +51,15 @@ struct Party<'a> {
     name: &'a str,
     state: &'static str,
     words: &'static str,
-    is_connected: bool,
+    presence: Presence,
+    presence_words: &'static str,
 }
 
-/// A feature's coefficient on a scale from -100 to 100, with [`REACH`] standard deviations of noise each way.
+/// A line of the legend of parties.
 #[derive(Debug, Serialize)]
-struct Bar<'a> {
-    name: &'a str,
-    coefficient: String,
-    noise: String,
-    from: f64,
-    width: f64,
-    low: f64,
-    high: f64,
+struct Entry {
+    presence: Presence,
+    words: &'static str,
 }
 
 pub(crate) fn router<M: CoordinatorMachine>(shared: Arc<Shared<M>>, address: SocketAddr) -> Router {
@@ -68,7 +69,7 @@ pub(crate) fn router<M: CoordinatorMachine>(shared: Arc<Shared<M>>, address: Soc
         .route("/fragment", get(fragment::<M>))
         .route("/status.json", get(json::<M>))
         .route("/metrics", get(metrics::<M>))
-        .route("/page.css", get(|| asset("text/css; charset=utf-8", STYLE)))
+        .route("/page.css", get(style))
         .route(
             "/page.js",
             get(|| asset("text/javascript; charset=utf-8", SCRIPT)),
@@ -110,9 +111,10 @@ async fn json<M: CoordinatorMachine>(State(shared): State<Arc<Shared<M>>>) -> Re
         study: &'a StatusView,
         connected: Vec<bool>,
     }
+    let (study, presence) = seen(&shared);
     let facts = Facts {
-        study: &shared.status(),
-        connected: shared.connected(),
+        study: &study,
+        connected: presence.into_iter().map(Presence::is_connected).collect(),
     };
     match serde_json::to_string(&facts) {
         Ok(text) => guarded("application/json", text),
@@ -121,7 +123,8 @@ async fn json<M: CoordinatorMachine>(State(shared): State<Arc<Shared<M>>>) -> Re
 }
 
 async fn metrics<M: CoordinatorMachine>(State(shared): State<Arc<Shared<M>>>) -> Response {
-    let text = shared.metrics.text(&shared.status(), &shared.connected());
+    let (study, presence) = seen(&shared);
+    let text = shared.metrics.text(&study, n_connected(&presence));
     guarded("text/plain; version=0.0.4; charset=utf-8", text)
 }
 
@@ -129,9 +132,34 @@ async fn asset(kind: &'static str, text: &'static str) -> Response {
     guarded(kind, text.to_owned())
 }
 
+async fn style() -> Response {
+    guarded("text/css; charset=utf-8", format!("{STYLE}{OWN_STYLE}"))
+}
+
+/// The public facts, and which parties are there now. A party that missed a phase and was not heard since has
+/// dropped out, although the study waits for it in the next phase.
+fn seen<M: CoordinatorMachine>(shared: &Shared<M>) -> (StatusView, Vec<Presence>) {
+    let mut study = StatusView::clone(&shared.status());
+    for (place, party) in study.parties.iter_mut().enumerate() {
+        let is_open = matches!(
+            party.state,
+            PartyState::Invited | PartyState::Awaited | PartyState::Answered
+        );
+        if is_open && shared.is_missing(place) {
+            party.state = PartyState::DroppedOut;
+        }
+    }
+    (study, shared.presence())
+}
+
+fn n_connected(presence: &[Presence]) -> usize {
+    let connected = presence.iter().filter(|presence| presence.is_connected());
+    connected.count()
+}
+
 fn rendered<M: CoordinatorMachine>(shared: &Shared<M>, template: &str) -> Response {
-    let study = shared.status();
-    match render(&study, &shared.connected(), template) {
+    let (study, presence) = seen(shared);
+    match render(&study, &presence, template) {
         Ok(text) => guarded("text/html; charset=utf-8", text),
         Err(error) => {
             tracing::error!(%error, "page");
@@ -142,57 +170,31 @@ fn rendered<M: CoordinatorMachine>(shared: &Shared<M>, template: &str) -> Respon
 
 fn render(
     study: &StatusView,
-    connected: &[bool],
+    presence: &[Presence],
     template: &str,
 ) -> Result<String, minijinja::Error> {
-    let mut environment = Environment::new();
-    environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    environment.add_template("page.html", PAGE)?;
-    environment.add_template("fragment.html", FRAGMENT)?;
-    environment
+    let templates = [
+        ("page.html", PAGE),
+        ("fragment.html", FRAGMENT),
+        ("found.html", FOUND),
+    ];
+    environment(&templates)?
         .get_template(template)?
-        .render(Serde(view(study, connected)))
+        .render(Serde(view(study, presence)))
 }
 
-fn view<'a>(study: &'a StatusView, connected: &[bool]) -> View<'a> {
-    let parties = study
-        .parties
-        .iter()
-        .enumerate()
-        .map(|(place, party)| Party {
+fn view<'a>(study: &'a StatusView, presence: &[Presence]) -> View<'a> {
+    let parties = study.parties.iter().enumerate().map(|(place, party)| {
+        let presence = presence.get(place).copied().unwrap_or(Presence::Away);
+        Party {
             name: &party.name,
             state: party.state.name(),
             words: words(party.state),
-            is_connected: connected.get(place).copied().unwrap_or(false),
-        })
-        .collect();
-    let scale = study
-        .features
-        .iter()
-        .map(|feature| feature.coefficient.abs() + REACH * feature.noise_std_dev)
-        .fold(f64::MIN_POSITIVE, f64::max);
-    let features = study
-        .features
-        .iter()
-        .map(|feature| {
-            let at = 100.0 * feature.coefficient / scale;
-            let noise = REACH * feature.noise_std_dev;
-            let reach = 100.0 * noise / scale;
-            Bar {
-                name: &feature.name,
-                coefficient: format!("{:+.4}", feature.coefficient),
-                noise: if noise.is_finite() {
-                    format!("{noise:.4}")
-                } else {
-                    "unknown".to_owned()
-                },
-                from: at.min(0.0),
-                width: at.abs(),
-                low: at - reach,
-                high: at + reach,
-            }
-        })
-        .collect();
+            presence,
+            presence_words: presence.words(),
+        }
+    });
+    let bars: Vec<(Bar, f64)> = study.features.iter().map(bar).collect();
     let progress = study.progress;
     let is_over = !study.report.is_empty();
     let sums = (0..progress.planned.min(MOST_SQUARES))
@@ -202,23 +204,54 @@ fn view<'a>(study: &'a StatusView, connected: &[bool]) -> View<'a> {
             _ => "ahead",
         })
         .collect();
+    let kind = match (is_over, study.features.is_empty()) {
+        (false, _) => BadgeKind::Running,
+        (true, false) => BadgeKind::Done,
+        (true, true) => BadgeKind::Failed,
+    };
+    let heading = if is_over {
+        "Final guarantee"
+    } else {
+        "Planned guarantee"
+    };
     let budget = study.budget;
+    let budget_part = if budget.epsilon_planned > 0.0 {
+        (100.0 * budget.epsilon_spent / budget.epsilon_planned).clamp(0.0, 100.0)
+    } else {
+        0.0
+    };
     View {
-        study,
-        parties,
-        n_connected: connected.iter().filter(|is_here| **is_here).count(),
+        title: &study.title,
+        status: [Badge::new(kind, study.phase.clone())],
+        ending: &study.report,
+        guarantee: GuaranteeView::new(heading, &study.guarantee),
+        progress,
         sums,
-        budget_part: if budget.epsilon_planned > 0.0 {
-            (100.0 * budget.epsilon_spent / budget.epsilon_planned).clamp(0.0, 100.0)
-        } else {
-            0.0
-        },
+        budget_part: format!("{budget_part:.0}"),
         epsilon_spent: shown_cost(budget.epsilon_spent),
         epsilon_planned: shown_cost(budget.epsilon_planned),
         delta: shown_delta(budget.delta),
-        features,
+        parties: parties.collect(),
+        n_connected: n_connected(presence),
+        presences: Presence::ALL.map(|presence| Entry {
+            presence,
+            words: presence.words(),
+        }),
+        refusals: study.refusals,
+        features: FeatureTable::over_bounds(&bars, study.intercept),
         is_over,
     }
+}
+
+/// A feature's bar, and half the width of its public bounds.
+fn bar(feature: &FeatureFound) -> (Bar, f64) {
+    let bar = Bar {
+        name: feature.name.clone(),
+        truth: None,
+        found: Some(feature.coefficient),
+        noise_std_dev: Some(feature.noise_std_dev),
+    };
+    (bar, feature.half_range)
 }
 
 const fn words(state: PartyState) -> &'static str {
@@ -248,13 +281,11 @@ fn guarded(kind: &'static str, text: String) -> Response {
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
                       img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// How many standard deviations of the noise are shown each way, in numbers and as whiskers: about 95 % of it.
-const REACH: f64 = 2.0;
-
 /// More sums than this are shown as a number only.
 const MOST_SQUARES: u32 = 200;
 
 const PAGE: &str = include_str!("page/page.html");
 const FRAGMENT: &str = include_str!("page/fragment.html");
-const STYLE: &str = include_str!("page/page.css");
+const FOUND: &str = include_str!("page/found.html");
+const OWN_STYLE: &str = include_str!("page/page.css");
 const SCRIPT: &str = include_str!("page/page.js");

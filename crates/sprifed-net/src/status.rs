@@ -1,14 +1,15 @@
-//! What everybody may know of a running study: the page and the metrics show this and nothing else.
+//! The public facts of a running study: the page and the metrics show this and nothing else.
 
 use serde::Serialize;
+use sprifed_privacy::GuaranteeTable;
 
 /// Public facts of a study. Nothing here depends on a record but through released sums.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct StatusView {
     /// What the study is called.
     pub title: String,
-    /// The guarantee in one sentence.
-    pub guarantee: String,
+    /// The guarantee: what is planned, and at the end what was spent.
+    pub guarantee: GuaranteeTable,
     /// The name of the present phase.
     pub phase: String,
     /// Sums done and planned.
@@ -19,7 +20,9 @@ pub struct StatusView {
     pub parties: Vec<PartyStatus>,
     /// The features found so far, in the order in which they were found.
     pub features: Vec<FeatureFound>,
-    /// The final report as lines of text; empty until the end.
+    /// The intercept of the model, once there is one.
+    pub intercept: Option<f64>,
+    /// How the study ended, as lines of text; empty until the end.
     pub report: Vec<String>,
     /// Messages that the study refused.
     pub refusals: u64,
@@ -97,6 +100,37 @@ impl PartyState {
     }
 }
 
+/// Whether a party is there now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Presence {
+    /// It has a connection.
+    Connected,
+    /// The coordinator closed its connection, because nothing was asked for a while. It may be computing.
+    Quiet,
+    /// It never came, said good-bye, broke off, or was not heard for long.
+    Away,
+}
+
+impl Presence {
+    /// All of them, in the order of the legend.
+    pub(crate) const ALL: [Self; 3] = [Self::Connected, Self::Quiet, Self::Away];
+
+    /// Whether it is connected now.
+    pub(crate) const fn is_connected(self) -> bool {
+        matches!(self, Self::Connected)
+    }
+
+    /// What the page says of it.
+    pub(crate) const fn words(self) -> &'static str {
+        match self {
+            Self::Connected => "connected now",
+            Self::Quiet => "no connection now, perhaps computing",
+            Self::Away => "not connected",
+        }
+    }
+}
+
 /// A feature of the model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FeatureFound {
@@ -106,4 +140,6 @@ pub struct FeatureFound {
     pub coefficient: f64,
     /// The standard deviation of what privacy noise adds to the coefficient.
     pub noise_std_dev: f64,
+    /// Half the width of its public bounds: what the page draws is the coefficient times this.
+    pub half_range: f64,
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use serde::Serialize;
 use sprifed_privacy::IllegalQuantity;
 use sprifed_tables::DataError;
 
@@ -45,7 +46,8 @@ pub enum Work {
 }
 
 /// How large the run is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Size {
     /// Everything that the page is about.
     Full,

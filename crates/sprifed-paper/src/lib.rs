@@ -1,10 +1,12 @@
 #![doc = include_str!("../README.md")]
 
 mod algorithm;
+mod answer;
 mod baseline;
 mod catalogue;
 mod cell;
 mod chart;
+mod claims;
 mod comparison;
 mod contender;
 mod experiment;
@@ -16,10 +18,12 @@ mod paper_noise;
 mod real;
 mod row;
 mod run;
+mod run_plan;
 mod search;
 mod store;
 mod theorem;
 pub mod theory;
+mod trials;
 mod tuning;
 mod verdict;
 
@@ -27,9 +31,11 @@ pub use algorithm::{
     Limits, PaperDescent, PaperGradient, PaperOmp, Solver, SupportNoise, plan_honest_gradient,
     plan_honest_omp, plan_honest_reusing,
 };
+pub use answer::{ExperimentList, ExperimentsAnswer, JudgedExperiment, ListedExperiment};
 pub use baseline::{Baseline, Batch, Chosen, Descent, DpGcdParameters, DpSgdParameters, Tuned};
 pub use catalogue::catalogue;
 pub use cell::{Cell, Noise, PaperSays};
+pub use claims::{ClaimRow, ClaimsAnswer};
 pub use comparison::{
     COMPARISONS, DP_GCD, DP_SGD, HONEST_GRAD, HONEST_OMP, certified_setting, intercept_of,
 };
@@ -40,7 +46,13 @@ pub use page::experiments_page;
 pub use paper_noise::{PaperBackend, PaperBackendError, PaperNoise};
 pub use row::Row;
 pub use run::run;
+pub use run_plan::{BlockAnswer, RunGuarantee, RunPlanAnswer, RunPlanRequest, SumAnswer};
 pub use store::Store;
 pub use theorem::{RecoveryTheorems, TheoremVerdict};
+pub use trials::{
+    AnyGuarantee, BaselineParameters, Claimed, Delivered, GivenParameters, NoSuchParameter,
+    NominalGuarantee, Parameter, Priced, TrialsAnswer, TrialsError, TrialsRequest, TunedAnswer,
+    TunedSummary,
+};
 pub use tuning::{TunedRow, TunedRows, candidates, tune, tune_charged, tune_for_free};
 pub use verdict::{Outcome, Verdict};

@@ -1,6 +1,6 @@
 //! How a model is looked for: certified, with the paper's noise, or without any.
 
-use sprifed_fit::Failure;
+use sprifed::Error;
 use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{ApproxDp, IllegalQuantity, Mu, NoiseOrigin, Participation, Relation};
 use sprifed_query::{Curator, CuratorError, IllegalRecords, Plan, PlanError, Records, run};
@@ -64,14 +64,11 @@ impl From<IllegalRecords> for MethodError {
     }
 }
 
-impl From<MethodError> for Failure {
+impl From<MethodError> for Error {
     fn from(error: MethodError) -> Self {
         match error {
             MethodError::Trial(error) => error.into(),
-            MethodError::Paper(error) => {
-                let help = "simulated trials spend nothing; try another procedure";
-                Self::outcome("sprifed::simulate::trial-failed", error.to_string(), help)
-            }
+            MethodError::Paper(error) => Self::Method(Box::new(error)),
         }
     }
 }

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 pub use sprifed_privacy::{Cost, CostKind};
 use sprifed_study::Digest;
 
+mod answer;
 mod assessment;
 mod audit_log;
 mod chain;
@@ -29,6 +30,7 @@ mod restart;
 mod stored;
 mod witness;
 
+pub use answer::{LedgerAnswer, LineAnswer, LogAnswer, RestartAnswer, TotalAnswer, TotalsAnswer};
 pub use assessment::{Admission, OverLimit, folder_name, today};
 pub use audit_log::{AuditLog, LogProblem};
 pub use chain::{ChainProblem, Event, Reservation};
@@ -57,6 +59,17 @@ pub enum Work {
     Study,
     /// A fit by its holder alone.
     Fit,
+}
+
+impl Work {
+    /// The name in answers.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Study => "study",
+            Self::Fit => "fit",
+        }
+    }
 }
 
 /// How far a study or fit in the ledger is.

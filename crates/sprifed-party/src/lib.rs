@@ -23,9 +23,10 @@ pub use invitation::{Invitation, Reach};
 pub use journal::{Artefacts, ClientEnd, Journal, JournalView, SqliteJournal};
 pub use ledger::{
     Admission, AuditLog, Bound, ChainProblem, Cost, CostKind, CountedJournal, DataSet,
-    Event as LedgerEvent, LEDGER, LedgerPlace, LedgerView, LifetimeLedger, LifetimeLine,
-    LifetimeTotal, LocalFit, LogProblem, OverLimit, Protection, Reservation, Restart, Restarted,
-    Standing, Work, begun_mark, begun_studies, folder_name, ledger_beside, look_for_ledger,
+    Event as LedgerEvent, LEDGER, LedgerAnswer, LedgerPlace, LedgerView, LifetimeLedger,
+    LifetimeLine, LifetimeTotal, LineAnswer, LocalFit, LogAnswer, LogProblem, OverLimit,
+    Protection, Reservation, Restart, RestartAnswer, Restarted, Standing, TotalAnswer,
+    TotalsAnswer, Work, begun_mark, begun_studies, folder_name, ledger_beside, look_for_ledger,
     study_homes, today, totals_of,
 };
 pub use policy::{OFFICER_FILE, POLICY_FILE, key_of, read_policy, sign_policy, signature_of};

@@ -6,6 +6,7 @@ mod concentrated;
 mod discrete_gaussian;
 mod gaussian;
 mod grid;
+mod guarantee_table;
 mod ledger;
 mod lifetime_totals;
 mod loss_distribution;
@@ -35,6 +36,10 @@ pub use discrete_gaussian::{DiscreteGaussian, poisson_remainder};
 pub use grid::{
     BallRequest, BoxRequest, Rounding, accepted_squared_norm, conditional_rounding_bound,
     round_to_box,
+};
+pub use guarantee_table::{
+    ClientsRun, Currency, GuaranteeFacts, GuaranteeLabel, GuaranteeMoment, GuaranteeTable,
+    IllegalGuaranteeText,
 };
 pub use ledger::{Entry, Ledger, LedgerError, LedgerRecord, Permit};
 pub use lifetime_totals::{Cost, CostKind, SpentDelta};

@@ -89,21 +89,6 @@ impl Participation {
         })
     }
 
-    /// Which clients must be honest, as the text of a report.
-    #[must_use]
-    pub fn text(self) -> String {
-        let Self {
-            clients,
-            quorum,
-            colluders,
-        } = self;
-        format!(
-            "the {clients} clients, one share each; the guarantee holds against every computationally bounded \
-             reader, including the coordinator, that knows the shares of at most {colluders} clients (a client \
-             knows its own share); no sum of fewer than {quorum} clients is opened"
-        )
-    }
-
     /// n: how many clients are invited.
     #[must_use]
     pub const fn clients(self) -> u32 {

@@ -4,19 +4,18 @@ use std::ops::ControlFlow;
 
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use serde_json::{Value, json};
-use sprifed_fit::{
-    BackendRequest, Document, Failure, NOT_PRIVATE_REFERENCE, PlanRequest, Proof, Simulation,
-    WorldSize, centred_omp, certified_guarantee, nobody_leaves_a_curator, parse_correlation,
+use serde::Serialize;
+use sprifed::{
+    BackendRequest, Document, Error, ForecastAnswer, NoGuarantee, PlanRequest, ProofAnswer,
+    Simulation, TrialGuarantee, WorldSize, centred_omp, parse_correlation,
 };
 use sprifed_paper::{AnyMethod, Contender};
 use sprifed_privacy::{ApproxDp, NoiseOrigin};
 use sprifed_simulate::{Absence, Certified, Method as _, Reading, Summary};
-use sprifed_study::Verified;
 
 use crate::budget::quantity;
 use crate::choices;
-use crate::error::raise;
+use crate::error::{Refusal, raise};
 use crate::matrix::{Matrix, require_aligned};
 use crate::threads::on_living_threads;
 
@@ -31,15 +30,9 @@ type World = (
     String,
 );
 
-fn world_size(world: World) -> Result<WorldSize, Failure> {
+fn world_size(world: World) -> Result<WorldSize, Refusal> {
     let (records, features, sparsity, clients, error_std, population_r2, correlation) = world;
-    let correlation = parse_correlation(&correlation).map_err(|message| {
-        Failure::usage(
-            "sprifed::simulate::illegal-world",
-            message,
-            "correct the value",
-        )
-    })?;
+    let correlation = parse_correlation(&correlation)?;
     Ok(WorldSize {
         records,
         features,
@@ -81,7 +74,7 @@ fn plan_study(
     trials: u64,
     watch: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let refuse = |failure: Failure| raise(py, &failure);
+    let refuse = |refusal: Refusal| raise(py, refusal);
     let request = PlanRequest {
         procedure: choices::procedure(procedure).map_err(refuse)?,
         backend: answering_request(answering).map_err(refuse)?,
@@ -90,24 +83,24 @@ fn plan_study(
         delta: delta.map(|delta| quantity(py, delta)).transpose()?,
         neighbours: choices::neighbours(neighbours).map_err(refuse)?,
     };
-    let planned = request.plan().map_err(refuse)?;
+    let planned = request.plan().map_err(|error| raise(py, error))?;
     if trials == 0 {
-        let answer = planned.to_json(None);
-        return Ok(answer.map_err(refuse)?.to_string());
+        let answer = planned.answer(None).map_err(|error| raise(py, error))?;
+        return Ok(to_json(&answer));
     }
     let mut stopped = None;
     let run = || planned.forecast(trials, |_| heard(watch.as_ref(), &mut stopped));
-    let forecast = py.detach(|| on_living_threads(run).flatten());
+    let forecast = py.detach(|| on_living_threads(run)?.map_err(Refusal::from));
     let forecast = forecast.map_err(|failure| stopped.unwrap_or_else(|| refuse(failure)))?;
-    // There is no clock here: Python measures, if somebody asks.
-    let answer = planned.to_json(Some(&(forecast, f64::NAN)));
-    Ok(answer.map_err(refuse)?.to_string())
+    // There is no clock here: Python measures, if a user asks.
+    let answer = planned.answer(Some(ForecastAnswer::of(forecast, None)));
+    Ok(to_json(&answer.map_err(|error| raise(py, error))?))
 }
 
 /// Who adds up: the backend, its quorum and colluders.
 type Answering = (String, Option<u32>, Option<u32>);
 
-fn answering_request((backend, quorum, colluders): Answering) -> Result<BackendRequest, Failure> {
+fn answering_request((backend, quorum, colluders): Answering) -> Result<BackendRequest, Refusal> {
     Ok(BackendRequest {
         backend: choices::backend(&backend)?,
         quorum,
@@ -131,7 +124,7 @@ fn simulate_trials(
     seed: u64,
     watch: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let refuse = |failure: Failure| raise(py, &failure);
+    let refuse = |refusal: Refusal| raise(py, refusal);
     let asked = answering_request(answering).map_err(refuse)?;
     let simulation = Simulation {
         procedure: procedure.to_owned(),
@@ -141,16 +134,15 @@ fn simulate_trials(
         trials,
         seed,
     };
-    let request = simulation.world.request().map_err(refuse)?;
+    let request = simulation.world.request();
+    let request = request.map_err(|error| raise(py, error))?;
     let relation = choices::neighbours(neighbours).map_err(refuse)?;
     let budget = ApproxDp::new(quantity(py, epsilon)?, quantity(py, delta)?);
-    let origin = asked.origin(simulation.world.clients()).map_err(refuse)?;
-    let absence = Absence::of(dropouts).map_err(|error| {
-        let code = "sprifed::simulate::dropouts";
-        refuse(Failure::usage(code, error.to_string(), "correct dropouts"))
-    })?;
+    let origin = asked.origin(simulation.world.clients());
+    let origin = origin.map_err(|error| raise(py, error))?;
+    let absence = Absence::of(dropouts).map_err(|error| raise(py, error))?;
     if origin == NoiseOrigin::Curator && dropouts != 0.0 {
-        return Err(refuse(nobody_leaves_a_curator()));
+        return Err(raise(py, Error::DropoutsOfCurator));
     }
     let contender = choices::contender(procedure).map_err(refuse)?;
     let method = match (contender, origin) {
@@ -170,28 +162,26 @@ fn simulate_trials(
         (Contender::NonPrivate(reference), _) => Ok(AnyMethod::Reference(reference)),
         _ => unreachable!("only certified methods and references have a name in Python"),
     };
-    let method = method.map_err(|error| refuse(error.into()))?;
-    let guarantee = match &method {
-        AnyMethod::Certified(Certified { plan, .. }) => {
-            let spending = plan.spending().map_err(|error| refuse(error.into()))?;
-            certified_guarantee(&spending, plan.origin, budget.delta(), relation)
-        }
-        _ => json!({ "mode": "non-private", "statement": NOT_PRIVATE_REFERENCE }),
-    };
+    let method = method.map_err(|error| raise(py, error))?;
     let mut outcomes = Vec::new();
     for trial in 0..trials {
         let run = || method.run(request, seed.wrapping_add(trial));
         let outcome = py.detach(|| on_living_threads(run)).map_err(refuse)?;
-        outcomes.push(outcome.map_err(|error| refuse(error.into()))?);
+        outcomes.push(outcome.map_err(|error| raise(py, error))?);
         py.check_signals()?;
         if let Some(watch) = &watch {
             watch.call0(py)?;
         }
     }
     let summary = Summary::of(&outcomes, request.sparsity);
-    Ok(simulation
-        .to_json(guarantee, &summary, f64::NAN)
-        .to_string())
+    Ok(match &method {
+        AnyMethod::Certified(Certified { plan, .. }) => {
+            let spending = plan.spending().map_err(|error| raise(py, error))?;
+            let guarantee = TrialGuarantee::of(&spending, plan.origin, budget.delta(), relation);
+            to_json(&simulation.answer(guarantee, &summary, None))
+        }
+        _ => to_json(&simulation.answer(NoGuarantee::REFERENCE, &summary, None)),
+    })
 }
 
 /// What a receipt promises, computed again, as JSON: of a model, of a study, or of one of its parties.
@@ -199,21 +189,13 @@ fn simulate_trials(
 fn verify_document(py: Python<'_>, text: &str) -> PyResult<String> {
     let name = "the receipt";
     let proof = Document::parse(text, name).and_then(|document| document.verify(name));
-    let answer = match proof.map_err(|failure| raise(py, &failure))? {
-        Proof::Model(guarantee) => json!({ "kind": "model", "guarantee": guarantee }),
-        Proof::Study(verified) => of_study("study", &verified),
-        Proof::Party(verified, _, _) => of_study("party", &verified),
-    };
-    Ok(answer.to_string())
+    let proof = proof.map_err(|error| raise(py, error))?;
+    Ok(to_json(&ProofAnswer::from(proof)))
 }
 
-fn of_study(kind: &str, verified: &Verified) -> Value {
-    json!({
-        "kind": kind, "guarantee": verified.guarantee,
-        "confirmed": verified.is_confirmed(), "signed_by": verified.signed_by,
-        "not_signed_by": verified.not_signed_by, "coordinator": verified.coordinator,
-        "agreement": verified.agreement,
-    })
+/// An answer as Python reads it.
+fn to_json(answer: &impl Serialize) -> String {
+    serde_json::to_string(answer).unwrap_or_default()
 }
 
 /// Orthogonal matching pursuit on the records themselves: chosen columns, coefficients, intercept.
@@ -233,16 +215,16 @@ fn fit_exactly(
             let values = values.as_array();
             let at = |row, column| values[[row, column]];
             let run = || centred_omp(values.ncols(), &responses, sparsity, at);
-            py.detach(|| on_living_threads(run).flatten())
+            py.detach(|| on_living_threads(run)?.map_err(Refusal::from))
         }
         Matrix::Single(values) => {
             let values = values.as_array();
             let at = |row, column| f64::from(values[[row, column]]);
             let run = || centred_omp(values.ncols(), &responses, sparsity, at);
-            py.detach(|| on_living_threads(run).flatten())
+            py.detach(|| on_living_threads(run)?.map_err(Refusal::from))
         }
     };
-    let model = model.map_err(|failure| raise(py, &failure))?;
+    let model = model.map_err(|failure| raise(py, failure))?;
     let (columns, coefficients) = model.terms.into_iter().unzip();
     Ok((columns, coefficients, model.intercept))
 }

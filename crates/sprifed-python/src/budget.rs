@@ -2,13 +2,13 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
-use sprifed_fit::{Failure, Repetition, recommended_delta, repeated_fit};
+use sprifed::{RepeatedFit, Repetition, recommended_delta};
 use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, IllegalQuantity, Mu, RangeBound, Rho, compose_selections,
 };
 
 use crate::choices;
-use crate::error::raise;
+use crate::error::{Refusal, raise};
 
 /// An (epsilon, delta) pair. The two never travel alone.
 #[pyclass(frozen, eq, module = "sprifed")]
@@ -51,14 +51,20 @@ impl From<Real> for f64 {
     }
 }
 
-fn not_what_is_required(what: &str, found: &Bound<'_, PyAny>, required: &str) -> PyErr {
+fn not_what_is_required(
+    what: &'static str,
+    found: &Bound<'_, PyAny>,
+    required: &'static str,
+) -> PyErr {
     let words = found
         .repr()
         .map_or_else(|_| "?".to_owned(), |words| words.to_string());
-    let message = format!("{what} is {words}; required: {required}");
-    let help = "correct the argument; nothing was spent";
-    let failure = Failure::usage("sprifed::privacy::illegal-quantity", message, help);
-    raise(found.py(), &failure)
+    let refusal = Refusal::NotANumber {
+        what,
+        found: words,
+        required,
+    };
+    raise(found.py(), refusal)
 }
 
 /// `number` as a quantity.
@@ -66,7 +72,7 @@ pub(crate) fn quantity<Q: TryFrom<f64, Error = IllegalQuantity>>(
     py: Python<'_>,
     number: impl Into<f64>,
 ) -> PyResult<Q> {
-    Q::try_from(number.into()).map_err(|error| raise(py, &Failure::from(error)))
+    Q::try_from(number.into()).map_err(|error| raise(py, error))
 }
 
 #[pymethods]
@@ -123,7 +129,7 @@ impl Budget {
 
 impl Budget {
     fn to_mu(self, py: Python<'_>) -> PyResult<Mu> {
-        Mu::largest_within(self.0).map_err(|error| raise(py, &Failure::from(error)))
+        Mu::largest_within(self.0).map_err(|error| raise(py, error))
     }
 }
 
@@ -158,7 +164,7 @@ fn mu_from_epsilon(py: Python<'_>, epsilon: Real, delta: Real) -> PyResult<f64> 
 #[pyfunction]
 fn rho_from_epsilon(py: Python<'_>, epsilon: Real, delta: Real) -> PyResult<f64> {
     let target = Budget::new(py, epsilon, delta)?.0;
-    let rho = Rho::largest_within(target).map_err(|error| raise(py, &Failure::from(error)))?;
+    let rho = Rho::largest_within(target).map_err(|error| raise(py, error))?;
     Ok(rho.get())
 }
 
@@ -188,10 +194,7 @@ fn compose(py: Python<'_>, mu: Reals, delta: Real, ranges: Reals) -> PyResult<Bu
     Ok(Budget(match gaussian {
         Some(mu) if ranges.is_empty() => mu.to_approx_dp(delta),
         None if ranges.is_empty() => {
-            let message = "no release was given, but at least one mu or range is required";
-            let help = "for example: compose([0.4, 0.4], delta=1e-6)";
-            let code = "sprifed::privacy::nothing-to-compose";
-            return Err(raise(py, &Failure::usage(code, message.to_owned(), help)));
+            return Err(raise(py, Refusal::NothingToCompose));
         }
         _ => compose_selections(&ranges, gaussian, delta),
     }))
@@ -207,21 +210,19 @@ fn refuse_repeated_fit(
     n_records: u32,
     procedure: &str,
 ) -> PyResult<()> {
-    let refuse = |failure: Failure| raise(py, &failure);
     let delta = match delta {
         Some(delta) => quantity(py, delta)?,
-        None => recommended_delta(f64::from(n_records)).map_err(|error| refuse(error.into()))?,
+        None => recommended_delta(f64::from(n_records)).map_err(|error| raise(py, error))?,
     };
     let budget = ApproxDp::new(quantity(py, epsilon)?, delta);
-    let procedure = choices::procedure(procedure).map_err(refuse)?;
+    let procedure = choices::procedure(procedure).map_err(|error| raise(py, error))?;
     let repetition = if is_clone {
         Repetition::Clone
     } else {
         Repetition::Again
     };
-    let failure =
-        repeated_fit(repetition, budget, procedure).map_err(|error| refuse(error.into()))?;
-    Err(refuse(failure))
+    let repeated = RepeatedFit::of(repetition, budget, procedure);
+    Err(raise(py, repeated.map_err(|error| raise(py, error))?))
 }
 
 /// Adds the class and the functions to the module.

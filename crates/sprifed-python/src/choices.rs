@@ -1,37 +1,37 @@
 //! Names of choices, as the command line types them.
 
-use sprifed_fit::{Backend, Failure};
+use sprifed::Backend;
 use sprifed_paper::Contender;
 use sprifed_privacy::Relation;
 use sprifed_recovery::CertifiedProcedure;
 
+use crate::error::Refusal;
+
 /// The one of `all` whose name is `found`.
 fn named<T: Copy>(
-    what: &str,
+    what: &'static str,
     found: &str,
     all: &[T],
     name: impl Fn(T) -> String,
-) -> Result<T, Failure> {
+) -> Result<T, Refusal> {
     if let Some(chosen) = all.iter().find(|choice| name(**choice) == found) {
         return Ok(*chosen);
     }
-    let names: Vec<String> = all.iter().map(|choice| name(*choice)).collect();
-    let message = format!("{what} is {found:?}; required: one of {}", names.join(", "));
-    Err(Failure::usage(
-        "sprifed::python::choice",
-        message,
-        "correct the argument; nothing was spent",
-    ))
+    Err(Refusal::Choice {
+        what,
+        found: found.to_owned(),
+        names: all.iter().map(|choice| name(*choice)).collect(),
+    })
 }
 
 /// The procedure of this name that a study may run.
-pub(crate) fn procedure(found: &str) -> Result<CertifiedProcedure, Failure> {
+pub(crate) fn procedure(found: &str) -> Result<CertifiedProcedure, Refusal> {
     let all: Vec<CertifiedProcedure> = CertifiedProcedure::all().collect();
     named("procedure", found, &all, |one| one.name().to_owned())
 }
 
 /// What trials look for a model with: a procedure, a comparison, or a reference without noise.
-pub(crate) fn contender(found: &str) -> Result<Contender, Failure> {
+pub(crate) fn contender(found: &str) -> Result<Contender, Refusal> {
     let has_plan_or_no_noise = |contender: &Contender| match contender {
         Contender::Certified(_) | Contender::NonPrivate(_) => true,
         Contender::Paper(_) | Contender::PaperDpSgd | Contender::PaperDpGcd => false,
@@ -44,7 +44,7 @@ pub(crate) fn contender(found: &str) -> Result<Contender, Failure> {
 }
 
 /// The neighbouring relation of this name.
-pub(crate) fn neighbours(found: &str) -> Result<Relation, Failure> {
+pub(crate) fn neighbours(found: &str) -> Result<Relation, Refusal> {
     let all = [Relation::ZeroOut, Relation::ReplaceOne];
     let name = |relation: Relation| match relation {
         Relation::ZeroOut => "zero-out".to_owned(),
@@ -54,7 +54,7 @@ pub(crate) fn neighbours(found: &str) -> Result<Relation, Failure> {
 }
 
 /// The backend of this name.
-pub(crate) fn backend(found: &str) -> Result<Backend, Failure> {
+pub(crate) fn backend(found: &str) -> Result<Backend, Refusal> {
     named("backend", found, &Backend::ALL, |backend| {
         backend.words().to_owned()
     })

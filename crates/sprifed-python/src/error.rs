@@ -1,11 +1,15 @@
-//! One small family of Python exceptions, with the words of the command line.
+//! One small family of Python exceptions. Every error is explained here, in the words of Python's keywords.
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
-use sprifed_fit::Failure;
+use pyo3::types::{PyString, PyType};
 use sprifed_privacy::LedgerRecord;
+
+mod explanation;
+mod refusal;
+
+pub(crate) use refusal::Refusal;
 
 create_exception!(
     sprifed,
@@ -44,30 +48,33 @@ create_exception!(
     "A receipt is not to be believed."
 );
 
-/// `failure` as an exception of its family.
-pub(crate) fn raise(py: Python<'_>, failure: &Failure) -> PyErr {
-    refusal(py, failure.code, &failure.message, &failure.help)
+/// `error` as an exception of its class, in the words of Python.
+pub(crate) fn raise(py: Python<'_>, error: impl Into<Refusal>) -> PyErr {
+    let refusal = error.into();
+    let class = explanation::class_of(py, &refusal);
+    exception(
+        &class,
+        refusal.code(),
+        &refusal.to_string(),
+        &explanation::help_of(&refusal),
+    )
 }
 
-/// The exception of the family that `code` names.
+/// An exception of the class `error` with its parts.
 #[pyfunction]
-fn refusal(py: Python<'_>, code: &str, message: &str, help: &str) -> PyErr {
-    let words = format!("{message}\n help: {help}");
-    let family = code.split("::").nth(1).unwrap_or_default();
-    let error = match (family, code) {
-        (_, "sprifed::fit::no-schema" | "sprifed::data::schema") => SchemaError::new_err(words),
-        ("data", _) => DataError::new_err(words),
-        ("privacy" | "ledger" | "plan", _) => BudgetError::new_err(words),
-        ("receipt" | "model", _) => ReceiptError::new_err(words),
-        _ => StudyError::new_err(words),
+#[pyo3(name = "refusal")]
+fn exception(error: &Bound<'_, PyType>, code: &str, message: &str, help: &str) -> PyErr {
+    let made = error.call1((format!("{message}\n help: {help}"),));
+    let value = match made {
+        Ok(value) => value,
+        Err(error) => return error,
     };
-    let value = error.value(py);
     for (name, text) in [("message", message), ("help", help), ("code", code)] {
         if let Err(second) = value.setattr(name, text) {
             return second;
         }
     }
-    error
+    PyErr::from_value(value)
 }
 
 /// Says on `error` what was spent before it was raised.
@@ -79,7 +86,7 @@ pub(crate) fn with_ledger(py: Python<'_>, error: PyErr, ledger: &LedgerRecord) -
     if !ledger.entries.is_empty() {
         let note = format!(
             "{}; the attribute `ledger` of this exception says in what, keep it",
-            sprifed_fit::spent_words(ledger)
+            sprifed::spent_words(ledger)
         );
         let _ = value.call_method1("add_note", (note,));
     }
@@ -97,7 +104,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     family.setattr("message", words)?;
     family.setattr("help", "read the message")?;
     family.setattr("code", "sprifed::study::refused")?;
-    module.add_function(wrap_pyfunction!(refusal, module)?)?;
+    module.add_function(wrap_pyfunction!(exception, module)?)?;
     module.add("SprifedError", family)?;
     module.add("BudgetError", py.get_type::<BudgetError>())?;
     module.add("SchemaError", py.get_type::<SchemaError>())?;

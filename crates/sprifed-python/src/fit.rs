@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use numpy::ndarray::ArrayView2;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use sprifed_fit::{Backend, BackendRequest, Failure, Model, Receipt, Request, Run, Secret, Study};
+use sprifed::{Backend, BackendRequest, Model, Receipt, Request, Run, Secret, Study};
 use sprifed_noise::NoiseGenerator;
 use sprifed_study::PartyKey;
 use sprifed_tables::{DataError, Enrolment};
@@ -14,7 +14,7 @@ use sprifed_tables::{DataError, Enrolment};
 use crate::budget::quantity;
 use crate::choices;
 use crate::entropy::fresh_bits;
-use crate::error::{raise, with_ledger};
+use crate::error::{Refusal, raise, with_ledger};
 use crate::fit_ledger::FitEntry;
 use crate::matrix::{Matrix, MatrixRows, Number, require_aligned};
 use crate::schema::Schema;
@@ -90,7 +90,7 @@ impl PrivateModel {
 
     /// The whole model with its guarantee and receipt, as the command line writes it.
     fn document(&self, py: Python<'_>) -> PyResult<String> {
-        self.model.to_text().map_err(|failure| raise(py, &failure))
+        self.model.to_text().map_err(|failure| raise(py, failure))
     }
 
     /// Predictions in the units of the response.
@@ -130,17 +130,16 @@ impl PrivateModel {
         warnings: Vec<String>,
     ) -> PyResult<Self> {
         let model =
-            Model::parse(document, "the pickled model").map_err(|failure| raise(py, &failure))?;
+            Model::parse(document, "the pickled model").map_err(|failure| raise(py, failure))?;
         let is_inside = columns.iter().all(|column| *column < n_columns);
         if !is_inside || columns.len() != model.features.len() {
-            let message = format!(
-                "the pickled model has the columns {columns:?} of {n_columns}; required: one column for each of its {} \
-                 features",
-                model.features.len()
-            );
-            let help = "load the pickle that was written, or fit again";
-            let failure = Failure::usage("sprifed::model::malformed", message, help);
-            return Err(raise(py, &failure));
+            let features = model.features.len();
+            let refusal = Refusal::Pickle {
+                columns,
+                n_columns,
+                features,
+            };
+            return Err(raise(py, refusal));
         }
         Ok(Self {
             warnings,
@@ -160,11 +159,7 @@ impl PrivateModel {
     ) -> PyResult<Vec<f64>> {
         let (found, required) = (values.ncols(), self.n_columns);
         if found != required {
-            let message =
-                format!("the matrix has {found} columns; required: the {required} of the fit");
-            let help = "give the columns of the fit, in their order";
-            let failure = Failure::usage("sprifed::data::table", message, help);
-            return Err(raise(py, &failure));
+            return Err(raise(py, Refusal::Columns { found, required }));
         }
         Ok(py.detach(|| {
             let row = |row: numpy::ndarray::ArrayView1<'_, T>| {
@@ -209,7 +204,7 @@ fn fit_private(
 ) -> PyResult<(PrivateModel, Option<PyErr>)> {
     matrix.require_aligned(py)?;
     require_aligned(py, responses.as_any())?;
-    let refuse = |failure: Failure| raise(py, &failure);
+    let refuse = |refusal: Refusal| raise(py, refusal);
     let request = Request {
         sparsity,
         epsilon: quantity(py, epsilon)?,
@@ -225,22 +220,18 @@ fn fit_private(
     };
     let schema = &schema.get().inner;
     if labels.is_some() && schema.client().is_none() {
-        return Err(refuse(labels_without_column()));
+        return Err(refuse(Refusal::Labels));
     }
-    let earlier = earlier_receipts(&earlier).map_err(refuse)?;
+    let earlier = earlier_receipts(&earlier);
+    let earlier = earlier.map_err(|error| refuse(Refusal::EarlierReceipt(error)))?;
     let responses = responses.as_array();
     let responses: Vec<f64> = responses.iter().copied().collect();
     let enrolment = Enrolment::of(&names, schema, &responses, labels.as_deref())
         .map_err(|error: DataError| refuse(error.into()))?;
-    let study = Study::prepare(&request, schema, enrolment.outline()).map_err(refuse)?;
-    let secret = secret(request.backend.backend, simulate_noise).map_err(|error| {
-        let help = "let the operating system give entropy to this process; nothing was spent";
-        refuse(Failure::environment(
-            "sprifed::python::entropy",
-            error.to_string(),
-            help,
-        ))
-    })?;
+    let study = Study::prepare(&request, schema, enrolment.outline());
+    let study = study.map_err(|error| raise(py, error))?;
+    let secret = secret(request.backend.backend, simulate_noise);
+    let secret = secret.map_err(|error| raise(py, error))?;
     let fitting = Fitting {
         study: &study,
         enrolment: &enrolment,
@@ -274,28 +265,12 @@ fn fit_private(
     Ok((model, interrupt))
 }
 
-fn labels_without_column() -> Failure {
-    Failure::usage(
-        "sprifed::data::labels",
-        "labels of clients were given, but the schema has no client column: they would be ignored, and a person with \
-         several records would not be protected as one"
-            .to_owned(),
-        "give a schema with `client` (and `unit` and `max_per_client`), or no labels; nothing was spent",
-    )
-}
-
 /// The receipts of earlier fits, as this package wrote them.
-fn earlier_receipts(texts: &[String]) -> Result<Vec<Receipt>, Failure> {
-    let read = |text: &String| {
-        serde_json::from_str(text).map_err(|error| {
-            Failure::usage(
-                "sprifed::receipt::unreadable",
-                format!("the receipt of an earlier fit is damaged ({error})"),
-                "keep it as a record of what was spent and make a new estimator; nothing was spent",
-            )
-        })
-    };
-    texts.iter().map(read).collect()
+fn earlier_receipts(texts: &[String]) -> Result<Vec<Receipt>, serde_json::Error> {
+    texts
+        .iter()
+        .map(|text| serde_json::from_str(text))
+        .collect()
 }
 
 fn secret(backend: Backend, seed: Option<u64>) -> Result<Secret, crate::entropy::NoEntropy> {
@@ -339,7 +314,7 @@ impl Fitting<'_> {
         values: ArrayView2<'_, T>,
         secret: Secret,
     ) -> PyResult<Fitted> {
-        let refuse = |failure: Failure| raise(py, &failure);
+        let refuse = |refusal: Refusal| raise(py, refusal);
         let guarantee = self.study.guarantee(secret.provenance());
         let guarantee = guarantee.map_err(|error| refuse(error.into()))?;
         let rows = MatrixRows::new(values, self.enrolment);
@@ -357,7 +332,7 @@ impl Fitting<'_> {
         let entry = FitEntry::reserve(py, ledger, self.study, provenance, values, responses)?;
         self.till.open();
         let run = || self.study.run(&rows, secret, &mut watch);
-        let ended = py.detach(|| on_living_threads(run).flatten());
+        let ended = py.detach(|| on_living_threads(run)?.map_err(Refusal::from));
         let Run { outcome, receipt } = match ended {
             Ok(run) => run,
             Err(failure) => {
@@ -383,7 +358,7 @@ impl Fitting<'_> {
                 })
             }
             Err(failure) => {
-                let error = stopped.unwrap_or_else(|| refuse(failure));
+                let error = stopped.unwrap_or_else(|| raise(py, failure));
                 Err(with_ledger(py, error, &receipt.ledger))
             }
         }
@@ -393,7 +368,7 @@ impl Fitting<'_> {
     fn cost_of_all(&self, model: &Model) -> Option<String> {
         let receipts = self.earlier.iter().chain(&model.receipts);
         let ledgers: Vec<_> = receipts.map(|receipt| receipt.ledger.clone()).collect();
-        (ledgers.len() > 1).then(|| sprifed_fit::cost_of_all(&ledgers))
+        (ledgers.len() > 1).then(|| sprifed::cost_of_all(&ledgers))
     }
 
     /// Lets Python handle its signals, and tells whoever watches.

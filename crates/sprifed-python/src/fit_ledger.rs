@@ -5,7 +5,7 @@ use std::path::Path;
 
 use numpy::ndarray::ArrayView2;
 use pyo3::prelude::*;
-use sprifed_fit::{Failure, Receipt, Study};
+use sprifed::{Receipt, Study};
 use sprifed_noise::Provenance;
 use sprifed_party::{Cost, LedgerPlace, LocalFit, PartyError, Protection, StoreError};
 
@@ -50,7 +50,7 @@ impl FitEntry {
         });
         match reserved {
             Ok(fit) => Ok(Self(Some(fit))),
-            Err(error) => Err(raise(py, &error.into())),
+            Err(error) => Err(raise(py, error)),
         }
     }
 
@@ -63,15 +63,17 @@ impl FitEntry {
         let cost =
             spent.map(|receipt| Cost::charged(receipt.ledger.spent, receipt.ledger.budget.delta()));
         let settled = py.detach(|| fit.settle(cost));
-        settled.map_err(|error| raise(py, &Unentered::from(error).into()))
+        settled.map_err(|error| raise(py, Unentered::from(error)))
     }
 }
 
 /// Why a fit could not be entered.
 #[derive(Debug, thiserror::Error)]
-enum Unentered {
+pub(crate) enum Unentered {
+    /// The ledger can not be used.
     #[error(transparent)]
     Party(#[from] PartyError),
+    /// Its key could not be made.
     #[error(transparent)]
     Entropy(#[from] NoEntropy),
 }
@@ -82,18 +84,12 @@ impl From<StoreError> for Unentered {
     }
 }
 
-impl From<Unentered> for Failure {
-    fn from(error: Unentered) -> Self {
-        let message = error.to_string();
-        match error {
-            Unentered::Party(PartyError::Store(StoreError::Ledger { help, .. })) => {
-                Self::outcome("sprifed::ledger::refused", message, help)
-            }
-            _ => Self::environment(
-                "sprifed::ledger::unusable",
-                message,
-                "mend this, or name another folder with `ledger`; what is in the ledger stays in it",
-            ),
+impl Unentered {
+    /// What to do, if the ledger itself refused.
+    pub(crate) const fn advice(&self) -> Option<&'static str> {
+        match self {
+            Self::Party(PartyError::Store(StoreError::Ledger { help, .. })) => Some(help),
+            _ => None,
         }
     }
 }

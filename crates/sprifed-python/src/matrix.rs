@@ -7,11 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use numpy::ndarray::{ArrayView2, Axis};
 use numpy::{Element, PyReadonlyArray2};
 use pyo3::prelude::*;
-use sprifed_fit::Failure;
 use sprifed_query::{Record, RecordSource};
 use sprifed_tables::Enrolment;
 
-use crate::error::raise;
+use crate::error::{Refusal, raise};
 
 /// A matrix of either precision, as Python hands it over.
 #[derive(FromPyObject, Debug)]
@@ -41,14 +40,7 @@ pub(crate) fn require_aligned(py: Python<'_>, array: &Bound<'_, PyAny>) -> PyRes
     if array.getattr("flags")?.getattr("aligned")?.extract()? {
         return Ok(());
     }
-    Err(raise(
-        py,
-        &Failure::usage(
-            "sprifed::data::alignment",
-            "the numbers of an array are not aligned; required: an aligned array".to_owned(),
-            "copy it, or use numpy.require(array, requirements=\"A\"); nothing was spent",
-        ),
-    ))
+    Err(raise(py, Refusal::Alignment))
 }
 
 /// The numbers that matrices are made of.

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error as NameError, StrDeserializer};
-use sprifed_fit::{Failure, no_schema};
+use sprifed::Error;
 use sprifed_schema::{PublicBounds, RecordPolicy};
 use sprifed_tables::{DataError, read_schema};
 
-use crate::error::raise;
+use crate::error::{Refusal, raise};
 
 /// Which columns a study uses and the public bounds every record is held to.
 ///
@@ -83,7 +83,7 @@ impl Schema {
     #[staticmethod]
     fn from_toml(py: Python<'_>, text: &str) -> PyResult<Self> {
         let inner = sprifed_schema::Schema::parse(text)
-            .map_err(|error| raise(py, &Failure::from(DataError::from(error))))?;
+            .map_err(|error| raise(py, DataError::from(error)))?;
         Ok(Self {
             inner,
             source: Source::Text(text.to_owned()),
@@ -93,8 +93,7 @@ impl Schema {
     /// The schema in the file at `path`.
     #[staticmethod]
     fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let refuse = |error: DataError| raise(py, &Failure::from(error));
-        let inner = read_schema(&path).map_err(refuse)?;
+        let inner = read_schema(&path).map_err(|error| raise(py, error))?;
         let text = std::fs::read_to_string(&path)?;
         Ok(Self {
             inner,
@@ -135,7 +134,7 @@ impl Schema {
             missing.to_owned(),
             missing_response.to_owned(),
         );
-        Self::of((response, lower, upper, names, options)).map_err(|failure| raise(py, &failure))
+        Self::of((response, lower, upper, names, options)).map_err(|failure| raise(py, failure))
     }
 
     /// The name of the response.
@@ -212,12 +211,12 @@ impl Schema {
         names: Option<Vec<String>>,
         options: Options,
     ) -> PyResult<Self> {
-        Self::of((response, lower, upper, names, options)).map_err(|failure| raise(py, &failure))
+        Self::of((response, lower, upper, names, options)).map_err(|failure| raise(py, failure))
     }
 }
 
 impl Schema {
-    fn of(arguments: FromBounds) -> Result<Self, Failure> {
+    fn of(arguments: FromBounds) -> Result<Self, Refusal> {
         let (response, lower, upper, names, options) = &arguments;
         let (response_name, center, scale, transform, client, max_per_client, unit, missing, gap) =
             options;
@@ -242,7 +241,10 @@ impl Schema {
                 None => (0..columns).map(|column| format!("x{column}")).collect(),
             };
             if lengths.iter().any(|length| *length != names.len()) {
-                return Err(other_lengths(&lengths, names.len()));
+                return Err(Refusal::Lengths {
+                    found: lengths,
+                    required: names.len(),
+                });
             }
             for (column, name) in names.into_iter().enumerate() {
                 named.extend(at(column).map(|bounds| (name, bounds)));
@@ -278,30 +280,15 @@ impl Schema {
 }
 
 /// A choice by the name that the schema's file has for it.
-fn named_choice<T: DeserializeOwned>(what: &str, found: &str) -> Result<T, Failure> {
-    T::deserialize(StrDeserializer::<NameError>::new(found)).map_err(|error| {
-        Failure::usage(
-            "sprifed::data::schema",
-            format!("{what}: {error}"),
-            "correct the schema as said above; nothing was spent",
-        )
-    })
-}
-
-fn other_lengths(found: &[usize], required: usize) -> Failure {
-    Failure::usage(
-        "sprifed::data::schema",
-        format!(
-            "bounds have lengths {found:?}; required: one number, or one for each of the {required} columns"
-        ),
-        "correct the schema as said above; nothing was spent",
-    )
+fn named_choice<T: DeserializeOwned>(what: &'static str, found: &str) -> Result<T, Refusal> {
+    T::deserialize(StrDeserializer::<NameError>::new(found))
+        .map_err(|problem| Refusal::SchemaChoice { what, problem })
 }
 
 /// The refusal of a fit without bounds.
 #[pyfunction]
 fn refuse_without_schema(py: Python<'_>) -> PyErr {
-    raise(py, &no_schema())
+    raise(py, Error::NoSchema)
 }
 
 /// Adds the class to the module.

@@ -7,7 +7,8 @@ use std::process::id;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use sprifed_fit::Failure;
+
+use crate::error::Refusal;
 
 /// The process that loaded this module, whose threads the common pool has.
 static LOADED_BY: OnceLock<u32> = OnceLock::new();
@@ -24,25 +25,21 @@ pub(crate) fn register() {
 ///
 /// # Errors
 /// When a forked process can start no threads.
-pub(crate) fn on_living_threads<R: Send>(work: impl FnOnce() -> R + Send) -> Result<R, Failure> {
+pub(crate) fn on_living_threads<R: Send>(work: impl FnOnce() -> R + Send) -> Result<R, Refusal> {
     if LOADED_BY.get().is_none_or(|loader| *loader == id()) {
         return Ok(work());
     }
     Ok(forked_pool()?.install(work))
 }
 
-fn forked_pool() -> Result<Arc<ThreadPool>, Failure> {
+fn forked_pool() -> Result<Arc<ThreadPool>, Refusal> {
     let mut forked = FORKED.lock().unwrap_or_else(PoisonError::into_inner);
     match &*forked {
         Some((process, pool)) if *process == id() => return Ok(Arc::clone(pool)),
         _ => {}
     }
-    let pool = ThreadPoolBuilder::new().build().map_err(|error| {
-        let message = format!("this forked process can start no threads: {error}");
-        let help = "start processes with the method `spawn`; nothing was spent";
-        Failure::environment("sprifed::python::threads", message, help)
-    })?;
-    let pool = Arc::new(pool);
+    let pool = ThreadPoolBuilder::new().build();
+    let pool = Arc::new(pool.map_err(Refusal::Threads)?);
     // The pool of a parent has no threads here that could be told to end.
     std::mem::forget(forked.replace((id(), Arc::clone(&pool))));
     Ok(pool)

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
-use sprifed_fit::Receipt;
+use sprifed::Receipt;
 
 /// Given to a fit, which writes down here what it spends, whatever its end is.
 #[pyclass(frozen, module = "sprifed._core")]

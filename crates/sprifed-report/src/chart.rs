@@ -1,7 +1,5 @@
 //! Small charts as SVG: drawn 360 units wide, so that their letters stay legible on a phone.
 
-pub(crate) mod coefficients;
-
 use core::ops::Range;
 
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, ValueFormatter};

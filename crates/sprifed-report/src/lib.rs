@@ -1,10 +1,12 @@
 #![doc = include_str!("../README.md")]
 
 pub mod chart;
+mod features;
 mod fit_page;
 mod page;
 mod text_table;
 
-pub use fit_page::{Bar, FitPage, Round};
-pub use page::render;
+pub use features::{BARS_OVER_BOUNDS, Bar, FeatureTable};
+pub use fit_page::{FitPage, Round};
+pub use page::{Badge, BadgeKind, GuaranteeView, STYLE, environment, render};
 pub use text_table::table;

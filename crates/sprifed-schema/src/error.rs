@@ -111,7 +111,7 @@ pub enum SchemaError {
     /// The target asked for is not the response the schema bounds.
     #[error(
         "the target is `{target}` but the schema bounds the response `{response}`; required: the \
-         same column; change `--target` or `response.name`"
+         same column; ask for that target, or change `response.name`"
     )]
     OtherTarget {
         /// What the caller asked for.

@@ -12,6 +12,7 @@ mod party;
 mod party_key;
 mod plain_text;
 mod policy;
+mod promise;
 mod receipt;
 mod record_store;
 #[cfg(test)]

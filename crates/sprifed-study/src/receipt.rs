@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use sprifed_noise::Provenance;
 use sprifed_privacy::{
-    ApproxDp, Delta, Epsilon, Ledger, LedgerLine, LedgerRecord, Mu, PrivacyUnit, Relation,
+    ApproxDp, Currency, Delta, Epsilon, GuaranteeFacts, GuaranteeMoment, GuaranteeTable, Ledger,
+    LedgerLine, LedgerRecord, Mu, PrivacyUnit, Relation,
 };
 use sprifed_recovery::Fit;
 use sprifed_secure_sum::{ClientId, IdentityKey, is_signed_statement};
@@ -75,8 +76,8 @@ pub struct Guarantee {
     pub epsilon: Option<Epsilon>,
     /// δ.
     pub delta: Delta,
-    /// All of it in one sentence.
-    pub statement: String,
+    /// All of it, as people read it.
+    pub statement: GuaranteeTable,
 }
 
 /// The document of a study that is over.
@@ -253,23 +254,14 @@ impl Guarantee {
         let spent = ledger.spent().map(ApproxDp::epsilon);
         let sums = ledger.spending().sums();
         let mu = sums.and_then(|sums| sums.mu().ok());
-        let unit = agreement.plan.unit.text();
-        let sentence = match spent {
-            None => "nothing was released".to_owned(),
-            Some(epsilon) => format!(
-                "({}, {})-DP for each {unit} under {}; the noise was added by {}",
-                epsilon.shown(),
-                delta.shown(),
-                agreement.plan.relation.text(),
-                agreed.participation().text(),
-            ),
-        };
-        let statement = match agreement.noise {
-            Provenance::Cryptographic => sentence,
-            Provenance::Simulated => format!(
-                "NOT PRIVATE: the noise comes from known seeds and can be repeated. With secret noise: {sentence}"
-            ),
-        };
+        let statement = GuaranteeTable::new(&GuaranteeFacts {
+            cost: ledger.spent(),
+            moment: GuaranteeMoment::Final,
+            currency: mu
+                .filter(|_| ledger.spending().selections().is_empty())
+                .map(Currency::Gaussian),
+            ..agreed.guarantee_facts()
+        });
         Self {
             noise: agreement.noise,
             unit: agreement.plan.unit,

@@ -56,6 +56,6 @@ def main(grid: Grid, context: Context) -> None:
     started = time.monotonic()
     receipt = json.loads(run_study(grid, folder, patience))["receipt"]
     seconds = time.monotonic() - started
-    print(f"{receipt['ending']} after {seconds:.0f} s: {receipt['guarantee']['statement']}")
+    print(f"{receipt['ending']} after {seconds:.0f} s\n{receipt['guarantee']['statement']}")
     if receipt["fit"] is None:
         raise RuntimeError(f"the study ended without a model: {receipt['ending']}")

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use sprifed_simulate::World;
 
+use crate::error::Error;
 use crate::python;
-use sprifed_fit::Failure;
 
 /// Reads rows of single precision from standard input, tries the layouts scikit-learn is offered in
 /// practice, and prints the shortest time of the best one.
@@ -31,7 +31,7 @@ pub(super) fn orthogonal_matching_pursuit(
     world: &World,
     sparsity: usize,
     rounds: u32,
-) -> Result<f64, Failure> {
+) -> Result<f64, Error> {
     let records = world.responses().len();
     let features = world.features().len() / records.max(1);
     let numbers = [records, features, sparsity, rounds as usize].map(|number| number.to_string());

@@ -282,7 +282,7 @@ fn spread(
 
 #[cfg(test)]
 mod tests {
-    use sprifed_fit::MessageSizes;
+    use sprifed::MessageSizes;
 
     use super::*;
 

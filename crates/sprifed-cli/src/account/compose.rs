@@ -3,8 +3,8 @@
 use std::num::NonZeroU32;
 
 use clap::Args;
-use serde_json::json;
-use sprifed_privacy::{Delta, IllegalQuantity, Mu, RangeBound, Rho, compose_selections};
+use sprifed::account::ComposeAnswer;
+use sprifed_privacy::{Delta, IllegalQuantity, Mu, RangeBound};
 
 use crate::account::convert::parse_quantity;
 use crate::failure::Failure;
@@ -48,57 +48,29 @@ pub(crate) struct Releases {
 
 impl Releases {
     pub(crate) fn answer(&self, output: &Output) -> Result<(), Failure> {
-        let gaussian = self.gaussian();
-        let ranges: Vec<_> = self
-            .range
-            .iter()
-            .map(|range| (range.quantity, range.count.get()))
-            .collect();
-        if self.mu.is_empty() && self.range.is_empty() {
-            return Err(Failure::usage(
+        let pair = |mu: &Repeated<Mu>| (mu.quantity, mu.count);
+        let gaussian: Vec<_> = self.mu.iter().map(pair).collect();
+        let range = |range: &Repeated<RangeBound>| (range.quantity, range.count);
+        let selections: Vec<_> = self.range.iter().map(range).collect();
+        let answer = ComposeAnswer::of(&gaussian, &selections, self.delta)?;
+        let answer = answer.ok_or_else(|| {
+            Failure::usage(
                 "sprifed::account::nothing-to-compose",
                 "no release was given, but at least one --mu or --range is required".to_owned(),
                 "for example: sprifed account compose --mu 0.4x10 --delta 1e-6",
-            ));
-        }
-        let rho = self.rho(gaussian)?;
-        let guarantee = match gaussian {
-            Some(mu) if ranges.is_empty() => mu.to_approx_dp(self.delta),
-            _ => compose_selections(&ranges, gaussian, self.delta),
-        };
-        let concentrated = rho.to_approx_dp(self.delta);
-        let answer = json!({
-            "mu": gaussian, "rho": rho, "delta": self.delta, "epsilon": guarantee.epsilon(),
-            "epsilon_by_zcdp": concentrated.epsilon(), "rounded": "up",
-        });
-        output.answer(&answer, |_| {
-            let mut text = format!(
-                "epsilon = {} at delta = {}",
-                guarantee.epsilon(),
-                self.delta
-            );
+            )
+        })?;
+        output.answer(&answer, |answer| {
+            let mut text = format!("epsilon = {} at delta = {}", answer.epsilon, answer.delta);
             text += " (rounded up; the smallest of the sound routes)";
-            if let Some(mu) = gaussian {
+            if let Some(mu) = answer.mu {
                 text += &format!("\nmu of the Gaussian releases = {mu}");
             }
             text + &format!(
-                "\nby zCDP alone: rho = {rho}, epsilon = {}",
-                concentrated.epsilon()
+                "\nby zCDP alone: rho = {}, epsilon = {}",
+                answer.rho, answer.epsilon_by_zcdp
             )
         });
         Ok(())
-    }
-
-    fn gaussian(&self) -> Option<Mu> {
-        let repeated = self.mu.iter().map(|mu| mu.quantity.repeated(mu.count));
-        repeated.reduce(Mu::compose)
-    }
-
-    fn rho(&self, gaussian: Option<Mu>) -> Result<Rho, IllegalQuantity> {
-        let mut total = gaussian.map_or(0.0, |mu| mu.to_rho().get());
-        for range in &self.range {
-            total += f64::from(range.count.get()) * range.quantity.to_rho()?.get();
-        }
-        Rho::try_from(total)
     }
 }

@@ -1,8 +1,8 @@
 //! `account delta`, `account epsilon` and `account mu`.
 
 use clap::Args;
-use serde_json::json;
-use sprifed_privacy::{ApproxDp, Delta, Epsilon, IllegalQuantity, Mu, Relation, Rho};
+use sprifed::account::{Currency, MuAnswer};
+use sprifed_privacy::{ApproxDp, ClipNorm, Delta, Epsilon, IllegalQuantity, Mu, Rho};
 
 use crate::failure::Failure;
 use crate::output::Output;
@@ -19,7 +19,7 @@ pub(crate) fn parse_quantity<Q: TryFrom<f64, Error = IllegalQuantity>>(
 /// One of the two currencies.
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]
-struct Currency {
+struct CurrencyArguments {
     /// mu of Gaussian differential privacy.
     #[arg(long, value_parser = parse_quantity::<Mu>, allow_hyphen_values = true)]
     mu: Option<Mu>,
@@ -28,11 +28,21 @@ struct Currency {
     rho: Option<Rho>,
 }
 
+impl CurrencyArguments {
+    fn read(&self) -> Currency {
+        match (self.mu, self.rho) {
+            (Some(mu), _) => Currency::Gaussian(mu),
+            (None, Some(rho)) => Currency::Concentrated(rho),
+            (None, None) => unreachable!("the group is required"),
+        }
+    }
+}
+
 /// `account delta`.
 #[derive(Args, Debug)]
 pub(crate) struct ToDelta {
     #[command(flatten)]
-    currency: Currency,
+    currency: CurrencyArguments,
     /// The epsilon, zero or more.
     #[arg(long, value_parser = parse_quantity::<Epsilon>, allow_hyphen_values = true)]
     epsilon: Epsilon,
@@ -40,19 +50,12 @@ pub(crate) struct ToDelta {
 
 impl ToDelta {
     pub(crate) fn answer(&self, output: &Output) -> Result<(), Failure> {
-        let log_delta = match (self.currency.mu, self.currency.rho) {
-            (Some(mu), _) => mu.log_delta(self.epsilon),
-            (None, Some(rho)) => rho.log_delta(self.epsilon),
-            (None, None) => unreachable!("the group is required"),
-        };
-        // Towards the weaker claim, also where a double can not hold so small a number.
-        let delta = (log_delta.exp() * (1.0 + 1e-12)).clamp(f64::MIN_POSITIVE, 1.0);
-        let answer = json!({
-            "mu": self.currency.mu, "rho": self.currency.rho, "epsilon": self.epsilon,
-            "delta": delta, "log_delta": log_delta, "rounded": "up",
-        });
-        output.answer(&answer, |_| {
-            format!("delta = {delta:e}  (ln delta = {log_delta}; delta is rounded up)")
+        let answer = self.currency.read().delta_at(self.epsilon);
+        output.answer(&answer, |answer| {
+            format!(
+                "delta = {:e}  (ln delta = {}; delta is rounded up)",
+                answer.delta, answer.log_delta
+            )
         });
         Ok(())
     }
@@ -62,7 +65,7 @@ impl ToDelta {
 #[derive(Args, Debug)]
 pub(crate) struct ToEpsilon {
     #[command(flatten)]
-    currency: Currency,
+    currency: CurrencyArguments,
     /// The delta, strictly between 0 and 1.
     #[arg(long, value_parser = parse_quantity::<Delta>, allow_hyphen_values = true)]
     delta: Delta,
@@ -70,20 +73,11 @@ pub(crate) struct ToEpsilon {
 
 impl ToEpsilon {
     pub(crate) fn answer(&self, output: &Output) -> Result<(), Failure> {
-        let guarantee = match (self.currency.mu, self.currency.rho) {
-            (Some(mu), _) => mu.to_approx_dp(self.delta),
-            (None, Some(rho)) => rho.to_approx_dp(self.delta),
-            (None, None) => unreachable!("the group is required"),
-        };
-        let answer = json!({
-            "mu": self.currency.mu, "rho": self.currency.rho, "delta": self.delta,
-            "epsilon": guarantee.epsilon(), "rounded": "up",
-        });
-        output.answer(&answer, |_| {
+        let answer = self.currency.read().epsilon_at(self.delta);
+        output.answer(&answer, |answer| {
             format!(
                 "epsilon = {} at delta = {} (rounded up)",
-                guarantee.epsilon(),
-                self.delta
+                answer.epsilon, answer.delta
             )
         });
         Ok(())
@@ -100,39 +94,23 @@ pub(crate) struct ToMu {
     #[arg(long, value_parser = parse_quantity::<Delta>, allow_hyphen_values = true)]
     delta: Delta,
     /// The norm to which contributions are clipped; prints the noise for both relations.
-    #[arg(long, value_parser = parse_quantity::<sprifed_privacy::ClipNorm>, allow_hyphen_values = true)]
-    sensitivity: Option<sprifed_privacy::ClipNorm>,
+    #[arg(long, value_parser = parse_quantity::<ClipNorm>, allow_hyphen_values = true)]
+    sensitivity: Option<ClipNorm>,
 }
 
 impl ToMu {
     pub(crate) fn answer(&self, output: &Output) -> Result<(), Failure> {
         let target = ApproxDp::new(self.epsilon, self.delta);
-        let mu = Mu::largest_within(target)?;
-        let rho = (self.epsilon.get() > 0.0)
-            .then(|| Rho::largest_within(target))
-            .transpose()?;
-        let noise = self
-            .sensitivity
-            .map(|clip| -> Result<_, IllegalQuantity> {
-                let zero_out = clip.sum_sensitivity(Relation::ZeroOut).noise_for(mu)?;
-                let replace_one = clip.sum_sensitivity(Relation::ReplaceOne).noise_for(mu)?;
-                Ok((zero_out, replace_one))
-            })
-            .transpose()?;
-        let answer = json!({
-            "epsilon": self.epsilon, "delta": self.delta, "mu": mu, "rho": rho, "rounded": "down",
-            "noise_std_dev": noise.map(|(zero_out, replace_one)| {
-                json!({ "zero-out": zero_out, "replace-one": replace_one })
-            }),
-        });
-        output.answer(&answer, |_| {
-            let mut text = format!("mu = {mu} (rounded down)");
-            if let Some(rho) = rho {
+        let answer = MuAnswer::within(target, self.sensitivity)?;
+        output.answer(&answer, |answer| {
+            let mut text = format!("mu = {} (rounded down)", answer.mu);
+            if let Some(rho) = answer.rho {
                 text += &format!("\nrho = {rho} (zCDP, rounded down)");
             }
-            if let Some((zero_out, replace_one)) = noise {
+            if let Some(noise) = answer.noise_std_dev {
                 text += &format!(
-                    "\nnoise std dev = {zero_out} (zero-out), {replace_one} (replace-one)"
+                    "\nnoise std dev = {} (zero-out), {} (replace-one)",
+                    noise.zero_out, noise.replace_one
                 );
             }
             text

@@ -11,9 +11,9 @@ use std::time::Instant;
 
 use clap::Args;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use sprifed_net::request_certificate;
-use sprifed_party::CertificateRequest;
+use sprifed_party::{CertificateRequest, PublicParty};
 use sprifed_report::table;
 use sprifed_study::{Digest, PartyKey};
 
@@ -134,11 +134,16 @@ impl Study {
             let (tls_key, request) = request_certificate(&name).explained()?;
             create_private(&folder.join(tls_key_of(&name)), &tls_key)?;
             let request = CertificateRequest::sign(request, &key);
-            let party = json!({
-                "name": name, "identity": identity, "records": 1, "certificate_request": request,
-            });
             let file = format!("{name}.json");
-            create_private(&folder.join(&file), &party.to_string())?;
+            let party = PublicParty {
+                name,
+                identity,
+                records: 1,
+                simulated: false,
+                certificate_request: Some(request),
+            };
+            let party = serde_json::to_string(&party).unwrap_or_default();
+            create_private(&folder.join(&file), &party)?;
             words.extend(["--party".to_owned(), file]);
         }
         create_private(&folder.join("schema.toml"), SCHEMA)?;

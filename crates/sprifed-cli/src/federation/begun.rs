@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sprifed_fit::Document;
+use sprifed::Document;
 use sprifed_party::{Cost, LifetimeLine};
 use sprifed_study::Agreed;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use serde_json::json;
+use sprifed::EndedAnswer;
 use sprifed_net::{
     Ended, Identity, Limits, LogLevel, Patience, Refused, Server, ServerConfig, start_logs,
 };
@@ -202,14 +202,15 @@ fn finished(files: &[PathBuf], output: &Output) -> Result<(), Failure> {
         ));
     }
     let features = words_of_features(document)?;
-    let answer = json!({
-        "guarantee": document.guarantee, "ending": document.ending,
-        "signed_by": receipt.parties.len(), "files": files,
-    });
-    output.answer(&answer, |_| {
-        let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+    let answer = EndedAnswer::of(&receipt, files.to_vec());
+    output.answer(&answer, |answer| {
+        let files: Vec<String> = answer
+            .files
+            .iter()
+            .map(|f| f.display().to_string())
+            .collect();
         format!(
-            "{}.\n{features}the study is complete; {} of {} parties signed its receipt\n{}",
+            "{}\n\n{features}the study is complete; {} of {} parties signed its receipt\n{}",
             document.guarantee.statement,
             receipt.parties.len(),
             document.agreement.parties.len(),

@@ -10,10 +10,9 @@ use sprifed_privacy::ApproxDp;
 use sprifed_secure_sum::{ClientId, Phase};
 use sprifed_study::{CoordinatorEffect, Outcome, SignedReceipt, StudyCoordinator, StudyPhase};
 
-use sprifed_fit::{named_terms, study_files};
+use sprifed::{named_model, study_files};
 
 use super::party_machine::TRANSCRIPT;
-use super::promise::planned_guarantee;
 
 /// See the module.
 #[derive(Debug)]
@@ -41,6 +40,8 @@ impl StudyMachine {
             let signed = |receipt: &SignedReceipt| receipt.parties.iter().any(|(p, _)| *p == id);
             let declined = self.study.declined().iter().any(|(who, _)| who.0 == id);
             let missed = survivors.as_ref().is_some_and(|known| !known.contains(&id));
+            // Signatures were the last that was asked.
+            let missed = missed || self.study.phase() == StudyPhase::Ended;
             if declined {
                 PartyState::Declined
             } else if receipt.is_some_and(signed) {
@@ -129,20 +130,21 @@ impl CoordinatorMachine for StudyMachine {
         let agreement = agreed.agreement();
         let unmasked = self.study.history().iter();
         let unmasked = unmasked.filter(|sum| matches!(sum.outcome, Outcome::Unmasked { .. }));
-        let (mut features, mut report) = (Vec::new(), Vec::new());
-        if let Some(signed) = self.study.receipt() {
-            report.push(signed.receipt.guarantee.statement.clone());
-            report.push(format!("the study ended: {}", signed.receipt.ending));
-            let terms = named_terms(&signed.receipt).unwrap_or_default();
-            features.extend(terms.into_iter().map(|term| FeatureFound {
-                name: term.name,
-                coefficient: term.coefficient,
-                noise_std_dev: term.noise_std_dev.unwrap_or(f64::NAN),
-            }));
-        }
+        let receipt = self.study.receipt().map(|signed| &signed.receipt);
+        let model = receipt.and_then(|receipt| named_model(receipt).ok().flatten());
+        let (terms, intercept) = model.unzip();
+        let features = terms.into_iter().flatten().map(|term| FeatureFound {
+            half_range: term.half_range(),
+            name: term.name,
+            coefficient: term.coefficient,
+            noise_std_dev: term.noise_std_dev.unwrap_or(f64::NAN),
+        });
         StatusView {
             title: agreement.title.clone(),
-            guarantee: planned_guarantee(&agreed),
+            guarantee: receipt.map_or_else(
+                || agreed.planned_guarantee(),
+                |receipt| receipt.guarantee.statement.clone(),
+            ),
             phase: phase_words(self.study.phase()),
             progress: Progress {
                 done: u32::try_from(unmasked.count()).unwrap_or(u32::MAX),
@@ -154,8 +156,12 @@ impl CoordinatorMachine for StudyMachine {
                 delta: agreed.ceiling().delta().get(),
             },
             parties: self.states(),
-            features,
-            report,
+            features: features.collect(),
+            intercept,
+            report: receipt
+                .map(|receipt| format!("The study ended: {}", receipt.ending))
+                .into_iter()
+                .collect(),
             refusals: self.refusals,
         }
     }

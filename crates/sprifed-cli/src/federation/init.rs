@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use serde_json::json;
-use sprifed_fit::Draft;
+use sprifed::{Draft, StudyAnswer};
 use sprifed_net::{CertificateOrder, Issued, issue};
 use sprifed_noise::Provenance;
 use sprifed_party::{Invitation, PartyError, PublicParty, Reach, spoken_digest};
-use sprifed_privacy::{ApproxDp, Delta, Epsilon};
+use sprifed_privacy::{Delta, Epsilon, Relation};
 use sprifed_recovery::{CertifiedProcedure, Intercept};
 use sprifed_schema::{DataTerms, Schema};
 use sprifed_secure_sum::IdentityKey;
@@ -18,15 +17,14 @@ use sprifed_tables::{read_columns, read_schema};
 use super::address::host_of;
 use super::identity::{make_folder, read_public_party, write_identity};
 use super::invitation_folder::InvitationFolder;
-use super::promise::no_guarantee;
 use super::read;
+use super::roster::RosterFile;
 use crate::account::parse_quantity;
+use crate::choices::{procedures_on_sums, relations};
 use crate::entropy::fresh_bits;
 use crate::failure::{Explained as _, Failure};
 use crate::files::create_private;
 use crate::output::Output;
-use crate::procedure_arguments::on_sums;
-use crate::study_arguments::RelationName;
 
 /// `study init`.
 #[derive(Args, Debug)]
@@ -58,11 +56,11 @@ pub(crate) struct Init {
     #[arg(long, value_parser = parse_quantity::<Delta>, allow_hyphen_values = true)]
     delta: Option<Delta>,
     /// How features are found.
-    #[arg(long, default_value = "grad", value_parser = on_sums())]
+    #[arg(long, default_value = "grad", value_parser = procedures_on_sums())]
     procedure: CertifiedProcedure,
     /// Which data sets the guarantee makes indistinguishable.
-    #[arg(long, value_enum, default_value = "zero-out")]
-    neighbours: RelationName,
+    #[arg(long, value_parser = relations(), default_value = "zero-out")]
+    neighbours: Relation,
     /// A sum of fewer parties is never opened [default: nine tenths of them].
     #[arg(long)]
     quorum: Option<u32>,
@@ -169,8 +167,10 @@ impl Init {
             create_private(&folder.authority(), &invitation.reach.authority)?;
             fingerprints.push(fingerprint.to_string());
         }
-        let roster = json!({ "certificates": fingerprints });
-        create_private(&self.folder.join("roster.json"), &format!("{roster:#}\n"))
+        let roster = RosterFile {
+            certificates: fingerprints,
+        };
+        create_private(&self.folder.join("roster.json"), &roster.to_text())
     }
 
     fn say(&self, agreed: &Agreed, output: &Output) {
@@ -178,32 +178,11 @@ impl Init {
         let planned = agreement.plan.spending().ok();
         let delta = agreement.plan.budget.delta();
         let planned = planned.and_then(|spending| spending.to_approx_dp(delta));
-        let answer = json!({
-            "label": self.simulate_noise.then_some("NOT PRIVATE"),
-            "protected": agreement.noise == Provenance::Cryptographic,
-            "study": agreed.digest(), "words": spoken_digest(agreed.digest()),
-            "purpose": agreement.purpose, "folder": self.folder, "title": agreement.title,
-            "procedure": agreement.procedure,
-            "coordinator": agreement.coordinator, "parties": agreement.parties,
-            "features": agreement.setting.n_features, "records": agreement.setting.n_records,
-            "sums": agreed.n_steps(), "epsilon": planned.map(ApproxDp::epsilon),
-            "largest_epsilon": agreed.ceiling().epsilon(), "delta": delta,
-            "quorum": agreed.participation().quorum(),
-            "colluders": agreed.participation().colluders(),
-        });
+        let answer = StudyAnswer::of(agreed, self.folder.clone());
         output.answer(&answer, |_| {
-            let epsilon = planned.map_or("0".to_owned(), |planned| planned.epsilon().shown());
-            let promise = format!(
-                "({epsilon}, {})-DP for each {} under {}, at most epsilon = {} with all repetitions; the noise will \
-                 be added by {}",
-                delta.shown(),
-                agreement.plan.unit.text(),
-                agreement.plan.relation.text(),
-                agreed.ceiling().epsilon().shown(),
-                agreed.participation().text(),
-            );
+            let once = planned.map_or("0".to_owned(), |planned| planned.epsilon().shown());
             format!(
-                "{}.\n{}: {} over {} features, {} parties, {} sums.\n\n\
+                "{}\n\nWithout a repetition the sums cost epsilon = {once}.\n{}: {} over {} features, {} parties, {} sums.\n\n\
                  purpose           {}\n\
                  coordinator's key {}\n\
                  study             {}\n\
@@ -213,7 +192,7 @@ impl Init {
                  and start:\n\
                  \x20   sprifed join for-NAME --identity NAME --data TABLE\n\
                  you start: sprifed coordinate {} --listen 0.0.0.0:PORT",
-                no_guarantee(agreed).unwrap_or(promise),
+                agreed.planned_guarantee(),
                 agreement.title,
                 agreement.procedure,
                 agreement.setting.n_features,
@@ -243,7 +222,7 @@ impl Init {
             epsilon: self.epsilon,
             delta: self.delta,
             procedure: self.procedure,
-            neighbours: self.neighbours.relation(),
+            neighbours: self.neighbours,
             quorum: self.quorum,
             colluders: self.colluders,
             repeats: self.repeats,

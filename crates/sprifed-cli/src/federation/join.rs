@@ -249,7 +249,7 @@ impl Join {
                 "the study PROTECTED NOBODY and is in no total".to_owned()
             };
             format!(
-                "{}.\n{features}{charged}\n{}\n{}",
+                "{}\n\n{features}{charged}\n{}\n{}",
                 document.guarantee.statement,
                 words_of_totals(lines),
                 files.join("\n")

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::json;
+use sprifed::{OfficerAnswer, PolicyParty, SignedPolicyAnswer};
 use sprifed_party::{OFFICER_FILE, parse_policy, sign_policy, signature_of};
 use sprifed_study::Digest;
 
@@ -30,7 +30,10 @@ impl MakeOfficer {
         let key = write_identity(&self.folder.join(OFFICER_KEY), fresh_bits()?)?;
         let (public, path) = (Digest(key.public()), self.folder.join(OFFICER_FILE));
         create_private(&path, &format!("{public}\n"))?;
-        let answer = json!({ "officer": public, "file": path });
+        let answer = OfficerAnswer {
+            officer: public,
+            file: path.clone(),
+        };
         output.answer(&answer, |_| {
             format!(
                 "officer's key {public}\n\
@@ -72,20 +75,25 @@ impl SignPolicy {
         // A policy that was changed is signed anew.
         let place = Destination::reserve(&path, Overwrite::Forced)?;
         place.write(&format!("{signature}\n"))?;
-        let answer = json!({
-            "policy": policy, "file": path, "officer": Digest(key.public()),
-            "party": { "name": party.name, "identity": party.identity },
-        });
-        output.answer(&answer, |_| {
+        let answer = SignedPolicyAnswer {
+            policy,
+            file: path,
+            officer: Digest(key.public()),
+            party: PolicyParty {
+                name: party.name,
+                identity: party.identity,
+            },
+        };
+        output.answer(&answer, |answer| {
             format!(
                 "signed: {name}, which allows studies until {}\n\
                  for the party {} with the key {}; compare the key with the party\n\
                  put {} beside the policy in the party's folder; any change of the policy makes it worthless. An older \
                  policy that you signed for this party counts until it expires",
-                policy.expires,
-                party.name,
-                party.identity,
-                path.display()
+                answer.policy.expires,
+                answer.party.name,
+                answer.party.identity,
+                answer.file.display()
             )
         });
         Ok(())

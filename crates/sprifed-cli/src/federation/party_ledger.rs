@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
-use sprifed_party::{LedgerPlace, LifetimeLine, LifetimeTotal, Protection, folder_name, totals_of};
+use sprifed_party::{
+    LedgerPlace, LifetimeLine, LifetimeTotal, Protection, TotalsAnswer, folder_name, totals_of,
+};
 use sprifed_study::{Digest, Policy};
 
 use super::identity::read_identity;
@@ -73,15 +74,8 @@ pub(crate) fn words_of_totals(lines: &[LifetimeLine]) -> String {
 }
 
 /// The totals of a party for programs.
-pub(crate) fn json_of_totals(lines: &[LifetimeLine]) -> Value {
-    let total = |total: LifetimeTotal| {
-        json!({
-            "unit": total.kind.unit, "neighbours": total.kind.neighbours,
-            "epsilon": total.cost.epsilon, "delta": total.cost.delta, "studies": total.studies,
-        })
-    };
-    let totals: Vec<Value> = totals_of(lines).into_iter().map(total).collect();
-    json!({ "by_unit_and_neighbours": totals, "unprotected_studies": n_unprotected(lines) })
+pub(crate) fn json_of_totals(lines: &[LifetimeLine]) -> TotalsAnswer {
+    TotalsAnswer::of(lines)
 }
 
 /// How many studies protected nobody.

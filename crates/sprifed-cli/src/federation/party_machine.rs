@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use sprifed_fit::study_files;
+use sprifed::study_files;
 use sprifed_net::{ClientEffect, ClientMachine, Refused};
 use sprifed_study::{JournalLine, PartyEffect, PartyReceipt, RecordStore, StudyParty, Transcript};
 use tracing::warn;

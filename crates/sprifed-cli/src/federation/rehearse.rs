@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::json;
+use sprifed::RehearsalAnswer;
 use sprifed_noise::Provenance;
 use sprifed_party::{PartyRecords, terms_of};
 use sprifed_secure_sum::ClientId;
@@ -71,15 +71,18 @@ impl Rehearse {
         let names = terms_of(agreement)?.features();
         let name = |(feature, _): &(u32, f64)| names.get(*feature as usize).cloned();
         let chosen: Vec<String> = fit.model.terms.iter().filter_map(name).collect();
-        let answer = json!({
-            "label": "NOT PRIVATE", "features": chosen, "fit": fit,
-            "ledger": study.ledger().record(), "survivors": study.survivors(),
-        });
-        output.answer(&answer, |_| {
+        let answer = RehearsalAnswer {
+            label: "NOT PRIVATE",
+            features: chosen,
+            fit,
+            ledger: study.ledger().record(),
+            survivors: study.survivors(),
+        };
+        output.answer(&answer, |answer| {
             format!(
                 "NOT PRIVATE: a rehearsal. {} features were chosen: {}",
-                chosen.len(),
-                chosen.join(", ")
+                answer.features.len(),
+                answer.features.join(", ")
             )
         });
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use sprifed_net::{Fingerprint, PartyId, RosterEntry};
 use sprifed_study::Party;
 
@@ -10,10 +10,18 @@ use super::{read, unusable};
 use crate::failure::{Explained as _, Failure};
 
 /// The file `roster.json`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct RosterFile {
-    certificates: Vec<String>,
+pub(super) struct RosterFile {
+    /// The fingerprints, in the order of the parties.
+    pub(super) certificates: Vec<String>,
+}
+
+impl RosterFile {
+    /// The content of the file.
+    pub(super) fn to_text(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+    }
 }
 
 /// The certificates of `parties` in the file at `path`.

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use serde_json::{Value, json};
-use sprifed_fit::{Document, study_files};
+use serde::Serialize;
+use sprifed::{CancelAnswer, Document, ExportAnswer, study_files};
 use sprifed_net::{StatusView, stored_status};
 use sprifed_privacy::shown_cost;
-use sprifed_study::Agreed;
+use sprifed_study::{Agreed, Digest};
 
 use super::coordinate::{CANCELLED, STATE, open_machine, read_study, refuse_lost_state};
 use super::coordinator_machine::OVER;
@@ -46,6 +46,20 @@ pub(crate) struct Export {
     out: PathBuf,
 }
 
+/// How far a study is.
+#[derive(Debug, Serialize)]
+struct StatusAnswer {
+    /// What its page shows.
+    #[serde(flatten)]
+    status: StatusView,
+    /// The digest of the agreement.
+    study: Digest,
+    /// Whether it was ever served.
+    begun: bool,
+    /// Whether the coordinator cancelled it.
+    cancelled: bool,
+}
+
 impl Status {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
         if party_status::is_of_party(&self.folder) {
@@ -56,13 +70,13 @@ impl Status {
         let is_begun = self.folder.join(STATE).exists();
         // One that had ended before it was cancelled stays as it ended.
         let cancelled = status.phase != OVER && self.folder.join(CANCELLED).exists();
-        let mut answer = serde_json::to_value(&status).unwrap_or_default();
-        if let Value::Object(fields) = &mut answer {
-            fields.insert("study".to_owned(), json!(agreed.digest()));
-            fields.insert("begun".to_owned(), json!(is_begun));
-            fields.insert("cancelled".to_owned(), json!(cancelled));
-        }
-        output.answer(&answer, |_| words(&status, is_begun, cancelled));
+        let answer = StatusAnswer {
+            status,
+            study: *agreed.digest(),
+            begun: is_begun,
+            cancelled,
+        };
+        output.answer(&answer, words);
         Ok(())
     }
 }
@@ -79,8 +93,9 @@ fn status_of(folder: &Path, agreed: &Arc<Agreed>) -> Result<StatusView, Failure>
     }
 }
 
-fn words(status: &StatusView, is_begun: bool, cancelled: bool) -> String {
-    let state = match (cancelled, is_begun) {
+fn words(answer: &StatusAnswer) -> String {
+    let status = &answer.status;
+    let state = match (answer.cancelled, answer.begun) {
         (true, _) => "cancelled",
         (false, true) => status.phase.as_str(),
         (false, false) => "not begun",
@@ -130,7 +145,10 @@ impl Cancel {
         if !path.exists() {
             create_private(&path, "cancelled by the coordinator\n")?;
         }
-        let answer = json!({ "study": agreed.digest(), "cancelled": true });
+        let answer = CancelAnswer {
+            study: *agreed.digest(),
+            cancelled: true,
+        };
         output.answer(&answer, |_| {
             "cancelled: a `coordinate` that runs tells the parties, otherwise start it once more to tell them. \
              Parties' ledgers keep what they were charged"
@@ -165,13 +183,15 @@ impl Export {
         for (name, bytes) in &files {
             create_private(&self.out.join(name), &String::from_utf8_lossy(bytes))?;
         }
-        let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
-        let answer = json!({ "folder": self.out, "files": names });
-        output.answer(&answer, |_| {
+        let answer = ExportAnswer {
+            folder: self.out.clone(),
+            files: files.into_iter().map(|(name, _)| name).collect(),
+        };
+        output.answer(&answer, |answer| {
             format!(
                 "agreement.json, {} in {}",
-                names.join(", "),
-                self.out.display()
+                answer.files.join(", "),
+                answer.folder.display()
             )
         });
         Ok(())

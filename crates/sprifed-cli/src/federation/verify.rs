@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::json;
-use sprifed_fit::{Document, Guarantee, Model, Proof};
+use sprifed::{Document, Guarantee, Model, ModelVerification, Proof, StudyVerification};
 use sprifed_privacy::Epsilon;
 use sprifed_study::{Digest, Verified};
 
@@ -72,13 +71,10 @@ impl Verify {
                 "give the receipt of the study, or leave them out",
             ));
         }
-        let answer = json!({
-            "verified": false, "consistent": true, "signed": false, "model_checked": false,
-            "guarantee": guarantee,
-        });
+        let answer = ModelVerification::from(guarantee.clone());
         output.answer(&answer, |_| {
             format!(
-                "{}.\nCONSISTENT: the plan and the ledger in the file give this guarantee. The file is not signed, and its \
+                "{}\n\nCONSISTENT: the plan and the ledger in the file give this guarantee. The file is not signed, and its \
                  coefficients were NOT CHECKED: a holder of the file can change them. For the model of a study, verify the \
                  receipt with --model; for a fit, compare the file with the copy of the user who made it",
                 guarantee.statement
@@ -105,17 +101,12 @@ impl Verify {
             let text = String::from_utf8_lossy(&read(path)?).into_owned();
             document.verify_transcript(&text, &path.display().to_string())?;
         }
-        // What a party signed for itself needs nobody else's signature.
-        let is_believed = charged.is_some() || verified.is_confirmed();
-        let answer = json!({
-            "coordinator": verified.coordinator, "agreement": verified.agreement,
-            "verified": is_believed, "confirmed": verified.is_confirmed(), "quorum": verified.quorum,
-            "model_checked": self.model.is_some(),
-            "model_derived_again": self.transcript.is_some(),
-            "records_in_sums": verified.records_in_sums, "abandoned_sums": verified.abandoned_sums,
-            "speaks_for": charged.as_ref().map(|(name, _)| name), "guarantee": verified.guarantee, "signed_by": verified.signed_by,
-            "not_signed_by": verified.not_signed_by, "charged_to_party": charged,
-        });
+        let answer = StudyVerification {
+            model_checked: self.model.is_some(),
+            model_derived_again: self.transcript.is_some(),
+            ..StudyVerification::of(verified, charged.clone())
+        };
+        let is_believed = answer.verified;
         let is_compared = self.coordinator.is_some() && self.agreement.is_some();
         output.answer(&answer, |_| {
             let mut words = words(verified, charged.as_ref());
@@ -215,7 +206,7 @@ fn words(verified: &Verified, charged: Option<&(String, Option<Epsilon>)>) -> St
     if let Some((name, epsilon)) = charged {
         let epsilon = epsilon.map_or("0".to_owned(), Epsilon::shown);
         return format!(
-            "{statement}.\nVERIFIED: {computed}; {name} signs that it was charged epsilon = {epsilon}. This receipt \
+            "{statement}\n\nVERIFIED: {computed}; {name} signs that it was charged epsilon = {epsilon}. This receipt \
              speaks for {name}, not for the other parties"
         );
     }
@@ -224,10 +215,10 @@ fn words(verified: &Verified, charged: Option<&(String, Option<Epsilon>)>) -> St
         names => format!("; NOT signed by {names}"),
     };
     if verified.is_confirmed() {
-        return format!("{statement}.\nVERIFIED: {computed}{missing}");
+        return format!("{statement}\n\nVERIFIED: {computed}{missing}");
     }
     format!(
-        "{statement}.\nUNCONFIRMED: the arithmetic is right, but fewer parties than the quorum of {} have signed, so \
+        "{statement}\n\nUNCONFIRMED: the arithmetic is right, but fewer parties than the quorum of {} have signed, so \
          that sums may have been kept silent: {computed}{missing}",
         verified.quorum
     )

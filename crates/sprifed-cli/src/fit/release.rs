@@ -6,15 +6,13 @@
 
 use std::ops::ControlFlow;
 
-use serde_json::json;
-use sprifed_fit::{Run, Secret, Study, rows_of, spent_words};
-use sprifed_noise::Provenance;
+use sprifed::{Run, Secret, SpentRecord, Study, rows_of, spent_words};
 use sprifed_tables::Table;
 
 use crate::failure::Failure;
 use crate::files::{Destination, write_beside};
 use crate::ledger::FitEntry;
-use crate::model::{Model, Receipt, software};
+use crate::model::{Model, Receipt};
 use crate::progress::Progress;
 
 #[cfg(test)]
@@ -44,12 +42,12 @@ pub(super) fn release(
     // A fit that did not begin cost nothing; if that can not be stored, too much stays counted.
     let Run { outcome, receipt } = match ended {
         Ok(run) => run,
-        Err(failure) => return entry.settle(None).and(Err(failure)),
+        Err(failure) => return entry.settle(None).and(Err(failure.into())),
     };
     let settled = entry.settle(Some(&receipt));
     let path = place.path().to_owned();
     let kept = receipt.clone();
-    let written = outcome.and_then(|fit| {
+    let written = outcome.map_err(Failure::from).and_then(|fit| {
         let model = study.to_model(&fit, guarantee, receipt, earlier_receipts);
         place.write(&model.to_text()?)?;
         Ok(model)
@@ -60,16 +58,12 @@ pub(super) fn release(
 
 /// Writes what was spent beside the model that is not there, and says so.
 fn keep_ledger(failure: Failure, path: &std::path::Path, receipt: &Receipt) -> Failure {
-    let Receipt { provenance, ledger } = receipt;
+    let ledger = &receipt.ledger;
     if ledger.entries.is_empty() {
         return failure.with_help("correct this and run again; nothing was spent");
     }
-    let document = json!({
-        "format": "sprifed-spent", "version": 1, "software": software(),
-        "label": (*provenance == Provenance::Simulated).then_some("NOT PRIVATE"),
-        "why": failure.message, "provenance": provenance, "ledger": ledger,
-    });
-    let text = format!("{document:#}\n");
+    let document = SpentRecord::of(&failure.message, receipt);
+    let text = document.to_text();
     let spent = spent_words(ledger);
     match write_beside(path, "spent", &text) {
         Ok(beside) => failure.with_help(&format!(
@@ -77,7 +71,7 @@ fn keep_ledger(failure: Failure, path: &std::path::Path, receipt: &Receipt) -> F
             beside.display()
         )),
         Err(second) => failure.with_help(&format!(
-            "{spent}, and the ledger could not be stored ({}); keep this record: {document}",
+            "{spent}, and the ledger could not be stored ({}); keep this record: {text}",
             second.message
         )),
     }

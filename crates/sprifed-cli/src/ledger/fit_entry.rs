@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use sprifed_fit::{Receipt, Study};
+use sprifed::{Receipt, Study};
 use sprifed_noise::Provenance;
 use sprifed_party::{Cost, LocalFit, Protection, ledger_beside};
 

@@ -4,16 +4,18 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use serde_json::json;
-use sprifed_party::{Cost, CostKind, Restart, Restarted, begun_studies, study_homes};
+use sprifed_party::{
+    Cost, CostKind, LineAnswer, Restart, RestartAnswer, Restarted, TotalsAnswer, begun_studies,
+    study_homes,
+};
 use sprifed_privacy::{Epsilon, PrivacyUnit, Relation, SpentDelta};
 use sprifed_report::table;
 
-use super::{json_of, named, place_of, rows};
+use super::{named, place_of, rows};
 use crate::account::parse_quantity;
 use crate::failure::{Explained as _, Failure};
 use crate::federation::begun_study;
-use crate::federation::party_ledger::{json_of_totals, words_of_totals};
+use crate::federation::party_ledger::words_of_totals;
 use crate::output::Output;
 
 /// `ledger restart`.
@@ -69,10 +71,15 @@ impl RestartLedger {
         };
         let Restarted { view, unread } = place.restart(&known).explained()?;
         let lines = view.lines();
-        let answer = json!({
-            "folder": place.folder(), "id": view.id(), "entries": view.n_entries(), "limit": view.limit(), "unread": unread,
-            "lines": lines.iter().map(json_of).collect::<Vec<_>>(), "totals": json_of_totals(lines),
-        });
+        let answer = RestartAnswer {
+            folder: place.folder().to_owned(),
+            id: view.id(),
+            entries: view.n_entries(),
+            limit: view.limit(),
+            unread,
+            lines: LineAnswer::all(lines),
+            totals: TotalsAnswer::of(lines),
+        };
         output.answer(&answer, |_| {
             format!(
                 "{}a new ledger begins in {} with what is known of the lost one. This party takes no further part in the \

@@ -77,7 +77,10 @@ fn the_answer_keeps_the_contract() {
         ("neighbours", "zero-out"),
         ("backend", "curator"),
         ("provenance", "cryptographic"),
-        ("trust", "a trusted curator who holds all records"),
+        (
+            "trust",
+            "added by a trusted curator who holds all records; holds against every reader of the result; the curator sees all records",
+        ),
     ] {
         assert_eq!(guarantee[key], value);
     }
@@ -86,7 +89,8 @@ fn the_answer_keeps_the_contract() {
     assert_near(number(guarantee, "/delta"), 1e-7, 0.0);
     let statement = guarantee["statement"].as_str().unwrap();
     for part in [
-        "(20, 1e-7)-DP for each record under zero-out",
+        "epsilon = 20, delta = 1e-7 for each record (zero-out)",
+        "Blanking one record changes the probability of any result by at most a factor e^20",
         "Gaussian DP, mu = ",
         "trusted curator",
     ] {
@@ -100,9 +104,9 @@ fn the_text_leads_with_the_guarantee_and_shows_noise_beside_coefficients() {
     let ended = folder.fit("--sparsity 3 --epsilon 20 --procedure argmax --neighbours replace-one");
     assert_eq!((ended.exit_code, ended.stderr.as_str()), (0, ""));
     let text = &ended.stdout;
-    assert!(text.starts_with('('), "{text}");
+    assert!(text.starts_with("Privacy   epsilon = "), "{text}");
     for part in [
-        ", 1e-6)-DP for each record under replace-one",
+        ", delta = 1e-6 for each record (replace-one)",
         "delta was not given: 1e-6",
         "All features were chosen and the last solve stood above its noise.",
         "noise alone (2 std devs, about 95 %)",
@@ -189,7 +193,7 @@ fn noise_from_a_seed_is_repeatable_and_stamped_everywhere() {
         first["guarantee"]["statement"]
             .as_str()
             .unwrap()
-            .starts_with("NOT PRIVATE")
+            .starts_with("Privacy   NOT PRIVATE")
     );
     let model = folder.json("model.json");
     assert_eq!(
@@ -326,10 +330,17 @@ fn a_page_says_what_the_text_says_and_replaces_no_input() {
         assert!(html.contains(words), "{words}");
     }
     for name in names(&answer) {
-        assert!(html.contains(&format!("<td>{name}</td>")), "{name}");
+        assert!(
+            html.contains(&format!("<th scope=\"row\">{name}</th>")),
+            "{name}"
+        );
     }
     let statement = answer["guarantee"]["statement"].as_str().unwrap();
-    assert!(html.contains(&statement.replace('/', "&#x2f;")) || html.contains(statement));
+    for row in statement.lines() {
+        let (label, text) = row.split_once(' ').unwrap();
+        let row = format!("<th scope=\"row\">{label}</th><td>{}</td>", text.trim());
+        assert!(html.contains(&row), "no {row} in {html}");
+    }
     let data = folder.path("data.csv");
     let refused = folder.fit(&format!("{options} {data} --force"));
     assert_eq!(refused.exit_code, 2);

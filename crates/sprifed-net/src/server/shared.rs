@@ -14,7 +14,7 @@ use crate::metrics::Metrics;
 use crate::outbox::Outboxes;
 use crate::roster::Roster;
 use crate::server::Limits;
-use crate::status::StatusView;
+use crate::status::{Presence, StatusView};
 
 /// The server is stopping because of a failure that [`Shared::failure`] tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -166,16 +166,24 @@ impl<M: CoordinatorMachine> Shared<M> {
         Arc::clone(&status)
     }
 
-    /// Who is connected, in the order of the roster: a party that has a connection now, or computes and has said neither
-    /// good-bye nor broken off. Notices are kept for longer, for those who come back.
-    pub(crate) fn connected(&self) -> Vec<bool> {
+    /// Which parties are there now, in the order of the roster. Notices are kept for longer, for parties that come
+    /// back.
+    pub(crate) fn presence(&self) -> Vec<Presence> {
         let outboxes = self.outboxes.lock().unwrap_or_else(PoisonError::into_inner);
         let seats = self.seats.iter().enumerate();
         seats
             .map(|(place, seat)| {
                 let is_open =
                     seat.connections.available_permits() < self.limits.connections_per_client;
-                outboxes.is_here(place) && (is_open || !seat.is_gone.load(Ordering::Relaxed))
+                if !outboxes.is_here(place) {
+                    Presence::Away
+                } else if is_open {
+                    Presence::Connected
+                } else if seat.is_gone.load(Ordering::Relaxed) {
+                    Presence::Away
+                } else {
+                    Presence::Quiet
+                }
             })
             .collect()
     }

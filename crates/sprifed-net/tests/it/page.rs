@@ -60,7 +60,8 @@ async fn the_page_shows_the_study_and_nothing_can_be_changed_there() {
     );
     assert!(!head.to_lowercase().contains("set-cookie"), "{head}");
     assert!(body.contains("Adding &lt;numbers&gt; &amp; more"), "{body}");
-    assert!(body.contains("0 of 3 connected"), "{body}");
+    assert!(body.contains("0 of 3 connected now"), "{body}");
+    assert!(body.contains("Planned guarantee"), "{body}");
     assert!(
         !body.contains("http://") && !body.contains("https://"),
         "{body}"
@@ -96,17 +97,20 @@ async fn the_page_shows_the_study_and_nothing_can_be_changed_there() {
     let page = server.page_address().unwrap();
     let server = run(server);
     let (_, body) = ask(page, "GET", "/fragment").await;
-    assert!(
-        body.contains("feature-1") && body.contains("-0.7500"),
-        "{body}"
-    );
-    assert!(body.contains("<h2>Report</h2>"), "{body}");
-    // As the terminal and the page of a fit show it: two of the standard deviation 0.2.
-    assert!(body.contains("\u{b1} 0.4000"), "{body}");
-    assert!(
-        body.contains("two standard deviations (about 95 %) of the noise"),
-        "{body}"
-    );
+    for words in [
+        "feature-1",
+        "-0.7500",
+        // As the terminal and the page of a fit show it: two of the standard deviation 0.2.
+        "\u{b1} 0.4000",
+        "two standard deviations (about 95 %) of the noise",
+        "(intercept)",
+        "0.1250",
+        "Final guarantee",
+        "numbers are added in the clear",
+        "<p class=\"ending\">",
+    ] {
+        assert!(body.contains(words), "no {words:?} in {body}");
+    }
     for method in ["POST", "PUT", "DELETE"] {
         let (head, _) = ask(page, method, "/status.json").await;
         assert!(head.starts_with("HTTP/1.1 405"), "{head}");
@@ -240,7 +244,7 @@ async fn nobody_is_connected_after_the_end_neither_who_left_nor_who_broke_off() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_computes_for_long_stays_connected() {
+async fn a_client_that_computes_for_long_is_quiet_and_not_called_connected() {
     let stage = Stage::new("page_computing", 1);
     let mut config = stage.server();
     config.page = Some("127.0.0.1:0".parse().unwrap());
@@ -259,6 +263,12 @@ async fn a_client_that_computes_for_long_stays_connected() {
     client.hear().await.unwrap();
     tokio::time::sleep(Duration::from_millis(50)).await;
     let (_, body) = ask(page, "GET", "/status.json").await;
-    assert!(body.contains("\"connected\":[true]"), "{body}");
+    assert!(body.contains("\"connected\":[false]"), "{body}");
+    let (_, body) = ask(page, "GET", "/").await;
+    assert!(body.contains("0 of 1 connected now"), "{body}");
+    assert!(
+        body.contains("<span class=\"dot quiet\" title=\"no connection now, perhaps computing\">"),
+        "{body}"
+    );
     server.abort();
 }

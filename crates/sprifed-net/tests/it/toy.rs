@@ -214,7 +214,10 @@ impl CoordinatorMachine for Adding {
         let done = u32::try_from(self.totals.len()).unwrap();
         StatusView {
             title: "Adding <numbers> & more".to_owned(),
-            guarantee: "No one is promised anything: numbers are added in the clear.".to_owned(),
+            guarantee: sprifed_privacy::GuaranteeTable::try_from(
+                "Privacy   none: numbers are added in the clear".to_owned(),
+            )
+            .unwrap(),
             phase: self.phase().name,
             progress: Progress {
                 done,
@@ -231,8 +234,10 @@ impl CoordinatorMachine for Adding {
                     name: format!("feature-{sum}"),
                     coefficient: if sum % 2 == 0 { 1.25 } else { -0.75 },
                     noise_std_dev: 0.2,
+                    half_range: 2.0,
                 })
                 .collect(),
+            intercept: (self.step == Step::Over).then_some(0.125),
             report: if self.step == Step::Over {
                 self.totals.clone()
             } else {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sprifed_fit::study_files;
+use sprifed::study_files;
 use sprifed_party::Invitation;
 use sprifed_secure_sum::{ClientId, IdentityKey, Phase};
 use sprifed_study::{

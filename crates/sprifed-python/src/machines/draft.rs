@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sprifed_fit::Draft;
+use sprifed::Draft;
 use sprifed_party::{Invitation, Reach};
 use sprifed_secure_sum::IdentityKey;
 use sprifed_study::{Agreed, Digest, PartyKey};
@@ -25,7 +25,7 @@ pub(super) fn draft_invitation<'py>(
         let identity = IdentityKey::from_stored(&secret);
         let nonce = Digest(fresh_bits()?);
         let agreement = draft.agreement(Digest(identity.public()), nonce)?;
-        let agreed = Agreed::new(agreement).map_err(sprifed_fit::Failure::from)?;
+        let agreed = Agreed::new(agreement).map_err(sprifed::Failure::from)?;
         // An engine knows where everybody is.
         Ok::<_, Failure>(Invitation::sign(&agreed, &identity, Reach::default()).to_json())
     })?;

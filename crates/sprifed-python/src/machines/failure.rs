@@ -38,7 +38,7 @@ pub(super) enum Failure {
     Message(#[from] MessageRefused),
     /// What the command line would say too.
     #[error(transparent)]
-    Common(#[from] sprifed_fit::Failure),
+    Common(#[from] sprifed::Failure),
     /// The party can not take part or go on.
     #[error(transparent)]
     Party(#[from] PartyError),

@@ -92,7 +92,7 @@ impl PartyMachine {
         &self,
         errand: &[u8],
         node: u64,
-    ) -> Result<(Vec<u8>, Option<sprifed_fit::Failure>), Failure> {
+    ) -> Result<(Vec<u8>, Option<sprifed::Failure>), Failure> {
         let secret = read_key(&self.identity.join("identity.key"))?;
         let identity = IdentityKey::from_stored(&secret);
         let errand = Unchecked::<Errand>::read(errand)?;
@@ -456,7 +456,7 @@ fn open_invitation(bytes: &[u8]) -> Result<Agreed, Failure> {
 }
 
 /// Says in the log of this node why the table can not be used.
-fn log(py: Python<'_>, problem: &sprifed_fit::Failure) -> PyResult<()> {
+fn log(py: Python<'_>, problem: &sprifed::Failure) -> PyResult<()> {
     let words = format!(
         "the table can not be used: {}. The sum is charged all the same. The coordinator is told only that this party \
          takes no part",

@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
-use sprifed_noise::NoiseGenerator;
+use sprifed_noise::{NoiseGenerator, Provenance};
 use sprifed_privacy::{ApproxDp, Epsilon, Ledger, LedgerRecord};
 use sprifed_schema::Schema;
 use sprifed_tables::{Table, read_csv};

@@ -71,7 +71,7 @@ fn a_study_with_simulated_noise_promises_nothing() {
         let words = String::from_utf8(words).unwrap();
         assert!(words.contains("NOT PRIVATE: "), "{words}");
         assert!(words.contains("protects no record"), "{words}");
-        for promise in ["holds towards", "-DP for each"] {
+        for promise in ["against every reader", "changes the probability"] {
             assert!(!words.contains(promise), "{words}");
         }
     }
@@ -83,7 +83,10 @@ fn a_study_with_simulated_noise_promises_nothing() {
     let stage = Stage::new("promises-kept", kind);
     let made = succeed(&mut stage.init_command("again")).stdout;
     let words = String::from_utf8(made).unwrap();
-    assert!(words.contains("-DP for each record"), "{words}");
+    assert!(
+        words.contains("delta = 1e-6 for each record (zero-out)"),
+        "{words}"
+    );
     assert!(!words.contains("NOT PRIVATE"), "{words}");
 }
 

@@ -39,7 +39,7 @@ fn clients_as_units_are_grouped_wherever_their_rows_are() {
     assert!(answer["guarantee"]["client"].is_null());
     let statement = answer["guarantee"]["statement"].as_str().unwrap();
     assert!(
-        statement.contains("for each client under zero-out"),
+        statement.contains("for each client (zero-out)"),
         "{statement}"
     );
 }

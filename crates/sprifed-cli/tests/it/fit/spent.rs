@@ -25,7 +25,7 @@ fn a_score_that_fails_after_the_release_says_that_the_budget_is_spent() {
         "{}",
         ended.stderr
     );
-    assert!(ended.stdout.contains("-DP for each"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("for each record"), "{}", ended.stdout);
     assert!(folder.files().contains(&"model.json".to_owned()));
 }
 

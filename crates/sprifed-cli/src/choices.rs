@@ -1,0 +1,111 @@
+//! Choices of the library as values of options: their names, and what the help says of each.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use sprifed::Backend;
+use sprifed_paper::{Contender, NamedContender};
+use sprifed_privacy::{Algorithm, PrivacyUnit, Relation};
+use sprifed_recovery::CertifiedProcedure;
+use sprifed_simulate::Reading;
+
+/// A name that is none of the choices; the names are checked before.
+#[derive(Debug, thiserror::Error)]
+#[error("{0:?} is none of the choices")]
+struct NoChoice(String);
+
+/// A parser of the values of `all`, each with its name and its help.
+fn one_of<T: Copy + Send + Sync + 'static>(
+    all: Vec<(&'static str, &'static str, T)>,
+) -> impl TypedValueParser<Value = T> {
+    let values = all.iter().map(|(name, about, _)| {
+        let value = PossibleValue::new(*name);
+        if about.is_empty() {
+            value
+        } else {
+            value.help(*about)
+        }
+    });
+    PossibleValuesParser::new(values.collect::<Vec<_>>()).try_map(move |found| {
+        let known = all.iter().find(|(name, ..)| *name == found);
+        known.map(|(.., value)| *value).ok_or(NoChoice(found))
+    })
+}
+
+/// A neighbouring relation.
+pub(crate) fn relations() -> impl TypedValueParser<Value = Relation> {
+    one_of(vec![
+        (
+            "zero-out",
+            "One record's contribution becomes zero",
+            Relation::ZeroOut,
+        ),
+        (
+            "replace-one",
+            "One record is replaced by any other",
+            Relation::ReplaceOne,
+        ),
+    ])
+}
+
+/// A backend.
+pub(crate) fn backends() -> impl TypedValueParser<Value = Backend> {
+    one_of(vec![
+        (
+            Backend::Curator.words(),
+            "One trusted party holds all records; it adds all the noise",
+            Backend::Curator,
+        ),
+        (
+            Backend::SecureSum.words(),
+            "Every client masks its own vector and adds its own share of the noise; no party is trusted with the records of others",
+            Backend::SecureSum,
+        ),
+    ])
+}
+
+/// A unit of privacy.
+pub(crate) fn units() -> impl TypedValueParser<Value = PrivacyUnit> {
+    one_of(vec![
+        ("record", "One record", PrivacyUnit::Record),
+        ("client", "All records of one client", PrivacyUnit::Client),
+    ])
+}
+
+/// How generated numbers are read.
+pub(crate) fn readings() -> impl TypedValueParser<Value = Reading> {
+    one_of(vec![
+        ("clean", "Raw standard normal features", Reading::Clean),
+        (
+            "paper",
+            "Clipped and rescaled as in the paper",
+            Reading::Paper,
+        ),
+    ])
+}
+
+/// One of the paper's algorithms.
+pub(crate) fn algorithms() -> impl TypedValueParser<Value = Algorithm> {
+    one_of(vec![
+        ("omp", "", Algorithm::Omp),
+        ("grad", "", Algorithm::Grad),
+    ])
+}
+
+/// One of the procedures that a study may run.
+pub(crate) fn procedures() -> impl TypedValueParser<Value = CertifiedProcedure> {
+    one_of(CertifiedProcedure::all().map(named).collect())
+}
+
+/// One of those that need sums only.
+pub(crate) fn procedures_on_sums() -> impl TypedValueParser<Value = CertifiedProcedure> {
+    one_of(CertifiedProcedure::on_sums().map(named).collect())
+}
+
+fn named(one: CertifiedProcedure) -> (&'static str, &'static str, CertifiedProcedure) {
+    (one.name(), one.about(), one)
+}
+
+/// Anything that trials can run.
+pub(crate) fn contenders() -> impl TypedValueParser<Value = NamedContender> {
+    let all = Contender::named().map(|named| (named.name, named.about, named));
+    one_of(all.collect())
+}

@@ -1,0 +1,215 @@
+//! Repeated trials of anything that looks for a model, from what was asked to the answer.
+
+use serde::Serialize;
+use sprifed::{
+    BackendRequest, Error, NoGuarantee, Simulation, SimulationAnswer, TrialGuarantee, WorldSize,
+};
+use sprifed_privacy::{ApproxDp, IllegalQuantity, Mu, NoiseOrigin, Relation};
+use sprifed_simulate::{Absence, Certified, Method as _, Summary};
+
+use crate::baseline::Baseline;
+use crate::contender::{Contender, NamedContender};
+use crate::method::{AnyMethod, MethodError};
+use crate::theorem::RecoveryTheorems;
+
+mod guarantee;
+mod parameters;
+mod tuned;
+
+pub use guarantee::{AnyGuarantee, Claimed, Delivered, NominalGuarantee, Priced};
+pub use parameters::{BaselineParameters, GivenParameters, NoSuchParameter, Parameter};
+pub use tuned::{TunedAnswer, TunedSummary};
+
+use parameters::NoiseKind;
+
+/// Trials that were asked for.
+#[derive(Clone, Debug)]
+pub struct TrialsRequest {
+    /// What looks for the model.
+    pub contender: NamedContender,
+    /// Who adds up.
+    pub backend: BackendRequest,
+    /// The share of clients that leaves each sum.
+    pub dropouts: f64,
+    /// The data.
+    pub world: WorldSize,
+    /// Parameters of a baseline.
+    pub parameters: GivenParameters,
+    /// The budget of certified procedures.
+    pub budget: ApproxDp,
+    /// Which data sets are neighbours.
+    pub relation: Relation,
+    /// μ_p of the paper's procedures; what the paper uses by default.
+    pub per_vector: Option<Mu>,
+    /// μ_s of the paper's procedures.
+    pub per_support: Mu,
+    /// How many trials.
+    pub trials: u64,
+    /// The seed of the first.
+    pub seed: u64,
+}
+
+/// Why there are no trials.
+#[derive(Debug, thiserror::Error)]
+pub enum TrialsError {
+    /// The library refused.
+    #[error(transparent)]
+    Library(#[from] Error),
+    /// Secure sums have certified noise only, and do not tune.
+    #[error("{name} has no certified noise, or is tuned")]
+    NotOnSums {
+        /// What was to run.
+        name: &'static str,
+    },
+    /// There is nothing to look for.
+    #[error("a search for parameters is asked for, but {name} has no parameters to look for")]
+    NothingToTune {
+        /// What was to run.
+        name: &'static str,
+    },
+    /// A parameter that the procedure does not have.
+    #[error(transparent)]
+    Parameter(#[from] NoSuchParameter),
+}
+
+impl From<MethodError> for TrialsError {
+    fn from(error: MethodError) -> Self {
+        Self::Library(error.into())
+    }
+}
+
+impl From<IllegalQuantity> for TrialsError {
+    fn from(error: IllegalQuantity) -> Self {
+        Self::Library(error.into())
+    }
+}
+
+/// The trials and what they came out to.
+#[derive(Clone, Debug, Serialize)]
+pub struct TrialsAnswer {
+    /// The trials.
+    #[serde(flatten)]
+    pub simulation: SimulationAnswer<AnyGuarantee>,
+    /// The parameters of a baseline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<BaselineParameters>,
+    /// What the paper's recovery theorems say of this world, for the algorithms that they are about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub theorem: Option<RecoveryTheorems>,
+}
+
+impl TrialsRequest {
+    /// Runs all trials; `watch` hears of each.
+    ///
+    /// # Errors
+    /// When there are no such trials, or one failed.
+    pub fn run(&self, mut watch: impl FnMut()) -> Result<TrialsAnswer, TrialsError> {
+        let request = self.world.request().map_err(Error::from)?;
+        let method = self.method(false)?;
+        let mut outcomes = Vec::new();
+        for trial in 0..self.trials {
+            outcomes.push(method.run(request, self.seed.wrapping_add(trial))?);
+            watch();
+        }
+        let summary = Summary::of(&outcomes, request.sparsity);
+        let simulation = Simulation {
+            procedure: self.contender.name.to_owned(),
+            backend: self.backend.backend,
+            dropouts: self.dropouts,
+            world: self.world,
+            trials: self.trials,
+            seed: self.seed,
+        };
+        let guarantee = self.guarantee(&method)?;
+        Ok(TrialsAnswer {
+            simulation: simulation.answer(guarantee, &summary, None),
+            parameters: baseline_of(&method).map(BaselineParameters::from),
+            theorem: self.theorem()?,
+        })
+    }
+
+    /// How a model is looked for; `is_tuned` if its parameters are still to be found.
+    fn method(&self, is_tuned: bool) -> Result<AnyMethod, TrialsError> {
+        let request = self.world.request().map_err(Error::from)?;
+        let NamedContender {
+            name, contender, ..
+        } = self.contender;
+        let (budget, relation) = (self.budget, self.relation);
+        if let NoiseOrigin::Shares(participation) = self.backend.origin(self.world.clients())? {
+            let procedure = contender.procedure().filter(|_| !is_tuned);
+            let procedure = procedure.ok_or(TrialsError::NotOnSums { name })?;
+            let absence = Absence::of(self.dropouts).map_err(Error::from)?;
+            let method = AnyMethod::federated(
+                procedure,
+                &request,
+                budget,
+                relation,
+                participation,
+                absence,
+            );
+            return Ok(method.map_err(Error::from)?);
+        }
+        if self.dropouts != 0.0 {
+            return Err(Error::DropoutsOfCurator.into());
+        }
+        let per_vector = self.per_vector()?;
+        let method = match self.parameters.of(self.contender, request.sparsity)? {
+            Some((baseline, NoiseKind::Certified)) => {
+                AnyMethod::baseline(baseline, &request, budget, relation)
+            }
+            Some((baseline, NoiseKind::Paper)) => {
+                AnyMethod::paper_baseline(baseline, &request, per_vector, self.per_support)
+            }
+            None => match contender {
+                Contender::Certified(procedure) => {
+                    AnyMethod::certified(procedure, &request, budget, relation)
+                }
+                Contender::Paper(algorithm) => {
+                    AnyMethod::paper(algorithm, &request, per_vector, self.per_support)
+                }
+                Contender::NonPrivate(reference) => Ok(AnyMethod::Reference(reference)),
+                Contender::PaperDpSgd | Contender::PaperDpGcd => {
+                    unreachable!("baselines have parameters")
+                }
+            },
+        };
+        Ok(method.map_err(Error::from)?)
+    }
+
+    /// μ_p: what the paper uses for so many active features, unless it was given.
+    fn per_vector(&self) -> Result<Mu, IllegalQuantity> {
+        let usual = if self.world.sparsity <= 5 { 0.543 } else { 0.4 };
+        self.per_vector.map_or_else(|| Mu::try_from(usual), Ok)
+    }
+
+    fn theorem(&self) -> Result<Option<RecoveryTheorems>, TrialsError> {
+        if !self.contender.contender.has_recovery_theorem() {
+            return Ok(None);
+        }
+        let request = self.world.request().map_err(Error::from)?;
+        let theorems = RecoveryTheorems::of(self.budget, &request, self.relation)?;
+        Ok(Some(theorems))
+    }
+
+    fn guarantee(&self, method: &AnyMethod) -> Result<AnyGuarantee, TrialsError> {
+        Ok(match method {
+            AnyMethod::Certified(Certified { plan, .. }) | AnyMethod::Baseline { plan, .. } => {
+                let spending = plan.spending().map_err(Error::from)?;
+                let delta = self.budget.delta();
+                TrialGuarantee::of(&spending, plan.origin, delta, self.relation).into()
+            }
+            AnyMethod::Paper { algorithm, .. } => self.nominal(*algorithm)?.into(),
+            AnyMethod::PaperBaseline { baseline, .. } => self.nominal_baseline(baseline)?.into(),
+            AnyMethod::Reference(_) => NoGuarantee::REFERENCE.into(),
+        })
+    }
+}
+
+const fn baseline_of(method: &AnyMethod) -> Option<&Baseline> {
+    match method {
+        AnyMethod::Baseline { baseline, .. } | AnyMethod::PaperBaseline { baseline, .. } => {
+            Some(baseline)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,213 @@
+//! The table of features and coefficients that every page shows, each with a bar and the noise as
+//! whiskers.
+
+use serde::Serialize;
+
+#[cfg(test)]
+mod tests;
+
+/// How many standard deviations of the noise are shown each way: about 95 % of it.
+const REACH: f64 = 2.0;
+
+/// The width of a chart, in its own units.
+const WIDTH: f64 = 200.0;
+
+/// A feature's coefficients, for a row of the table and its bar.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Bar {
+    /// The feature.
+    pub name: String,
+    /// The true coefficient, where it is known.
+    pub truth: Option<f64>,
+    /// The private estimate.
+    pub found: Option<f64>,
+    /// What the added noise alone does to the estimate.
+    pub noise_std_dev: Option<f64>,
+}
+
+impl Bar {
+    /// The bar in other units: `factor` of them make one of the coefficient's.
+    #[must_use]
+    pub fn scaled(&self, factor: f64) -> Self {
+        Self {
+            name: self.name.clone(),
+            truth: self.truth.map(|truth| truth * factor),
+            found: self.found.map(|found| found * factor),
+            noise_std_dev: self.noise_std_dev.map(|noise| noise * factor.abs()),
+        }
+    }
+
+    fn whiskers(&self) -> Option<(f64, f64)> {
+        let (found, noise) = (self.found?, REACH * self.noise_std_dev?);
+        noise.is_finite().then_some((found - noise, found + noise))
+    }
+}
+
+/// What the bars show where features have public bounds.
+pub const BARS_OVER_BOUNDS: &str = "Bars: how far the response moves when a feature goes from the middle of its \
+                                    public bounds to their end. Numbers: coefficients in the units of the columns.";
+
+/// The features of a model, as `features.html` shows them.
+#[derive(Clone, Debug, Serialize)]
+pub struct FeatureTable {
+    rows: Vec<FeatureRow>,
+    has_truth: bool,
+    intercept: Option<String>,
+    note: Option<&'static str>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct FeatureRow {
+    name: String,
+    truth: String,
+    coefficient: String,
+    noise: String,
+    bar: Option<Drawn>,
+}
+
+/// One bar, as numbers of SVG.
+#[derive(Clone, Debug, Serialize)]
+struct Drawn {
+    zero: String,
+    sign: &'static str,
+    top: u8,
+    height: u8,
+    truth: Option<Span>,
+    found: Option<Span>,
+    whisker: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Span {
+    from: String,
+    width: String,
+}
+
+impl FeatureTable {
+    /// The table of these coefficients, drawn as they are.
+    #[must_use]
+    pub fn new(bars: &[Bar], intercept: Option<f64>) -> Self {
+        Self::of(bars, bars, intercept, None)
+    }
+
+    /// The table of these coefficients, each with half the width of its feature's public bounds:
+    /// the bars show coefficients times that, which makes them comparable.
+    #[must_use]
+    pub fn over_bounds(bars: &[(Bar, f64)], intercept: Option<f64>) -> Self {
+        let written: Vec<Bar> = bars.iter().map(|(bar, _)| bar.clone()).collect();
+        let drawn: Vec<Bar> = bars.iter().map(|(bar, half)| bar.scaled(*half)).collect();
+        Self::of(&written, &drawn, intercept, Some(BARS_OVER_BOUNDS))
+    }
+
+    fn of(
+        written: &[Bar],
+        drawn: &[Bar],
+        intercept: Option<f64>,
+        note: Option<&'static str>,
+    ) -> Self {
+        let scale = Scale::of(drawn);
+        let row = |(bar, drawn): (&Bar, &Bar)| FeatureRow {
+            name: bar.name.clone(),
+            truth: number(bar.truth),
+            coefficient: number(bar.found),
+            noise: match bar.noise_std_dev.filter(|noise| noise.is_finite()) {
+                Some(noise) => format!("\u{b1} {}", four(REACH * noise)),
+                None if bar.found.is_some() => "unknown".to_owned(),
+                None => number(None),
+            },
+            bar: scale.map(|scale| scale.draw(drawn)),
+        };
+        Self {
+            rows: written.iter().zip(drawn).map(row).collect(),
+            has_truth: written.iter().any(|bar| bar.truth.is_some()),
+            intercept: intercept.map(four),
+            note,
+        }
+    }
+}
+
+/// From values to places of the chart.
+#[derive(Clone, Copy, Debug)]
+struct Scale {
+    low: f64,
+    high: f64,
+}
+
+impl Scale {
+    /// A scale on which zero and everything of `bars` has a place; none if there is nothing to draw.
+    fn of(bars: &[Bar]) -> Option<Self> {
+        let ends = bars.iter().flat_map(|bar| {
+            let (left, right) = bar.whiskers().unzip();
+            [bar.truth, bar.found, left, right]
+        });
+        let (low, high) = ends.flatten().fold((0.0f64, 0.0f64), |(low, high), end| {
+            (low.min(end), high.max(end))
+        });
+        let room = 0.02 * (high - low);
+        let scale = Self {
+            low: low - room,
+            high: high + room,
+        };
+        ((high - low).is_finite() && high > low).then_some(scale)
+    }
+
+    fn place(self, value: f64) -> f64 {
+        WIDTH * (value - self.low) / (self.high - self.low)
+    }
+
+    fn span(self, value: f64) -> Span {
+        let (zero, end) = (self.place(0.0), self.place(value));
+        Span {
+            from: format!("{:.2}", zero.min(end)),
+            width: format!("{:.2}", (end - zero).abs()),
+        }
+    }
+
+    fn draw(self, bar: &Bar) -> Drawn {
+        // Beside a true value a bar takes the lower half of its row.
+        let (top, height, middle) = match bar.truth {
+            Some(_) => (10, 8, 14),
+            None => (4, 12, 10),
+        };
+        let whisker = bar.whiskers().map(|(left, right)| {
+            let (left, right) = (self.place(left), self.place(right));
+            let (up, down) = (middle - 4, middle + 4);
+            format!("M{left:.2} {middle}H{right:.2}M{left:.2} {up}V{down}M{right:.2} {up}V{down}")
+        });
+        Drawn {
+            zero: format!("{:.2}", self.place(0.0)),
+            sign: if bar.found.is_some_and(|found| found < 0.0) {
+                "minus"
+            } else {
+                "plus"
+            },
+            top,
+            height,
+            truth: bar.truth.map(|truth| self.span(truth)),
+            found: bar.found.map(|found| self.span(found)),
+            whisker,
+        }
+    }
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map_or("–".to_owned(), four)
+}
+
+/// Four significant digits, with an exponent where a number is very large or small.
+fn four(value: f64) -> String {
+    let size = value.abs();
+    if size == 0.0 {
+        return "0".to_owned();
+    }
+    if !(1e-3..1e6).contains(&size) {
+        return format!("{value:.3e}");
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between zero and six"
+    )]
+    let decimals = (3.0 - size.max(1e-3).log10().floor()).clamp(0.0, 6.0) as usize;
+    format!("{value:.decimals$}")
+}

@@ -1,0 +1,49 @@
+use sprifed_privacy::GuaranteeTable;
+
+use super::FitPage;
+use crate::features::{Bar, FeatureTable};
+use crate::page::{Badge, BadgeKind};
+
+#[test]
+fn the_status_is_first_and_warnings_stand_above_what_they_concern() {
+    let bar = Bar {
+        name: "x_<7>".to_owned(),
+        truth: None,
+        found: Some(-1.25),
+        noise_std_dev: Some(0.125),
+    };
+    let statement = "Privacy   NOT PRIVATE: a seed\nNoise     added by a curator";
+    let page = FitPage {
+        title: "A model".to_owned(),
+        status: vec![Badge::new(BadgeKind::Done, "complete")],
+        guarantee: GuaranteeTable::try_from(statement.to_owned()).unwrap(),
+        warnings: vec!["do not use".to_owned()],
+        features: FeatureTable::new(&[bar], Some(0.5)),
+        facts: Vec::new(),
+        rounds: Vec::new(),
+        budget: Vec::new(),
+        diagnostics: Vec::new(),
+    };
+    let html = page.to_html();
+    let places: Vec<usize> = [
+        "complete</span>",
+        "<h1>A model",
+        "<p class=\"warning\">NOT PRIVATE",
+        "<th scope=\"row\">Privacy</th>",
+        "<p class=\"warning\">do not use",
+        "x_&lt;7&gt;",
+        "± 0.2500",
+        "(intercept)",
+    ]
+    .into_iter()
+    .map(|words| {
+        html.find(words)
+            .unwrap_or_else(|| panic!("no {words} in {html}"))
+    })
+    .collect();
+    assert!(places.is_sorted(), "{places:?}");
+    assert!(
+        !html.contains("http://") && !html.contains("https://"),
+        "{html}"
+    );
+}

@@ -1,0 +1,31 @@
+//! What a study promises before it is over, as people read it.
+
+use sprifed_noise::Provenance;
+use sprifed_privacy::{ClientsRun, GuaranteeFacts, GuaranteeMoment, GuaranteeTable};
+
+use crate::agreement::Agreed;
+
+impl Agreed {
+    /// The guarantee of the study with every repetition that it allows.
+    #[must_use]
+    pub fn planned_guarantee(&self) -> GuaranteeTable {
+        GuaranteeTable::new(&self.guarantee_facts())
+    }
+
+    /// What is known of the guarantee before a record is touched.
+    pub(crate) fn guarantee_facts(&self) -> GuaranteeFacts {
+        let agreement = self.agreement();
+        GuaranteeFacts {
+            cost: Some(self.ceiling()),
+            moment: GuaranteeMoment::Planned,
+            is_secret: agreement.noise == Provenance::Cryptographic,
+            unit: agreement.plan.unit,
+            relation: agreement.plan.relation,
+            origin: agreement.plan.origin,
+            clients: ClientsRun::AsParties,
+            several_records: None,
+            currency: None,
+            verified_from: Some("receipt.json"),
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! What is said of a study between parties, for programs.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+use sprifed_noise::Provenance;
+use sprifed_party::spoken_digest;
+use sprifed_privacy::{ApproxDp, Delta, Epsilon, LedgerRecord};
+use sprifed_recovery::{CertifiedProcedure, Fit};
+use sprifed_study::{Agreed, Digest, Guarantee, Party, Policy, SignedReceipt};
+
+/// A study that was written down.
+#[derive(Clone, Debug, Serialize)]
+pub struct StudyAnswer {
+    /// `NOT PRIVATE` if the noise is simulated.
+    pub label: Option<&'static str>,
+    /// Whether the noise is secret.
+    pub protected: bool,
+    /// The digest of the agreement.
+    pub study: Digest,
+    /// The same in words, to be compared on the telephone.
+    pub words: String,
+    /// What the result is for.
+    pub purpose: String,
+    /// The folder of the study.
+    pub folder: PathBuf,
+    /// What the study is about.
+    pub title: String,
+    /// How features are found.
+    pub procedure: CertifiedProcedure,
+    /// The coordinator's key.
+    pub coordinator: Digest,
+    /// Who takes part.
+    pub parties: Vec<Party>,
+    /// p: how many features.
+    pub features: u32,
+    /// n: how many records at most.
+    pub records: u32,
+    /// How many sums.
+    pub sums: usize,
+    /// ε of the plan, at δ.
+    pub epsilon: Option<Epsilon>,
+    /// ε with all repetitions.
+    pub largest_epsilon: Epsilon,
+    /// δ.
+    pub delta: Delta,
+    /// A sum of fewer parties is never opened.
+    pub quorum: u32,
+    /// How many parties may tell others their shares of the noise.
+    pub colluders: u32,
+}
+
+impl StudyAnswer {
+    /// What is said of `agreed`, which is written down in `folder`.
+    #[must_use]
+    pub fn of(agreed: &Agreed, folder: PathBuf) -> Self {
+        let agreement = agreed.agreement();
+        let delta = agreement.plan.budget.delta();
+        let planned = agreement.plan.spending().ok();
+        let planned = planned.and_then(|spending| spending.to_approx_dp(delta));
+        let is_protected = agreement.noise == Provenance::Cryptographic;
+        Self {
+            label: (!is_protected).then_some("NOT PRIVATE"),
+            protected: is_protected,
+            study: *agreed.digest(),
+            words: spoken_digest(agreed.digest()),
+            purpose: agreement.purpose.clone(),
+            folder,
+            title: agreement.title.clone(),
+            procedure: agreement.procedure,
+            coordinator: agreement.coordinator,
+            parties: agreement.parties.clone(),
+            features: agreement.setting.n_features,
+            records: agreement.setting.n_records,
+            sums: agreed.n_steps(),
+            epsilon: planned.map(ApproxDp::epsilon),
+            largest_epsilon: agreed.ceiling().epsilon(),
+            delta,
+            quorum: agreed.participation().quorum(),
+            colluders: agreed.participation().colluders(),
+        }
+    }
+}
+
+/// The key of a data-protection officer.
+#[derive(Clone, Debug, Serialize)]
+pub struct OfficerAnswer {
+    /// The public key.
+    pub officer: Digest,
+    /// The file that holds it.
+    pub file: PathBuf,
+}
+
+/// A policy that an officer signed.
+#[derive(Clone, Debug, Serialize)]
+pub struct SignedPolicyAnswer {
+    /// What it allows.
+    pub policy: Policy,
+    /// The file of the signature.
+    pub file: PathBuf,
+    /// The officer's public key.
+    pub officer: Digest,
+    /// For whom it counts.
+    pub party: PolicyParty,
+}
+
+/// The party for which a policy was signed.
+#[derive(Clone, Debug, Serialize)]
+pub struct PolicyParty {
+    /// Its name.
+    pub name: String,
+    /// Its key.
+    pub identity: Digest,
+}
+
+/// A study that was cancelled.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct CancelAnswer {
+    /// The digest of the agreement.
+    pub study: Digest,
+    /// Always true.
+    pub cancelled: bool,
+}
+
+/// What may be published of a study.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExportAnswer {
+    /// Where it was written.
+    pub folder: PathBuf,
+    /// The files beside the agreement.
+    pub files: Vec<String>,
+}
+
+/// A study that a coordinator served to its end.
+#[derive(Clone, Debug, Serialize)]
+pub struct EndedAnswer {
+    /// What the study promises.
+    pub guarantee: Guarantee,
+    /// How it ended.
+    pub ending: String,
+    /// How many parties signed the receipt.
+    pub signed_by: usize,
+    /// What was written.
+    pub files: Vec<PathBuf>,
+}
+
+impl EndedAnswer {
+    /// What is said of a study with this receipt.
+    #[must_use]
+    pub fn of(receipt: &SignedReceipt, files: Vec<PathBuf>) -> Self {
+        Self {
+            guarantee: receipt.receipt.guarantee.clone(),
+            ending: receipt.receipt.ending.clone(),
+            signed_by: receipt.parties.len(),
+            files,
+        }
+    }
+}
+
+/// A study that was rehearsed in one process. NOT PRIVATE.
+#[derive(Clone, Debug, Serialize)]
+pub struct RehearsalAnswer {
+    /// Always `NOT PRIVATE`.
+    pub label: &'static str,
+    /// The names of the chosen features.
+    pub features: Vec<String>,
+    /// The fit, in bounded units.
+    pub fit: Fit,
+    /// What a real study would have spent.
+    pub ledger: LedgerRecord,
+    /// How many parties answered each sum.
+    pub survivors: Vec<u32>,
+}

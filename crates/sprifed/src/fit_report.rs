@@ -1,0 +1,188 @@
+//! What a finished fit says of itself, for programs and for a page.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+use sprifed_recovery::FitStatus;
+use sprifed_schema::Transform;
+
+use crate::guarantee::Guarantee;
+use crate::model::Model;
+use crate::score::Score;
+
+mod page;
+
+/// Why a fit shows no score unless asked.
+pub const NO_SCORE: &str =
+    "a score computed from the fitted records would be one more release about them, without noise";
+
+/// A finished fit and what is to be said about it.
+#[derive(Clone, Debug)]
+pub struct FitReport {
+    /// The model.
+    pub model: Model,
+    /// Where it was written.
+    pub path: PathBuf,
+    /// Where the page about the fit is, if one was asked for.
+    pub page: Option<PathBuf>,
+    /// What a person should know about the delta.
+    pub delta_note: Option<String>,
+    /// The score, if one was asked for. NOT PRIVATE.
+    pub evaluation: Option<Evaluation>,
+}
+
+/// A score that no noise protects.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// The table.
+    pub path: PathBuf,
+    /// Whether it is the table that was fitted.
+    pub on_training_records: bool,
+    /// The score.
+    pub score: Score,
+}
+
+impl Evaluation {
+    /// What the score is of, and that no guarantee covers it.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let place = self.path.display();
+        if self.on_training_records {
+            format!(
+                "score on the fitted records of {place}: NOT PRIVATE, a statistic of them without noise"
+            )
+        } else {
+            format!("evaluation on {place}, not covered by the guarantee")
+        }
+    }
+}
+
+/// What a finished fit says of itself.
+#[derive(Clone, Debug, Serialize)]
+pub struct FitAnswer {
+    /// `NOT PRIVATE` if the noise can be repeated.
+    pub label: Option<String>,
+    /// What it promises.
+    pub guarantee: Guarantee,
+    /// How the fit ended, in one word.
+    pub status: &'static str,
+    /// The same with its numbers.
+    pub status_detail: FitStatus,
+    /// The same in words that say what would help.
+    pub status_words: String,
+    /// What a person must know before using the model.
+    pub warning: Option<String>,
+    /// The name of the response.
+    pub response: String,
+    /// The change of its scale.
+    pub transform: Transform,
+    /// The names of the chosen features.
+    pub support: Vec<String>,
+    /// Their coefficients, in the units of the table.
+    pub coefficients: Vec<f64>,
+    /// The standard deviation that the noise alone gives each coefficient.
+    pub noise_std_devs: Vec<Option<f64>>,
+    /// The response, after its transform, where all features are zero.
+    pub intercept: f64,
+    /// A private estimate of the typical residual.
+    pub residual_scale: Option<f64>,
+    /// Of the evaluation: the error of the null model.
+    pub null_mse: Option<f64>,
+    /// Of the evaluation: the error of the model.
+    pub mse: Option<f64>,
+    /// Of the evaluation: the share of the variance that is explained.
+    pub r2: Option<f64>,
+    /// The evaluation, or why there is none.
+    pub evaluation: EvaluationAnswer,
+    /// n: the public number of privacy units.
+    pub train_size: u64,
+    /// p: how many features were candidates.
+    pub features: usize,
+    /// How many clients held the records.
+    pub clients: usize,
+    /// How features were found.
+    pub procedure: String,
+    /// Who added up.
+    pub backend: String,
+    /// What a person should know about the delta.
+    pub delta_note: Option<String>,
+    /// The file of the model.
+    pub model: PathBuf,
+    /// The file of the page.
+    pub report: Option<PathBuf>,
+    /// How many earlier fits wrote to this file.
+    pub earlier_receipts: usize,
+}
+
+/// A score, or why there is none.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum EvaluationAnswer {
+    /// A score. NOT PRIVATE.
+    Scored {
+        /// What it is of.
+        label: String,
+        /// The table.
+        data: PathBuf,
+        /// The score.
+        score: Score,
+    },
+    /// None.
+    Absent {
+        /// Always absent.
+        label: Option<String>,
+        /// Why.
+        why_absent: &'static str,
+    },
+}
+
+impl FitReport {
+    /// The answer for programs.
+    #[must_use]
+    pub fn answer(&self) -> FitAnswer {
+        let model = &self.model;
+        let score = self.evaluation.as_ref().map(|evaluation| evaluation.score);
+        FitAnswer {
+            label: model.label.clone(),
+            guarantee: model.guarantee.clone(),
+            status: model.status_name(),
+            status_detail: model.status,
+            status_words: model.status_words(),
+            warning: model.warning(),
+            response: model.response.name.clone(),
+            transform: model.response.transform,
+            support: model.support(),
+            coefficients: model.features.iter().map(|term| term.coefficient).collect(),
+            noise_std_devs: model
+                .features
+                .iter()
+                .map(|term| term.noise_std_dev)
+                .collect(),
+            intercept: model.intercept,
+            residual_scale: model.residual_scale,
+            null_mse: score.map(|score| score.fitness.null_mse),
+            mse: score.map(|score| score.fitness.mse),
+            r2: score.and_then(|score| score.fitness.r2),
+            evaluation: match &self.evaluation {
+                Some(evaluation) => EvaluationAnswer::Scored {
+                    label: evaluation.label(),
+                    data: evaluation.path.clone(),
+                    score: evaluation.score,
+                },
+                None => EvaluationAnswer::Absent {
+                    label: None,
+                    why_absent: NO_SCORE,
+                },
+            },
+            train_size: model.train_size,
+            features: model.n_candidates,
+            clients: model.n_clients,
+            procedure: model.procedure.clone(),
+            backend: model.guarantee.backend.clone(),
+            delta_note: self.delta_note.clone(),
+            model: self.path.clone(),
+            report: self.page.clone(),
+            earlier_receipts: model.earlier_receipts.len(),
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The part that spends: from the first answer to the model.
+//!
+//! What was spent comes back whatever the end was, so that it is never counted as unspent.
+
+use std::ops::ControlFlow;
+
+use sprifed_noise::{NoiseGenerator, Provenance};
+use sprifed_privacy::LedgerRecord;
+use sprifed_query::{
+    Answer, ChoiceBackend, ChoiceQuery, Curator, Part, RecordSource, Records, SumBackend, SumQuery,
+};
+use sprifed_recovery::Fit;
+use sprifed_schema::UnitModel;
+use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, all_present};
+use sprifed_tables::Table;
+
+use crate::error::Error;
+use crate::guarantee::Guarantee;
+use crate::model::{Model, Parts, Receipt, Response, to_term};
+use crate::study::Study;
+
+/// What the noise of a study is made from.
+#[derive(Debug)]
+pub enum Secret {
+    /// All of it, by one party.
+    Curator(Box<NoiseGenerator>),
+    /// A share for each client.
+    Parties(PartyKey),
+}
+
+impl Secret {
+    /// Where the noise comes from.
+    #[must_use]
+    pub const fn provenance(&self) -> Provenance {
+        match self {
+            Self::Curator(generator) => generator.provenance(),
+            Self::Parties(key) => key.provenance(),
+        }
+    }
+}
+
+/// How a run ended, and what it spent whatever the end was.
+#[derive(Debug)]
+pub struct Run {
+    /// The fit, or why there is none.
+    pub outcome: Result<Fit, Error>,
+    /// What was spent, and with which noise.
+    pub receipt: Receipt,
+}
+
+/// The rows of `table`, each a unit; those that do not count keep their places.
+///
+/// # Errors
+/// When the table is empty, which no reader allows.
+pub fn rows_of(table: &Table) -> Result<Records<'_>, Error> {
+    let design = table.design();
+    Records::each_a_unit(design.values(), table.response(), design.n_features())
+        .and_then(|rows| rows.counting(table.present()))
+        .map_err(Error::Records)
+}
+
+/// Hears how many steps are done, and may end the run before the next one.
+pub type Watch<'w> = dyn FnMut(usize) -> ControlFlow<()> + 'w;
+
+impl Study<'_> {
+    /// Runs the study over `rows`, of which each is a unit; `watch` may end it between two steps.
+    ///
+    /// # Errors
+    /// When it can not begin; then nothing was spent.
+    pub fn run<S: RecordSource>(
+        &self,
+        rows: &S,
+        secret: Secret,
+        watch: &mut Watch<'_>,
+    ) -> Result<Run, Error> {
+        match secret {
+            Secret::Curator(generator) => self.run_curator(rows, *generator, watch),
+            Secret::Parties(key) => self.run_parties(rows, &key, watch),
+        }
+    }
+
+    fn run_curator<S: RecordSource>(
+        &self,
+        rows: &S,
+        generator: NoiseGenerator,
+        watch: &mut Watch<'_>,
+    ) -> Result<Run, Error> {
+        let provenance = generator.provenance();
+        let backend = Curator::open(self.grouping.of(rows), self.plan.clone(), generator);
+        let backend = backend.map_err(Error::Curator)?;
+        let mut watched = Watched { backend, watch };
+        let outcome = self.procedure.run(&self.setting, &mut watched, |_| ());
+        Ok(Run {
+            outcome: outcome.map_err(|error| ended(&error)),
+            receipt: Receipt {
+                provenance,
+                ledger: watched.backend.ledger().record(),
+            },
+        })
+    }
+
+    fn run_parties<S: RecordSource>(
+        &self,
+        rows: &S,
+        key: &PartyKey,
+        watch: &mut Watch<'_>,
+    ) -> Result<Run, Error> {
+        let Self {
+            procedure,
+            setting,
+            plan,
+            holdings,
+            grouping,
+            ..
+        } = self;
+        let units = vec![holdings.most_units(); holdings.n_clients];
+        let agreement = Agreement::among_members(key, *procedure, *setting, plan.clone(), units);
+        let agreed = Agreed::new(agreement).map_err(Error::NoAgreement)?;
+        let records = grouping.of(rows);
+        let parties = grouping.parties().iter();
+        let parts = parties
+            .map(|units| Part::of(&records, units.clone()))
+            .collect();
+        let backend = Embedded::open(agreed.into(), key, parts, Box::new(everybody))
+            .map_err(Error::NoSetup)?;
+        let mut watched = Watched { backend, watch };
+        let outcome = procedure.run_on_sums(setting, &mut watched, |_| ());
+        Ok(Run {
+            outcome: outcome.map_err(|error| ended(&error)),
+            receipt: Receipt {
+                provenance: key.provenance(),
+                ledger: watched.backend.ledger().record(),
+            },
+        })
+    }
+
+    /// The fit in the units of the table, by name, with what it promises and what was spent.
+    #[must_use]
+    pub fn to_model(
+        &self,
+        fit: &Fit,
+        guarantee: Guarantee,
+        receipt: Receipt,
+        earlier_receipts: Vec<Receipt>,
+    ) -> Model {
+        let mapping = self.table.mapping;
+        let units = mapping.response();
+        let unit_model = UnitModel::from_terms(&fit.model.terms, fit.model.intercept);
+        let original = mapping.to_original(&unit_model);
+        let names = self.table.names;
+        let term = |(index, (feature, coefficient)): (usize, (&usize, &f64))| {
+            let noise = fit.noise_std_devs.get(index).copied();
+            to_term(mapping, names, *feature, *coefficient, noise)
+        };
+        let terms = original.support.iter().zip(&original.coefficients);
+        Model::from(Parts {
+            guarantee,
+            status: fit.status,
+            response: Response {
+                name: self.response.clone(),
+                transform: original.transform,
+                lower: units.lower(),
+                upper: units.upper(),
+            },
+            intercept: original.intercept,
+            features: terms.enumerate().map(term).collect(),
+            missing: self.missing,
+            residual_scale: fit.residual_scale.map(|scale| scale * units.scale()),
+            train_size: u64::from(self.setting.n_records),
+            n_candidates: names.len(),
+            n_clients: self.holdings.n_clients,
+            most_records: Some(self.holdings.most_records),
+            procedure: self.procedure.to_string(),
+            plan: self.plan.clone(),
+            receipt,
+            earlier_receipts,
+        })
+    }
+}
+
+fn ended(error: &dyn core::fmt::Display) -> Error {
+    let why = error.to_string();
+    Error::Ended { why }
+}
+
+/// What was spent, in words.
+#[must_use]
+pub fn spent_words(ledger: &LedgerRecord) -> String {
+    let epsilon = ledger
+        .spent
+        .map_or("0".to_owned(), sprifed_privacy::Epsilon::shown);
+    let (steps, delta) = (ledger.entries.len(), ledger.budget.delta().shown());
+    format!("epsilon = {epsilon} at delta = {delta} was spent in {steps} steps")
+}
+
+/// A backend that asks before each step whether to go on.
+struct Watched<'w, 'f, B> {
+    backend: B,
+    watch: &'w mut Watch<'f>,
+}
+
+/// Why a watched backend did not answer.
+#[derive(Debug, thiserror::Error)]
+enum WatchedError<E: core::error::Error> {
+    /// It could not.
+    #[error("{0}")]
+    Backend(E),
+    /// It was not let.
+    #[error("the run was interrupted before step {}", .before + 1)]
+    Interrupted {
+        /// The step that was not begun.
+        before: usize,
+    },
+}
+
+impl<B> Watched<'_, '_, B> {
+    fn go_on<E: core::error::Error>(&mut self, step: usize) -> Result<(), WatchedError<E>> {
+        match (self.watch)(step) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(WatchedError::Interrupted { before: step }),
+        }
+    }
+}
+
+impl<B: SumBackend<Error: 'static>> SumBackend for Watched<'_, '_, B> {
+    type Error = WatchedError<B::Error>;
+
+    fn answer(&mut self, query: &SumQuery) -> Result<Answer, Self::Error> {
+        self.go_on(query.step)?;
+        self.backend.answer(query).map_err(WatchedError::Backend)
+    }
+}
+
+impl<B: ChoiceBackend<Error: 'static>> ChoiceBackend for Watched<'_, '_, B> {
+    fn choose(&mut self, query: &ChoiceQuery) -> Result<usize, Self::Error> {
+        self.go_on(query.step)?;
+        self.backend.choose(query).map_err(WatchedError::Backend)
+    }
+}

@@ -1,0 +1,192 @@
+//! Scores beside those of the null model, from records that have a response.
+//!
+//! No noise is added: a score is a statistic of the records it is computed from, and is labelled so
+//! wherever it is printed.
+
+use std::path::Path;
+
+use serde::Serialize;
+use sprifed_schema::Transform;
+use sprifed_tables::{RawColumns, read_columns, read_raw_columns};
+
+use crate::error::Error;
+use crate::model::Model;
+
+/// What every score is labelled with.
+pub const SCORE_LABEL: &str =
+    "a score of real records without noise, which no guarantee covers; do not publish it";
+
+/// How well predictions fit, beside the best constant of the same records.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Fitness {
+    /// The mean squared error.
+    pub mse: f64,
+    /// The error of the null model: the mean response of the scored records for everybody.
+    pub null_mse: f64,
+    /// `None` if the response does not vary.
+    pub r2: Option<f64>,
+}
+
+/// Scores in the units of the column, and on the scale of the transform where there is one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Score {
+    /// Never true: no noise is added.
+    private: bool,
+    label: &'static str,
+    /// How many records were scored.
+    pub records: usize,
+    /// Records without a response or a prediction.
+    pub left_out: usize,
+    /// In the units of the column.
+    #[serde(flatten)]
+    pub fitness: Fitness,
+    /// On the scale the model was fitted on, if that is another one.
+    pub on_fitted_scale: Option<Fitness>,
+}
+
+impl Score {
+    /// The score of `model` on the records of the table at `path` with `response`.
+    ///
+    /// # Errors
+    /// When the table cannot be read or lacks a column.
+    pub fn of_table(model: &Model, path: &Path, response: &str) -> Result<Self, Error> {
+        let raw = read_for(model, path, Some(response))?;
+        let pairs = (0..raw.n_records()).map(|record| {
+            let (values, actual) = split_last(raw.row(record));
+            (model.predict(values), actual)
+        });
+        Self::of_pairs(pairs, model.response.transform)
+    }
+
+    /// The score of predictions beside actual responses; either may be missing.
+    ///
+    /// # Errors
+    /// When no pair is complete.
+    pub fn of_pairs(
+        pairs: impl IntoIterator<Item = (Option<f64>, f64)>,
+        transform: Transform,
+    ) -> Result<Self, Error> {
+        let (mut complete, mut left_out) = (Vec::new(), 0);
+        for (prediction, actual) in pairs {
+            match prediction {
+                Some(prediction) if actual.is_finite() => complete.push((prediction, actual)),
+                _ => left_out += 1,
+            }
+        }
+        if complete.is_empty() {
+            return Err(Error::NothingToScore);
+        }
+        let on_fitted_scale = (transform != Transform::Identity).then(|| {
+            let pairs = complete
+                .iter()
+                .map(|(left, right)| (transform.apply(*left), transform.apply(*right)));
+            Fitness::of(
+                &pairs
+                    .filter(|(_, actual)| actual.is_finite())
+                    .collect::<Vec<_>>(),
+            )
+        });
+        Ok(Self {
+            private: false,
+            label: SCORE_LABEL,
+            records: complete.len(),
+            left_out,
+            fitness: Fitness::of(&complete),
+            on_fitted_scale,
+        })
+    }
+
+    /// The score in words, without a full stop.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let mut text = format!("{} on {} records", self.fitness.words(), self.records);
+        if self.left_out > 0 {
+            text += &format!(
+                " ({} without response or prediction left out)",
+                self.left_out
+            );
+        }
+        if let Some(fitted) = &self.on_fitted_scale {
+            text += &format!("; on the scale of the transform: {}", fitted.words());
+        }
+        text
+    }
+}
+
+impl Fitness {
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "counts of records are far below 2^53"
+    )]
+    fn of(pairs: &[(f64, f64)]) -> Self {
+        let count = pairs.len() as f64;
+        let mean = pairs.iter().map(|(_, actual)| actual).sum::<f64>() / count;
+        let error = |of: fn(f64, (f64, f64)) -> f64| {
+            pairs
+                .iter()
+                .map(|pair| of(mean, *pair).powi(2))
+                .sum::<f64>()
+                / count
+        };
+        let mse = error(|_, (prediction, actual)| actual - prediction);
+        let null_mse = error(|mean, (_, actual)| actual - mean);
+        Self {
+            mse,
+            null_mse,
+            r2: (null_mse > 0.0).then(|| 1.0 - mse / null_mse),
+        }
+    }
+
+    fn words(&self) -> String {
+        let r2 = self
+            .r2
+            .map_or("undefined".to_owned(), |r2| format!("{r2:.4}"));
+        format!(
+            "MSE {:.6} beside {:.6} of the null model, R2 {r2}",
+            self.mse, self.null_mse
+        )
+    }
+}
+
+/// The columns that predictions need, then `response` if one is asked for.
+///
+/// # Errors
+/// When the table cannot be read or lacks columns, all of which are named.
+pub(crate) fn read_for(
+    model: &Model,
+    path: &Path,
+    response: Option<&str>,
+) -> Result<RawColumns, Error> {
+    let mut names = model.support();
+    names.extend(response.map(str::to_owned));
+    require_columns(path, &names)?;
+    Ok(read_raw_columns(path, &names)?)
+}
+
+/// Refuses a table that lacks some of `names`, and names them.
+///
+/// # Errors
+/// When a column is absent or the table cannot be read.
+pub fn require_columns(path: &Path, names: &[String]) -> Result<(), Error> {
+    let columns = read_columns(path)?;
+    let found: std::collections::BTreeSet<&str> =
+        columns.iter().map(|column| column.name.as_str()).collect();
+    let absent: Vec<String> = names
+        .iter()
+        .filter(|name| !found.contains(name.as_str()))
+        .cloned()
+        .collect();
+    if absent.is_empty() {
+        return Ok(());
+    }
+    Err(Error::AbsentColumns {
+        path: path.to_owned(),
+        absent,
+    })
+}
+
+/// The features of a record and its response, which is the last.
+pub(crate) fn split_last(row: &[f64]) -> (&[f64], f64) {
+    row.split_last()
+        .map_or((row, f64::NAN), |(last, values)| (values, *last))
+}

@@ -1,0 +1,178 @@
+//! What repeated trials on generated data say, and under which guarantee.
+
+use serde::Serialize;
+use sprifed_noise::Provenance;
+use sprifed_privacy::{
+    ApproxDp, ClientsRun, Currency, Delta, Epsilon, GuaranteeFacts, GuaranteeMoment,
+    GuaranteeTable, Mu, NoiseOrigin, PrivacyUnit, Relation, Spending,
+};
+use sprifed_simulate::{Mean, Summary};
+
+use crate::backend::Backend;
+use crate::guarantee::Mode;
+use crate::world::WorldSize;
+
+/// Trials that were asked for.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    /// The name of the procedure.
+    pub procedure: String,
+    /// Who adds up.
+    pub backend: Backend,
+    /// The share of clients that leaves each sum.
+    pub dropouts: f64,
+    /// The data.
+    pub world: WorldSize,
+    /// How many trials.
+    pub trials: u64,
+    /// The seed of the first.
+    pub seed: u64,
+}
+
+/// The trials and what they came out to. `G` is what one run promises.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SimulationAnswer<G> {
+    /// The name of the procedure.
+    pub procedure: String,
+    /// Who adds up.
+    pub backend: Backend,
+    /// The share of clients that leaves each sum.
+    pub dropouts: f64,
+    /// n: how many records.
+    pub records: usize,
+    /// How many clients hold them.
+    pub clients: usize,
+    /// p: how many features.
+    pub features: usize,
+    /// s: how many of them are active.
+    pub sparsity: usize,
+    /// How many trials.
+    pub trials: u64,
+    /// The seed of the first.
+    pub seed: u64,
+    /// What one run promises.
+    pub guarantee: G,
+    /// True features found.
+    pub recovered: Mean,
+    /// The same as a share of all true features.
+    pub recovered_share: Mean,
+    /// Mean squared error on new records.
+    pub test_mse: Mean,
+    /// One minus that, relative to predicting zero.
+    pub test_r2: Mean,
+    /// Mean squared error of predicting zero.
+    pub null_mse: f64,
+    /// Seconds of one trial; absent where there is no clock.
+    pub seconds_per_trial: Option<f64>,
+}
+
+impl Simulation {
+    /// The trials and what they came out to.
+    #[must_use]
+    pub fn answer<G>(
+        &self,
+        guarantee: G,
+        summary: &Summary,
+        seconds: Option<f64>,
+    ) -> SimulationAnswer<G> {
+        let Summary {
+            recovered,
+            recovered_share,
+            test_mse,
+            test_r2,
+            null_mse,
+        } = *summary;
+        SimulationAnswer {
+            procedure: self.procedure.clone(),
+            backend: self.backend,
+            dropouts: self.dropouts,
+            records: self.world.records,
+            clients: self.world.clients(),
+            features: self.world.features,
+            sparsity: self.world.sparsity,
+            trials: self.trials,
+            seed: self.seed,
+            guarantee,
+            recovered,
+            recovered_share,
+            test_mse,
+            test_r2,
+            null_mse,
+            seconds_per_trial: seconds,
+        }
+    }
+}
+
+/// What one run with certified noise would promise if the noise were secret.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TrialGuarantee {
+    /// Always `certified`.
+    pub mode: Mode,
+    /// Always `simulated`: NOT PRIVATE.
+    pub noise: Provenance,
+    /// Whose presence is protected.
+    pub unit: PrivacyUnit,
+    /// Which data sets are neighbours.
+    pub neighbours: Relation,
+    /// ε at δ.
+    pub epsilon: Option<Epsilon>,
+    /// δ.
+    pub delta: Delta,
+    /// μ of the sums.
+    pub mu: Option<Mu>,
+    /// How many kinds of choices were made.
+    pub selections: usize,
+    /// All of it, as a table.
+    pub statement: String,
+}
+
+impl TrialGuarantee {
+    /// The guarantee of one run that spends `spending`.
+    #[must_use]
+    pub fn of(spending: &Spending, origin: NoiseOrigin, delta: Delta, relation: Relation) -> Self {
+        let cost = spending.to_approx_dp(delta);
+        let mu = spending.sums().and_then(|sums| sums.mu().ok());
+        let statement = GuaranteeTable::new(&GuaranteeFacts {
+            cost,
+            moment: GuaranteeMoment::Final,
+            is_secret: false,
+            unit: PrivacyUnit::Record,
+            relation,
+            origin,
+            clients: ClientsRun::InOneProcess,
+            several_records: None,
+            currency: mu
+                .filter(|_| spending.selections().is_empty())
+                .map(Currency::Gaussian),
+            verified_from: None,
+        });
+        Self {
+            mode: Mode::Certified,
+            noise: Provenance::Simulated,
+            unit: PrivacyUnit::Record,
+            neighbours: relation,
+            epsilon: cost.map(ApproxDp::epsilon),
+            delta,
+            mu,
+            selections: spending.selections().len(),
+            statement: statement.to_string(),
+        }
+    }
+}
+
+/// What the references promise: nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct NoGuarantee {
+    /// Always `non-private`.
+    pub mode: &'static str,
+    /// Why.
+    pub statement: &'static str,
+}
+
+impl NoGuarantee {
+    /// What a run on the records themselves promises.
+    pub const REFERENCE: Self = Self {
+        mode: "non-private",
+        statement: "NOT PRIVATE: the records themselves were used, without noise",
+    };
+}

@@ -1,0 +1,208 @@
+//! What was asked, made definite: setting, plan, records and guarantee, before anything is spent.
+
+use sprifed_noise::Provenance;
+use sprifed_privacy::{
+    ApproxDp, Cost, CostKind, Delta, Epsilon, IllegalQuantity, NoiseOrigin, PrivacyUnit, Relation,
+    Spending, shown_to,
+};
+use sprifed_query::Plan;
+use sprifed_recovery::{CertifiedProcedure, Intercept, Needs, Setting};
+use sprifed_schema::{MissingPolicy, PrivacyUnit as DataUnit, Schema, Units};
+use sprifed_tables::Outline;
+
+use crate::backend::BackendRequest;
+use crate::error::Error;
+use crate::guarantee::{Guarantee, Terms};
+use crate::holdings::{Grouping, Holdings};
+
+/// What was asked of a fit.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// How many features are chosen.
+    pub sparsity: u32,
+    /// The privacy budget.
+    pub epsilon: Epsilon,
+    /// The delta of the budget; the smaller of 1e-6 and 1/(10 n) by default.
+    pub delta: Option<Delta>,
+    /// How features are found.
+    pub procedure: CertifiedProcedure,
+    /// Which data sets the guarantee makes indistinguishable.
+    pub neighbours: Relation,
+    /// Who answers.
+    pub backend: BackendRequest,
+    /// Over how many clients the records are split, in consecutive blocks; one record each by
+    /// default, or as the labels of the schema's client column say.
+    pub clients: Option<usize>,
+}
+
+/// A fit that can begin.
+#[derive(Debug)]
+pub struct Study<'a> {
+    pub(crate) table: Outline<'a>,
+    pub(crate) response: String,
+    pub(crate) missing: MissingPolicy,
+    /// How features are found.
+    pub procedure: CertifiedProcedure,
+    /// What the procedure is planned for.
+    pub setting: Setting,
+    /// Everything that will be asked, with its noise.
+    pub plan: Plan,
+    /// Who holds which rows.
+    pub holdings: Holdings,
+    pub(crate) grouping: Grouping,
+    spending: Spending,
+    delta_is_given: bool,
+}
+
+impl<'a> Study<'a> {
+    /// The study that `request` asks for.
+    ///
+    /// # Errors
+    /// When no such study exists or its plan costs more than the budget.
+    pub fn prepare(request: &Request, schema: &Schema, table: Outline<'a>) -> Result<Self, Error> {
+        let holdings = Holdings::of(schema, table, request.clients)?;
+        let unit = match table.unit {
+            DataUnit::Client => PrivacyUnit::Client,
+            _ => PrivacyUnit::Record,
+        };
+        // A client contributes the mean over its records, so where clients are the units, they are
+        // what a sum counts.
+        let n_records = match unit {
+            PrivacyUnit::Record => count(table.public_size, "records")?,
+            PrivacyUnit::Client => count(holdings.n_clients as u64, "clients")?,
+        };
+        let delta = request
+            .delta
+            .map_or_else(|| recommended_delta(f64::from(n_records)), Ok)?;
+        let mapping = table.mapping;
+        let setting = Setting {
+            n_records,
+            n_features: count(table.names.len() as u64, "features")?,
+            sparsity: request.sparsity,
+            budget: ApproxDp::new(request.epsilon, delta),
+            relation: request.neighbours,
+            unit,
+            origin: request.backend.origin(holdings.n_clients)?,
+            response_bound: mapping.response_bound(),
+            feature_bound: mapping.feature_bound(),
+            feature_scale: mapping
+                .features()
+                .iter()
+                .all(has_public_scale)
+                .then_some(1.0),
+            intercept: Intercept::Estimated,
+        };
+        let procedure = request.procedure;
+        refuse_choices(procedure, setting.origin)?;
+        let plan = procedure.plan(&setting)?;
+        let spending = plan.spending()?;
+        require_within_budget(&spending, setting.budget)?;
+        Ok(Self {
+            table,
+            response: schema.response().name().to_owned(),
+            missing: schema.missing(),
+            procedure,
+            setting,
+            plan,
+            grouping: holdings.group(setting.origin),
+            holdings,
+            spending,
+            delta_is_given: request.delta.is_some(),
+        })
+    }
+
+    /// What the study promises if its noise is of this origin.
+    ///
+    /// # Errors
+    /// When a cost is not a number that can be written down.
+    pub fn guarantee(&self, provenance: Provenance) -> Result<Guarantee, IllegalQuantity> {
+        let terms = Terms {
+            delta: self.setting.budget.delta(),
+            relation: self.setting.relation,
+            unit: self.setting.unit,
+            most_records: Some(self.holdings.most_records),
+            origin: self.setting.origin,
+        };
+        Guarantee::of(&self.spending, terms, provenance)
+    }
+
+    /// The most that the study can cost: ε at the δ of its budget.
+    #[must_use]
+    pub fn most(&self) -> Cost {
+        let most = self.spending.to_approx_dp(self.setting.budget.delta());
+        most.map_or(Cost::NOTHING, Cost::from)
+    }
+
+    /// What its costs are about.
+    #[must_use]
+    pub const fn cost_kind(&self) -> CostKind {
+        CostKind {
+            unit: self.setting.unit,
+            neighbours: self.setting.relation,
+        }
+    }
+
+    /// What a person should know about the delta.
+    #[must_use]
+    pub fn delta_note(&self) -> Option<String> {
+        if self.delta_is_given {
+            return self.delta_warning();
+        }
+        let delta = self.plan.budget.delta();
+        Some(format!(
+            "delta was not given: {:e}, the smaller of 1e-6 and 1/(10 n)",
+            delta.get()
+        ))
+    }
+
+    /// Says so if the delta leaves room for giving somebody away.
+    #[must_use]
+    pub fn delta_warning(&self) -> Option<String> {
+        let product = self.plan.budget.delta().get() * f64::from(self.setting.n_records);
+        (product > 0.1).then(|| {
+            format!(
+                "delta times the number of {}s is {}; at most 0.1 is recommended",
+                self.plan.unit.text(),
+                shown_to(product, 2)
+            )
+        })
+    }
+}
+
+/// Whether the schema gave a centre and a scale of its own, so that units are standard ones. The
+/// default scale is half the distance of the bounds, computed in the same way.
+#[must_use]
+pub fn has_public_scale(units: &Units) -> bool {
+    let default = units.upper() / 2.0 - units.lower() / 2.0;
+    (units.scale() - default).abs() > 1e-12 * default
+}
+
+/// Secure sums show what they add up, so they make no choices.
+fn refuse_choices(procedure: CertifiedProcedure, origin: NoiseOrigin) -> Result<(), Error> {
+    if procedure.needs() == Needs::Sums || origin == NoiseOrigin::Curator {
+        return Ok(());
+    }
+    Err(Error::NeedsChoices { procedure })
+}
+
+/// The delta of a study that was given none: the smaller of 1e-6 and 1/(10 n).
+///
+/// # Errors
+/// Never for a number of units that exists.
+pub fn recommended_delta(units: f64) -> Result<Delta, IllegalQuantity> {
+    Delta::try_from((0.1 / units.max(1.0)).min(1e-6))
+}
+
+fn require_within_budget(spending: &Spending, budget: ApproxDp) -> Result<(), Error> {
+    let needed = spending
+        .to_approx_dp(budget.delta())
+        .map_or(0.0, |total| total.epsilon().get());
+    if needed <= budget.epsilon().get() {
+        return Ok(());
+    }
+    Err(Error::Overdrawn { needed, budget })
+}
+
+fn count(found: u64, what: &'static str) -> Result<u32, Error> {
+    u32::try_from(found).map_err(|_| Error::TooLarge { found, what })
+}

@@ -1,0 +1,148 @@
+//! The world of a simulation, as people ask for it.
+
+use sprifed_simulate::{Correlation, Reading, Unexplained, WorldRequest};
+
+/// The size and the kind of generated data.
+#[derive(Clone, Copy, Debug)]
+pub struct WorldSize {
+    /// n: how many records.
+    pub records: usize,
+    /// p: how many features.
+    pub features: usize,
+    /// s: how many of them are active.
+    pub sparsity: usize,
+    /// How many clients hold the records; one record each by default.
+    pub clients: Option<usize>,
+    /// Standard deviation of the error; 0.1 by default, 0.001 in the paper's reading.
+    pub error_std: Option<f64>,
+    /// Share of the response's variance that the true model explains.
+    pub population_r2: Option<f64>,
+    /// How features depend on each other.
+    pub correlation: Correlation,
+    /// How the generated numbers are read.
+    pub reading: Reading,
+}
+
+/// Why there is no such generated world.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum IllegalWorld {
+    /// Too few records.
+    #[error("{0} records are given, but at least 2 are required")]
+    Records(usize),
+    /// Too few or too many active features.
+    #[error(
+        "the sparsity is {sparsity}, but it must be at least 1 and below the {features} features"
+    )]
+    Sparsity {
+        /// How many features are active.
+        sparsity: usize,
+        /// How many there are.
+        features: usize,
+    },
+    /// No clients, or more than records.
+    #[error("{clients} clients can not hold {records} records, one or more each")]
+    Clients {
+        /// How many clients.
+        clients: usize,
+        /// How many records.
+        records: usize,
+    },
+    /// Too many values.
+    #[error("the world has more than 2^33 values, which does not fit memory")]
+    TooLarge,
+    /// A share of explained variance that is none.
+    #[error("population R2 is {0}, but it must lie between 0 and 1")]
+    PopulationR2(f64),
+    /// A standard deviation that is none.
+    #[error("the error is {0}, but it must be finite and not negative")]
+    ErrorStd(f64),
+    /// A correlation that does not exist.
+    #[error("{0:?} is not none, ar:R or equi:R with R from 0 to below 1")]
+    Correlation(String),
+    /// A correlation outside its range.
+    #[error("{0} is not a correlation from 0 to below 1")]
+    CorrelationRange(f64),
+}
+
+/// How features depend on each other: none, ar:0.9 or equi:0.3.
+///
+/// # Errors
+/// When the text is none of these.
+pub fn parse_correlation(text: &str) -> Result<Correlation, IllegalWorld> {
+    let unknown = || IllegalWorld::Correlation(text.to_owned());
+    let (kind, number) = text.split_once(':').unwrap_or((text, "0"));
+    let number: f64 = number.parse().map_err(|_| unknown())?;
+    if !(0.0..1.0).contains(&number) {
+        return Err(IllegalWorld::CorrelationRange(number));
+    }
+    match kind {
+        "none" => Ok(Correlation::None),
+        "ar" => Ok(Correlation::Autoregressive(number)),
+        "equi" => Ok(Correlation::Equal(number)),
+        _ => Err(unknown()),
+    }
+}
+
+impl WorldSize {
+    /// How many clients hold the records.
+    #[must_use]
+    pub fn clients(&self) -> usize {
+        self.clients.unwrap_or(self.records)
+    }
+
+    /// The world to generate.
+    ///
+    /// # Errors
+    /// When there is no such world.
+    pub fn request(&self) -> Result<WorldRequest, IllegalWorld> {
+        if self.records < 2 {
+            return Err(IllegalWorld::Records(self.records));
+        }
+        if self.sparsity == 0 || self.sparsity >= self.features {
+            return Err(IllegalWorld::Sparsity {
+                sparsity: self.sparsity,
+                features: self.features,
+            });
+        }
+        if self.clients() == 0 || self.clients() > self.records {
+            return Err(IllegalWorld::Clients {
+                clients: self.clients(),
+                records: self.records,
+            });
+        }
+        if self
+            .records
+            .checked_mul(self.features)
+            .is_none_or(|cells| cells > 1 << 33)
+        {
+            return Err(IllegalWorld::TooLarge);
+        }
+        let unexplained = match (self.population_r2, self.error_std, self.reading) {
+            (Some(share), _, _) if share > 0.0 && share < 1.0 => Unexplained::PopulationR2(share),
+            (Some(share), _, _) => {
+                return Err(IllegalWorld::PopulationR2(share));
+            }
+            (None, Some(error), _) if error.is_finite() && error >= 0.0 => {
+                Unexplained::ErrorStdDev(error)
+            }
+            (None, Some(error), _) => {
+                return Err(IllegalWorld::ErrorStd(error));
+            }
+            (None, None, Reading::Clean) => Unexplained::ErrorStdDev(0.1),
+            (None, None, Reading::Paper) => Unexplained::ErrorStdDev(0.001),
+        };
+        let (reading, test_records) = match self.reading {
+            Reading::Clean => (Reading::Clean, 0),
+            Reading::Paper => (Reading::Paper, 1000),
+        };
+        Ok(WorldRequest {
+            records: self.records,
+            test_records,
+            features: self.features,
+            sparsity: self.sparsity,
+            correlation: self.correlation,
+            unexplained,
+            reading,
+        })
+    }
+}
