@@ -50,12 +50,12 @@ pub(crate) fn relations() -> impl TypedValueParser<Value = Relation> {
 pub(crate) fn backends() -> impl TypedValueParser<Value = Backend> {
     one_of(vec![
         (
-            Backend::Curator.words(),
+            Backend::Curator.text(),
             "One trusted party holds all records; it adds all the noise",
             Backend::Curator,
         ),
         (
-            Backend::SecureSum.words(),
+            Backend::SecureSum.text(),
             "Every client masks its own vector and adds its own share of the noise; no party is trusted with the records of others",
             Backend::SecureSum,
         ),

@@ -112,7 +112,7 @@ impl RunExperiments {
             let verdict: String = experiment.verdict.chars().take(100).collect();
             rows.push(vec![
                 experiment.name.to_owned(),
-                experiment.outcome.words().to_owned(),
+                experiment.outcome.text().to_owned(),
                 format!("{verdict} …"),
             ]);
         }

@@ -93,7 +93,7 @@ fn to_text(answer: &PredictionAnswer, prediction: &Prediction) -> String {
         );
     }
     if let Some(score) = &answer.score {
-        let _ = writeln!(text, "{}", score.words());
+        let _ = writeln!(text, "{}", score.text());
     }
     text
 }

@@ -84,7 +84,7 @@ impl Draft {
 impl Check {
     fn run(&self, output: &Output) -> Result<(), Failure> {
         let answer = SchemaCheck::from(check(&self.schema, self.data.as_deref())?);
-        output.answer(&answer, |answer| words(&answer.report));
+        output.answer(&answer, |answer| text(&answer.report));
         if answer.usable {
             return Ok(());
         }
@@ -98,7 +98,7 @@ impl Check {
     }
 }
 
-fn words(report: &CheckReport) -> String {
+fn text(report: &CheckReport) -> String {
     let schema = &report.schema;
     let [lower, upper] = schema.response_bounds;
     let mut text = String::new();

@@ -189,9 +189,9 @@ fn view<'a>(study: &'a StatusView, presence: &[Presence]) -> View<'a> {
         Party {
             name: &party.name,
             state: party.state.name(),
-            words: words(party.state),
+            words: text(party.state),
             presence,
-            presence_words: presence.words(),
+            presence_words: presence.text(),
         }
     });
     let bars: Vec<(Bar, f64)> = study.features.iter().map(bar).collect();
@@ -235,7 +235,7 @@ fn view<'a>(study: &'a StatusView, presence: &[Presence]) -> View<'a> {
         n_connected: n_connected(presence),
         presences: Presence::ALL.map(|presence| Entry {
             presence,
-            words: presence.words(),
+            words: presence.text(),
         }),
         refusals: study.refusals,
         features: FeatureTable::over_bounds(&bars, study.intercept),
@@ -254,7 +254,7 @@ fn bar(feature: &FeatureFound) -> (Bar, f64) {
     (bar, feature.half_range)
 }
 
-const fn words(state: PartyState) -> &'static str {
+const fn text(state: PartyState) -> &'static str {
     match state {
         PartyState::Invited => "invited",
         PartyState::Awaited => "awaited",

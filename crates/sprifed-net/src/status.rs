@@ -122,7 +122,7 @@ impl Presence {
     }
 
     /// What the page says of it.
-    pub(crate) const fn words(self) -> &'static str {
+    pub(crate) const fn text(self) -> &'static str {
         match self {
             Self::Connected => "connected now",
             Self::Quiet => "no connection now, perhaps computing",

@@ -154,7 +154,7 @@ impl RunPlanRequest {
              see differs by at most this when one record is {}; the currency is Gaussian DP",
             epsilon.shown(),
             self.delta.shown(),
-            self.relation.words(),
+            self.relation.text(),
             match self.participation.colluders() {
                 1 => "one colluding client".to_owned(),
                 more => format!("{more} colluding clients"),

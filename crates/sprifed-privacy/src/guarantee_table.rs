@@ -244,8 +244,8 @@ impl GuaranteeFacts {
             "{most}epsilon = {}, delta = {} for each {} ({})",
             cost.epsilon().shown(),
             cost.delta().shown(),
-            self.unit.words(),
-            self.relation.words()
+            self.unit.text(),
+            self.relation.text()
         )
     }
 

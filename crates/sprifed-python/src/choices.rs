@@ -56,6 +56,6 @@ pub(crate) fn neighbours(found: &str) -> Result<Relation, Refusal> {
 /// The backend of this name.
 pub(crate) fn backend(found: &str) -> Result<Backend, Refusal> {
     named("backend", found, &Backend::ALL, |backend| {
-        backend.words().to_owned()
+        backend.text().to_owned()
     })
 }

@@ -22,7 +22,7 @@ impl Backend {
 
     /// The name as it is typed.
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub const fn text(self) -> &'static str {
         match self {
             Self::Curator => "curator",
             Self::SecureSum => "secure-sum",

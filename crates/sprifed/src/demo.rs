@@ -13,7 +13,7 @@ use sprifed_report::{Badge, BadgeKind, Bar, FeatureTable, FitPage};
 use sprifed_simulate::{
     Absence, Certified, Correlation, Reading, Unexplained, World, WorldRequest,
 };
-use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, everybody, split_evenly};
+use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, all_present, split_evenly};
 
 use crate::backend::Backend;
 use crate::error::Error;
@@ -105,9 +105,9 @@ impl DemoAnswer {
         let records = Records::each_a_unit(world.features(), world.responses(), WORLD.features)
             .map_err(Error::Records)?;
         let units = split_evenly(setting.n_records, CLIENTS);
-        let agreement = Agreement::among_members(key, procedure, *setting, plan.clone(), units);
+        let agreement = Agreement::among_parties(key, procedure, *setting, plan.clone(), units);
         let agreed = Agreed::new(agreement).map_err(Error::NoAgreement)?;
-        let mut study = Embedded::over(&records, agreed.into(), key, Box::new(everybody))
+        let mut study = Embedded::over(&records, agreed.into(), key, Box::new(all_present))
             .map_err(Error::NoSetup)?;
         let fit = procedure.run_on_sums(setting, &mut study, |_| watch(plan.steps.len()));
         let fit = fit.map_err(|error| Error::Ended {

@@ -135,7 +135,7 @@ impl Guarantee {
             protocol_failure: cost.failure,
             nominal_epsilon: (!is_private).then_some(epsilon),
             client,
-            backend: Backend::of(terms.origin).words().to_owned(),
+            backend: Backend::of(terms.origin).text().to_owned(),
             trust: statement.trust(),
             provenance,
             statement,

@@ -21,7 +21,7 @@ pub enum Repetition {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
     "{}; every fit of the same records spends the whole budget of epsilon = {} once more: {}",
-    repetition.words(), budget.epsilon().get(), words_of_costs(costs)
+    repetition.text(), budget.epsilon().get(), words_of_costs(costs)
 )]
 pub struct RepeatedFit {
     /// Why it would be another fit.
@@ -66,7 +66,7 @@ impl RepeatedFit {
 }
 
 impl Repetition {
-    const fn words(self) -> &'static str {
+    const fn text(self) -> &'static str {
         match self {
             Self::Clone => {
                 "this estimator is a copy, as searches and cross-validation make many of them"

@@ -114,14 +114,14 @@ impl Study<'_> {
             ..
         } = self;
         let units = vec![holdings.most_units(); holdings.n_clients];
-        let agreement = Agreement::among_members(key, *procedure, *setting, plan.clone(), units);
+        let agreement = Agreement::among_parties(key, *procedure, *setting, plan.clone(), units);
         let agreed = Agreed::new(agreement).map_err(Error::NoAgreement)?;
         let records = grouping.of(rows);
         let parties = grouping.parties().iter();
         let parts = parties
             .map(|units| Part::of(&records, units.clone()))
             .collect();
-        let backend = Embedded::open(agreed.into(), key, parts, Box::new(everybody))
+        let backend = Embedded::open(agreed.into(), key, parts, Box::new(all_present))
             .map_err(Error::NoSetup)?;
         let mut watched = Watched { backend, watch };
         let outcome = procedure.run_on_sums(setting, &mut watched, |_| ());

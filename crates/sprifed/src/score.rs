@@ -98,8 +98,8 @@ impl Score {
 
     /// The score in words, without a full stop.
     #[must_use]
-    pub fn words(&self) -> String {
-        let mut text = format!("{} on {} records", self.fitness.words(), self.records);
+    pub fn text(&self) -> String {
+        let mut text = format!("{} on {} records", self.fitness.text(), self.records);
         if self.left_out > 0 {
             text += &format!(
                 " ({} without response or prediction left out)",
@@ -107,7 +107,7 @@ impl Score {
             );
         }
         if let Some(fitted) = &self.on_fitted_scale {
-            text += &format!("; on the scale of the transform: {}", fitted.words());
+            text += &format!("; on the scale of the transform: {}", fitted.text());
         }
         text
     }
@@ -137,7 +137,7 @@ impl Fitness {
         }
     }
 
-    fn words(&self) -> String {
+    fn text(&self) -> String {
         let r2 = self
             .r2
             .map_or("undefined".to_owned(), |r2| format!("{r2:.4}"));

@@ -73,7 +73,7 @@ impl Join {
         );
         if let Some(ended) = &ended {
             // What a policy would allow does not matter any more.
-            problems = vec![ended.words()];
+            problems = vec![ended.text()];
         }
         let mut answer = Self::check_answer(
             agreed,

@@ -30,7 +30,7 @@ impl Ended {
     }
 
     /// What a person should know.
-    pub(super) fn words(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let how = match self.line.standing {
             Standing::Left => "this party has left this study and answers nothing more in it",
             Standing::Reserved | Standing::Settled => "this party's part in this study has ended",
@@ -62,7 +62,7 @@ impl Ended {
     pub(super) fn into_failure(self) -> Failure {
         Failure::outcome(
             "sprifed::study::over",
-            self.words(),
+            self.text(),
             "`sprifed study status` shows what all studies have cost; nothing was sent and nothing was spent",
         )
     }

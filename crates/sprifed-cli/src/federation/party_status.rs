@@ -169,7 +169,7 @@ impl Part {
         })
     }
 
-    fn words(&self) -> String {
+    fn text(&self) -> String {
         let mut text = format!("\n{} ({})\n", self.line.title, self.state());
         if let Some(agreed) = &self.agreed {
             let agreement = agreed.agreement();

@@ -93,7 +93,7 @@ fn status_of(folder: &Path, agreed: &Arc<Agreed>) -> Result<StatusView, Failure>
     }
 }
 
-fn words(answer: &StatusAnswer) -> String {
+fn text(answer: &StatusAnswer) -> String {
     let status = &answer.status;
     let state = match (answer.cancelled, answer.begun) {
         (true, _) => "cancelled",

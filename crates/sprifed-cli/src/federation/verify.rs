@@ -109,7 +109,7 @@ impl Verify {
         let is_believed = answer.verified;
         let is_compared = self.coordinator.is_some() && self.agreement.is_some();
         output.answer(&answer, |_| {
-            let mut words = words(verified, charged.as_ref());
+            let mut words = text(verified, charged.as_ref());
             words += &words_of_contents(verified);
             words += &match &self.model {
                 Some(model) => format!("\n`{}` is the model of this receipt", model.display()),
@@ -195,7 +195,7 @@ fn words_of_contents(verified: &Verified) -> String {
     words
 }
 
-fn words(verified: &Verified, charged: Option<&(String, Option<Epsilon>)>) -> String {
+fn text(verified: &Verified, charged: Option<&(String, Option<Epsilon>)>) -> String {
     let statement = &verified.guarantee.statement;
     let signers = match verified.signed_by.join(", ") {
         nobody if nobody.is_empty() => String::new(),

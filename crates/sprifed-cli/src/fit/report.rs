@@ -47,7 +47,7 @@ pub(super) fn to_text(report: &FitReport) -> String {
             text,
             "{}:\n{}.",
             evaluation.label(),
-            evaluation.score.words()
+            evaluation.score.text()
         ),
         None => writeln!(
             text,

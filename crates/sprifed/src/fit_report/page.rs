@@ -22,7 +22,7 @@ impl FitReport {
         .map(|(name, value)| (name.to_owned(), value))
         .into();
         match &self.evaluation {
-            Some(evaluation) => facts.push((evaluation.label(), evaluation.score.words())),
+            Some(evaluation) => facts.push((evaluation.label(), evaluation.score.text())),
             None => facts.push((
                 "score".to_owned(),
                 "none: it would be a release without noise".to_owned(),

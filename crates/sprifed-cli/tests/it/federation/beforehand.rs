@@ -34,9 +34,9 @@ fn init(stage: &Stage, parties: [&str; 3], address: &str) -> Command {
 #[test]
 fn a_study_is_made_whole_or_not_at_all() {
     let stage = Stage::new("half", Kind::default());
-    let everybody = ["p0", "p1", "p2"];
+    let all = ["p0", "p1", "p2"];
     for address in ["localhost", "localhost:0", "https://localhost:1", "a b:1"] {
-        let (code, said) = refusal(&mut init(&stage, everybody, address));
+        let (code, said) = refusal(&mut init(&stage, all, address));
         assert_eq!(code, Some(2), "{said}");
         assert!(said.contains("is no address"), "{said}");
         assert!(!stage.folder.join("new").exists());
@@ -49,7 +49,7 @@ fn a_study_is_made_whole_or_not_at_all() {
     let (code, said) = refusal(&mut init(&stage, clash, "localhost:1"));
     assert!(code != Some(0), "{said}");
     assert!(!stage.folder.join("new").exists(), "{said}");
-    let made = succeed(&mut init(&stage, everybody, "[::1]:8443"));
+    let made = succeed(&mut init(&stage, all, "[::1]:8443"));
     let words = String::from_utf8_lossy(&made.stdout).into_owned();
     assert!(words.contains("sieve over 12 features"), "{words}");
 }
