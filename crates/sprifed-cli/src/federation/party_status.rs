@@ -66,7 +66,7 @@ pub(super) fn say(folder: &Path, ledger: Option<&Path>, output: &Output) -> Resu
         "totals": json_of_totals(lines),
     });
     output.answer(&answer, |_| {
-        let studies: String = parts.iter().map(Part::words).collect();
+        let studies: String = parts.iter().map(Part::text).collect();
         format!("party {}\n{studies}{}", public.name, words_of_totals(lines))
     });
     Ok(())

@@ -76,7 +76,7 @@ impl Status {
             begun: is_begun,
             cancelled,
         };
-        output.answer(&answer, words);
+        output.answer(&answer, text);
         Ok(())
     }
 }

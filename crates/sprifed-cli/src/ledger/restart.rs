@@ -139,12 +139,12 @@ fn words_of_unread(unread: u64) -> String {
 fn units() -> impl TypedValueParser<Value = PrivacyUnit> {
     named_values(
         [PrivacyUnit::Record, PrivacyUnit::Client],
-        PrivacyUnit::words,
+        PrivacyUnit::text,
     )
 }
 
 fn relations() -> impl TypedValueParser<Value = Relation> {
-    named_values([Relation::ZeroOut, Relation::ReplaceOne], Relation::words)
+    named_values([Relation::ZeroOut, Relation::ReplaceOne], Relation::text)
 }
 
 /// Reads one of `values` by its name.
