@@ -21,10 +21,10 @@ pub(crate) enum Error {
     /// There is no such plan.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// Noise that can not be drawn.
+    /// Noise that cannot be drawn.
     #[error(transparent)]
     Noise(#[from] NoiseParameterError),
-    /// A masked sum that can not be made.
+    /// A masked sum that cannot be made.
     #[error("{0}")]
     SecureSum(Box<dyn core::error::Error>),
     /// The peer did not do its part.

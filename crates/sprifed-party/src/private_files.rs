@@ -187,6 +187,9 @@ pub fn create_private_folder(folder: &Path) -> Result<(), PartyError> {
 }
 
 /// Makes sure that `path` exists and that a new one is readable by its owner only.
+///
+/// # Errors
+/// When it can be neither opened nor made.
 pub fn touch_private(path: &Path) -> Result<fs::File, PartyError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);

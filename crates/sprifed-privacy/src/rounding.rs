@@ -3,7 +3,7 @@
 //! The formulas of this crate are evaluated in double precision, with a relative error that the
 //! known-answer vectors show to be below 1e-13. Every number that leaves the crate as part of a
 //! guarantee is moved by 1e-12 in the direction that claims less, so that the evaluation error
-//! can not turn into a promise (docs/proofs/rounding.md).
+//! cannot turn into a promise (docs/proofs/rounding.md).
 //!
 //! Sums and products of costs are rounded up to the next double, and not at all where they are exact
 //! ([`sum_up`], [`product_up`]), so that two studies of epsilon 1.5 cost 3 together.

@@ -1,6 +1,6 @@
 //! How far one privacy unit can move a sum: exact L2 sensitivities of the questions asked.
 //!
-//! A sensitivity can not be written down; it is derived from public bounds and a neighbouring
+//! A sensitivity cannot be written down; it is derived from public bounds and a neighbouring
 //! relation. It has no other constructor:
 //!
 //! ```
@@ -19,7 +19,7 @@
 //! ```
 //!
 //! These are the real-valued sensitivities of the theory. What certified mode relies on is their
-//! integer form, [`crate::IntegerBounds`], which rounding can not exceed. There a relation is not quoted by
+//! integer form, [`crate::IntegerBounds`], which rounding cannot exceed. There a relation is not quoted by
 //! the caller: the [`crate::Ledger`] computes every cost under its own relation, and refuses a purchase that
 //! was bounded for another unit.
 
