@@ -4,4 +4,4 @@ mod draft;
 mod outcome;
 
 pub use draft::Draft;
-pub use outcome::{named_terms, study_files};
+pub use outcome::{named_terms, party_files, study_files};

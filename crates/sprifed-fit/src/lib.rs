@@ -24,7 +24,7 @@ mod world;
 pub use backend::{Backend, BackendRequest, trust_words};
 pub use document::{Document, Proof};
 pub use failure::{Blame, Failure};
-pub use federation::{Draft, named_terms, study_files};
+pub use federation::{Draft, named_terms, party_files, study_files};
 pub use guarantee::{Guarantee, Terms};
 pub use holdings::{Grouped, Holdings};
 pub use model::{FORMAT, Model, Parts, Receipt, Response, Term, VERSION, software, to_term};

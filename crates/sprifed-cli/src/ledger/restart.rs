@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
-use sprifed_party::{Cost, CostKind, Restart, Restarted, begun_studies, study_homes};
+use sprifed_party::{Cost, CostKind, PartyFolder, Restart, Restarted, StudyFolder, begun_studies};
 use sprifed_report::table;
 
 use super::{json_of, named, place_of, rows};
@@ -51,13 +51,15 @@ impl RestartLedger {
         let place = place_of(self.folder.as_deref())?;
         let owners = [place.folder().to_owned()].into_iter();
         let owners = owners.chain(self.party.iter().cloned());
-        let homes: Vec<PathBuf> = owners.flat_map(|owner| study_homes(&owner)).collect();
+        let homes: Vec<PathBuf> = owners
+            .flat_map(|owner| PartyFolder::new(owner).homes())
+            .collect();
         let folders = begun_studies(&homes, |_| true).explained()?;
-        let named = self.begun.iter();
+        let named = self.begun.iter().map(StudyFolder::new);
         let studies = folders
-            .iter()
+            .into_iter()
             .chain(named)
-            .map(|folder| begun_study(folder));
+            .map(|folder| begun_study(&folder));
         let known = Restart {
             homes,
             tables: self.data.clone(),
