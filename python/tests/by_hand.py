@@ -44,10 +44,10 @@ class Engine:
             options.setdefault("simulate_noise", self.rehearsal.seed)
         return PartyMachine(home, home / "flower", home / "data.csv", **options)
 
-    def errand(self, place: int, orders: list[bytes], known: bool = True) -> bytes:
+    def request(self, place: int, orders: list[bytes], known: bool = True) -> bytes:
         self.number += 1
         party = place if known else None
-        return self.coordinator.errand(100 + place, self.number, orders, party=party)
+        return self.coordinator.request(100 + place, self.number, orders, party=party)
 
     def exchange(self, place: int, orders: list[bytes], known: bool = True) -> list[bytes]:
         reports, refusals = self.tell(place, orders, known)
@@ -58,7 +58,7 @@ class Engine:
         self, place: int, orders: list[bytes], known: bool = True
     ) -> tuple[list[bytes], list[str]]:
         """The reports of a party that is told these orders, and why it refused some of them."""
-        answer = self.party(place).answer(self.errand(place, orders, known), 100 + place)
+        answer = self.party(place).answer(self.request(place, orders, known), 100 + place)
         party, reports, refusals = self.coordinator.open_answer(100 + place, self.number, answer)
         assert party == place
         return reports, refusals

@@ -39,12 +39,12 @@ def reply_to(content: RecordDict, configuration: dict) -> Message:
     return app(Message(content, metadata=metadata), context(configuration))
 
 
-def tell(errand: bytes, configuration: dict) -> Message:
-    return reply_to(RecordDict({RECORD: ConfigRecord({"errand": errand})}), configuration)
+def tell(request: bytes, configuration: dict) -> Message:
+    return reply_to(RecordDict({RECORD: ConfigRecord({"request": request})}), configuration)
 
 
-def test_an_errand_is_answered(engine):
-    reply = tell(engine.errand(0, [], known=False), of_party(engine, 0))
+def test_an_request_is_answered(engine):
+    reply = tell(engine.request(0, [], known=False), of_party(engine, 0))
     answer = reply.content[RECORD]["answer"]
     assert engine.coordinator.open_answer(100, engine.number, answer)[0] == 0
 
@@ -55,7 +55,7 @@ def test_a_bad_cell_stays_at_its_node(engine, caplog):
     table.write_text("\n".join([header, "sekret," + first.split(",", 1)[1], *rows]) + "\n")
     while engine.coordinator.phase()[0] != "upload":
         engine.run_phase()
-    reply = tell(engine.errand(0, engine.orders()[0]), of_party(engine, 0))
+    reply = tell(engine.request(0, engine.orders()[0]), of_party(engine, 0))
     sent = reply.error.reason.encode() if reply.has_error() else reply.content[RECORD]["answer"]
     assert not any(word in sent for word in [b"sekret", b"x0", str(engine.parties).encode()])
     assert "the column `x0` (a feature) holds text" in caplog.text
@@ -71,22 +71,22 @@ def test_a_bad_cell_stays_at_its_node(engine, caplog):
     ],
 )
 def test_a_node_that_fails_says_so_in_fixed_words(engine, change, caplog):
-    reply = tell(engine.errand(0, [], known=False), of_party(engine, 0) | change)
+    reply = tell(engine.request(0, [], known=False), of_party(engine, 0) | change)
     assert reply.has_error() and reply.error.reason == FAILED
     (value,) = change.values()
     assert str(value) in caplog.text, "the log of the node has the details"
 
 
 def test_a_damaged_state_is_told_in_fixed_words(engine, caplog):
-    tell(engine.errand(0, [], known=False), of_party(engine, 0))
+    tell(engine.request(0, [], known=False), of_party(engine, 0))
     (sealed,) = (engine.parties / "0" / "flower").glob("study-*/party.sealed")
     sealed.write_bytes(b"sekret")
-    reply = tell(engine.errand(0, []), of_party(engine, 0))
+    reply = tell(engine.request(0, []), of_party(engine, 0))
     assert reply.error.reason == FAILED
     assert str(sealed) in caplog.text
 
 
-def test_a_message_without_an_errand_is_a_failure_in_fixed_words(engine):
+def test_a_message_without_an_request_is_a_failure_in_fixed_words(engine):
     assert reply_to(RecordDict({}), of_party(engine, 0)).error.reason == FAILED
 
 
@@ -101,5 +101,5 @@ def test_no_refusal_of_a_ledger_names_an_option_of_a_command(engine):
     table = engine.parties / "0" / "data.csv"
     settings = NodeSettings.of(context(of_party(engine, 1) | {"data": str(table)}))
     with pytest.raises(ValueError, match="is accounted for in the ledger of") as refused:
-        settings.machine().answer(engine.errand(1, [], known=False), 101)
+        settings.machine().answer(engine.request(1, [], known=False), 101)
     assert "--" not in str(refused.value)

@@ -33,7 +33,7 @@ def test_a_party_that_lost_its_sealed_state_takes_no_part(engine):
     (state,) = (engine.parties / "0" / "flower").glob("study-*/party.sealed")
     state.unlink()
     reports = engine.exchange(0, [], known=False)
-    assert any(b"sealed state is gone" in report for report in reports)
+    assert any(b"its state is gone" in report for report in reports)
 
 
 def test_an_older_copy_of_the_sealed_state_is_noticed(engine):
@@ -61,7 +61,7 @@ def test_a_party_that_signed_a_receipt_answers_no_coordinator_that_put_its_journ
     for place in range(SMALL.parties):
         engine.coordinator.returned(place)
     for place, batch in engine.orders().items():
-        answer = engine.party(place).answer(engine.errand(place, batch), 100 + place)
+        answer = engine.party(place).answer(engine.request(place, batch), 100 + place)
         _, reports, refusals = engine.coordinator.open_answer(100 + place, engine.number, answer)
         assert reports == [] and "answers nothing more" in refusals[0]
 
@@ -74,11 +74,11 @@ def test_a_journal_has_one_coordinator(engine):
 def test_strangers_leave_nothing_on_the_disk(engine, tmp_path):
     other = replace(SMALL, seed=77)
     stranger = Engine(other.write(tmp_path / "other"), other)
-    errand = stranger.coordinator.errand(100, 1, [], party=None)
-    answer = engine.party(0).answer(errand, 100)
+    request = stranger.coordinator.request(100, 1, [], party=None)
+    answer = engine.party(0).answer(request, 100)
     assert b"the study does not invite" in answer
     with pytest.raises(StudyError):
-        engine.party(0).answer(bytes(len(errand)), 100)
+        engine.party(0).answer(bytes(len(request)), 100)
     assert not (engine.parties / "0" / "flower").exists()
 
 
@@ -133,17 +133,17 @@ def test_another_ledger_over_the_same_table_is_refused(engine, tmp_path):
     other.mkdir()
     machine = engine.party(0, ledger=other)
     with pytest.raises(StudyError, match="has sent something in 1 study"):
-        machine.answer(engine.errand(0, []), 100)
+        machine.answer(engine.request(0, []), 100)
     # Another party over the table of the first.
     table = engine.parties / "0" / "data.csv"
     home = engine.parties / "1"
     options = dict(simulate_noise=engine.rehearsal.seed)
     machine = PartyMachine(home, home / "flower", table, **options)
     with pytest.raises(StudyError, match="is accounted for in the ledger of"):
-        machine.answer(engine.errand(1, [], known=False), 101)
+        machine.answer(engine.request(1, [], known=False), 101)
     # With the ledger of the first it goes on where that was.
     machine = PartyMachine(home, home / "flower", table, ledger=engine.parties / "0", **options)
-    answer = machine.answer(engine.errand(1, [], known=False), 101)
+    answer = machine.answer(engine.request(1, [], known=False), 101)
     assert engine.coordinator.open_answer(101, engine.number, answer)[0] == 1
 
 
@@ -224,15 +224,15 @@ def test_a_stranger_is_refused_and_named(engine, tmp_path):
     home.mkdir()
     write_private(home / "identity.key", secret)
     machine = PartyMachine(home, home / "flower", home / "data.csv")
-    answer = machine.answer(engine.errand(0, [], known=False), 100)
+    answer = machine.answer(engine.request(0, [], known=False), 100)
     with pytest.raises(StudyError, match=f"node 100 is a stranger.*{public}"):
         engine.coordinator.open_answer(100, engine.number, answer)
 
 
 def test_an_engine_can_neither_forge_nor_redirect_nor_repeat_an_answer(engine):
-    answer = engine.party(0).answer(engine.errand(0, [], known=False), 100)
+    answer = engine.party(0).answer(engine.request(0, [], known=False), 100)
     number = engine.number
-    other = engine.party(1).answer(engine.errand(1, [], known=False), 101)
+    other = engine.party(1).answer(engine.request(1, [], known=False), 101)
     open_answer = engine.coordinator.open_answer
     assert open_answer(100, number, answer)[0] == 0
     mine, others = (bytes.fromhex(simulated_identity(1, place)[1]) for place in (0, 1))
@@ -243,28 +243,28 @@ def test_an_engine_can_neither_forge_nor_redirect_nor_repeat_an_answer(engine):
     for forged in [claimed, bytes(flipped), answer[:-64] + other[-64:], answer[:10], b""]:
         with pytest.raises(StudyError):
             open_answer(100, number, forged)
-    with pytest.raises(StudyError, match="another errand"):
+    with pytest.raises(StudyError, match="another request"):
         open_answer(101, number, answer)
-    with pytest.raises(StudyError, match="another errand"):
+    with pytest.raises(StudyError, match="another request"):
         open_answer(100, number + 1, answer)
 
 
-def test_an_engine_can_neither_forge_nor_redirect_nor_repeat_an_errand(engine):
-    errand = engine.errand(0, [], known=False)
+def test_an_engine_can_neither_forge_nor_redirect_nor_repeat_an_request(engine):
+    request = engine.request(0, [], known=False)
     party = engine.party(0)
-    flipped = bytearray(errand)
+    flipped = bytearray(request)
     flipped[-1] ^= 1
     with pytest.raises(StudyError, match="not signed with the key"):
         party.answer(bytes(flipped), 100)
     with pytest.raises(StudyError, match="another study or node"):
-        party.answer(errand, 7)
-    party.answer(errand, 100)
+        party.answer(request, 7)
+    party.answer(request, 100)
     with pytest.raises(StudyError, match="was answered before"):
-        party.answer(errand, 100)
+        party.answer(request, 100)
     engine.exchange(1, [], known=False)
     with pytest.raises(StudyError, match="for another party"):
-        engine.party(1).answer(engine.coordinator.errand(101, 50, [], party=0), 101)
-    unknown = engine.coordinator.errand(102, 51, [], party=2)
+        engine.party(1).answer(engine.coordinator.request(101, 50, [], party=0), 101)
+    unknown = engine.coordinator.request(102, 51, [], party=2)
     with pytest.raises(StudyError, match="no invitation came with it"):
         engine.party(2).answer(unknown, 102)
 
@@ -313,7 +313,7 @@ def test_the_lifetime_ledger_counts_earlier_studies(tmp_path):
 
 
 def test_a_rehearsal_is_refused_by_a_party_without_a_seed(engine):
-    reports = engine.party(0, simulate_noise=None).answer(engine.errand(0, [], False), 100)
+    reports = engine.party(0, simulate_noise=None).answer(engine.request(0, [], False), 100)
     _, (report,), _ = engine.coordinator.open_answer(100, engine.number, reports)
     engine.coordinator.receive(0, report)
     ((_, reason),) = engine.coordinator.status()[1]
@@ -326,12 +326,12 @@ def test_the_state_is_sealed_private_and_bound_to_its_key(engine):
     assert sealed.stat().st_mode & 0o777 == 0o600
     assert sealed.parent.stat().st_mode & 0o777 == 0o700
     with pytest.raises(StudyError, match="sealed with another key"):
-        engine.party(0, state_key="ab" * 32).answer(engine.errand(0, []), 100)
+        engine.party(0, state_key="ab" * 32).answer(engine.request(0, []), 100)
     stored = bytearray(sealed.read_bytes())
     stored[40] ^= 1
     sealed.write_bytes(stored)
     with pytest.raises(StudyError, match="damaged"):
-        engine.party(0).answer(engine.errand(0, []), 100)
+        engine.party(0).answer(engine.request(0, []), 100)
     with pytest.raises(StudyError, match="64 hexadecimal digits"):
         engine.party(0, state_key="short")
 

@@ -13,23 +13,20 @@ mod begun;
 mod check;
 mod coordinate;
 mod coordinator_machine;
-mod crowd;
 mod ended;
 mod identity;
 mod init;
 mod invitation_folder;
 mod join;
 mod leave;
+mod many_parties;
 mod officer;
 pub(crate) mod party_ledger;
-mod party_machine;
 mod party_status;
 mod rehearse;
 mod roster;
 mod status;
 mod verify;
-
-use std::io::Read as _;
 
 use clap::Subcommand;
 use sprifed::named_terms;
@@ -39,8 +36,8 @@ use sprifed_study::Receipt;
 
 pub(crate) use self::begun::begun_study;
 pub(crate) use self::coordinate::Coordinate;
-pub(crate) use self::crowd::{SEED, run_crowd, tls_key_of};
 pub(crate) use self::join::Join;
+pub(crate) use self::many_parties::{SEED, run_all_parties, tls_key_of};
 pub(crate) use self::verify::Verify;
 use crate::failure::{Explained, Failure};
 use crate::output::Output;
@@ -113,13 +110,51 @@ impl<T> Explained<T> for Result<T, NetError> {
 
 impl<T> Explained<T> for Result<T, PartyError> {
     fn explained(self) -> Result<T, Failure> {
-        self.map_err(Failure::from)
+        self.map_err(party_failure)
     }
 }
 
 impl<T> Explained<T> for Result<T, StoreError> {
     fn explained(self) -> Result<T, Failure> {
         self.map_err(net_failure)
+    }
+}
+
+/// Why a party can not do as told, with the options of the commands.
+pub(crate) fn party_failure(error: PartyError) -> Failure {
+    let (code, message) = (error.code(), error.to_string());
+    match &error {
+        PartyError::PolicyOfOfficer { officer } => Failure::usage(
+            code,
+            format!(
+                "--policy was given, but `{}` says that this party takes part only by the policy that its \
+                 data-protection officer signed",
+                officer.display()
+            ),
+            "leave --policy out, or have the officer sign another policy.toml; nothing was spent",
+        ),
+        PartyError::NoSeed => Failure::usage(
+            code,
+            message,
+            "add --simulate-noise SEED, and only if the records need no protection",
+        ),
+        PartyError::SeedGiven => Failure::usage(
+            code,
+            "--simulate-noise was given, but this study protects its records".to_owned(),
+            "remove --simulate-noise; nothing was spent",
+        ),
+        PartyError::RehearsalKey => Failure::usage(
+            code,
+            message,
+            "make a new identity without --simulate and send its party.json to the coordinator; nothing was spent",
+        ),
+        PartyError::Forbidden(_) => Failure::outcome(
+            code,
+            message,
+            "talk to the coordinator, or change the policy; `join --check` says more; no record was opened, nothing was \
+             spent",
+        ),
+        _ => error.into(),
     }
 }
 
@@ -171,26 +206,9 @@ fn unusable(path: &std::path::Path, found: &dyn core::fmt::Display, required: &s
     Failure::unusable(&path.display().to_string(), found, required)
 }
 
-/// The largest file of a study that is read: 256 MiB.
-const LARGEST_FILE: u64 = 256 << 20;
-
 /// Reads a file of a study, unless it has no end or is far too large.
 pub(crate) fn read(path: &std::path::Path) -> Result<Vec<u8>, Failure> {
-    let failure = |found: &dyn core::fmt::Display| {
-        Failure::environment(
-            "sprifed::study::unreadable",
-            format!("`{}` can not be read: {found}", path.display()),
-            "check the path and its permissions; nothing was spent",
-        )
-    };
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).map_err(|error| failure(&error))?;
-    let taken = file.take(LARGEST_FILE + 1).read_to_end(&mut bytes);
-    if taken.map_err(|error| failure(&error))? as u64 > LARGEST_FILE {
-        let found = format!("it has more than {LARGEST_FILE} bytes, which no file of a study has");
-        return Err(failure(&found));
-    }
-    Ok(bytes)
+    Ok(sprifed_party::read_file(path)?)
 }
 
 /// What a study has found, a feature a line; empty if there is no model.

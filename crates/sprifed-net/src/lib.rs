@@ -24,7 +24,7 @@ pub use error::NetError;
 pub use keeper::stored_status;
 pub use logging::{LogLevel, start_logs};
 pub use machine::{
-    ClientEffect, ClientMachine, CoordinatorEffect, CoordinatorMachine, PartyId, PhaseInfo, Refused,
+    ClientMachine, CoordinatorEffect, CoordinatorMachine, PartyId, PhaseInfo, Refused,
 };
 pub use roster::{Fingerprint, RosterEntry};
 pub use server::{Ended, Limits, Patience, Server, ServerConfig};

@@ -6,7 +6,8 @@
 
 use std::fmt;
 
-use zeroize::Zeroizing;
+use sprifed_party::{Finished, Outgoing, PartyError, PartyRuntime, PartyStore};
+use sprifed_study::RecordStore;
 
 use crate::status::StatusView;
 
@@ -129,9 +130,16 @@ pub enum CoordinatorEffect {
 
 /// A client's study as the shell sees it.
 ///
-/// It is made by a factory that is given everything it ever persisted, at the start and whenever the
-/// coordinator may have forgotten what it sent: the coordinator then tells a client all it needs again.
+/// It keeps what it must not lose itself: a message that it hands out is to be sent, and nothing else is to be done.
 pub trait ClientMachine: Send + 'static {
+    /// Begins, or begins again, with everything that it has stored: at the start, and whenever the coordinator may have
+    /// forgotten what it sent. The coordinator then tells a client all it needs again. Says how the client's part ended,
+    /// if it did: no coordinator is needed then.
+    ///
+    /// # Errors
+    /// If what it has stored can not be used.
+    fn restart(&mut self) -> Result<Option<Finished>, PartyError>;
+
     /// A notice from the coordinator. May compute for seconds.
     ///
     /// # Errors
@@ -139,34 +147,30 @@ pub trait ClientMachine: Send + 'static {
     /// the refusal is [final](Refused::is_final): the process ends then, and started again it goes on.
     fn receive(&mut self, notice: &[u8]) -> Result<(), Refused>;
 
-    /// The next effect, until there is none. May compute for seconds.
+    /// The next message, or the end, until there is nothing. May compute for seconds.
     ///
-    /// The shell carries out each effect before it polls the next: a machine reads records in here, and only
-    /// after the charge for them was handed out to be persisted.
-    fn poll(&mut self) -> Option<ClientEffect>;
+    /// # Errors
+    /// If something could not be stored; nothing that depends on it is sent. The process ends.
+    fn poll(&mut self) -> Result<Option<Outgoing>, PartyError>;
 }
 
-/// What a client's study wants done.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ClientEffect {
-    /// Bytes that are on the disk before the machine is polled again.
-    Persist(Vec<u8>),
-    /// Other bytes in the place of what was persisted before: what it said is not needed any more.
-    Erase {
-        /// Which of all persisted entries, counted from zero.
-        place: u64,
-        /// What stands there from now on.
-        tombstone: Vec<u8>,
-    },
-    /// The secret of the study from now on; what it was before is overwritten.
-    ReplaceSecret(Zeroizing<Vec<u8>>),
-    /// A message to the coordinator, repeated until it was accepted or refused.
-    Send(Vec<u8>),
-    /// The client's part is over.
-    Finished {
-        /// File names and contents: receipt.
-        artefacts: Vec<(String, Vec<u8>)>,
-        /// Whether the study ended as planned; otherwise the command fails.
-        success: bool,
-    },
+impl<S, R> ClientMachine for PartyRuntime<S, R>
+where
+    S: PartyStore,
+    R: RecordStore + Clone + Send + 'static,
+{
+    fn restart(&mut self) -> Result<Option<Finished>, PartyError> {
+        Self::restart(self)
+    }
+
+    fn receive(&mut self, notice: &[u8]) -> Result<(), Refused> {
+        Self::receive(self, notice).map_err(|refused| Refused {
+            is_final: refused.is_final(),
+            reason: refused.to_string(),
+        })
+    }
+
+    fn poll(&mut self) -> Result<Option<Outgoing>, PartyError> {
+        Self::poll(self)
+    }
 }

@@ -1,14 +1,16 @@
 //! Why a party can not do what it was asked.
 
+mod advice;
+
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use sprifed_schema::PLACEHOLDER;
-use sprifed_study::{Digest, IllegalAgreement};
+use sprifed_study::{CannotDerive, CannotJoin, Digest, Forbidden, IllegalAgreement};
 use sprifed_tables::DataError;
 
 use crate::database::StoreError;
+use crate::ledger::OverLimit;
 
 /// Why a party can not do what it was asked. The texts name no option of a command: the edge adds those.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -21,6 +23,20 @@ pub enum PartyError {
         action: &'static str,
         /// Which file.
         path: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
+    /// A file of a study could not be read.
+    #[error("`{path}` can not be read: {found}")]
+    Unreadable {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said, or that it is too large.
+        found: String,
+    },
+    /// The operating system gave no fresh secret bytes.
+    #[error("the operating system gave no entropy: {reason}; 256 bits are required")]
+    NoEntropy {
         /// What the system said.
         reason: String,
     },
@@ -140,6 +156,93 @@ pub enum PartyError {
         /// The party's key.
         party: Digest,
     },
+    /// The study has no seat for this identity.
+    #[error("the study does not invite the identity {identity}")]
+    NotInvited {
+        /// The party's key.
+        identity: Digest,
+    },
+    /// The seat is not the one that the party asked for.
+    #[error("this party does not take part: {problem}")]
+    OtherSeat {
+        /// What is different.
+        problem: String,
+    },
+    /// A key that can be repeated from a seed protects no record.
+    #[error(
+        "this identity was made from a seed for rehearsals, but the study protects its records"
+    )]
+    RehearsalKey,
+    /// A study whose questions can not be derived would reserve a budget and ask nothing.
+    #[error("the questions of this study can not be derived: {0}")]
+    Underivable(CannotDerive),
+    /// The policy does not allow the study.
+    #[error("this party does not take part: {0}")]
+    Forbidden(Forbidden),
+    /// The limit of the ledger would be passed.
+    #[error("the ledger has a limit: {0}")]
+    OverLimit(OverLimit),
+    /// The party has left the study.
+    #[error("this party has left this study, as `{path}` says, and answers nothing more in it")]
+    Left {
+        /// Where it says so.
+        path: PathBuf,
+    },
+    /// State that the party had is gone: without it the party would answer sums a second time.
+    #[error("this party has joined this study before, but `{path}` is gone")]
+    StateLost {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// A rehearsal needs a seed.
+    #[error("this study is a rehearsal with repeatable noise, but no seed was given")]
+    NoSeed,
+    /// A study that protects its records takes no seed.
+    #[error("a seed for a rehearsal was given, but this study protects its records")]
+    SeedGiven,
+    /// A request that was answered before, or is older than one that was.
+    #[error("refused: the request has number {found}, but {last} was answered before")]
+    OldRequest {
+        /// Its number.
+        found: u64,
+        /// The number of the last request that was answered.
+        last: u64,
+    },
+    /// The party can not join, or not join again with what it has stored.
+    #[error("the study can not be opened: {0}")]
+    CannotJoin(#[from] CannotJoin),
+    /// What was stored contradicts itself.
+    #[error("`{path}` contradicts itself: {found}")]
+    Contradiction {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong.
+        found: String,
+    },
+    /// There is nothing to leave: the ledger does not know the study.
+    #[error(
+        "the ledger does not know the study of `{folder}`: nothing was sent in it and nothing is reserved for it"
+    )]
+    NotJoined {
+        /// The folder of the study.
+        folder: PathBuf,
+    },
+    /// There is nothing to leave: the study is over.
+    #[error("{title:?} is over for this party and has a receipt")]
+    Over {
+        /// What the study is called.
+        title: String,
+        /// Whether the ledger counts what the receipt says.
+        is_settled: bool,
+    },
+    /// A state that was emptied says that nothing was charged; to believe it would give back what is spent.
+    #[error(
+        "`{path}` is empty, so it can not say what was charged; the journal as it was last is required"
+    )]
+    Emptied {
+        /// Which file.
+        path: PathBuf,
+    },
 }
 
 impl PartyError {
@@ -167,110 +270,6 @@ impl PartyError {
             path,
             reason: source.to_string(),
         }
-    }
-
-    /// The exit code of a command that ends so: 1 the study, 2 the settings, 3 the machine it runs on.
-    #[must_use]
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            Self::Store(StoreError::PutBack { .. } | StoreError::Ledger { .. })
-            | Self::PolicyUnsigned { .. } => 1,
-            Self::File { .. } | Self::Store(_) => 3,
-            Self::Data(error) if error.is_environment() => 3,
-            _ => 2,
-        }
-    }
-
-    /// A stable name for scripts.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::Unusable { .. } => "sprifed::study::unusable-file",
-            Self::Store(StoreError::Ledger { .. }) => "sprifed::ledger::refused",
-            Self::Store(StoreError::PutBack { .. }) => "sprifed::study::ended",
-            Self::File { .. } | Self::Store(_) => "sprifed::study::environment",
-            Self::Illegal(_) => "sprifed::study::illegal-agreement",
-            Self::Data(error) if error.is_environment() => "sprifed::data::file",
-            Self::Data(error) if matches!(**error, DataError::Schema(_)) => "sprifed::data::schema",
-            Self::Data(_) => "sprifed::data::table",
-            Self::DataTerms => "sprifed::study::data-terms",
-            Self::ClientColumn { .. } => "sprifed::study::client-column",
-            Self::UnboundedFeature => "sprifed::study::unbounded-feature",
-            Self::MissingColumn { .. } => "sprifed::study::missing-column",
-            Self::TooManyRecords { .. } => "sprifed::study::too-many-records",
-            Self::OtherFeatures { .. } => "sprifed::study::other-features",
-            Self::IllegalName { .. } => "sprifed::study::illegal-name",
-            Self::CertificateRequest { .. } => "sprifed::study::certificate-request",
-            Self::PolicyMistake { .. } => "sprifed::policy::mistake",
-            Self::PolicyIncomplete { .. } => "sprifed::policy::incomplete",
-            Self::PolicyOfOfficer { .. } => "sprifed::policy::officer",
-            Self::PolicyUnsigned { .. } => "sprifed::policy::unsigned",
-        }
-    }
-
-    /// What to do about it.
-    #[must_use]
-    pub fn help(&self) -> String {
-        let help = match self {
-            Self::Unusable { .. } => "name the right file; nothing was spent",
-            Self::Store(StoreError::Ledger { help, .. }) => help,
-            Self::Store(StoreError::PutBack { .. }) => {
-                "see the log above; what was charged stays charged"
-            }
-            Self::File { .. } | Self::Store(_) => {
-                "mend this and start again: the study goes on where it was"
-            }
-            Self::Illegal(_) => "correct the numbers of the study; nothing was spent",
-            Self::Data(error) => return help_for_data(error).to_owned(),
-            Self::DataTerms => "use a study that `sprifed study init` wrote; nothing was spent",
-            Self::ClientColumn { .. } => {
-                "remove `client` and `max_per_client` from the schema; `unit` stays; nothing was spent"
-            }
-            Self::UnboundedFeature => {
-                "give default bounds under [features], or bounds for each; nothing was spent"
-            }
-            Self::MissingColumn { .. } => {
-                "give a table with all columns of the study; nothing was spent"
-            }
-            Self::TooManyRecords { .. } => {
-                "leave records out by a rule that does not look at them, or ask for another study; nothing was spent"
-            }
-            Self::OtherFeatures { .. } => {
-                "ask the coordinator for a study that agrees with itself; nothing was spent"
-            }
-            Self::IllegalName { .. } => "choose another name",
-            Self::CertificateRequest { .. } => {
-                "ask the party for the party.json that `sprifed study identity` wrote; nothing was made"
-            }
-            Self::PolicyMistake { help, .. } => help,
-            Self::PolicyIncomplete { lines, .. } => {
-                return format!(
-                    "add what this party agrees to at the top of the file, such as:\n{lines}\nnothing was spent"
-                );
-            }
-            Self::PolicyOfOfficer { .. } => {
-                "give no other policy, or have the officer sign another policy.toml; nothing was spent"
-            }
-            Self::PolicyUnsigned { .. } => {
-                "have the officer run `sprifed study sign-policy` on this file with the party.json of this party; \
-                 nothing was spent"
-            }
-        };
-        help.to_owned()
-    }
-}
-
-/// What to do about a table or its schema.
-fn help_for_data(error: &DataError) -> &'static str {
-    match error {
-        error if error.is_environment() => {
-            "check the path, its permissions and the machine; nothing was spent"
-        }
-        DataError::Schema(_) if error.to_string().contains(PLACEHOLDER) => {
-            "replace every FILL_IN by a number known without looking at the records; nothing was spent"
-        }
-        DataError::Schema(_) => "correct the schema as said above; nothing was spent",
-        _ => "correct the table or the schema as said above; nothing was spent",
     }
 }
 

@@ -1,5 +1,7 @@
 //! Who a party is, and what it tells the coordinator.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use sprifed_privacy::PrivacyUnit;
@@ -7,6 +9,7 @@ use sprifed_secure_sum::{IdentityKey, is_signed_statement};
 use sprifed_study::{Digest, Party, Signature};
 
 use crate::error::PartyError;
+use crate::private_files::read_file;
 
 /// The file `party.json`: what a party tells the coordinator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +53,17 @@ impl CertificateRequest {
 }
 
 impl PublicParty {
+    /// Reads the file that a party sent, or its own.
+    ///
+    /// # Errors
+    /// If it can not be read.
+    pub fn read(path: &Path) -> Result<Self, PartyError> {
+        serde_json::from_slice(&read_file(path)?).map_err(|error| {
+            let required = "the party.json of `study identity`";
+            PartyError::unusable(path.display().to_string(), error, required)
+        })
+    }
+
     /// The party's request for a TLS certificate, in PEM.
     ///
     /// # Errors

@@ -1,11 +1,14 @@
 //! What a coordinator gives to each party: the agreement and how to reach the coordinator, all of it signed.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use sprifed_secure_sum::{IdentityKey, is_signed_statement};
 use sprifed_study::{Agreed, Agreement, Digest, Signature};
 
 use crate::error::PartyError;
+use crate::private_files::read_file;
 
 /// What the coordinator's signature for an invitation is about.
 const INVITATION: &str = "invitation";
@@ -54,6 +57,14 @@ impl Invitation {
             reach,
             signature: Signature(signature),
         }
+    }
+
+    /// Reads the invitation in the file `path`.
+    ///
+    /// # Errors
+    /// When it can not be read, or as [`open`](Self::open).
+    pub fn read(path: &Path) -> Result<(Self, Agreed), PartyError> {
+        Self::open(&read_file(path)?, &path.display().to_string())
     }
 
     /// Reads an invitation and checks that the coordinator it names has signed all of it; `name` is what the

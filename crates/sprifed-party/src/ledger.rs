@@ -22,7 +22,6 @@ mod answer;
 mod assessment;
 mod audit_log;
 mod chain;
-mod counted;
 mod data_set;
 mod local_fit;
 mod place;
@@ -31,13 +30,13 @@ mod stored;
 mod witness;
 
 pub use answer::{LedgerAnswer, LineAnswer, LogAnswer, RestartAnswer, TotalAnswer, TotalsAnswer};
-pub use assessment::{Admission, OverLimit, folder_name, today};
+pub(crate) use assessment::has_left;
+pub use assessment::{Assessment, OverLimit, today};
 pub use audit_log::{AuditLog, LogProblem};
 pub use chain::{ChainProblem, Event, Reservation};
-pub use counted::CountedJournal;
 pub use data_set::{Bound, ledger_beside};
 pub use local_fit::LocalFit;
-pub use place::{LEDGER, LedgerPlace, begun_mark, begun_studies, look_for_ledger, study_homes};
+pub use place::{LEDGER, LedgerPlace, begun_studies, look_for_ledger};
 pub use restart::{Restart, Restarted};
 pub use stored::{LedgerView, LifetimeLedger};
 

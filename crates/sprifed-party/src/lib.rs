@@ -1,41 +1,50 @@
 #![doc = include_str!("../README.md")]
 
+mod admission;
 mod database;
 mod error;
+mod folder;
 mod identity;
 mod invitation;
-mod journal;
+mod leave;
 mod ledger;
 mod policy;
 mod policy_text;
 mod private_files;
 mod records;
+mod runtime;
 mod spoken_digest;
+mod store;
 mod table;
 mod terms;
 #[cfg(test)]
 mod test_study;
 
+pub use admission::{Admission, Admitted, Application};
 pub use database::{StateLock, StoreError, connect, durable, schema_of};
 pub use error::PartyError;
+pub use folder::{
+    MODEL, PartyFolder, RECEIPT, StoredPart, StudyFolder, TRANSCRIPT, parse_key, read_key,
+};
 pub use identity::{CertificateRequest, PublicParty, check_party_name};
 pub use invitation::{Invitation, Reach};
-pub use journal::{Artefacts, ClientEnd, Journal, JournalView, SqliteJournal};
+pub use leave::{Departure, leave};
 pub use ledger::{
-    Admission, AuditLog, Bound, ChainProblem, Cost, CostKind, CountedJournal, DataSet,
-    Event as LedgerEvent, LEDGER, LedgerAnswer, LedgerPlace, LedgerView, LifetimeLedger,
-    LifetimeLine, LifetimeTotal, LineAnswer, LocalFit, LogAnswer, LogProblem, OverLimit,
-    Protection, Reservation, Restart, RestartAnswer, Restarted, Standing, TotalAnswer,
-    TotalsAnswer, Work, begun_mark, begun_studies, folder_name, ledger_beside, look_for_ledger,
-    study_homes, today, totals_of,
+    Assessment, AuditLog, Bound, ChainProblem, Cost, CostKind, DataSet, Event as LedgerEvent,
+    LEDGER, LedgerAnswer, LedgerPlace, LedgerView, LifetimeLedger, LifetimeLine, LifetimeTotal,
+    LineAnswer, LocalFit, LogAnswer, LogProblem, OverLimit, Protection, Reservation, Restart,
+    RestartAnswer, Restarted, Standing, TotalAnswer, TotalsAnswer, Work, begun_studies,
+    ledger_beside, look_for_ledger, today, totals_of,
 };
-pub use policy::{OFFICER_FILE, POLICY_FILE, key_of, read_policy, sign_policy, signature_of};
+pub use policy::{key_of, sign_policy, signature_of};
 pub use policy_text::parse_policy;
 pub use private_files::{
-    append_private, create_private, create_private_folder, erase_private, lock_private,
-    put_private, replace_private, store_private, touch_private, write_artefacts,
+    append_private, create_private, create_private_folder, is_there, put_private, read_file,
+    read_if_there, replace_private, write_artefacts,
 };
 pub use records::PartyRecords;
+pub use runtime::{Finished, Outgoing, PartyRuntime, Seat};
 pub use spoken_digest::spoken_digest;
+pub use store::{Artefacts, Entropy, PartyEnd, PartyStore, SealedStore, SqliteStore};
 pub use table::PartyTable;
 pub use terms::terms_of;

@@ -7,13 +7,9 @@ use sprifed_secure_sum::{IdentityKey, is_signed_statement};
 use sprifed_study::{Digest, Policy, Signature};
 
 use crate::error::PartyError;
+use crate::folder::PartyFolder;
 use crate::policy_text::parse_policy;
-
-/// The file of a party's policy in its folder.
-pub const POLICY_FILE: &str = "policy.toml";
-
-/// The file with the public key of the data-protection officer, in a party's or in the officer's folder.
-pub const OFFICER_FILE: &str = "officer.pub";
+use crate::private_files::read_if_there;
 
 /// The file with the signature for the policy in `path`: its name, and `.sig`.
 #[must_use]
@@ -26,37 +22,31 @@ pub fn signature_of(path: &Path) -> PathBuf {
 /// What an officer's signature is about.
 const POLICY: &str = "policy of one party";
 
-/// The policy of the party in `folder`, or the one in `other`; `party` is its identity key, and `read` returns what a
-/// file holds, if it is there.
+/// The policy in `folder`, or the one in `other`; `party` is the identity key of the party.
 ///
 /// In a folder with an officer's key only the policy that the officer signed for this party counts.
-///
-/// # Errors
-/// When it can not be read, lacks something, or is not signed as it must be.
-pub fn read_policy<E: From<PartyError>>(
-    folder: &Path,
+pub(crate) fn read_policy(
+    folder: &PartyFolder,
     other: Option<&Path>,
     party: &Digest,
-    read: impl Fn(&Path) -> Result<Option<Vec<u8>>, E>,
-) -> Result<Policy, E> {
-    let own = folder.join(POLICY_FILE);
+) -> Result<Policy, PartyError> {
+    let own = folder.policy();
     let path = other.unwrap_or(&own);
     let name = path.display().to_string();
     let missing = || PartyError::unusable(&name, "it is not there", "the policy of this party");
-    let officer_path = folder.join(OFFICER_FILE);
-    let Some(officer) = read(&officer_path)? else {
-        let text = read(path)?.ok_or_else(missing)?;
-        return Ok(parse_policy(&utf8(text, &name)?, &name)?);
-    };
-    if other.is_some() {
+    let officer_path = folder.officer();
+    let officer = read_if_there(&officer_path)?;
+    if officer.is_some() && other.is_some() {
         let officer = officer_path;
-        return Err(PartyError::PolicyOfOfficer { officer }.into());
+        return Err(PartyError::PolicyOfOfficer { officer });
     }
-    let officer = key_of(&officer, &officer_path.display().to_string())?;
-    let text = read(path)?.ok_or_else(missing)?;
-    let signature = read(&signature_of(path))?;
-    refuse_unsigned(&text, party, signature.as_deref(), &officer, &name)?;
-    Ok(parse_policy(&utf8(text, &name)?, &name)?)
+    let text = read_if_there(path)?.ok_or_else(missing)?;
+    if let Some(officer) = officer {
+        let officer = key_of(&officer, &officer_path.display().to_string())?;
+        let signature = read_if_there(&signature_of(path))?;
+        refuse_unsigned(&text, party, signature.as_deref(), &officer, &name)?;
+    }
+    parse_policy(&utf8(text, &name)?, &name)
 }
 
 /// The signature of `officer` for a policy file with this content, for the party with the identity key `party` alone.
@@ -118,6 +108,7 @@ fn utf8(content: Vec<u8>, name: &str) -> Result<String, PartyError> {
 mod tests {
     use super::*;
     use crate::policy_text::tests::whole;
+    use crate::test_study::TestFolder;
 
     #[test]
     fn with_an_officer_only_the_signed_policy_counts() {
@@ -130,15 +121,21 @@ mod tests {
         let by_other = sign_policy(text.as_bytes(), &north, &other).to_string();
         let for_other = sign_policy(text.as_bytes(), &south, &officer).to_string();
         let edited = text.replace("smallest-quorum = 3", "smallest-quorum = 2");
-        let read = |text: &str, signature: Option<&str>, path: Option<&str>| {
-            read_policy::<PartyError>(Path::new("north"), path.map(Path::new), &north, |path| {
-                let name = path.to_string_lossy().into_owned();
-                Ok(match name.as_str() {
-                    "north/officer.pub" => Some(public.clone().into_bytes()),
-                    "north/policy.toml.sig" => signature.map(|text| text.as_bytes().to_vec()),
-                    _ => Some(text.as_bytes().to_vec()),
-                })
-            })
+        let folder = TestFolder::new("officer");
+        let party = PartyFolder::new(folder.path());
+        let read = |text: &str, signature: Option<&str>, other: Option<&str>| {
+            let files = [
+                (party.officer(), Some(public.as_str())),
+                (party.policy(), Some(text)),
+                (signature_of(&party.policy()), signature),
+            ];
+            for (path, content) in files {
+                let _ = std::fs::remove_file(&path);
+                if let Some(content) = content {
+                    std::fs::write(path, content).expect("written");
+                }
+            }
+            read_policy(&party, other.map(Path::new), &north)
         };
         read(&text, Some(&good), None).expect("signed");
         for (text, signature, words) in [

@@ -1,10 +1,47 @@
 //! Files that only their owner reads, and files that are whole or absent.
 
 use std::fs::{self, OpenOptions};
-use std::io::{self, Seek as _, Write};
+use std::io::{self, Read as _, Seek as _, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::PartyError;
+
+/// The largest file of a study that is read: 256 MiB.
+const LARGEST_FILE: u64 = 256 << 20;
+
+/// Reads a file of a study, unless it has no end or is far too large.
+///
+/// # Errors
+/// If it can not be read, or is too large.
+pub fn read_file(path: &Path) -> Result<Vec<u8>, PartyError> {
+    let unreadable = |found: String| PartyError::Unreadable {
+        path: path.to_owned(),
+        found,
+    };
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).map_err(|error| unreadable(error.to_string()))?;
+    let taken = io::Read::take(file, LARGEST_FILE + 1).read_to_end(&mut bytes);
+    if taken.map_err(|error| unreadable(error.to_string()))? as u64 > LARGEST_FILE {
+        return Err(unreadable(format!(
+            "it has more than {LARGEST_FILE} bytes, which no file of a study has"
+        )));
+    }
+    Ok(bytes)
+}
+
+/// What the file `path` holds, if it is there. A link that leads nowhere is there, and can not be read.
+///
+/// # Errors
+/// As [`read_file`].
+pub fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, PartyError> {
+    is_there(path).then(|| read_file(path)).transpose()
+}
+
+/// Whether something has the name `path`, be it a link that leads nowhere.
+#[must_use]
+pub fn is_there(path: &Path) -> bool {
+    !matches!(fs::symlink_metadata(path), Err(error) if error.kind() == io::ErrorKind::NotFound)
+}
 
 /// Writes a new file that only its owner may read: under a temporary name, synced, then renamed. A process that is
 /// killed on the way leaves nothing under `path`.
@@ -46,7 +83,7 @@ pub fn replace_private(path: &Path, bytes: &[u8]) -> Result<(), PartyError> {
 ///
 /// # Errors
 /// If the disk refuses. It holds the one or the other then.
-pub fn store_private(path: &Path, bytes: &[u8]) -> Result<(), PartyError> {
+pub(crate) fn store_private(path: &Path, bytes: &[u8]) -> Result<(), PartyError> {
     if fs::exists(path).map_err(PartyError::file("look for", path))? {
         replace_private(path, bytes)
     } else {
@@ -80,7 +117,7 @@ pub(crate) fn rename_durably(from: &Path, to: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// If the disk refuses.
-pub fn erase_private(path: &Path) -> Result<(), PartyError> {
+pub(crate) fn erase_private(path: &Path) -> Result<(), PartyError> {
     sweep(path)
         .and_then(|()| erase(path))
         .map_err(PartyError::file("erase", path))
@@ -187,10 +224,7 @@ pub fn create_private_folder(folder: &Path) -> Result<(), PartyError> {
 }
 
 /// Makes sure that `path` exists and that a new one is readable by its owner only.
-///
-/// # Errors
-/// When it can be neither opened nor made.
-pub fn touch_private(path: &Path) -> Result<fs::File, PartyError> {
+pub(crate) fn touch_private(path: &Path) -> Result<fs::File, PartyError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     owner_only(&mut options);
@@ -213,7 +247,7 @@ pub fn append_private(path: &Path) -> Result<fs::File, PartyError> {
 ///
 /// # Errors
 /// If the disk refuses.
-pub fn lock_private(path: &Path) -> Result<fs::File, PartyError> {
+pub(crate) fn lock_private(path: &Path) -> Result<fs::File, PartyError> {
     let file = touch_private(path)?;
     file.lock().map_err(PartyError::file("lock", path))?;
     Ok(file)

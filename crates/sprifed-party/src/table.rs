@@ -1,13 +1,14 @@
 //! A party's table, read when its records are first asked for.
 
 use core::fmt;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use sprifed_query::RecordSource as _;
 use sprifed_schema::Schema;
 use sprifed_secure_sum::ClientId;
 use sprifed_study::{Agreed, RecordStore, Unopened};
-use sprifed_tables::{DataError, LoadCounts, Table};
+use sprifed_tables::{DataError, LoadCounts, Table, read_table};
 
 use crate::error::PartyError;
 use crate::records::PartyRecords;
@@ -60,6 +61,14 @@ impl PartyTable {
             read: Box::new(read),
             content: OnceLock::new(),
         }))
+    }
+
+    /// The table in the file `path`, for the party `me` of `agreed`; it is not read yet.
+    #[must_use]
+    pub fn in_file(path: &Path, agreed: &Arc<Agreed>, me: ClientId) -> Self {
+        let own = path.to_owned();
+        let read = move |schema: &_| read_table(&own, schema);
+        Self::new(&path.display().to_string(), agreed, me, read)
     }
 
     /// The records and what happened to them on their way in; reads the table unless it was read before.

@@ -1,11 +1,11 @@
 //! The roles of a study as Python objects, for an engine that carries their messages.
 //!
 //! ```text
-//! CoordinatorMachine ──errand──▶ engine ──▶ PartyMachine   opens its sealed state, answers, seals it
-//!                    ◀──answer── engine ◀──                and only then lets the answer go
+//! CoordinatorMachine ──request──▶ engine ──▶ PartyMachine   opens its sealed state, answers, seals it
+//!                    ◀──answer─── engine ◀──                and only then lets the answer go
 //! ```
 //!
-//! The engine is trusted with nothing: errands are signed by the coordinator and answers by the party,
+//! The engine is trusted with nothing: requests are signed by the coordinator and answers by the party,
 //! so that it can lose messages but not make or change one. Deliberately absent: clocks, sockets and any
 //! knowledge of the engine.
 
@@ -13,11 +13,9 @@ mod coordinator;
 mod draft;
 mod envelope;
 mod failure;
-mod files;
 mod journal;
 mod party;
 mod rehearsal;
-mod sealed_state;
 
 use pyo3::prelude::*;
 

@@ -9,4 +9,4 @@ pub use answer::{
     SignedPolicyAnswer, StudyAnswer,
 };
 pub use draft::Draft;
-pub use outcome::{named_model, named_terms, study_files};
+pub use outcome::{named_model, named_terms, party_files, study_files};

@@ -35,7 +35,7 @@ pub use document::{
 pub use error::{Blame, Error, ModelDefect, ReceiptDefect, TranscriptDefect};
 pub use federation::{
     CancelAnswer, Draft, EndedAnswer, ExportAnswer, OfficerAnswer, PolicyParty, RehearsalAnswer,
-    SignedPolicyAnswer, StudyAnswer, named_model, named_terms, study_files,
+    SignedPolicyAnswer, StudyAnswer, named_model, named_terms, party_files, study_files,
 };
 pub use fit_report::{Evaluation, EvaluationAnswer, FitAnswer, FitReport, NO_SCORE};
 pub use guarantee::{Guarantee, Mode, Terms};

@@ -1,6 +1,6 @@
 """The ClientApp: one party at its own node.
 
-Flower starts a process for each message. It answers one errand of the coordinator and ends. Everything
+Flower starts a process for each message. It answers one request of the coordinator and ends. Everything
 that must outlive it is in the party's own state folder, sealed, and never in Flower's context.
 
 Flower sends the text of an exception to the SuperLink, and it may name files or repeat cells of the table. So no
@@ -102,10 +102,10 @@ app = ClientApp()
 
 @app.query()
 def answer(message: Message, context: Context) -> Message:
-    """Answers one errand, or says in fixed words that it can not."""
+    """Answers one request, or says in fixed words that it can not."""
     try:
-        errand = message.content[RECORD]["errand"]
-        said = NodeSettings.of(context).machine().answer(errand, context.node_id)
+        request = message.content[RECORD]["request"]
+        said = NodeSettings.of(context).machine().answer(request, context.node_id)
     except Exception:
         LOG.exception("this party could not answer")
         code = ErrorCode.CLIENT_APP_RAISED_EXCEPTION

@@ -1,4 +1,4 @@
-"""The ServerApp: the coordinator, and the post it sends by Flower."""
+"""The ServerApp: the coordinator, whose messages Flower carries."""
 
 import json
 import time
@@ -8,7 +8,7 @@ from flwr.app import Context
 from flwr.serverapp import Grid, ServerApp
 
 from sprifed._core import CoordinatorMachine, files_of_receipt
-from sprifed.flower.post import Patience, Post, Watch
+from sprifed.flower.exchange import Exchange, Patience, Watch
 
 
 def run_study(
@@ -25,11 +25,11 @@ def run_study(
         (folder / "coordinator.key").read_text(),
         journal=folder / "flower.journal",
     )
-    post = Post(grid, machine, patience, watch)
-    receipt = post.run()
+    exchange = Exchange(grid, machine, patience, watch)
+    receipt = exchange.run()
     for name, content in files_of_receipt(receipt):
         (folder / name).write_bytes(content)
-    (folder / "exchanges.json").write_text(json.dumps([vars(e) for e in post.exchanges], indent=1))
+    (folder / "exchanges.json").write_text(json.dumps([vars(e) for e in exchange.phases], indent=1))
     return receipt
 
 

@@ -20,7 +20,7 @@ use sprifed_study::{Digest, PartyKey};
 use self::coordinator::{Coordinator, ourselves};
 use self::phases::{Phases, read_phases};
 use crate::failure::{Explained as _, Failure};
-use crate::federation::{SEED, run_crowd, tls_key_of};
+use crate::federation::{SEED, run_all_parties, tls_key_of};
 use crate::files::create_private;
 use crate::output::Output;
 
@@ -94,7 +94,7 @@ impl Study {
         let log = folder.join("coordinator.log");
         let coordinator = Coordinator::start(&study, &log)?;
         let (begun, cpu, carried) = (Instant::now(), cpu_clock::now(), wire::carried());
-        let finished = run_crowd(&study)?;
+        let finished = run_all_parties(&study)?;
         let parties_cpu_seconds = cpu_clock::now().saturating_sub(cpu).as_secs_f64();
         let used = coordinator.finish()?;
         let seconds = begun.elapsed().as_secs_f64();

@@ -1,13 +1,9 @@
 //! What a study that a party has begun has cost, from its folder alone.
 
-use std::path::Path;
-
 use sprifed::Document;
-use sprifed_party::{Cost, LifetimeLine};
+use sprifed_party::{Cost, LifetimeLine, StudyFolder};
 use sprifed_study::Agreed;
 
-use super::coordinate::read_study;
-use super::identity::read_public_party;
 use super::read;
 use crate::failure::Failure;
 
@@ -15,27 +11,26 @@ use crate::failure::Failure;
 ///
 /// # Errors
 /// When the invitation, which says the most, can not be read.
-pub(crate) fn begun_study(folder: &Path) -> Result<LifetimeLine, Failure> {
-    let invitation = folder.join("invitation.json");
-    if !invitation.exists() {
+pub(crate) fn begun_study(folder: &StudyFolder) -> Result<LifetimeLine, Failure> {
+    if !folder.invitation().exists() {
         return Err(Failure::outcome(
             "sprifed::ledger::unknown-cost",
             format!(
                 "`{}` is of a study that was begun, but what it can cost is not known: it has no invitation.json",
-                folder.display()
+                folder.path().display()
             ),
             "copy invitation.json into it from the folder for-NAME of that study; nothing was changed",
         ));
     }
-    let (_, agreed) = read_study(folder)?;
+    let (_, agreed) = folder.read_invitation()?;
     let most = LifetimeLine::of(&agreed);
     let cost = charged(folder, &agreed).unwrap_or(most.cost);
     Ok(LifetimeLine { cost, ..most })
 }
 
 /// What a receipt in `folder` says, if it is to be believed and of this party in this study.
-fn charged(folder: &Path, agreed: &Agreed) -> Option<Cost> {
-    let path = folder.join("receipt.json");
+fn charged(folder: &StudyFolder, agreed: &Agreed) -> Option<Cost> {
+    let path = folder.receipt();
     let name = path.display().to_string();
     let text = String::from_utf8(read(&path).ok()?).ok()?;
     let document = Document::parse(&text, &name).ok()?;
@@ -43,9 +38,7 @@ fn charged(folder: &Path, agreed: &Agreed) -> Option<Cost> {
     let Document::Party(receipt) = document else {
         return None;
     };
-    // The folder of the party is around that of the study, or around that of its runtime.
-    let mut around = folder.ancestors().skip(1).take(2);
-    let public = around.find_map(|party| read_public_party(&party.join("party.json")).ok())?;
+    let public = folder.party()?.public().ok()?;
     let parties = &agreed.agreement().parties;
     let signer = parties.get(receipt.statement.party as usize)?;
     let is_own = receipt.study.receipt.agreement_digest == *agreed.digest()

@@ -2,152 +2,129 @@
 //!
 //! Nothing is sent and nothing is spent.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 use sprifed_noise::Provenance;
-use sprifed_party::{
-    Cost, LedgerView, LifetimeLine, look_for_ledger, spoken_digest, study_homes, terms_of,
-};
+use sprifed_party::{Admission, Application, PartyError, PartyTable, spoken_digest};
 use sprifed_privacy::{shown_cost, shown_delta};
 use sprifed_query::RecordSource as _;
-use sprifed_secure_sum::ClientId;
-use sprifed_study::{Agreed, Policy};
+use sprifed_study::Agreed;
 
 use super::ended::Ended;
-use super::invitation_folder::party_table;
-use super::join::Join;
-use super::party_ledger::{ledger_place, n_unprotected, read_policy, study_folder};
 use crate::failure::{Explained as _, Failure};
-use crate::ledger::configured_ledger;
 use crate::output::Output;
 
 /// How many columns are named to a person.
 const SHOWN: usize = 8;
 
-impl Join {
-    /// Says everything that the party `me` should know before it takes part.
-    ///
-    /// # Errors
-    /// When something is not allowed, after all of it was said, or a file can not be read.
-    pub(super) fn say_check(
-        &self,
-        agreed: &Arc<Agreed>,
-        me: ClientId,
-        address: &str,
-        output: &Output,
-    ) -> Result<(), Failure> {
-        let policy = read_policy(&self.identity, self.policy.as_deref())?;
-        let columns = terms_of(agreed.agreement())?.columns();
-        let own = agreed.agreement().parties.get(me.0 as usize);
-        let own = own.map_or(agreed.agreement().coordinator, |seat| seat.identity);
-        let place = ledger_place(&self.identity, self.ledger.as_deref())?;
-        let view = look_for_ledger(place.folder(), &study_homes(&self.identity)).explained()?;
-        let view = view.unwrap_or_default();
-        let others: Vec<_> = configured_ledger().into_iter().collect();
-        place.require_own(&view, &self.data, &others).explained()?;
-        let folder = study_folder(&self.identity, agreed.digest());
-        let ended = Ended::of(view.line(&agreed.digest().to_string()), &folder)?;
-        let (admission, violations) = view.assess(&policy, agreed, own, &columns);
-        let mut problems: Vec<String> = violations.iter().map(ToString::to_string).collect();
-        if !admission.is_known {
-            problems.extend(over_limit(&view, agreed));
-        }
-        let other_terms = self.refuse_other_terms(agreed, me).err();
-        problems.extend(other_terms.map(|failure| failure.message));
-        let own = party_table(&self.data, agreed, me);
-        let table = own.read().map_or_else(
-            |failure| {
-                problems.push(failure.to_string());
-                Value::Null
-            },
-            |(records, counts)| {
-                json!({
-                    "file": self.data, "units": records.n_units(),
-                    "records": counts.records_read,
-                    "without_response": counts.dropped_without_response,
-                    "missing_values": counts.missing_values,
-                    "clipped_values": counts.clipped_values,
-                })
-            },
-        );
-        if let Some(ended) = &ended {
-            // What a policy would allow does not matter any more.
-            problems = vec![ended.text()];
-        }
-        let mut answer = Self::check_answer(
-            agreed,
-            &policy,
-            (me, address),
-            (&columns, &table),
-            (admission.spent_elsewhere, n_unprotected(view.lines())),
-            &problems,
-        );
-        answer["ended"] = ended.as_ref().map(Ended::to_json).into();
-        output.answer(&answer, to_text);
-        if let Some(ended) = ended {
-            return Err(ended.into_failure());
-        }
-        if problems.is_empty() {
-            return Ok(());
-        }
-        let reasons = match problems.len() {
-            1 => "1 reason".to_owned(),
-            several => format!("{several} reasons"),
-        };
-        Err(Failure::outcome(
-            "sprifed::policy::refused",
-            format!(
-                "this party does not take part, for {reasons}: {}",
-                problems.join("; ")
-            ),
-            "talk to the coordinator, or change the policy or the table; nothing was sent and nothing was spent",
-        ))
-    }
-
-    fn check_answer(
-        agreed: &Agreed,
-        policy: &Policy,
-        (me, address): (ClientId, &str),
-        (columns, table): (&[String], &Value),
-        (spent, unprotected): (Cost, usize),
-        problems: &[String],
-    ) -> Value {
-        let agreement = agreed.agreement();
-        let parties: Vec<Value> = (0..)
-            .zip(&agreement.parties)
-            .map(|(place, party)| {
-                let known = policy.partners.iter();
-                let mut known = known.filter(|(_, key)| **key == party.identity);
-                json!({
-                    "name": party.name, "identity": party.identity, "units": party.units,
-                    "is_this_party": place == me.0,
-                    "known_as": known.next().map(|(name, _)| name),
-                })
+/// Says everything that a party should know before it takes part.
+///
+/// # Errors
+/// When something is not allowed, after all of it was said, or a file can not be read.
+pub(super) fn say_check(
+    application: &Application<'_>,
+    address: &str,
+    output: &Output,
+) -> Result<(), Failure> {
+    let admission = application.look().explained()?;
+    let mut problems: Vec<String> = admission.obstacles.iter().flat_map(reasons).collect();
+    let table = PartyTable::in_file(application.data, application.agreed, admission.me);
+    let table = table.read().map_or_else(
+        |error| {
+            problems.push(error.to_string());
+            Value::Null
+        },
+        |(records, counts)| {
+            json!({
+                "file": application.data, "units": records.n_units(),
+                "records": counts.records_read,
+                "without_response": counts.dropped_without_response,
+                "missing_values": counts.missing_values,
+                "clipped_values": counts.clipped_values,
             })
-            .collect();
-        let (unit, relation) = (agreement.plan.unit.text(), agreement.plan.relation.text());
-        json!({
-            "allowed": problems.is_empty(), "problems": problems,
-            "title": agreement.title, "purpose": agreement.purpose,
-            "study": agreed.digest(), "words": spoken_digest(agreed.digest()),
-            "coordinator": agreement.coordinator, "address": address, "parties": parties,
-            "quorum": agreed.participation().quorum(),
-            "colluders": agreed.participation().colluders(),
-            "procedure": agreement.procedure, "features": agreement.setting.n_features,
-            "columns": columns, "table": table,
-            "protected": agreement.noise == Provenance::Cryptographic,
-            "unit": unit, "neighbours": relation,
-            "largest_epsilon": agreed.ceiling().epsilon(), "delta": agreed.ceiling().delta(),
-            "spent_elsewhere": spent,
-            "unprotected_studies": unprotected,
-        })
+        },
+    );
+    let ended = admission.ended.clone().map(Ended::of);
+    if let Some(ended) = &ended {
+        // What a policy would allow does not matter any more.
+        problems = vec![ended.text()];
     }
+    let mut answer = check_answer(application.agreed, &admission, address, &table, &problems);
+    answer["ended"] = ended.as_ref().map(Ended::to_json).into();
+    output.answer(&answer, to_text);
+    if let Some(ended) = ended {
+        return Err(ended.into_failure());
+    }
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let reasons = match problems.len() {
+        1 => "1 reason".to_owned(),
+        several => format!("{several} reasons"),
+    };
+    Err(Failure::outcome(
+        "sprifed::policy::refused",
+        format!(
+            "this party does not take part, for {reasons}: {}",
+            problems.join("; ")
+        ),
+        "talk to the coordinator, or change the policy or the table; nothing was sent and nothing was spent",
+    ))
 }
 
-fn over_limit(view: &LedgerView, agreed: &Agreed) -> Option<String> {
-    let over = view.within_limit(&LifetimeLine::of(agreed)).err();
-    over.map(|over| over.to_string())
+fn check_answer(
+    agreed: &Agreed,
+    admission: &Admission,
+    address: &str,
+    table: &Value,
+    problems: &[String],
+) -> Value {
+    let Admission {
+        me,
+        policy,
+        columns,
+        spent_elsewhere: spent,
+        n_unprotected: unprotected,
+        ..
+    } = admission;
+    let agreement = agreed.agreement();
+    let parties: Vec<Value> = (0..)
+        .zip(&agreement.parties)
+        .map(|(place, party)| {
+            let known = policy.partners.iter();
+            let mut known = known.filter(|(_, key)| **key == party.identity);
+            json!({
+                "name": party.name, "identity": party.identity, "units": party.units,
+                "is_this_party": place == me.0,
+                "known_as": known.next().map(|(name, _)| name),
+            })
+        })
+        .collect();
+    let (unit, relation) = (agreement.plan.unit.text(), agreement.plan.relation.text());
+    json!({
+        "allowed": problems.is_empty(), "problems": problems,
+        "title": agreement.title, "purpose": agreement.purpose,
+        "study": agreed.digest(), "words": spoken_digest(agreed.digest()),
+        "coordinator": agreement.coordinator, "address": address, "parties": parties,
+        "quorum": agreed.participation().quorum(),
+        "colluders": agreed.participation().colluders(),
+        "procedure": agreement.procedure, "features": agreement.setting.n_features,
+        "columns": columns, "table": table,
+        "protected": agreement.noise == Provenance::Cryptographic,
+        "unit": unit, "neighbours": relation,
+        "largest_epsilon": agreed.ceiling().epsilon(), "delta": agreed.ceiling().delta(),
+        "spent_elsewhere": { "epsilon": spent.epsilon, "delta": spent.delta },
+        "unprotected_studies": unprotected,
+    })
+}
+/// What stands against taking part, one reason a line.
+fn reasons(obstacle: &PartyError) -> Vec<String> {
+    match obstacle {
+        PartyError::Forbidden(forbidden) => {
+            let violations = forbidden.violations.iter();
+            violations.map(ToString::to_string).collect()
+        }
+        other => vec![other.to_coordinator().unwrap_or_else(|| other.to_string())],
+    }
 }
 
 /// The same for a person: status first.

@@ -10,12 +10,11 @@ use sprifed::EndedAnswer;
 use sprifed_net::{
     Ended, Identity, Limits, LogLevel, Patience, Refused, Server, ServerConfig, start_logs,
 };
-use sprifed_party::Invitation;
+use sprifed_party::{Invitation, read_key};
+use sprifed_secure_sum::IdentityKey;
 use sprifed_study::{Agreed, StudyCoordinator};
 
 use super::coordinator_machine::StudyMachine;
-use super::identity::read_identity;
-use super::invitation_folder::read_invitation;
 use super::roster::read_roster;
 use super::{read, unusable, words_of_features};
 use crate::failure::{Explained as _, Failure};
@@ -88,14 +87,14 @@ pub(super) fn refuse_lost_state(folder: &Path) -> Result<(), Failure> {
 
 /// The study of a folder, checked.
 pub(super) fn read_study(folder: &Path) -> Result<(Invitation, Arc<Agreed>), Failure> {
-    let (invitation, agreed) = read_invitation(&folder.join("invitation.json"))?;
+    let (invitation, agreed) = Invitation::read(&folder.join("invitation.json"))?;
     Ok((invitation, Arc::new(agreed)))
 }
 
 /// The coordinator's machine of a folder.
 pub(super) fn open_machine(folder: &Path, agreed: &Arc<Agreed>) -> Result<StudyMachine, Failure> {
     let path = folder.join("coordinator.key");
-    let identity = read_identity(&path)?;
+    let identity = IdentityKey::from_stored(&*read_key(&path)?);
     let study = StudyCoordinator::open(Arc::clone(agreed), identity, &software());
     let study = study.map_err(|error| unusable(&path, &error, "the coordinator's key"))?;
     Ok(StudyMachine::new(study))

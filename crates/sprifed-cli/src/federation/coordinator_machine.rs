@@ -6,13 +6,14 @@ use sprifed_net::{
     Budget, CoordinatorEffect as Effect, CoordinatorMachine, FeatureFound, PartyId, PartyState,
     PartyStatus, PhaseInfo, Progress, Refused, StatusView,
 };
+use sprifed_party::TRANSCRIPT;
 use sprifed_privacy::ApproxDp;
 use sprifed_secure_sum::{ClientId, Phase};
 use sprifed_study::{CoordinatorEffect, Outcome, SignedReceipt, StudyCoordinator, StudyPhase};
 
 use sprifed::{named_model, study_files};
 
-use super::party_machine::TRANSCRIPT;
+use super::promise::planned_guarantee;
 
 /// See the module.
 #[derive(Debug)]

@@ -1,12 +1,10 @@
 //! Whether a party's part in a study has ended, and what it cost.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
-use sprifed_party::{Cost, LifetimeLine, Protection, SqliteJournal, Standing};
+use sprifed_party::{LifetimeLine, Protection, Standing};
+use sprifed_privacy::{shown_cost, shown_delta};
 
-use super::leave::refuse_left;
-use crate::failure::{Explained as _, Failure};
+use crate::failure::Failure;
 
 /// How a party's part in a study has ended.
 pub(super) struct Ended {
@@ -14,19 +12,9 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// The end of the study of `line`, whose state lies in `folder`; nothing if it goes on.
-    ///
-    /// # Errors
-    /// When its state can not be read, or `study leave` was broken off.
-    pub(super) fn of(line: Option<&LifetimeLine>, folder: &Path) -> Result<Option<Self>, Failure> {
-        let Some(line) = line else {
-            return Ok(None);
-        };
-        let has_ended = line.is_settled() || has_end(&folder.join("state.sqlite"))?;
-        if !has_ended {
-            refuse_left(folder)?;
-        }
-        Ok(has_ended.then(|| Self { line: line.clone() }))
+    /// The end of the study of `line`.
+    pub(super) const fn of(line: LifetimeLine) -> Self {
+        Self { line }
     }
 
     /// What a person should know.
@@ -71,13 +59,4 @@ impl Ended {
         let is_protected = self.line.protection == Protection::Secret;
         is_protected.then_some(self.line.cost)
     }
-}
-
-/// Whether the journal at `path` has an end.
-fn has_end(path: &Path) -> Result<bool, Failure> {
-    if !path.exists() {
-        return Ok(false);
-    }
-    let view = SqliteJournal::look_into(path).explained()?;
-    Ok(view.is_some_and(|view| view.end.is_some()))
 }

@@ -6,12 +6,12 @@ use clap::Args;
 use serde_json::json;
 use sprifed_net::request_certificate;
 use sprifed_party::{
-    CertificateRequest, OFFICER_FILE, POLICY_FILE, PublicParty, check_party_name, key_of, today,
+    CertificateRequest, PartyFolder, PublicParty, check_party_name, is_there, key_of, today,
 };
 use sprifed_secure_sum::IdentityKey;
 use sprifed_study::{Day, Digest, PartyKey};
 
-use super::{read, unusable};
+use super::read;
 use crate::entropy::fresh_bits;
 use crate::failure::{Explained as _, Failure};
 use crate::files::create_private;
@@ -39,29 +39,6 @@ pub(crate) struct MakeIdentity {
     place: Option<u32>,
 }
 
-/// The party's signing key in its folder.
-const IDENTITY_KEY: &str = "identity.key";
-
-/// The party's TLS key in its folder.
-pub(super) const TLS_KEY: &str = "tls.key";
-
-/// What the party tells the coordinator.
-const PUBLIC_PARTY: &str = "party.json";
-
-/// Reads the file that a party sent.
-pub(super) fn read_public_party(path: &Path) -> Result<PublicParty, Failure> {
-    serde_json::from_slice(&read(path)?)
-        .map_err(|error| unusable(path, &error, "the party.json of `study identity`"))
-}
-
-/// The identity key in a party's or coordinator's folder.
-pub(super) fn read_identity(path: &Path) -> Result<IdentityKey, Failure> {
-    let text = String::from_utf8(read(path)?).unwrap_or_default();
-    let key = Digest::try_from(text.trim().to_owned());
-    let key = key.map_err(|_| unusable(path, &"no key", "an identity key of 64 digits"))?;
-    Ok(IdentityKey::from_stored(&key.0))
-}
-
 /// Writes a new identity key that only its owner can read.
 pub(super) fn write_identity(path: &Path, bits: [u8; 32]) -> Result<IdentityKey, Failure> {
     create_private(path, &format!("{}\n", Digest(bits)))?;
@@ -83,21 +60,19 @@ impl MakeIdentity {
             Ok::<_, Failure>(format!("{key}\n"))
         });
         let officer = officer.transpose()?;
-        let folder = self
-            .out
-            .clone()
-            .unwrap_or_else(|| PathBuf::from(&self.name));
+        let folder = self.out.clone();
+        let folder = PartyFolder::new(folder.unwrap_or_else(|| PathBuf::from(&self.name)));
         refuse_existing(&folder)?;
-        make_folder(&folder)?;
+        make_folder(folder.path())?;
         let identity = match (self.simulate, self.place) {
             (Some(seed), Some(place)) => {
                 let key = PartyKey::simulated(seed, 0).of_party(place);
-                write_identity(&folder.join(IDENTITY_KEY), key.identity_bits())?
+                write_identity(&folder.identity_key(), key.identity_bits())?
             }
-            _ => write_identity(&folder.join(IDENTITY_KEY), fresh_bits()?)?,
+            _ => write_identity(&folder.identity_key(), fresh_bits()?)?,
         };
         let (tls_key, request) = request_certificate(&self.name).explained()?;
-        create_private(&folder.join(TLS_KEY), &tls_key)?;
+        create_private(&folder.tls_key(), &tls_key)?;
         let public = PublicParty {
             name: self.name.clone(),
             identity: Digest(identity.public()),
@@ -106,14 +81,14 @@ impl MakeIdentity {
             certificate_request: Some(CertificateRequest::sign(request, &identity)),
         };
         let text = serde_json::to_string_pretty(&public).unwrap_or_default();
-        create_private(&folder.join(PUBLIC_PARTY), &format!("{text}\n"))?;
+        create_private(&folder.public_party(), &format!("{text}\n"))?;
         let expires = today().a_year_later();
-        create_private(&folder.join(POLICY_FILE), &first_policy(expires))?;
+        create_private(&folder.policy(), &first_policy(expires))?;
         if let Some(officer) = &officer {
-            create_private(&folder.join(OFFICER_FILE), officer)?;
+            create_private(&folder.officer(), officer)?;
         }
         let answer = json!({
-            "folder": folder, "name": public.name, "identity": public.identity,
+            "folder": folder.path(), "name": public.name, "identity": public.identity,
             "records": public.records, "officer": officer.as_deref().map(str::trim),
         });
         output.answer(&answer, |_| {
@@ -124,8 +99,8 @@ impl MakeIdentity {
                  read and change {}: it says what this party agrees to{}",
                 public.name,
                 public.identity,
-                folder.join(PUBLIC_PARTY).display(),
-                folder.join(POLICY_FILE).display(),
+                folder.public_party().display(),
+                folder.policy().display(),
                 if officer.is_some() {
                     ", once its data-protection officer has signed it with `sprifed study sign-policy`"
                 } else {
@@ -138,25 +113,25 @@ impl MakeIdentity {
 }
 
 /// Keys and policies are not overwritten, nor is half an identity added to what is there.
-fn refuse_existing(folder: &Path) -> Result<(), Failure> {
+fn refuse_existing(folder: &PartyFolder) -> Result<(), Failure> {
     let files = [
-        IDENTITY_KEY,
-        TLS_KEY,
-        PUBLIC_PARTY,
-        POLICY_FILE,
-        OFFICER_FILE,
+        folder.identity_key(),
+        folder.tls_key(),
+        folder.public_party(),
+        folder.policy(),
+        folder.officer(),
     ];
-    // A link that leads nowhere is there, too.
-    let is_there = |name: &&str| std::fs::symlink_metadata(folder.join(name)).is_ok();
-    let Some(found) = files.into_iter().find(is_there) else {
+    let Some(found) = files.iter().find(|path| is_there(path)) else {
         return Ok(());
     };
-    let folder = folder.display();
-    let message = if found == IDENTITY_KEY {
+    let message = if *found == folder.identity_key() {
+        let folder = folder.path().display();
         format!("{folder} already has an identity; nothing was changed")
     } else {
         format!(
-            "{folder} already has a file {found}, which an identity would overwrite; nothing was changed"
+            "{} already has a file {}, which an identity would overwrite; nothing was changed",
+            folder.path().display(),
+            found.file_name().unwrap_or_default().to_string_lossy()
         )
     };
     Err(Failure::usage(

@@ -15,7 +15,7 @@ use sprifed_study::{Agreed, Digest};
 use sprifed_tables::{read_columns, read_schema};
 
 use super::address::host_of;
-use super::identity::{make_folder, read_public_party, write_identity};
+use super::identity::{make_folder, write_identity};
 use super::invitation_folder::InvitationFolder;
 use super::read;
 use super::roster::RosterFile;
@@ -209,7 +209,7 @@ impl Init {
     }
 
     fn draft(&self) -> Result<Draft, Failure> {
-        let parties = self.party.iter().map(|path| read_public_party(path));
+        let parties = self.party.iter().map(|path| PublicParty::read(path));
         let parties = parties.collect::<Result<_, _>>()?;
         let name = self.folder.file_name().unwrap_or_default();
         let title = self.title.clone();

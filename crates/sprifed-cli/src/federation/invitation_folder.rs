@@ -1,12 +1,8 @@
 //! The folder that a party gets: the invitation, and what it needs to connect.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
-use sprifed_party::{Invitation, PartyTable};
-use sprifed_secure_sum::ClientId;
-use sprifed_study::Agreed;
-use sprifed_tables::read_table;
+use sprifed_party::Invitation;
 
 use super::{read, unusable};
 use crate::failure::Failure;
@@ -45,16 +41,4 @@ pub(super) fn refuse_other_authority(
         &found,
         "the file as the coordinator sent it",
     ))
-}
-
-/// Reads an invitation that its coordinator has signed.
-pub(super) fn read_invitation(path: &Path) -> Result<(Invitation, Agreed), Failure> {
-    Ok(Invitation::open(&read(path)?, &path.display().to_string())?)
-}
-
-/// The table at `path` for the party `me`; it is not read yet.
-pub(super) fn party_table(path: &Path, agreed: &Arc<Agreed>, me: ClientId) -> PartyTable {
-    let own = path.to_owned();
-    let read = move |schema: &_| read_table(&own, schema);
-    PartyTable::new(&path.display().to_string(), agreed, me, read)
 }

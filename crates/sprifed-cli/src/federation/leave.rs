@@ -1,23 +1,14 @@
 //! `study leave`: a party goes for good from a study that does not end, and has the rest of its budget back.
-//!
-//! First the journal says that the party has left, so that it answers nothing more; then the ledger counts what
-//! was charged instead of the most possible. Broken off between the two, the same command finishes it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use sprifed_party::{
-    Cost, CountedJournal, Journal, JournalView, LifetimeLine, Protection, SqliteJournal, Standing,
-    erase_private, study_homes,
-};
-use sprifed_study::{Agreed, JournalLine, charged_by};
+use sprifed_party::{Departure, PartyFolder, Protection, StudyFolder, leave};
+use sprifed_privacy::{shown_cost, shown_delta};
 
-use super::coordinate::read_study;
-use super::join::KEY;
 use super::party_ledger::ledger_place;
-use super::party_machine::{read_journal, to_bytes};
-use super::party_status::is_of_one_study;
+use super::party_status::party_of;
 use crate::failure::{Explained as _, Failure};
 use crate::output::Output;
 
@@ -34,62 +25,16 @@ pub(crate) struct Leave {
 impl Leave {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
         let party = self.party()?;
-        let (_, agreed) = read_study(&self.folder)?;
-        let study = agreed.digest().to_string();
-        let path = self.folder.join("state.sqlite");
-        refuse_emptied(&path)?;
-        let place = ledger_place(party, self.ledger.as_deref())?;
-        let ledger = place.open_for(&study_homes(party)).explained()?;
-        let line = ledger.line(&study).cloned();
-        // The journal counts in it.
-        drop(ledger);
-        let journal = SqliteJournal::open(&path, &study).explained()?;
-        let line = &line.ok_or_else(|| not_joined(&self.folder))?;
-        let has_left = line.standing == Standing::Left;
-        // Of a study that the ledger calls left nothing more is counted; its secrets may still be there.
-        let mut journal: Box<dyn Journal> = if has_left {
-            Box::new(journal)
-        } else {
-            Box::new(CountedJournal::of(journal, &path, &place, &study).explained()?)
-        };
-        let view = JournalView {
-            entries: journal.entries().explained()?,
-            end: journal.end().explained()?,
-        };
-        if view.end.is_some() || self.folder.join("receipt.json").exists() {
-            return Err(is_over(line));
-        }
-        let lines = lines_of(&view, &path)?;
-        let cost = if has_left {
-            line.cost
-        } else {
-            cost_of(&agreed, &lines, &path)?
-        };
-        if !lines.contains(&JournalLine::Left) {
-            journal.append(&to_bytes(&JournalLine::Left)).explained()?;
-        }
-        // It answers nothing more: what hid its part is not needed any more.
-        for (number, line) in (0..).zip(&lines) {
-            if let JournalLine::Uploaded { sum, .. } = line {
-                let (sum, message) = (*sum, Vec::new());
-                let erased = to_bytes(&JournalLine::Uploaded { sum, message });
-                journal.erase(number, &erased).explained()?;
-            }
-        }
-        erase_private(&self.folder.join(KEY)).explained()?;
-        let mut ledger = place.open().explained()?;
-        ledger.leave(&study, cost).explained()?;
-        drop(ledger);
-        say(line, cost, output);
+        let place = ledger_place(&party, self.ledger.as_deref())?;
+        let folder = StudyFolder::new(&self.folder);
+        let left = leave(&party, &folder, &place).explained()?;
+        say(&left, output);
         Ok(())
     }
 
     /// The party's folder around that of the study.
-    fn party(&self) -> Result<&Path, Failure> {
-        let party = self
-            .folder
-            .parent()
-            .filter(|_| is_of_one_study(&self.folder));
+    fn party(&self) -> Result<PartyFolder, Failure> {
+        let party = party_of(&self.folder);
         party.ok_or_else(|| {
             Failure::usage(
                 "sprifed::study::not-a-study",
@@ -104,87 +49,8 @@ impl Leave {
     }
 }
 
-/// Refuses to go on with the study in `folder` if the party has left it.
-pub(super) fn refuse_left(folder: &Path) -> Result<(), Failure> {
-    let path = folder.join("state.sqlite");
-    if !path.exists() {
-        return Ok(());
-    }
-    let view = SqliteJournal::look_into(&path).explained()?;
-    let view = view.unwrap_or_default();
-    if !lines_of(&view, &path)?.contains(&JournalLine::Left) {
-        return Ok(());
-    }
-    Err(Failure::outcome(
-        "sprifed::study::left",
-        format!(
-            "this party has left this study, as `{}` says, and answers nothing more in it",
-            path.display()
-        ),
-        "ask the coordinator for another study. If `study leave` was broken off, run it again: `study status` says \
-         whether the ledger is settled. What was charged stays charged",
-    ))
-}
-
-/// An emptied journal says that nothing was charged; to believe it would give back what is spent.
-fn refuse_emptied(path: &Path) -> Result<(), Failure> {
-    let is_empty = std::fs::metadata(path).is_ok_and(|file| file.len() == 0);
-    if !is_empty {
-        return Ok(());
-    }
-    Err(Failure::outcome(
-        "sprifed::study::state-lost",
-        format!(
-            "`{}` is empty, so it can not say what was charged; the journal as it was last is required",
-            path.display()
-        ),
-        "restore it. Without it the ledger keeps the most that the study can cost; nothing was changed",
-    ))
-}
-
-fn not_joined(folder: &Path) -> Failure {
-    Failure::outcome(
-        "sprifed::study::not-joined",
-        format!(
-            "the ledger does not know the study of `{}`: nothing was sent in it and nothing is reserved for it",
-            folder.display()
-        ),
-        "there is nothing to leave; the folder may be deleted",
-    )
-}
-
-fn is_over(line: &LifetimeLine) -> Failure {
-    Failure::outcome(
-        "sprifed::study::over",
-        format!("{:?} is over for this party and has a receipt", line.title),
-        if line.is_settled() {
-            "there is nothing to leave: the ledger counts what the receipt says"
-        } else {
-            "run `join` once more: it counts what the receipt says, without a coordinator"
-        },
-    )
-}
-
-fn lines_of(view: &JournalView, path: &Path) -> Result<Vec<JournalLine>, Failure> {
-    read_journal(&view.entries).map_err(|refused| damaged(path, &refused))
-}
-
-/// What the journal was charged; a study in which nothing was answered costs nothing.
-fn cost_of(agreed: &Agreed, lines: &[JournalLine], path: &Path) -> Result<Cost, Failure> {
-    let charged = charged_by(agreed, lines).map_err(|declined| damaged(path, &declined))?;
-    let epsilon = charged.spent().map(|spent| spent.epsilon());
-    Ok(Cost::charged(epsilon, agreed.ceiling().delta()))
-}
-
-fn damaged(path: &Path, found: &dyn core::fmt::Display) -> Failure {
-    Failure::environment(
-        "sprifed::study::journal",
-        format!("`{}` can not be used: {found}", path.display()),
-        "restore the folder as it was last; nothing was changed",
-    )
-}
-
-fn say(line: &LifetimeLine, cost: Cost, output: &Output) {
+fn say(left: &Departure, output: &Output) {
+    let Departure { line, cost } = left;
     let is_protected = line.protection == Protection::Secret;
     let answer = json!({
         "study": line.study, "title": line.title, "left": true, "protected": is_protected,

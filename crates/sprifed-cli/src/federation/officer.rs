@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use sprifed::{OfficerAnswer, PolicyParty, SignedPolicyAnswer};
-use sprifed_party::{OFFICER_FILE, parse_policy, sign_policy, signature_of};
+use serde_json::json;
+use sprifed_party::{PartyFolder, PublicParty, parse_policy, read_key, sign_policy, signature_of};
+use sprifed_secure_sum::IdentityKey;
 use sprifed_study::Digest;
 
-use super::identity::{make_folder, read_identity, read_public_party, write_identity};
+use super::identity::{make_folder, write_identity};
 use super::{read, unusable};
 use crate::entropy::fresh_bits;
 use crate::failure::Failure;
@@ -28,7 +29,10 @@ impl MakeOfficer {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
         make_folder(&self.folder)?;
         let key = write_identity(&self.folder.join(OFFICER_KEY), fresh_bits()?)?;
-        let (public, path) = (Digest(key.public()), self.folder.join(OFFICER_FILE));
+        let (public, path) = (
+            Digest(key.public()),
+            PartyFolder::new(&self.folder).officer(),
+        );
         create_private(&path, &format!("{public}\n"))?;
         let answer = OfficerAnswer {
             officer: public,
@@ -68,8 +72,8 @@ impl SignPolicy {
         let text = String::from_utf8(content.clone())
             .map_err(|error| unusable(&self.policy, &error, "a text in UTF-8"))?;
         let policy = parse_policy(&text, &name)?;
-        let key = read_identity(&self.officer.join(OFFICER_KEY))?;
-        let party = read_public_party(&self.party)?;
+        let key = IdentityKey::from_stored(&*read_key(&self.officer.join(OFFICER_KEY))?);
+        let party = PublicParty::read(&self.party)?;
         let signature = sign_policy(&content, &party.identity, &key);
         let path = signature_of(&self.policy);
         // A policy that was changed is signed anew.

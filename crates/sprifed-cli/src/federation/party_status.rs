@@ -1,39 +1,35 @@
 //! `study status` of a party's folder: what was agreed, what this study and all studies have cost.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use serde_json::{Value, json};
 use sprifed_party::{
-    JournalView, LifetimeLine, Protection, SqliteJournal, Standing, look_for_ledger, study_homes,
+    LifetimeLine, PartyFolder, Protection, Standing, StoredPart, StudyFolder, look_for_ledger,
 };
-use sprifed_privacy::shown_cost;
-use sprifed_study::{Agreed, JournalLine, PartyReceipt, charged_by};
+use sprifed_privacy::{shown_cost, shown_delta};
+use sprifed_study::{Agreed, PartyReceipt, charged_by};
 
-use super::coordinate::read_study;
-use super::identity::read_public_party;
-use super::party_ledger::{json_of_totals, ledger_place, study_folders, words_of_totals};
-use super::party_machine::read_journal;
+use super::party_ledger::{json_of_totals, ledger_place, words_of_totals};
 use super::{read, unusable};
 use crate::failure::{Explained as _, Failure};
 use crate::output::Output;
 
 /// Whether `folder` is that of a party, or of one study of a party.
 pub(super) fn is_of_party(folder: &Path) -> bool {
-    folder.join("identity.key").exists() || is_of_one_study(folder)
+    PartyFolder::new(folder).is_party() || party_of(folder).is_some()
 }
 
-/// Whether `folder` is that of one study of a party.
-pub(super) fn is_of_one_study(folder: &Path) -> bool {
-    let party = folder.parent();
-    party.is_some_and(|party| party.join("identity.key").exists())
-        && folder.join("state.sqlite").exists()
+/// The party in one of whose studies `folder` is.
+pub(super) fn party_of(folder: &Path) -> Option<PartyFolder> {
+    let party = PartyFolder::new(folder.parent()?);
+    let is_study = party.is_party() && StudyFolder::new(folder).database().exists();
+    is_study.then_some(party)
 }
 
 /// One study of a party.
 struct Part {
     line: LifetimeLine,
-    agreed: Option<Arc<Agreed>>,
+    agreed: Option<Agreed>,
     /// ε by the party's own journal.
     spent: Option<f64>,
     answered: usize,
@@ -43,21 +39,19 @@ struct Part {
 
 /// Says where a party stands.
 pub(super) fn say(folder: &Path, ledger: Option<&Path>, output: &Output) -> Result<(), Failure> {
-    let party = match folder.parent() {
-        Some(party) if is_of_one_study(folder) => party,
-        _ => folder,
-    };
-    let public = read_public_party(&party.join("party.json"))?;
-    let place = ledger_place(party, ledger)?;
-    let view = look_for_ledger(place.folder(), &study_homes(party)).explained()?;
+    let party = party_of(folder).unwrap_or_else(|| PartyFolder::new(folder));
+    let public = party.public()?;
+    let place = ledger_place(&party, ledger)?;
+    let view = look_for_ledger(place.folder(), &party.homes()).explained()?;
     let view = view.unwrap_or_default();
     let lines = view.lines();
-    let folders = study_folders(party)?;
+    let folders = StudyFolder::all_in(party.path()).explained()?;
+    let asked = StudyFolder::new(folder);
     let mut parts = Vec::new();
     for line in lines {
-        let found = folders.iter().find(|folder| line.is_in(folder));
-        if party == folder || line.is_in(folder) {
-            parts.push(Part::read(line, found.map(AsRef::as_ref))?);
+        let found = folders.iter().find(|folder| folder.is_of(&line.study));
+        if party.path() == folder || asked.is_of(&line.study) {
+            parts.push(Part::read(line, found)?);
         }
     }
     let answer = json!({
@@ -73,7 +67,7 @@ pub(super) fn say(folder: &Path, ledger: Option<&Path>, output: &Output) -> Resu
 }
 
 impl Part {
-    fn read(line: &LifetimeLine, folder: Option<&Path>) -> Result<Self, Failure> {
+    fn read(line: &LifetimeLine, folder: Option<&StudyFolder>) -> Result<Self, Failure> {
         let mut part = Self {
             line: line.clone(),
             agreed: None,
@@ -85,15 +79,14 @@ impl Part {
         let Some(folder) = folder else {
             return Ok(part);
         };
-        if folder.join("invitation.json").exists() {
-            part.agreed = Some(read_study(folder)?.1);
+        if folder.invitation().exists() {
+            part.agreed = Some(folder.read_invitation()?.1);
         }
-        let journal = folder.join("state.sqlite");
-        if journal.exists() {
-            let view = SqliteJournal::look_into(&journal).explained()?;
-            part.look_into(&view.unwrap_or_default())?;
+        if folder.database().exists() {
+            let stored = folder.look_into().explained()?;
+            part.look_into(&stored.unwrap_or_default())?;
         }
-        let receipt = folder.join("receipt.json");
+        let receipt = folder.receipt();
         if receipt.exists() {
             let document: PartyReceipt = serde_json::from_slice(&read(&receipt)?)
                 .map_err(|error| unusable(&receipt, &error, "a receipt"))?;
@@ -102,7 +95,7 @@ impl Part {
         Ok(part)
     }
 
-    fn look_into(&mut self, journal: &JournalView) -> Result<(), Failure> {
+    fn look_into(&mut self, stored: &StoredPart) -> Result<(), Failure> {
         let damaged = |reason: String| {
             Failure::environment(
                 "sprifed::study::journal",
@@ -113,11 +106,10 @@ impl Part {
                 "restore the folder as it was last",
             )
         };
-        let lines = read_journal(&journal.entries).map_err(|error| damaged(error.to_string()))?;
-        self.has_left |= lines.contains(&JournalLine::Left);
+        self.has_left |= stored.has_left();
         if let Some(agreed) = &self.agreed {
-            let ledger =
-                charged_by(agreed, &lines).map_err(|declined| damaged(declined.to_string()))?;
+            let ledger = charged_by(agreed, &stored.lines)
+                .map_err(|declined| damaged(declined.to_string()))?;
             self.answered = ledger.record().entries.len();
             self.spent = Some(ledger.spent().map_or(0.0, |spent| spent.epsilon().get()));
         }

@@ -5,12 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use sprifed::RehearsalAnswer;
 use sprifed_noise::Provenance;
-use sprifed_party::{PartyRecords, terms_of};
+use sprifed_party::{DataTerms, PartyRecords, PartyTable};
 use sprifed_secure_sum::ClientId;
 use sprifed_study::{Embedded, PartyKey, all_present};
 
 use super::coordinate::read_study;
-use super::invitation_folder::party_table;
 use crate::failure::Failure;
 use crate::output::Output;
 
@@ -45,7 +44,7 @@ impl Rehearse {
         }
         let tables = (0..).map(ClientId).zip(&self.data);
         let records = tables.map(|(party, path)| {
-            let table = party_table(path, &agreed, party);
+            let table = PartyTable::in_file(path, &agreed, party);
             Ok(table.read()?.0.clone())
         });
         let records: Vec<PartyRecords> = records.collect::<Result<_, Failure>>()?;

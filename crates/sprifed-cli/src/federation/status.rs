@@ -7,13 +7,13 @@ use clap::Args;
 use serde::Serialize;
 use sprifed::{CancelAnswer, Document, ExportAnswer, study_files};
 use sprifed_net::{StatusView, stored_status};
+use sprifed_party::TRANSCRIPT;
 use sprifed_privacy::shown_cost;
 use sprifed_study::{Agreed, Digest};
 
 use super::coordinate::{CANCELLED, STATE, open_machine, read_study, refuse_lost_state};
 use super::coordinator_machine::OVER;
 use super::identity::make_folder;
-use super::party_machine::TRANSCRIPT;
 use super::{party_status, read, unusable};
 use crate::failure::{Explained as _, Failure};
 use crate::files::create_private;

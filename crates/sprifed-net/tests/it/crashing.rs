@@ -1,7 +1,9 @@
 //! State that fails at a chosen write, before or after it is made.
 
 use sprifed_net::{Entry, Event, SqliteStore, Store};
-use sprifed_party::{Artefacts, ClientEnd, Journal, SqliteJournal, StoreError};
+use sprifed_party::{Artefacts, StoreError};
+
+use crate::client_journal::{Journal, SqliteJournal};
 
 /// Where the process ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,24 +74,20 @@ impl Store for Crashing<SqliteStore> {
 }
 
 impl Journal for Crashing<SqliteJournal> {
-    fn entries(&mut self) -> Result<Vec<Vec<u8>>, StoreError> {
+    fn entries(&mut self) -> Result<Vec<String>, StoreError> {
         self.inner.entries()
     }
 
-    fn end(&mut self) -> Result<Option<ClientEnd>, StoreError> {
+    fn end(&mut self) -> Result<Option<String>, StoreError> {
         self.inner.end()
     }
 
-    fn append(&mut self, entry: &[u8]) -> Result<(), StoreError> {
+    fn append(&mut self, entry: &str) -> Result<(), StoreError> {
         self.write(|inner| inner.append(entry))
     }
 
-    fn erase(&mut self, place: u64, tombstone: &[u8]) -> Result<(), StoreError> {
-        self.write(|inner| inner.erase(place, tombstone))
-    }
-
-    fn finish(&mut self, end: &ClientEnd) -> Result<(), StoreError> {
-        self.write(|inner| inner.finish(end))
+    fn finish(&mut self, totals: &str) -> Result<(), StoreError> {
+        self.write(|inner| inner.finish(totals))
     }
 }
 

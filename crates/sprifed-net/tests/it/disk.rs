@@ -1,6 +1,7 @@
 use sprifed_net::{ClientLoop, NetError, Server};
-use sprifed_party::{SqliteJournal, StoreError};
+use sprifed_party::{PartyError, StoreError};
 
+use crate::client_journal::SqliteJournal;
 use crate::crashing::{Crash, Crashing};
 use crate::stage::{Stage, all_finish, number_of, open, open_store, run};
 use crate::toy::{Adding, Saying};
@@ -17,15 +18,6 @@ async fn a_second_coordinator_on_the_same_state_is_refused() {
     assert_eq!(error.exit_code(), 3);
     drop(first);
     open(stage.server()).unwrap();
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_second_process_on_the_same_journal_is_refused() {
-    let stage = Stage::new("two_clients", 1);
-    let path = stage.folder.join("client.sqlite");
-    let _first = SqliteJournal::open(&path, "adding").unwrap();
-    let error = SqliteJournal::open(&path, "adding").unwrap_err();
-    assert!(matches!(error, StoreError::InUse { .. }), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -73,14 +65,17 @@ async fn a_full_disk_stops_a_client_before_anything_is_sent() {
     let server = open(stage.server()).unwrap();
     let address = server.address();
     let server = run(server);
-    let config = stage.client(0, address);
-    let journal = SqliteJournal::open(&config.state, &config.study).unwrap();
+    let (journal, folder) = stage.places(0);
+    let journal = SqliteJournal::open(&journal).unwrap();
     let journal = Box::new(Crashing::new(journal, Crash::Full(1)));
-    let factory = |entries| Ok(Saying::new(number_of(0), 0, entries));
-    let full = ClientLoop::open_with_journal(config, journal, factory).unwrap();
+    let machine = Saying::new(number_of(0), 0, journal, folder);
+    let full = ClientLoop::open(&stage.client(0, address), machine).unwrap();
     let error = full.run(std::future::pending()).await.unwrap_err();
     assert!(
-        matches!(error, NetError::Store(StoreError::DiskFull)),
+        matches!(
+            error,
+            NetError::Party(PartyError::Store(StoreError::DiskFull))
+        ),
         "{error}"
     );
     assert_eq!(error.exit_code(), 3);

@@ -98,7 +98,7 @@ async fn is_given_up(name: &str, lie: Lie) {
     let (address, taken) = serve(&stage, lie).await;
     let mut config = stage.client(0, address);
     config.persistence.give_up_after = Some(Duration::from_secs(5));
-    let ended = start(config, 1, 0).await.unwrap();
+    let ended = start(config, stage.opener(0, 0)).await.unwrap();
     let taken = taken.load(Ordering::Relaxed);
     assert!(taken < BUFFERED, "{taken} bytes were taken: {ended:?}");
     let Err(error @ NetError::EndlessAnswer { .. }) = ended else {

@@ -4,6 +4,7 @@
 
 mod bodies;
 mod certificates;
+mod client_journal;
 mod crashing;
 mod disk;
 mod endless;

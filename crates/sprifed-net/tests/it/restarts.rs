@@ -1,8 +1,9 @@
 use std::net::SocketAddr;
 
 use sprifed_net::{ClientLoop, Ended, NetError, Server};
-use sprifed_party::{SqliteJournal, StoreError};
+use sprifed_party::{PartyError, StoreError};
 
+use crate::client_journal::SqliteJournal;
 use crate::crashing::{CRASH, Crash, Crashing};
 use crate::stage::{Stage, all_finish, number_of, open, open_store, run};
 use crate::toy::{Adding, Saying};
@@ -21,7 +22,11 @@ fn open_crashing(stage: &Stage, listen: Option<SocketAddr>, crash: Crash) -> Ser
 }
 
 fn is_crash(error: &NetError) -> bool {
-    matches!(error, NetError::Store(StoreError::Database(reason)) if reason == CRASH)
+    let stored = match error {
+        NetError::Store(stored) | NetError::Party(PartyError::Store(stored)) => stored,
+        _ => return false,
+    };
+    matches!(stored, StoreError::Database(reason) if reason == CRASH)
 }
 
 async fn survives_a_crash_of_the_coordinator(name: &str, crash: Crash) {
@@ -102,12 +107,12 @@ async fn a_client_that_crashes_around_any_write_goes_on() {
             let server = run(server);
             let others = (1..N_CLIENTS).map(|client| stage.start_client(client, address, 0));
             let others = others.collect();
-            let config = stage.client(0, address);
-            let journal = SqliteJournal::open(&config.state, &config.study).unwrap();
+            let (journal, folder) = stage.places(0);
+            let journal = SqliteJournal::open(&journal).unwrap();
             let journal = Box::new(Crashing::new(journal, crash));
             // The second process would say another number, had the first not written it down.
-            let factory = |entries| Ok(Saying::new(number_of(0) + 500_000, 0, entries));
-            let crashing = ClientLoop::open_with_journal(config, journal, factory).unwrap();
+            let machine = Saying::new(number_of(0) + 500_000, 0, journal, folder);
+            let crashing = ClientLoop::open(&stage.client(0, address), machine).unwrap();
             let error = crashing.run(std::future::pending()).await.unwrap_err();
             assert!(is_crash(&error), "{crash:?}: {error}");
             let again = stage.start_client(0, address, 0);

@@ -10,9 +10,10 @@ use sprifed_net::{
     NetError, PartyId, Patience, Persistence, RosterEntry, Server, ServerConfig, SqliteStore,
     issue, request_certificate,
 };
-use sprifed_party::{Journal, SqliteJournal, StoreError};
+use sprifed_party::StoreError;
 use tokio::task::JoinHandle;
 
+use crate::client_journal::{Journal as _, SqliteJournal};
 use crate::toy::{Adding, N_SUMS, Saying};
 
 /// One test's folder and certificates.
@@ -75,13 +76,9 @@ impl Stage {
 
     pub(crate) fn client(&self, client: u32, coordinator: SocketAddr) -> ClientConfig {
         ClientConfig {
-            study: "adding".to_owned(),
             coordinator: format!("https://{coordinator}"),
             identity: self.issued.clients[client as usize].0.clone(),
             authorities: self.issued.authority.clone(),
-            secret: None,
-            state: self.folder.join(format!("client-{client}.sqlite")),
-            artefacts: self.folder.join(format!("client-{client}")),
             proxy: None,
             persistence: Persistence {
                 first_wait: Duration::from_millis(2),
@@ -100,7 +97,27 @@ impl Stage {
         coordinator: SocketAddr,
         padding: usize,
     ) -> JoinHandle<Result<ClientEnded, NetError>> {
-        start(self.client(client, coordinator), number_of(client), padding)
+        let config = self.client(client, coordinator);
+        start(config, self.opener(client, padding))
+    }
+
+    /// Opens the machine of a client.
+    pub(crate) fn opener(
+        &self,
+        client: u32,
+        padding: usize,
+    ) -> impl FnOnce() -> Result<Saying, NetError> + Send + 'static {
+        let (journal, folder) = self.places(client);
+        move || {
+            let journal = Box::new(SqliteJournal::open(&journal)?);
+            Ok(Saying::new(number_of(client), padding, journal, folder))
+        }
+    }
+
+    /// The journal and the folder of a client.
+    pub(crate) fn places(&self, client: u32) -> (PathBuf, PathBuf) {
+        let journal = self.folder.join(format!("client-{client}.sqlite"));
+        (journal, self.folder.join(format!("client-{client}")))
     }
 
     /// Starts all clients.
@@ -161,21 +178,15 @@ impl Stage {
 
     /// How many entries a client has written down, read while it runs.
     pub(crate) fn n_entries(&self, client: u32) -> i64 {
-        let path = self.folder.join(format!("client-{client}.sqlite"));
-        count(&path, "SELECT count(*) FROM entries")
+        count(&self.places(client).0, "SELECT count(*) FROM entries")
     }
 
     /// The one number that a client wrote down for a sum.
     fn said(&self, client: u32, sum: usize) -> i64 {
-        let path = self.folder.join(format!("client-{client}.sqlite"));
-        let entries = SqliteJournal::open(&path, "adding")
-            .unwrap()
-            .entries()
-            .unwrap();
-        let texts = entries
-            .into_iter()
-            .map(|entry| String::from_utf8(entry).unwrap());
-        let numbers: Vec<i64> = texts
+        let path = self.places(client).0;
+        let entries = SqliteJournal::open(&path).unwrap().entries().unwrap();
+        let numbers: Vec<i64> = entries
+            .iter()
             .filter_map(|text| {
                 let answer = text.strip_prefix(&format!("number {sum}|number{sum} "))?;
                 answer.split(' ').next()?.parse().ok()
@@ -239,20 +250,13 @@ pub(crate) fn certificates(folder: &Path, host: &str, n_clients: u32) -> Certifi
     }
 }
 
-/// Starts a client that says `number`, plus a thousand for each time that it began anew: an answer that
-/// was not kept would be said differently.
+/// Starts the client that `open` opens.
 pub(crate) fn start(
     config: ClientConfig,
-    number: i64,
-    padding: usize,
+    open: impl FnOnce() -> Result<Saying, NetError> + Send + 'static,
 ) -> JoinHandle<Result<ClientEnded, NetError>> {
     tokio::spawn(async move {
-        let mut starts = 0;
-        let factory = move |entries| {
-            starts += 1;
-            Ok(Saying::new(number + 1000 * starts, padding, entries))
-        };
-        ClientLoop::open(config, factory)?
+        ClientLoop::open(&config, open()?)?
             .run(std::future::pending())
             .await
     })
@@ -292,7 +296,7 @@ pub(crate) async fn all_finish(clients: Vec<JoinHandle<Result<ClientEnded, NetEr
     for client in clients {
         let ended = client.await.unwrap().unwrap();
         assert!(
-            matches!(ended, ClientEnded::Finished { success: true, .. }),
+            matches!(&ended, ClientEnded::Finished(ended) if ended.success),
             "{ended:?}"
         );
     }

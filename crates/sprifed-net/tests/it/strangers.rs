@@ -14,7 +14,10 @@ async fn a_client_trusts_no_coordinator_of_another_authority() {
     let server = run(server);
     config.authorities = others.authority;
     config.persistence.give_up_after = Some(Duration::from_millis(50));
-    let error = start(config, 1, 0).await.unwrap().unwrap_err();
+    let error = start(config, stage.opener(0, 0))
+        .await
+        .unwrap()
+        .unwrap_err();
     let NetError::OutOfReach { last, .. } = &error else {
         panic!("{error}");
     };

@@ -1,11 +1,15 @@
 //! A study that adds numbers: clients join, then for each sum they say a number and confirm the total.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::PathBuf;
 
 use sprifed_net::{
-    Budget, ClientEffect, ClientMachine, CoordinatorEffect, CoordinatorMachine, FeatureFound,
-    PartyId, PartyState, PartyStatus, PhaseInfo, Progress, Refused, StatusView,
+    Budget, ClientMachine, CoordinatorEffect, CoordinatorMachine, FeatureFound, PartyId,
+    PartyState, PartyStatus, PhaseInfo, Progress, Refused, StatusView,
 };
+use sprifed_party::{Finished, Outgoing, PartyError, write_artefacts};
+
+use crate::client_journal::Journal;
 
 /// Sums that each run makes.
 pub(crate) const N_SUMS: u32 = 2;
@@ -250,39 +254,71 @@ impl CoordinatorMachine for Adding {
 
 /// A client of the toy study.
 ///
-/// Asked again, it says again what it wrote down.
+/// Asked again, it says again what it wrote down. With each restart its number grows by a thousand, so that an answer that
+/// was not kept would be said differently.
 #[derive(Debug)]
 pub(crate) struct Saying {
     number: i64,
     padding: usize,
+    journal: Box<dyn Journal>,
+    folder: PathBuf,
     said: BTreeMap<String, String>,
-    effects: VecDeque<ClientEffect>,
+    wishes: VecDeque<Wish>,
+}
+
+/// What a client wants done.
+#[derive(Debug)]
+enum Wish {
+    Keep(String),
+    Send(Vec<u8>),
+    End(String),
 }
 
 impl Saying {
-    pub(crate) fn new(number: i64, padding: usize, entries: Vec<Vec<u8>>) -> Self {
-        let said = entries.into_iter().map(|entry| {
-            let text = String::from_utf8(entry).unwrap();
-            let (asked, answer) = text.split_once('|').unwrap();
-            (asked.to_owned(), answer.to_owned())
-        });
+    pub(crate) fn new(
+        number: i64,
+        padding: usize,
+        journal: Box<dyn Journal>,
+        folder: PathBuf,
+    ) -> Self {
         Self {
             number,
             padding,
-            said: said.collect(),
-            effects: VecDeque::new(),
+            journal,
+            folder,
+            said: BTreeMap::new(),
+            wishes: VecDeque::new(),
         }
+    }
+
+    fn deliver(&self, totals: &str) -> Result<Finished, PartyError> {
+        let artefacts = [("totals.txt".to_owned(), totals.as_bytes().to_vec())];
+        Ok(Finished {
+            success: true,
+            files: write_artefacts(&self.folder, &artefacts)?,
+        })
     }
 }
 
 impl ClientMachine for Saying {
+    fn restart(&mut self) -> Result<Option<Finished>, PartyError> {
+        if let Some(totals) = self.journal.end()? {
+            return self.deliver(&totals).map(Some);
+        }
+        self.number += 1000;
+        self.wishes.clear();
+        let said = self.journal.entries()?.into_iter().map(|entry| {
+            let (asked, answer) = entry.split_once('|').unwrap();
+            (asked.to_owned(), answer.to_owned())
+        });
+        self.said = said.collect();
+        Ok(None)
+    }
+
     fn receive(&mut self, notice: &[u8]) -> Result<(), Refused> {
         let text = std::str::from_utf8(notice).map_err(|_| Refused::because("not a text"))?;
         if let Some(totals) = text.strip_prefix("over ") {
-            self.effects.push_back(ClientEffect::Finished {
-                artefacts: vec![("totals.txt".to_owned(), totals.as_bytes().to_vec())],
-                success: true,
-            });
+            self.wishes.push_back(Wish::End(totals.to_owned()));
             return Ok(());
         }
         if !self.said.contains_key(text) {
@@ -295,16 +331,26 @@ impl ClientMachine for Saying {
                 Some(("confirm", sum)) => format!("confirmed{sum}"),
                 Some(_) => return Err(Refused::because("not understood")),
             };
-            let entry = format!("{text}|{answer}").into_bytes();
-            self.effects.push_back(ClientEffect::Persist(entry));
+            let entry = format!("{text}|{answer}");
+            self.wishes.push_back(Wish::Keep(entry));
             self.said.insert(text.to_owned(), answer);
         }
         let answer = self.said[text].clone().into_bytes();
-        self.effects.push_back(ClientEffect::Send(answer));
+        self.wishes.push_back(Wish::Send(answer));
         Ok(())
     }
 
-    fn poll(&mut self) -> Option<ClientEffect> {
-        self.effects.pop_front()
+    fn poll(&mut self) -> Result<Option<Outgoing>, PartyError> {
+        while let Some(wish) = self.wishes.pop_front() {
+            match wish {
+                Wish::Keep(entry) => self.journal.append(&entry)?,
+                Wish::Send(message) => return Ok(Some(Outgoing::Send(message))),
+                Wish::End(totals) => {
+                    self.journal.finish(&totals)?;
+                    return self.deliver(&totals).map(Outgoing::Ended).map(Some);
+                }
+            }
+        }
+        Ok(None)
     }
 }

@@ -2,12 +2,11 @@ use std::fs;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use sprifed_net::{
-    ClientEffect, ClientEnded, ClientLoop, ClientMachine, Ended, NetError, Patience, Refused,
-};
+use sprifed_net::{ClientEnded, ClientLoop, ClientMachine, Ended, NetError, Patience, Refused};
+use sprifed_party::{Finished, Outgoing, PartyError};
 use tokio::task::JoinHandle;
 
-use crate::stage::{Stage, all_finish, number_of, open, open_store, run, start, until};
+use crate::stage::{Stage, all_finish, open, open_store, run, start, until};
 use crate::toy::{N_SUMS, Saying};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -52,10 +51,9 @@ async fn a_client_that_falls_silent_is_a_dropout() {
     let server = open(stage.server()).unwrap();
     let address = server.address();
     let clients = [0, 1].map(|client| stage.start_client(client, address, 0));
-    let config = stage.client(2, address);
+    let (config, machine) = (stage.client(2, address), stage.opener(2, 0));
     let silent = tokio::spawn(async move {
-        let factory = |entries| Ok(SilentAtTheEnd(Saying::new(number_of(2), 0, entries)));
-        let client = ClientLoop::open(config, factory)?;
+        let client = ClientLoop::open(&config, SilentAtTheEnd(machine()?))?;
         client.run(std::future::pending()).await
     });
     let server = run(server);
@@ -105,10 +103,8 @@ async fn a_second_process_with_the_same_certificate_takes_over() {
     let first = stage.start_client(0, address, 0);
     // It polls for the next notice when its answer is stored, since nobody else joins.
     until(|| stage.n_stored(0) == 1).await;
-    let mut config = stage.client(0, address);
-    config.state = stage.folder.join("twin.sqlite");
-    config.artefacts = stage.folder.join("twin");
-    let twin = start(config, number_of(0), 0);
+    let config = stage.client(0, address);
+    let twin = start(config, stage.opener(TWIN, 0));
     let ended = first.await.unwrap();
     assert!(matches!(ended, Err(NetError::Superseded)), "{ended:?}");
     let other = stage.start_client(1, address, 0);
@@ -138,14 +134,21 @@ async fn told_to_stop_both_sides_stop_and_go_on_later() {
     stage.check_totals(0..2);
     // A client whose part is over says so again without a coordinator.
     let again = stage.start_client(0, address, 0).await.unwrap().unwrap();
-    assert!(matches!(again, ClientEnded::Finished { success: true, .. }));
+    assert!(matches!(again, ClientEnded::Finished(ended) if ended.success));
 }
+
+/// Keeps its state apart from that of client 0.
+const TWIN: u32 = 7;
 
 /// Confirms nothing of the last sum.
 #[derive(Debug)]
 struct SilentAtTheEnd(Saying);
 
 impl ClientMachine for SilentAtTheEnd {
+    fn restart(&mut self) -> Result<Option<Finished>, PartyError> {
+        self.0.restart()
+    }
+
     fn receive(&mut self, notice: &[u8]) -> Result<(), Refused> {
         if notice == format!("confirm {}", N_SUMS - 1).as_bytes() {
             return Ok(());
@@ -153,7 +156,7 @@ impl ClientMachine for SilentAtTheEnd {
         self.0.receive(notice)
     }
 
-    fn poll(&mut self) -> Option<ClientEffect> {
+    fn poll(&mut self) -> Result<Option<Outgoing>, PartyError> {
         self.0.poll()
     }
 }
@@ -163,6 +166,10 @@ impl ClientMachine for SilentAtTheEnd {
 struct DisbelievingTheEnd(Saying);
 
 impl ClientMachine for DisbelievingTheEnd {
+    fn restart(&mut self) -> Result<Option<Finished>, PartyError> {
+        self.0.restart()
+    }
+
     fn receive(&mut self, notice: &[u8]) -> Result<(), Refused> {
         if notice.starts_with(b"over ") {
             return Err(Refused::for_good("these are not the totals"));
@@ -170,7 +177,7 @@ impl ClientMachine for DisbelievingTheEnd {
         self.0.receive(notice)
     }
 
-    fn poll(&mut self) -> Option<ClientEffect> {
+    fn poll(&mut self) -> Result<Option<Outgoing>, PartyError> {
         self.0.poll()
     }
 }
@@ -181,10 +188,9 @@ async fn a_client_that_refuses_for_good_ends_and_may_go_on_later() {
     let server = open(stage.server()).unwrap();
     let address = server.address();
     let other = stage.start_client(0, address, 0);
-    let config = stage.client(1, address);
+    let (config, machine) = (stage.client(1, address), stage.opener(1, 0));
     let disbelieving = tokio::spawn(async move {
-        let factory = |entries| Ok(DisbelievingTheEnd(Saying::new(number_of(1), 0, entries)));
-        let client = ClientLoop::open(config, factory)?;
+        let client = ClientLoop::open(&config, DisbelievingTheEnd(machine()?))?;
         client.run(std::future::pending()).await
     });
     run(server).await.unwrap().unwrap();
@@ -201,10 +207,7 @@ async fn a_client_that_refuses_for_good_ends_and_may_go_on_later() {
     config.listen = address;
     let again = run(open(config).unwrap());
     let client = stage.start_client(1, address, 0).await.unwrap().unwrap();
-    assert!(matches!(
-        client,
-        ClientEnded::Finished { success: true, .. }
-    ));
+    assert!(matches!(client, ClientEnded::Finished(ended) if ended.success));
     stage.check_totals(0..2);
     again.abort();
 }

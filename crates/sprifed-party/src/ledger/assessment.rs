@@ -4,11 +4,11 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use sprifed_noise::Provenance;
-use sprifed_study::{Agreed, Applicant, Day, Digest, Forbidden, Policy, Violation};
+use sprifed_study::{Agreed, Applicant, Day, Digest, Policy, Violation};
 
 use super::{
-    Cost, CostKind, DataSet, LedgerView, LifetimeLedger, LifetimeLine, LifetimeTotal, Protection,
-    Standing, Work, total, totals_of,
+    Cost, CostKind, DataSet, LedgerView, LifetimeLine, LifetimeTotal, Protection, Standing, Work,
+    total, totals_of,
 };
 use crate::database::StoreError;
 
@@ -40,25 +40,11 @@ impl LifetimeLine {
             ..self
         }
     }
-
-    /// Whether this is the study whose state lies in `folder`.
-    #[must_use]
-    pub fn is_in(&self, folder: &Path) -> bool {
-        let name = folder.file_name().and_then(|name| name.to_str());
-        name == Some(folder_name(&self.study).as_str())
-    }
-}
-
-/// The name of the folder in which a party keeps its part of `study`.
-#[must_use]
-pub fn folder_name(study: &str) -> String {
-    let short: String = study.chars().take(16).collect();
-    format!("study-{short}")
 }
 
 /// What a party that may take part has spent, and whether it has begun.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Admission {
+pub struct Assessment {
     /// The cost of its other studies of the same kind.
     pub spent_elsewhere: Cost,
     /// Whether this study is in its ledger.
@@ -91,48 +77,25 @@ impl core::fmt::Display for OverLimit {
     }
 }
 
-impl LifetimeLedger {
-    /// Whether `policy` allows the study to the party with the key `own` beside what this ledger knows, or
-    /// why not; `columns` are all that the study reads, the response included.
-    ///
-    /// Nothing is entered. While a ledger is open to be added to, no other process can enter anything.
-    ///
-    /// # Errors
-    /// If the party has left the study: it answers nothing more in it, whatever is found of its state.
-    pub fn admit(
-        &self,
-        policy: &Policy,
-        agreed: &Agreed,
-        own: Digest,
-        columns: &[String],
-    ) -> Result<Result<Admission, Forbidden>, StoreError> {
-        self.refuse_left(&agreed.digest().to_string())?;
-        let (admission, violations) = self.assess(policy, agreed, own, columns);
-        Ok(if violations.is_empty() {
-            Ok(admission)
-        } else {
-            Err(Forbidden { violations })
-        })
-    }
-
-    /// Refuses a study that the party has left, by `study leave` or because an earlier ledger was lost.
-    ///
-    /// # Errors
-    /// If it has.
-    pub(crate) fn refuse_left(&self, study: &str) -> Result<(), StoreError> {
-        match self.line(study) {
-            Some(line) if line.standing == Standing::Left => Err(StoreError::Ledger {
-                path: self.path().to_owned(),
-                problem: "says that this party has left this study: it answers nothing more in it"
-                    .to_owned(),
-                help: "ask the coordinator for another study; what was charged stays charged",
-            }),
-            _ => Ok(()),
-        }
+/// Refuses a study that the party has left, as the ledger at `path` says: by leaving it, or because an earlier ledger was
+/// lost.
+pub(crate) fn has_left(path: &Path) -> StoreError {
+    StoreError::Ledger {
+        path: path.to_owned(),
+        problem: "says that this party has left this study: it answers nothing more in it"
+            .to_owned(),
+        help: "ask the coordinator for another study; what was charged stays charged",
     }
 }
 
 impl LedgerView {
+    /// Whether the party has left `study`: it answers nothing more in it, whatever is found of its state.
+    #[must_use]
+    pub fn has_left(&self, study: &str) -> bool {
+        let line = self.line(study);
+        line.is_some_and(|line| line.standing == Standing::Left)
+    }
+
     /// What all studies and fits of this kind but `study` have cost.
     #[must_use]
     pub fn spent_elsewhere(&self, study: &str, kind: CostKind) -> Cost {
@@ -161,7 +124,10 @@ impl LedgerView {
         }
     }
 
-    /// What [`admit`](LifetimeLedger::admit) goes by: what the party has spent, and everything that its policy does not allow.
+    /// What the party with the key `own` has spent, and everything that its `policy` does not allow; `columns` are all
+    /// that the study reads, the response included.
+    ///
+    /// While a ledger is open to be added to, no other process can enter anything.
     #[must_use]
     pub fn assess(
         &self,
@@ -169,10 +135,10 @@ impl LedgerView {
         agreed: &Agreed,
         own: Digest,
         columns: &[String],
-    ) -> (Admission, Vec<Violation>) {
+    ) -> (Assessment, Vec<Violation>) {
         let study = agreed.digest().to_string();
         let spent_elsewhere = self.spent_elsewhere(&study, agreed.cost_kind());
-        let admission = Admission {
+        let assessment = Assessment {
             spent_elsewhere,
             is_known: self.line(&study).is_some(),
         };
@@ -182,7 +148,7 @@ impl LedgerView {
             today: today(),
         };
         (
-            admission,
+            assessment,
             policy.violations(agreed, &applicant, spent_elsewhere),
         )
     }

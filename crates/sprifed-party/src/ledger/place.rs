@@ -10,17 +10,11 @@ use super::chain::Signatures;
 use super::{LedgerView, LifetimeLedger, witness};
 use crate::database::StoreError;
 use crate::error::PartyError;
-use crate::journal::SqliteJournal;
+use crate::folder::{PartyFolder, StudyFolder, read_key_if_there};
 use crate::private_files::{create_private, create_private_folder};
 
 /// The file of the ledger in its folder.
 pub const LEDGER: &str = "ledger.sqlite";
-
-/// What the folders of studies begin with.
-const STUDY: &str = "study-";
-
-/// A file in the folder of a study whose state can not be read without a key: something may have been sent.
-const BEGUN: &str = "begun";
 
 /// The folder of a ledger, and the key with which entries are signed.
 #[derive(Debug, Clone)]
@@ -50,7 +44,8 @@ impl LedgerPlace {
     ) -> Result<Self, E> {
         let folder = folder_of(path);
         for name in ["identity.key", "ledger.key"] {
-            if let Some(signer) = read_key(&folder.join(name))? {
+            if let Some(secret) = read_key_if_there(&folder.join(name))? {
+                let signer = IdentityKey::from_stored(&secret);
                 return Ok(Self { folder, signer });
             }
         }
@@ -116,29 +111,23 @@ pub fn look_for_ledger(path: &Path, homes: &[PathBuf]) -> Result<Option<LedgerVi
     Ok(view)
 }
 
-/// Where the party in `folder` keeps its parts of studies, whichever runtime takes part for it.
-#[must_use]
-pub fn study_homes(folder: &Path) -> Vec<PathBuf> {
-    vec![folder.to_owned(), folder.join("flower")]
-}
-
 /// Refuses a ledger in `folder` that does not know every study of `homes` and of its own folder.
 fn refuse_unknown(
     folder: &Path,
     homes: &[PathBuf],
     view: Option<&LedgerView>,
 ) -> Result<(), StoreError> {
-    let homes = [&study_homes(folder), homes].concat();
+    let homes = [&PartyFolder::new(folder).homes(), homes].concat();
     let lines = view.map_or(&[][..], LedgerView::lines);
-    let is_unknown = |study: &PathBuf| !lines.iter().any(|line| line.is_in(study));
-    let unknown: Vec<PathBuf> = begun_studies(&homes, is_unknown)?;
+    let is_unknown = |study: &StudyFolder| !lines.iter().any(|line| study.is_of(&line.study));
+    let unknown = begun_studies(&homes, is_unknown)?;
     let Some(first) = unknown.first() else {
         return Ok(());
     };
     let but = format!(
         "this party has sent something in {} that it should know: `{}`{}",
         n_studies(unknown.len()),
-        first.display(),
+        first.path().display(),
         if unknown.len() > 1 { " and others" } else { "" }
     );
     let file = folder.join(LEDGER);
@@ -166,37 +155,18 @@ pub(crate) fn folder_of(path: &Path) -> PathBuf {
     }
 }
 
-fn read_key(path: &Path) -> Result<Option<IdentityKey>, PartyError> {
-    let text = match fs::read_to_string(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        text => text.map_err(PartyError::file("read", path))?,
-    };
-    // The text is not repeated in the message: it may be most of a key.
-    let key = Digest::try_from(text.trim().to_owned()).map_err(|_| {
-        let name = path.display().to_string();
-        PartyError::unusable(name, "it holds no key", "a key of 64 hexadecimal digits")
-    })?;
-    Ok(Some(IdentityKey::from_stored(&key.0)))
-}
-
-/// Where a runtime notes, once the ledger knows of the study in `folder`, that something may have been sent.
-#[must_use]
-pub fn begun_mark(folder: &Path) -> PathBuf {
-    folder.join(BEGUN)
-}
-
 /// Folders of studies in `homes` in which something was sent, as far as `is_meant` says so.
 ///
 /// # Errors
 /// If one can not be read.
 pub fn begun_studies(
     homes: &[PathBuf],
-    is_meant: impl Fn(&PathBuf) -> bool,
-) -> Result<Vec<PathBuf>, StoreError> {
+    is_meant: impl Fn(&StudyFolder) -> bool,
+) -> Result<Vec<StudyFolder>, StoreError> {
     let mut begun = Vec::new();
     for home in homes {
-        for study in study_folders(home)? {
-            if is_meant(&study) && has_begun(&study)? {
+        for study in StudyFolder::all_in(home)? {
+            if is_meant(&study) && study.has_begun()? {
                 begun.push(study);
             }
         }
@@ -204,44 +174,4 @@ pub fn begun_studies(
     begun.sort();
     begun.dedup();
     Ok(begun)
-}
-
-/// Whether something was sent in the study of this folder: it is in the journal, or a result or a mark says so.
-fn has_begun(study: &Path) -> Result<bool, StoreError> {
-    let has = |name: &str| matches!(fs::exists(study.join(name)), Ok(true));
-    let results = ["receipt.json", "model.json", "transcript.json"];
-    if has(BEGUN) || results.into_iter().any(has) {
-        return Ok(true);
-    }
-    let view = if has("state.sqlite") {
-        match SqliteJournal::look_into(&study.join("state.sqlite")) {
-            // What can not be read may have been sent.
-            Err(StoreError::Damaged(_)) => return Ok(true),
-            view => view?,
-        }
-    } else {
-        None
-    };
-    // A key is made after the journal: without a journal it was lost.
-    Ok(view.map_or_else(|| has("party.key"), |view| !view.is_unused()))
-}
-
-fn study_folders(home: &Path) -> Result<Vec<PathBuf>, StoreError> {
-    let unreadable = |error: std::io::Error| StoreError::Unusable {
-        path: home.to_owned(),
-        reason: error.to_string(),
-    };
-    let entries = match fs::read_dir(home) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(unreadable)?,
-    };
-    let mut found = Vec::new();
-    for entry in entries {
-        let entry = entry.map_err(unreadable)?;
-        let is_study = entry.file_name().to_string_lossy().starts_with(STUDY);
-        if is_study && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            found.push(entry.path());
-        }
-    }
-    Ok(found)
 }

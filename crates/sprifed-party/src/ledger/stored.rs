@@ -11,6 +11,7 @@ use sprifed_secure_sum::IdentityKey;
 use sprifed_study::{Digest, Signature};
 use time::OffsetDateTime;
 
+use super::assessment::has_left;
 use super::chain::{Chain, Signatures, SignedEntry, opened};
 use super::witness::Witness;
 use super::{Cost, Event, LifetimeLine, Reservation, witness};
@@ -138,10 +139,6 @@ impl LifetimeLedger {
         Ok(Some(view).filter(|view| view.chain.len() > 0))
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// How far the client's own record of `study` was when it last sent something.
     ///
     /// # Errors
@@ -155,7 +152,9 @@ impl LifetimeLedger {
     /// # Errors
     /// If the party has left the study, or it could not be made durable. Nothing may be sent then.
     pub fn count(&mut self, study: &str, entries: u64) -> Result<(), StoreError> {
-        self.refuse_left(study)?;
+        if self.has_left(study) {
+            return Err(has_left(&self.path));
+        }
         if entries <= self.answered(study)? {
             return Ok(());
         }

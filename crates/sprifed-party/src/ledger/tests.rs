@@ -6,6 +6,7 @@ use sprifed_secure_sum::IdentityKey;
 
 use super::*;
 use crate::database::StoreError;
+use crate::folder::{PartyFolder, StudyFolder};
 
 mod binding;
 mod chained;
@@ -17,7 +18,7 @@ struct Folder(std::path::PathBuf);
 impl Folder {
     fn new(name: &str) -> Self {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../../target/sprifed-net")
+            .join("../../target/sprifed-party")
             .join(format!("lifetime-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).expect("a folder");
@@ -131,39 +132,4 @@ fn costs_count_where_they_say_something_and_deltas_are_added() {
     let totals = totals_of(lines);
     let found: Vec<(CostKind, usize)> = totals.iter().map(|t| (t.kind, t.studies)).collect();
     assert_eq!(found, [(RECORD, 4), (REPLACED, 4), (CLIENT, 1)]);
-}
-
-#[test]
-fn an_older_copy_of_a_journal_is_noticed() {
-    use crate::journal::{Journal as _, SqliteJournal};
-    let folder = Folder::new("older");
-    let (place, journal) = (folder.place(), folder.0.join("state.sqlite"));
-    let mut lifetime = folder.open();
-    lifetime.reserve(&line("a", RECORD, 1.0)).expect("stored");
-    drop(lifetime);
-    let open = || {
-        let opened = SqliteJournal::open(&journal, "a").expect("a journal");
-        CountedJournal::of(opened, &journal, &place, "a")
-    };
-    let mut counted = open().expect("a journal");
-    counted.append(b"one").expect("stored");
-    drop(counted);
-    let older = std::fs::read(&journal).expect("a file");
-    let mut counted = open().expect("as it was");
-    counted.append(b"two").expect("stored");
-    drop(counted);
-    drop(open().expect("as it was"));
-    std::fs::write(&journal, older).expect("put back");
-    let refused = open();
-    assert!(
-        matches!(
-            refused,
-            Err(StoreError::PutBack {
-                found: 1,
-                required: 2,
-                ..
-            })
-        ),
-        "{refused:?}"
-    );
 }

@@ -6,7 +6,7 @@ struct Folder(PathBuf);
 impl Folder {
     fn new(name: &str) -> Self {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../../target/sprifed-net")
+            .join("../../target/sprifed-party")
             .join(format!("{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
         create_private_folder(&folder).expect("a folder");
@@ -88,7 +88,7 @@ fn a_file_is_added_to_at_its_end_and_locked_by_one() {
 #[test]
 fn a_private_file_is_whole_alone_and_never_replaced() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../target/sprifed-net")
+        .join("../../target/sprifed-party")
         .join(format!("private-{}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
     let inner = folder.join("secrets");

@@ -6,15 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sprifed::study_files;
-use sprifed_party::Invitation;
+use sprifed_party::{Invitation, parse_key};
 use sprifed_secure_sum::{ClientId, IdentityKey, Phase};
 use sprifed_study::{
     Agreed, CoordinatorEffect, Outcome, SignedReceipt, StudyCoordinator, StudyPhase,
 };
 
-use super::envelope::{Answer, Errand, Unchecked, VERSION, seal};
+use super::envelope::{Answer, Request, Unchecked, VERSION, seal};
 use super::failure::Failure;
-use super::files::parse_key;
 use super::journal::{Input, Journal};
 use super::party::SOFTWARE;
 
@@ -50,7 +49,7 @@ impl CoordinatorMachine {
         key: &str,
         journal: Option<PathBuf>,
     ) -> PyResult<Self> {
-        let secret = parse_key("the coordinator's key", key)?;
+        let secret = parse_key("the coordinator's key", key).map_err(Failure::from)?;
         let machine = py.detach(|| {
             let identity = IdentityKey::from_stored(&secret);
             Self::open(invitation, identity, journal)
@@ -131,7 +130,7 @@ impl CoordinatorMachine {
         waits.into_iter().map(|id| id.0).collect()
     }
 
-    /// Ends the phase: whoever has not answered has dropped out of it.
+    /// Ends the phase: a party that has not answered has dropped out of it.
     fn close_phase(&self, py: Python<'_>) -> PyResult<()> {
         Ok(py.detach(|| {
             let Running { study, journal } = &mut *self.running();
@@ -175,11 +174,11 @@ impl CoordinatorMachine {
         receipt.map(|json| PyBytes::new(py, &json))
     }
 
-    /// The errand that carries `orders` to `node`; without a party it carries the invitation.
+    /// The request that carries `orders` to `node`; without a party it carries the invitation.
     ///
-    /// `number` must be larger than that of any earlier errand of this study.
+    /// `number` must be larger than that of any earlier request of this study.
     #[pyo3(signature = (node, number, orders, *, party=None))]
-    fn errand<'py>(
+    fn request<'py>(
         &self,
         py: Python<'py>,
         node: u64,
@@ -187,8 +186,8 @@ impl CoordinatorMachine {
         orders: Vec<Vec<u8>>,
         party: Option<u32>,
     ) -> Bound<'py, PyBytes> {
-        let errand = py.detach(|| {
-            let errand = Errand {
+        let request = py.detach(|| {
+            let request = Request {
                 version: VERSION,
                 study: *self.agreed.digest(),
                 node,
@@ -197,15 +196,15 @@ impl CoordinatorMachine {
                 invitation: party.is_none().then(|| self.invitation.clone()),
                 orders,
             };
-            seal(&errand, &self.identity)
+            seal(&request, &self.identity)
         });
-        PyBytes::new(py, &errand)
+        PyBytes::new(py, &request)
     }
 
     /// Who answered from `node`, its reports, and the orders it refused with the reasons.
     ///
     /// Raises if the answer is not signed by a party of the roster, is of another node, or answers
-    /// another errand than `number`.
+    /// another request than `number`.
     fn open_answer<'py>(
         &self,
         py: Python<'py>,
@@ -249,7 +248,7 @@ impl CoordinatorMachine {
     fn check(&self, node: u64, number: u64, bytes: &[u8]) -> Result<(ClientId, Answer), Failure> {
         let answer = Unchecked::<Answer>::read(bytes)?;
         let identity = answer.claimed().identity;
-        // The signature first: nobody is called a stranger for what somebody else wrote.
+        // The signature first: no key is called a stranger for what another one signed.
         let answer = answer.signed_by(&identity)?;
         let place = self.agreed.place_of(&identity).ok_or_else(|| {
             let words = format!("node {node} is a stranger: the study does not invite {identity}");
@@ -257,7 +256,7 @@ impl CoordinatorMachine {
         })?;
         let found = (answer.study, answer.node, answer.number);
         if found != (*self.agreed.digest(), node, number) {
-            let words = format!("node {node} answered another errand than {number}");
+            let words = format!("node {node} answered another request than {number}");
             return Err(Failure::Refused(words));
         }
         Ok((place, answer))

@@ -3,12 +3,11 @@
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sprifed::Draft;
-use sprifed_party::{Invitation, Reach};
+use sprifed_party::{Invitation, Reach, parse_key};
 use sprifed_secure_sum::IdentityKey;
 use sprifed_study::{Agreed, Digest, PartyKey};
 
 use super::failure::Failure;
-use super::files::parse_key;
 use crate::entropy::fresh_bits;
 
 /// The content of `invitation.json` for these terms (JSON), signed with the coordinator's key.
@@ -18,7 +17,7 @@ pub(super) fn draft_invitation<'py>(
     terms: &str,
     key: &str,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let secret = parse_key("the coordinator's key", key)?;
+    let secret = parse_key("the coordinator's key", key).map_err(Failure::from)?;
     let invitation = py.detach(|| {
         let draft: Draft = serde_json::from_str(terms)
             .map_err(|error| Failure::unusable("the terms", error, "the terms of a study"))?;
@@ -26,7 +25,7 @@ pub(super) fn draft_invitation<'py>(
         let nonce = Digest(fresh_bits()?);
         let agreement = draft.agreement(Digest(identity.public()), nonce)?;
         let agreed = Agreed::new(agreement).map_err(sprifed::Failure::from)?;
-        // An engine knows where everybody is.
+        // An engine knows where the parties are.
         Ok::<_, Failure>(Invitation::sign(&agreed, &identity, Reach::default()).to_json())
     })?;
     Ok(PyBytes::new(py, invitation.as_bytes()))

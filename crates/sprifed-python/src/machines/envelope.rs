@@ -1,4 +1,4 @@
-//! What the engine carries: a batch of messages with the signature of whoever wrote it.
+//! What the engine carries: a batch of messages with the signature of its author.
 //!
 //! A batch names the study, the node of the engine and a number that only grows. An engine that
 //! swaps, changes, repeats or invents one is found out; one that loses some looks like an absent party.
@@ -17,13 +17,13 @@ pub(super) const VERSION: u8 = 1;
 
 /// What a coordinator sends to one node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Errand {
+pub(super) struct Request {
     pub(super) version: u8,
     pub(super) study: Digest,
     pub(super) node: u64,
-    /// Larger than that of any earlier errand to this party.
+    /// Larger than that of any earlier request to this party.
     pub(super) number: u64,
-    /// For whom; none while nobody knows who is at this node.
+    /// For whom; none while it is not known which party is at this node.
     pub(super) party: Option<u32>,
     /// The study document, for a node that has not seen it.
     pub(super) invitation: Option<Vec<u8>>,
@@ -37,7 +37,7 @@ pub(super) struct Answer {
     pub(super) version: u8,
     pub(super) study: Digest,
     pub(super) node: u64,
-    /// The number of the errand that is answered.
+    /// The number of the request that is answered.
     pub(super) number: u64,
     /// Whose signature is below.
     pub(super) identity: Digest,
@@ -56,9 +56,9 @@ pub(super) trait Batch: Serialize + DeserializeOwned {
     fn version(&self) -> u8;
 }
 
-impl Batch for Errand {
-    const KIND: &'static str = "errand";
-    const NAME: &'static str = "the errand";
+impl Batch for Request {
+    const KIND: &'static str = "request";
+    const NAME: &'static str = "the request";
     fn version(&self) -> u8 {
         self.version
     }
@@ -107,7 +107,7 @@ impl<'a, B: Batch> Unchecked<'a, B> {
         })
     }
 
-    /// What the batch says, believed by nobody yet.
+    /// What the batch says, before its signature is checked.
     pub(super) const fn claimed(&self) -> &B {
         &self.claimed
     }

@@ -76,27 +76,24 @@ impl Failure {
     }
 }
 
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
-        PartyError::from(error).into()
-    }
-}
-
 impl From<Failure> for PyErr {
     /// A disk that fails is not a study that refuses: who drives a machine stops then.
     fn from(failure: Failure) -> Self {
         let words = failure.to_string();
         match failure {
-            // What was spent can not be known: a refusal with its advice, not a disk that fails.
-            Failure::Party(PartyError::Store(StoreError::Ledger { help, .. })) => {
-                StudyError::new_err(format!("{words}\n help: {help}"))
-            }
-            Failure::File { .. }
-            | Failure::Entropy(_)
-            | Failure::Party(PartyError::File { .. } | PartyError::Store(_)) => {
-                PyOSError::new_err(words)
-            }
-            Failure::Party(error) => Python::attach(|py| raise(py, &error.into())),
+            Failure::File { .. } | Failure::Entropy(_) => PyOSError::new_err(words),
+            Failure::Party(error) => match error {
+                // What was spent can not be known: a refusal with its advice, not a disk that fails.
+                PartyError::Store(StoreError::Ledger { .. } | StoreError::PutBack { .. })
+                | PartyError::Unusable { .. } => {
+                    StudyError::new_err(format!("{words}\n help: {}", error.help()))
+                }
+                PartyError::File { .. }
+                | PartyError::Unreadable { .. }
+                | PartyError::NoEntropy { .. }
+                | PartyError::Store(_) => PyOSError::new_err(words),
+                error => Python::attach(|py| raise(py, &error.into())),
+            },
             Failure::Common(common) => Python::attach(|py| raise(py, &common)),
             _ => StudyError::new_err(words),
         }

@@ -7,12 +7,11 @@ use std::io::Write as _;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use sprifed_party::append_private;
+use sprifed_party::{append_private, read_if_there};
 use sprifed_secure_sum::ClientId;
 use sprifed_study::{Digest, StudyCoordinator};
 
 use super::failure::Failure;
-use super::files::read_if_there;
 
 /// One input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use sprifed_noise::Provenance;
-use sprifed_party::{Invitation, PartyRecords};
+use sprifed_party::{Invitation, PartyRecords, PartyTable};
 use sprifed_secure_sum::{ClientId, Phase};
 use sprifed_study::{Embedded, PartyKey};
 
 use super::coordinator::phase_name;
 use super::failure::Failure;
-use super::files::{party_table, read};
 
 /// A party that is gone from a phase of a sum on: the party, the sum and the phase.
 type Departure = (u32, u32, String);
@@ -38,7 +37,7 @@ fn run(
     seed: u64,
     departures: &[Departure],
 ) -> Result<String, Failure> {
-    let (_, agreed) = Invitation::open(&read(invitation)?, &invitation.display().to_string())?;
+    let (_, agreed) = Invitation::read(invitation)?;
     let agreed = Arc::new(agreed);
     let agreement = agreed.agreement();
     if agreement.noise != Provenance::Simulated {
@@ -60,7 +59,7 @@ fn run(
     }
     let tables = (0..).map(ClientId).zip(data);
     let records = tables.map(|(party, path)| {
-        let table = party_table(path, &agreed, party);
+        let table = PartyTable::in_file(path, &agreed, party);
         Ok(table.read()?.0.clone())
     });
     let records: Vec<PartyRecords> = records.collect::<Result<_, Failure>>()?;

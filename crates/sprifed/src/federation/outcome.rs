@@ -1,13 +1,24 @@
 //! What a finished study leaves behind: the receipt, and the model in the units of the tables.
 
 use serde::Serialize;
-use sprifed_party::terms_of;
+use sprifed_party::{Artefacts, MODEL, RECEIPT, TRANSCRIPT, terms_of};
 use sprifed_schema::UnitModel;
-use sprifed_study::{Receipt, SignedReceipt};
+use sprifed_study::{PartyReceipt, Receipt, SignedReceipt, Transcript};
 
 use crate::error::Error;
 use crate::guarantee::{Guarantee, Terms};
 use crate::model::{Model, Parts, Response, Term, to_term};
+
+/// The files of a study that is over for one party: its own receipt, the model of the study in the units of its table,
+/// and the released sums.
+#[must_use]
+pub fn party_files(receipt: &PartyReceipt, transcript: &Transcript) -> Artefacts {
+    let mut files = vec![(RECEIPT.to_owned(), receipt.to_json())];
+    let others = study_files(&receipt.study).into_iter();
+    files.extend(others.filter(|(name, _)| name != RECEIPT));
+    files.push((TRANSCRIPT.to_owned(), transcript.to_json()));
+    files
+}
 
 /// The file `model-failed.json`: why a receipt with a fit has no model in the units of the tables.
 #[derive(Clone, Debug, Serialize)]
@@ -20,12 +31,12 @@ struct ModelFailed {
 
 /// The files of a study that is over.
 #[must_use]
-pub fn study_files(receipt: &SignedReceipt) -> Vec<(String, Vec<u8>)> {
-    let mut files = vec![("receipt.json".to_owned(), receipt.to_json())];
+pub fn study_files(receipt: &SignedReceipt) -> Artefacts {
+    let mut files = vec![(RECEIPT.to_owned(), receipt.to_json())];
     match model(receipt) {
         Ok(Some(model)) => {
             let text = serde_json::to_vec_pretty(&model).unwrap_or_default();
-            files.push(("model.json".to_owned(), text));
+            files.push((MODEL.to_owned(), text));
         }
         Ok(None) => {}
         // The receipt has the model in bounded units; why it has no other form is worth a file.

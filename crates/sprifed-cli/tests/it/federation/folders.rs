@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use sprifed_party::StudyFolder;
 use sprifed_study::{Agreed, Derivation, Digest, JournalLine, Order, Released};
 
 use super::hostile::small;
@@ -14,25 +15,32 @@ use super::lying_coordinator::{
 };
 use super::stage::{Kind, Running, Stage, wait_until};
 
-/// How often `words` are in the state file of `party`, which may be just writing it.
-fn count(stage: &Stage, party: u32, words: &str) -> usize {
-    let state = study_of(stage, party).map(|folder| folder.join("state.sqlite"));
-    let bytes = state
-        .and_then(|path| fs::read(path).ok())
-        .unwrap_or_default();
-    String::from_utf8_lossy(&bytes).matches(words).count()
+/// How many lines of the journal of `party`, which may be just writing it, are such.
+fn count(stage: &Stage, party: u32, is_such: fn(&JournalLine) -> bool) -> usize {
+    let stored = study_of(stage, party).and_then(|folder| {
+        let stored = StudyFolder::new(folder).look_into().ok();
+        stored.flatten()
+    });
+    let lines = stored.unwrap_or_default().lines;
+    lines.iter().filter(|line| is_such(line)).count()
+}
+
+fn is_charge(line: &JournalLine) -> bool {
+    matches!(line, JournalLine::Charged { .. })
+}
+
+fn is_upload(line: &JournalLine) -> bool {
+    matches!(line, JournalLine::Uploaded { .. })
 }
 
 /// The sums that were charged, and those that were answered.
 fn charged_and_answered(stage: &Stage, party: u32) -> (usize, usize) {
     let lines = journal(stage, party);
-    let charged = lines
-        .iter()
-        .filter(|line| matches!(line, JournalLine::Charged { .. }));
-    let answered = lines
-        .iter()
-        .filter(|line| matches!(line, JournalLine::Uploaded { .. }));
-    (charged.count(), answered.count())
+    let number = |is_such: fn(&JournalLine) -> bool| {
+        let such = lines.iter().filter(|line| is_such(line));
+        such.count()
+    };
+    (number(is_charge), number(is_upload))
 }
 
 #[test]
@@ -48,10 +56,8 @@ fn a_party_that_is_killed_between_charge_and_answer_counts_the_sum_as_spent_and_
     let mut n_found = 0;
     for _ in 0..8 {
         wait_until("a charge without an answer", || {
-            let (charged, answered) = (
-                count(&stage, 0, "{\"charged\":"),
-                count(&stage, 0, "{\"uploaded\":"),
-            );
+            let charged = count(&stage, 0, is_charge);
+            let answered = count(&stage, 0, is_upload);
             charged > answered || parties[0].is_over()
         });
         if parties[0].is_over() {
@@ -262,8 +268,8 @@ fn a_folder_that_was_put_back_says_the_same_again_or_hides_it_under_other_masks(
     wait_until("the release of sum 0", || {
         let key =
             study_of(&stage, 0).and_then(|own| fs::read_to_string(own.join("party.key")).ok());
-        count(&stage, 0, "{\"uploaded\":{\"sum\":0,\"message\":[]}}") == 1
-            && key.is_some_and(|key| key.contains("step 0 erased"))
+        let is_erased = |line: &JournalLine| matches!(line, JournalLine::Uploaded { sum: 0, message } if message.is_empty());
+        count(&stage, 0, is_erased) == 1 && key.is_some_and(|key| key.contains("step 0 erased"))
     });
     std::mem::replace(&mut parties[0], Running::nobody()).kill();
     // Its whole folder with the ledger in it, and what is remembered beside its table.

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
+use sprifed_party::StudyFolder;
+use sprifed_study::JournalLine;
 
 use super::ledger::{finished, refused, second_study, small, status};
 use super::stage::{Kind, Running, Stage, sprifed, stored, succeed, wait_until};
@@ -168,9 +170,15 @@ fn a_party_that_does_not_believe_the_receipt_ends_and_keeps_what_it_was_charged(
     let (before, _) = status(stage.party(0));
     // A journal from before the second sum, as an old copy that was put back.
     fs::remove_file(study.join("receipt.json")).unwrap();
+    let stored = StudyFolder::new(&study).look_into().unwrap().unwrap();
+    let is_upload = |line: &JournalLine| matches!(line, JournalLine::Uploaded { .. });
+    let first = stored.lines.iter().position(is_upload).unwrap();
     let journal = rusqlite::Connection::open(study.join("state.sqlite")).unwrap();
-    let first = "SELECT number FROM entries WHERE bytes LIKE '{\"uploaded\"%' ORDER BY number";
-    let first: i64 = journal.query_row(first, [], |row| row.get(0)).unwrap();
+    let number = "SELECT number FROM entries ORDER BY number LIMIT 1 OFFSET ?1";
+    let first = i64::try_from(first).unwrap();
+    let first: i64 = journal
+        .query_row(number, [first], |row| row.get(0))
+        .unwrap();
     journal
         .execute_batch("DELETE FROM ended; DELETE FROM artefacts")
         .unwrap();

@@ -14,7 +14,7 @@ use sprifed_net::{
     CoordinatorEffect as Effect, CoordinatorMachine, Ended, Identity, Limits, PartyId, Patience,
     PhaseInfo, Refused, RosterEntry, Server, ServerConfig, StatusView,
 };
-use sprifed_party::{Invitation, SqliteJournal};
+use sprifed_party::{Invitation, StudyFolder};
 use sprifed_secure_sum::{Body, ClientId, IdentityKey, Phase, SignedMessage, Upload};
 use sprifed_study::{
     Agreed, CoordinatorEffect, Digest, JournalLine, Order, Report, StudyCoordinator, StudyPhase,
@@ -304,10 +304,8 @@ pub(crate) fn study_of(stage: &Stage, party: u32) -> Option<PathBuf> {
 
 /// The journal of `party`, which does not run.
 pub(crate) fn journal(stage: &Stage, party: u32) -> Vec<JournalLine> {
-    let state = study_of(stage, party).unwrap().join("state.sqlite");
-    let entries = SqliteJournal::look_into(&state).unwrap().unwrap().entries;
-    let line = |entry: &Vec<u8>| serde_json::from_slice(entry).unwrap();
-    entries.iter().map(line).collect()
+    let folder = StudyFolder::new(study_of(stage, party).unwrap());
+    folder.look_into().unwrap().unwrap().lines
 }
 
 /// The sums for which `party` was charged by its journal, in order.

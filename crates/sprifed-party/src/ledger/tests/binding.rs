@@ -140,7 +140,7 @@ fn a_study_that_only_the_other_runtime_knows_is_missed() {
     fs::create_dir_all(&study).expect("a folder");
     let homes = [place.folder().to_owned(), place.folder().join("flower")];
     drop(place.open_for(&homes).expect("nothing was sent"));
-    fs::write(begun_mark(&study), "").expect("a mark");
+    fs::write(StudyFolder::new(&study).begun(), "").expect("a mark");
     let refused = place.open_for(&homes).map(drop);
     let said = refused.expect_err("missed").to_string();
     assert!(said.contains("knows 0 studies"), "{said}");

@@ -338,9 +338,9 @@ fn a_party_that_counted_in_the_lost_ledger_from_elsewhere_is_named() {
     let folder = Folder::new("homes");
     let study = folder.0.join("elsewhere/study-0123456789abcdef");
     fs::create_dir_all(&study).expect("a folder");
-    fs::write(begun_mark(&study), "").expect("a mark");
+    fs::write(StudyFolder::new(&study).begun(), "").expect("a mark");
     drop(folder.open());
-    let homes = study_homes(&folder.0.join("elsewhere"));
+    let homes = PartyFolder::new(folder.0.join("elsewhere")).homes();
     folder
         .place()
         .open_for(&homes)

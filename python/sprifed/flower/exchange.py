@@ -30,7 +30,7 @@ class Patience:
 
 
 @dataclass
-class Exchange:
+class PhaseRecord:
     """One phase as the coordinator saw it."""
 
     phase: str
@@ -44,15 +44,15 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Sent:
-    """A message on its way. `party` is not known while nobody has answered from the node."""
+    """A message on its way. `party` is not known before the first answer from the node."""
 
     node: int
     number: int
     party: int | None
 
 
-class Post:
-    """The post of one study.
+class Exchange:
+    """The messages of one study.
 
     Which party is at a node is learnt from signed answers and from nothing else. A node that can not
     sign for a party of the roster is refused and left alone.
@@ -68,7 +68,7 @@ class Post:
         self.names = machine.parties
         self.node_of: dict[int, int] = {}
         self.strangers: dict[int, str] = {}
-        self.exchanges: list[Exchange] = []
+        self.phases: list[PhaseRecord] = []
         self._sent: dict[str, Sent] = {}
         self._returned: set[int] = set()
         self._number = 0
@@ -93,8 +93,8 @@ class Post:
         phase, number = self.machine.phase()
         self.watch(phase, number)
         started = time.monotonic()
-        exchange = Exchange(phase, number, 0.0)
-        self.exchanges.append(exchange)
+        record = PhaseRecord(phase, number, 0.0)
+        self.phases.append(record)
         for party in self._returned:
             self.machine.returned(party)
         self._returned.clear()
@@ -112,10 +112,10 @@ class Post:
                 self._introduce()
         missing = self.machine.waits_for()
         self._returned.update(missing)
-        exchange.seconds = time.monotonic() - started
+        record.seconds = time.monotonic() - started
         about = phase if number is None else f"{phase} of sum {number}"
         absent = f"; without {', '.join(self.names[p] for p in missing)}" if missing else ""
-        LOG.info("%s: %d answers in %.1f s%s", about, exchange.answers, exchange.seconds, absent)
+        LOG.info("%s: %d answers in %.1f s%s", about, record.answers, record.seconds, absent)
         self._note_declined()
 
     def _limit(self) -> float:
@@ -132,7 +132,7 @@ class Post:
         self._census_due = time.monotonic() + self.patience.between_censuses
 
     def _introduce(self) -> None:
-        """Asks nodes that nobody has answered from who they are."""
+        """Asks nodes from which no answer has come who they are."""
         asked = {sent.node for sent in self._sent.values()}
         now = time.monotonic()
         failed = {node for node, due in self._ask_again.items() if now < due}
@@ -166,14 +166,14 @@ class Post:
         for party, node, orders in batches:
             # Nodes refuse numbers that do not grow, also over a restart of the coordinator.
             self._number = max(self._number + 1, time.time_ns())
-            errand = self.machine.errand(node, self._number, orders, party=party)
-            record = ConfigRecord({"errand": errand})
+            request = self.machine.request(node, self._number, orders, party=party)
+            record = ConfigRecord({"request": request})
             content = RecordDict({RECORD: record})
-            # What nobody waits for any more must not be asked: it would be charged.
+            # What is not waited for any more must not be asked: it would be charged.
             messages.append(Message(content, node, MessageType.QUERY, ttl=self._limit()))
             sent.append(Sent(node, self._number, party))
-            self.exchanges[-1].bytes_out += len(errand)
-        self.exchanges[-1].messages += len(messages)
+            self.phases[-1].bytes_out += len(request)
+        self.phases[-1].messages += len(messages)
         for identifier, about in zip(self.grid.push_messages(messages), sent, strict=True):
             if identifier:
                 self._sent[identifier] = about
@@ -200,11 +200,10 @@ class Post:
 
     def _take(self, reply: Message, sent: Sent) -> set[int]:
         """Hands an answer to the machine; the party that is new at its node, if it is."""
-        exchange = self.exchanges[-1]
+        phase = self.phases[-1]
         try:
-            record = reply.content[RECORD]
-            answer = record["answer"]
-            exchange.bytes_in += len(answer)
+            answer = reply.content[RECORD]["answer"]
+            phase.bytes_in += len(answer)
             party, reports, refusals = self.machine.open_answer(sent.node, sent.number, answer)
         except (KeyError, TypeError, ValueError) as error:
             self._refuse(sent.node, str(error))
@@ -213,7 +212,7 @@ class Post:
         if at is not None and at != sent.node and at in self._present:
             self._refuse(sent.node, f"{self.names[party]} is at node {at} already")
             return set()
-        exchange.answers += 1
+        phase.answers += 1
         for refusal in refusals:
             LOG.info("%s refused an order: %s", self.names[party], refusal)
         for report in reports:

@@ -14,7 +14,7 @@ from make_rehearsal import Rehearsal  # noqa: E402
 
 from sprifed._core import rehearse  # noqa: E402
 from sprifed.flower.client import FAILED, app  # noqa: E402
-from sprifed.flower.post import Patience  # noqa: E402
+from sprifed.flower.exchange import Patience  # noqa: E402
 from sprifed.flower.server import run_study  # noqa: E402
 
 SMALL = Rehearsal(parties=6, records=60, features=12, quorum=4, **FEW_SUMS)
