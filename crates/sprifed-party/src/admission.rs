@@ -21,7 +21,7 @@ use crate::ledger::{
 };
 use crate::private_files::is_there;
 use crate::store::{Entropy, PartyStore};
-use crate::terms::DataTerms;
+use crate::terms::terms_of;
 
 #[cfg(test)]
 mod tests;
@@ -171,7 +171,7 @@ impl<'a> Application<'a> {
             me,
             own,
             policy: self.party.read_policy(self.policy, &own)?,
-            columns: DataTerms::of(&agreement.data)?.columns()?,
+            columns: terms_of(agreement)?.columns(),
             obstacles,
         })
     }

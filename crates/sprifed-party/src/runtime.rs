@@ -323,9 +323,7 @@ impl<S: PartyStore, R: RecordStore + Clone> PartyRuntime<S, R> {
             agreed, me, seed, ..
         } = &self.seat;
         match (agreed.agreement().noise, seed) {
-            (Provenance::Simulated, Some(seed)) => {
-                Ok(PartyKey::simulated(*seed, 0).of_party(me.0))
-            }
+            (Provenance::Simulated, Some(seed)) => Ok(PartyKey::simulated(*seed, 0).of_party(me.0)),
             (Provenance::Simulated, None) => Err(PartyError::NoSeed),
             (Provenance::Cryptographic, Some(_)) => Err(PartyError::SeedGiven),
             (Provenance::Cryptographic, None) => {

@@ -13,8 +13,6 @@ use sprifed_study::{CoordinatorEffect, Outcome, SignedReceipt, StudyCoordinator,
 
 use sprifed::{named_model, study_files};
 
-use super::promise::planned_guarantee;
-
 /// See the module.
 #[derive(Debug)]
 pub(super) struct StudyMachine {

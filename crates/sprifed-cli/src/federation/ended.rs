@@ -1,8 +1,7 @@
 //! Whether a party's part in a study has ended, and what it cost.
 
 use serde_json::{Value, json};
-use sprifed_party::{LifetimeLine, Protection, Standing};
-use sprifed_privacy::{shown_cost, shown_delta};
+use sprifed_party::{Cost, LifetimeLine, Protection, Standing};
 
 use crate::failure::Failure;
 

@@ -18,7 +18,6 @@ use sprifed_party::{
     Admission, Application, Cost, Finished, Invitation, LifetimeLine, PartyError, PartyFolder,
     PartyRuntime, PartyTable, Seat, SqliteStore, StudyFolder, look_for_ledger,
 };
-use sprifed_privacy::{shown_cost, shown_delta};
 use sprifed_secure_sum::ClientId;
 use sprifed_study::{Agreed, PartyReceipt};
 
@@ -289,13 +288,13 @@ fn finish(
     output.answer(&answer, |_| {
         let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
         let charged = if is_protected {
-            let charged = shown_cost(cost.epsilon);
+            let charged = cost.epsilon.shown();
             format!("this party was charged epsilon = {charged}")
         } else {
             "the study PROTECTED NOBODY and is in no total".to_owned()
         };
         format!(
-            "{}.\n{features}{charged}\n{}\n{}",
+            "{}\n\n{features}{charged}\n{}\n{}",
             document.guarantee.statement,
             words_of_totals(lines),
             files.join("\n")

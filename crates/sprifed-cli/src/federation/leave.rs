@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 use sprifed_party::{Departure, PartyFolder, Protection, StudyFolder, leave};
-use sprifed_privacy::{shown_cost, shown_delta};
 
 use super::party_ledger::ledger_place;
 use super::party_status::party_of;

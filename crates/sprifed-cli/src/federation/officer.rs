@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::json;
+use sprifed::{OfficerAnswer, PolicyParty, SignedPolicyAnswer};
 use sprifed_party::{PartyFolder, PublicParty, parse_policy, read_key, sign_policy, signature_of};
 use sprifed_secure_sum::IdentityKey;
 use sprifed_study::Digest;

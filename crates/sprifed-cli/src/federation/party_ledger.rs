@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
-use sprifed_party::{LedgerPlace, LifetimeLine, LifetimeTotal, PartyFolder, Protection, totals_of};
-use sprifed_privacy::{shown_cost, shown_delta};
+use sprifed_party::{
+    LedgerPlace, LifetimeLine, LifetimeTotal, PartyFolder, Protection, TotalsAnswer, totals_of,
+};
 
 use crate::failure::Failure;
 use crate::ledger::configured_ledger;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use sprifed_party::{
     LifetimeLine, PartyFolder, Protection, Standing, StoredPart, StudyFolder, look_for_ledger,
 };
-use sprifed_privacy::{shown_cost, shown_delta};
+use sprifed_privacy::shown_cost;
 use sprifed_study::{Agreed, PartyReceipt, charged_by};
 
 use super::party_ledger::{json_of_totals, ledger_place, words_of_totals};

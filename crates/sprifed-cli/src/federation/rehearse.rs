@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use sprifed::RehearsalAnswer;
 use sprifed_noise::Provenance;
-use sprifed_party::{DataTerms, PartyRecords, PartyTable};
+use sprifed_party::{PartyRecords, PartyTable, terms_of};
 use sprifed_secure_sum::ClientId;
 use sprifed_study::{Embedded, PartyKey, all_present};
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use sprifed_party::{
-    Cost, CostKind, LineAnswer, Restart, RestartAnswer, Restarted, TotalsAnswer, begun_studies,
-    study_homes,
+    Cost, CostKind, LineAnswer, PartyFolder, Restart, RestartAnswer, Restarted, StudyFolder,
+    TotalsAnswer, begun_studies,
 };
 use sprifed_privacy::{Epsilon, PrivacyUnit, Relation, SpentDelta};
 use sprifed_report::table;
@@ -56,13 +56,15 @@ impl RestartLedger {
         let place = place_of(self.folder.as_deref())?;
         let owners = [place.folder().to_owned()].into_iter();
         let owners = owners.chain(self.party.iter().cloned());
-        let homes: Vec<PathBuf> = owners.flat_map(|owner| study_homes(&owner)).collect();
+        let homes: Vec<PathBuf> = owners
+            .flat_map(|owner| PartyFolder::new(owner).homes())
+            .collect();
         let folders = begun_studies(&homes, |_| true).explained()?;
-        let named = self.begun.iter();
+        let named = self.begun.iter().map(StudyFolder::new);
         let studies = folders
-            .iter()
+            .into_iter()
             .chain(named)
-            .map(|folder| begun_study(folder));
+            .map(|folder| begun_study(&folder));
         let known = Restart {
             homes,
             tables: self.data.clone(),

@@ -1,5 +1,7 @@
 use std::fs;
 
+use sprifed_privacy::{Epsilon, SpentDelta};
+
 use super::*;
 use crate::leave::leave;
 use crate::ledger::Standing;
@@ -115,8 +117,8 @@ fn a_policy_and_a_limit_forbid_and_say_so_to_the_coordinator() {
     assert!(told.contains("at least 5"), "{told}");
     fs::write(&path, text).expect("written");
     let limit = Cost {
-        epsilon: 1.0,
-        delta: 1e-5,
+        epsilon: Epsilon::try_from(1.0).expect("a legal epsilon"),
+        delta: SpentDelta::try_from(1e-5).expect("a legal delta"),
     };
     let mut ledger = party.ledger.open().expect("a ledger");
     ledger.set_limit(limit).expect("set");
@@ -183,7 +185,7 @@ fn a_party_that_has_left_answers_nothing_more() {
     let party = party("left");
     enter(&party, None).expect("entered");
     let departure = leave(&party.party, &party.folder, &party.ledger).expect("left");
-    assert_eq!(departure.cost, Cost::default(), "nothing was answered");
+    assert_eq!(departure.cost, Cost::NOTHING, "nothing was answered");
     assert!(!party.folder.key().exists());
     let left = refused(&party);
     assert!(left.to_string().contains("has left this study"), "{left}");
