@@ -330,7 +330,10 @@ fn a_page_says_what_the_text_says_and_replaces_no_input() {
         assert!(html.contains(words), "{words}");
     }
     for name in names(&answer) {
-        assert!(html.contains(&format!("<th scope=\"row\">{name}</th>")), "{name}");
+        assert!(
+            html.contains(&format!("<th scope=\"row\">{name}</th>")),
+            "{name}"
+        );
     }
     let statement = answer["guarantee"]["statement"].as_str().unwrap();
     for row in statement.lines() {

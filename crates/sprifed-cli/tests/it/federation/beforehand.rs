@@ -83,7 +83,10 @@ fn a_study_with_simulated_noise_promises_nothing() {
     let stage = Stage::new("promises-kept", kind);
     let made = succeed(&mut stage.init_command("again")).stdout;
     let words = String::from_utf8(made).unwrap();
-    assert!(words.contains("delta = 1e-6 for each record (zero-out)"), "{words}");
+    assert!(
+        words.contains("delta = 1e-6 for each record (zero-out)"),
+        "{words}"
+    );
     assert!(!words.contains("NOT PRIVATE"), "{words}");
 }
 
