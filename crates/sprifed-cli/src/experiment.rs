@@ -16,7 +16,7 @@ use crate::output::Output;
 /// `experiment`.
 #[derive(Args, Debug)]
 pub(crate) struct RunExperiments {
-    /// Names of experiments, `all`, or `list`.
+    /// Names of experiments, `all`, `list`, or `report`: write the page again from the rows in --out and measure nothing.
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
     /// Small cells and two trials: done in two minutes, not for conclusions.
@@ -36,6 +36,9 @@ pub(crate) struct RunExperiments {
     data: Option<PathBuf>,
 }
 
+/// The file of rows, verdicts and conditions.
+const RESULTS: &str = "results.json";
+
 impl RunExperiments {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
         let all = catalogue();
@@ -43,7 +46,12 @@ impl RunExperiments {
             list(&all, output);
             return Ok(());
         }
-        let chosen = self.chosen(&all)?;
+        let is_report = self.names == ["report"];
+        let chosen = if is_report {
+            Vec::new()
+        } else {
+            self.chosen(&all)?
+        };
         let conditions = Conditions {
             size: if self.quick { Size::Quick } else { Size::Full },
             trials: self.trials,
@@ -79,9 +87,14 @@ impl RunExperiments {
         for (name, svg) in figures {
             store.write(&format!("figures/{name}"), &svg).explained()?;
         }
-        let answer = ExperimentsAnswer::of(&shown, &store, &conditions);
+        let mut answer = ExperimentsAnswer::of(&shown, &store, &conditions);
+        if is_report {
+            // Nothing was measured: the conditions stay those of the run.
+            let written = std::fs::read_to_string(self.out.join(RESULTS)).unwrap_or_default();
+            answer.keep_conditions(&written);
+        }
         let results = serde_json::to_string(&answer).unwrap_or_default() + "\n";
-        store.write("results.json", &results).explained()?;
+        store.write(RESULTS, &results).explained()?;
         output.answer(&answer, |answer| self.to_text(answer));
         Ok(())
     }
@@ -103,21 +116,13 @@ impl RunExperiments {
     }
 
     fn to_text(&self, answer: &ExperimentsAnswer) -> String {
-        let mut rows = vec![
-            ["experiment", "outcome", "verdict"]
-                .map(str::to_owned)
-                .to_vec(),
-        ];
+        let mut verdicts = String::new();
         for experiment in &answer.experiments {
-            let verdict: String = experiment.verdict.chars().take(100).collect();
-            rows.push(vec![
-                experiment.name.to_owned(),
-                experiment.outcome.text().to_owned(),
-                format!("{verdict} …"),
-            ]);
+            let (name, outcome) = (experiment.name, experiment.outcome.text());
+            verdicts += &format!("{name}: {outcome}\n    {}\n", experiment.verdict);
         }
         let page = self.out.join("report.html");
-        format!("{}\nthe page is in {}", table(&rows), page.display())
+        format!("{verdicts}\nthe page is in {}", page.display())
     }
 }
 

@@ -1,6 +1,6 @@
 //! What experiments came out to, for programs.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::experiment::{Conditions, Experiment, Size};
 use crate::row::Row;
@@ -65,7 +65,28 @@ pub struct ListedExperiment {
     pub claim: &'static str,
 }
 
+/// The conditions of an earlier run, as its file of results has them.
+#[derive(Deserialize)]
+struct WrittenConditions {
+    commit: String,
+    seed: u64,
+    trials: Option<u64>,
+    size: Size,
+    real_data: bool,
+}
+
 impl ExperimentsAnswer {
+    /// Takes over the conditions of the run that wrote `results`, if it is a file of results.
+    pub fn keep_conditions(&mut self, results: &str) {
+        if let Ok(written) = serde_json::from_str::<WrittenConditions>(results) {
+            self.commit = written.commit;
+            self.seed = written.seed;
+            self.trials = written.trials;
+            self.size = written.size;
+            self.real_data = written.real_data;
+        }
+    }
+
     /// The verdicts of `shown` on the rows of `store`.
     #[must_use]
     pub fn of(shown: &[Experiment], store: &Store, conditions: &Conditions) -> Self {

@@ -12,6 +12,8 @@ mod survival;
 mod table_1;
 mod winners;
 
+pub(crate) use real_data::{best_of_ours, real_tables};
+
 #[cfg(test)]
 mod tests;
 

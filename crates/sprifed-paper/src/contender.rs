@@ -1,6 +1,7 @@
 //! The contenders: the paper's algorithms, ours, baselines and references without privacy.
 
 use sprifed_recovery::CertifiedProcedure;
+use sprifed_report::chart::{Marker, Shape};
 use sprifed_simulate::{Reference, WorldRequest};
 
 use crate::baseline::{Baseline, DpGcdParameters, DpSgdParameters};
@@ -89,19 +90,6 @@ pub(crate) enum Published {
     Baseline(Baseline),
     /// None: certified or without noise.
     Nothing,
-}
-
-/// What kind of procedure it is, which decides how it is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Family {
-    /// As published: circles.
-    Paper,
-    /// Certified noise: squares.
-    Certified,
-    /// What the paper compares itself with: rings.
-    Baseline,
-    /// No noise: dots.
-    NonPrivate,
 }
 
 impl Contender {
@@ -206,22 +194,48 @@ impl Contender {
     }
 }
 
-/// The colour and the marker of the series of this name, the same on every page.
-pub(crate) fn look(series: &str) -> ((u8, u8, u8), Family) {
-    match series {
-        "paper-omp" => ((196, 78, 32), Family::Paper),
-        "paper-omp-reuse" => ((138, 56, 24), Family::Paper),
-        "paper-grad" => ((214, 143, 0), Family::Paper),
-        "dp-gcd" | "paper-dp-gcd" => ((120, 94, 170), Family::Baseline),
-        "dp-sgd" | "paper-dp-sgd" => ((192, 72, 136), Family::Baseline),
-        "argmax" => ((10, 110, 79), Family::Certified),
-        "sieve" => ((31, 97, 141), Family::Certified),
-        "grad" => ((64, 160, 200), Family::Certified),
-        "honest-grad" => ((176, 160, 64), Family::Certified),
-        "honest-omp" => ((170, 110, 90), Family::Certified),
-        "gradient" => ((196, 78, 32), Family::Paper),
-        "X'X_j" => ((31, 97, 141), Family::Certified),
-        "X_j'y" => ((10, 110, 79), Family::Baseline),
-        _ => ((96, 98, 108), Family::NonPrivate),
+/// How the series of this name looks on every page. The shape is that of the algorithm; certified noise
+/// is filled, the paper's noise is hollow.
+pub(crate) fn look(series: &str) -> Marker {
+    let (shape, is_filled, colour) = match series {
+        "argmax" => (Shape::Star, true, (10, 110, 79)),
+        "sieve" => (Shape::Square, true, (31, 97, 141)),
+        "grad" => (Shape::Diamond, true, (122, 63, 160)),
+        "honest-omp" => (Shape::Circle, true, (170, 110, 90)),
+        "honest-grad" => (Shape::TriangleUp, true, (150, 134, 30)),
+        "dp-gcd" => (Shape::TriangleDown, true, (42, 140, 140)),
+        "dp-sgd" => (Shape::Hexagon, true, (192, 72, 136)),
+        "paper-omp" => (Shape::Circle, false, (196, 78, 32)),
+        "paper-omp-reuse" => (Shape::Square, false, (138, 56, 24)),
+        "paper-grad" => (Shape::TriangleUp, false, (200, 130, 0)),
+        "paper-dp-gcd" => (Shape::TriangleDown, false, (42, 140, 140)),
+        "paper-dp-sgd" => (Shape::Hexagon, false, (192, 72, 136)),
+        "gradient" => (Shape::Circle, true, (196, 78, 32)),
+        "X'X_j" => (Shape::Square, true, (31, 97, 141)),
+        "X_j'y" => (Shape::Diamond, true, (10, 110, 79)),
+        _ => (Shape::Plus, true, (96, 98, 108)),
+    };
+    Marker {
+        shape,
+        is_filled,
+        colour,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Contender, look};
+
+    #[test]
+    fn every_method_has_its_own_marker() {
+        let named = Contender::named().filter(|one| one.name != "omp");
+        let private = named.filter(|one| !matches!(one.contender, Contender::NonPrivate(_)));
+        let mut seen = Vec::new();
+        for one in private {
+            let marker = look(one.name);
+            let mark = (marker.shape, marker.is_filled);
+            assert!(!seen.contains(&mark), "{} looks like another", one.name);
+            seen.push(mark);
+        }
     }
 }

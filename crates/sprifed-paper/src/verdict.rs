@@ -27,9 +27,9 @@ impl Outcome {
     pub const fn text(self) -> &'static str {
         match self {
             Self::Reproduced => "reproduced",
-            Self::OnlyIf => "reproduced only if …",
+            Self::OnlyIf => "reproduced under a condition",
             Self::NotReproduced => "not reproduced",
-            Self::Ours => "ours",
+            Self::Ours => "our question",
             Self::NotRun => "not run",
         }
     }
@@ -136,7 +136,7 @@ impl<'a> Evidence<'a> {
             .next()
             .is_some_and(|(_, zero_out, _)| zero_out.is_none())
         {
-            sentence += ", and SPriFed-OMP-GRAD, whose residuals are not clipped, delivers none";
+            sentence += ", and SPriFed-OMP-GRAD, which clips no residual, delivers none";
         }
         sentence + "."
     }

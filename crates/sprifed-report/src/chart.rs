@@ -1,23 +1,12 @@
-//! Small charts as SVG: drawn 360 units wide, so that their letters stay legible on a phone.
+//! Line charts as SVG, in one style: drawn for a column of 420 units, so that their letters stay
+//! legible on a phone.
 
-use core::ops::Range;
+mod axis;
+mod line_chart;
+mod marker;
 
-use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, ValueFormatter};
-use plotters::prelude::{RGBColor, Ranged, SVGBackend};
-
-/// Something went wrong while drawing.
-pub type Undrawn = Box<dyn std::error::Error>;
-
-/// The width of every chart. A phone shows about as many pixels, so a letter keeps its size.
-pub const WIDTH: u32 = 360;
-
-/// The size of letters; the backend draws them a fifth smaller.
-pub const LETTERS: i32 = 16;
-
-/// The colour of grid lines.
-pub const GRID: RGBColor = RGBColor(226, 227, 233);
-/// The colour of axes.
-pub const AXIS: RGBColor = RGBColor(110, 112, 122);
+pub use line_chart::{LineChart, Point, Printed, Series};
+pub use marker::{Marker, Shape};
 
 /// How values are laid along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,50 +15,6 @@ pub enum Scale {
     Linear,
     /// By their logarithm.
     Logarithmic,
-}
-
-/// An axis with marks of our choice.
-#[derive(Clone, Debug)]
-pub struct Axis {
-    range: Range<f64>,
-    marks: Vec<(f64, String)>,
-}
-
-impl Axis {
-    /// From `range`, with these places marked by these words.
-    #[must_use]
-    pub const fn new(range: Range<f64>, marks: Vec<(f64, String)>) -> Self {
-        Self { range, marks }
-    }
-}
-
-impl Ranged for Axis {
-    type FormatOption = NoDefaultFormatting;
-    type ValueType = f64;
-
-    #[expect(clippy::cast_possible_truncation, reason = "a pixel of the chart")]
-    fn map(&self, value: &f64, (first, last): (i32, i32)) -> i32 {
-        let part = (value - self.range.start) / (self.range.end - self.range.start);
-        (f64::from(first) + part * f64::from(last - first)).round() as i32
-    }
-
-    fn key_points<Hint: KeyPointHint>(&self, _hint: Hint) -> Vec<f64> {
-        self.marks.iter().map(|(place, _)| *place).collect()
-    }
-
-    fn range(&self) -> Range<f64> {
-        self.range.clone()
-    }
-}
-
-impl ValueFormatter<f64> for Axis {
-    fn format_ext(&self, value: &f64) -> String {
-        let mark = self
-            .marks
-            .iter()
-            .find(|(place, _)| place.total_cmp(value).is_eq());
-        mark.map_or_else(String::new, |(_, words)| words.clone())
-    }
 }
 
 impl Scale {
@@ -97,7 +42,8 @@ impl Scale {
         match self {
             Self::Linear => {
                 let step = round_step((high - low) / 5.0);
-                let first = (low / step).ceil();
+                // What rounding leaves beyond the ends is inside.
+                let first = (low / step - 1e-9).ceil();
                 (0..12)
                     .map(|index| (first + f64::from(index)) * step)
                     .filter(|tick| *tick <= high + 1e-9 * step)
@@ -117,6 +63,9 @@ impl Scale {
                     ticks.extend(inside.filter(|tick| (low..=high).contains(tick)));
                     decade += 1.0;
                 }
+                if ticks.len() < 2 {
+                    return Self::Linear.ticks(low, high);
+                }
                 ticks
             }
         }
@@ -133,12 +82,6 @@ fn round_step(least: f64) -> f64 {
     factor.unwrap_or(10.0) * power
 }
 
-/// A backend that writes into `svg`.
-#[must_use]
-pub fn canvas(svg: &mut String, height: u32) -> SVGBackend<'_> {
-    SVGBackend::with_string(svg, (WIDTH, height))
-}
-
 #[cfg(test)]
 mod tests {
     use super::Scale;
@@ -149,5 +92,11 @@ mod tests {
         let ticks = Scale::Logarithmic.ticks(0.3, 30.0);
         assert_eq!(ticks.len(), 6);
         assert!(ticks.iter().all(|tick| (0.3..=30.0).contains(tick)));
+    }
+
+    #[test]
+    fn a_short_logarithmic_axis_has_ticks_too() {
+        let ticks = Scale::Logarithmic.ticks(0.32, 0.44);
+        assert!(ticks.len() >= 2, "{ticks:?}");
     }
 }

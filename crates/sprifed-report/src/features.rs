@@ -37,6 +37,10 @@ impl Bar {
         }
     }
 
+    fn is_negative(&self) -> bool {
+        self.found.is_some_and(|found| found < 0.0)
+    }
+
     fn whiskers(&self) -> Option<(f64, f64)> {
         let (found, noise) = (self.found?, REACH * self.noise_std_dev?);
         noise.is_finite().then_some((found - noise, found + noise))
@@ -52,6 +56,8 @@ pub const BARS_OVER_BOUNDS: &str = "Bars: how far the response moves when a feat
 pub struct FeatureTable {
     rows: Vec<FeatureRow>,
     has_truth: bool,
+    has_positive: bool,
+    has_negative: bool,
     intercept: Option<String>,
     note: Option<&'static str>,
 }
@@ -120,6 +126,8 @@ impl FeatureTable {
         Self {
             rows: written.iter().zip(drawn).map(row).collect(),
             has_truth: written.iter().any(|bar| bar.truth.is_some()),
+            has_positive: written.iter().any(|bar| !bar.is_negative()),
+            has_negative: written.iter().any(Bar::is_negative),
             intercept: intercept.map(four),
             note,
         }
@@ -176,11 +184,7 @@ impl Scale {
         });
         Drawn {
             zero: format!("{:.2}", self.place(0.0)),
-            sign: if bar.found.is_some_and(|found| found < 0.0) {
-                "minus"
-            } else {
-                "plus"
-            },
+            sign: if bar.is_negative() { "minus" } else { "plus" },
             top,
             height,
             truth: bar.truth.map(|truth| self.span(truth)),

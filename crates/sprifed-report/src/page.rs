@@ -53,7 +53,7 @@ impl Badge {
 #[derive(Clone, Debug, Serialize)]
 pub struct GuaranteeView<'a> {
     heading: &'a str,
-    warning: Option<&'a str>,
+    is_private: bool,
     rows: Vec<GuaranteeRow<'a>>,
 }
 
@@ -73,7 +73,7 @@ impl<'a> GuaranteeView<'a> {
         };
         Self {
             heading,
-            warning: table.warning(),
+            is_private: table.warning().is_none(),
             rows: table.rows().map(row).collect(),
         }
     }

@@ -231,22 +231,32 @@ fn entrants<'a>(
     Ok(entrants)
 }
 
+/// The tables of this experiment, by name.
+pub(crate) fn real_tables() -> impl Iterator<Item = &'static str> {
+    SETS.into_iter().map(|(panel, ..)| panel)
+}
+
+/// The row of ours with the best median R2 on this table.
+pub(crate) fn best_of_ours<'a>(rows: &'a [Row], panel: &str) -> Option<&'a Row> {
+    best(rows, panel, true)
+}
+
+fn best<'a>(rows: &'a [Row], panel: &str, is_ours: bool) -> Option<&'a Row> {
+    Evidence(rows)
+        .of("test R2")
+        .filter(|row| row.panel == panel && row.series != "non-private-omp")
+        .filter(|row| row.series.starts_with("paper") != is_ours)
+        .max_by(|left, right| {
+            left.median
+                .unwrap_or(left.value)
+                .total_cmp(&right.median.unwrap_or(right.value))
+        })
+}
+
 fn judge(rows: &[Row]) -> Verdict {
-    let evidence = Evidence(rows);
-    let best = |panel: &str, is_ours: bool| {
-        evidence
-            .of("test R2")
-            .filter(|row| row.panel == panel && row.series != "non-private-omp")
-            .filter(|row| row.series.starts_with("paper") != is_ours)
-            .max_by(|left, right| {
-                left.median
-                    .unwrap_or(left.value)
-                    .total_cmp(&right.median.unwrap_or(right.value))
-            })
-    };
     let mut sentences = Vec::new();
-    for (panel, ..) in SETS {
-        let (Some(ours), Some(theirs)) = (best(panel, true), best(panel, false)) else {
+    for panel in real_tables() {
+        let (Some(ours), Some(theirs)) = (best(rows, panel, true), best(rows, panel, false)) else {
             continue;
         };
         sentences.push(format!(
@@ -266,7 +276,7 @@ fn judge(rows: &[Row]) -> Verdict {
     Verdict::new(
         Outcome::Ours,
         format!(
-            "Mean R2 of our procedure with the best median, over both budgets, and of the paper's: {}. Predicting the mean has 0; a negative R2 is worse than that.",
+            "Mean R2 of the procedure with the best median: ours, over both budgets, against the paper's. {}. Predicting the mean has 0; a negative R2 is worse than that.",
             sentences.join("; ")
         ),
     )

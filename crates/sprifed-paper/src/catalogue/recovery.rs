@@ -316,12 +316,12 @@ fn judge_claim(rows: &[Row]) -> Verdict {
     let (outcome, start) = if agree == all {
         (
             Outcome::OnlyIf,
-            "Reproduced only if the data are read as above",
+            "Reproduced only if the data are read as the setting says",
         )
     } else {
         (
             Outcome::NotReproduced,
-            "Not reproduced even if the data are read as above",
+            "Not reproduced even if the data are read as the setting says",
         )
     };
     let descent = same("paper-dp-sgd").map_or_else(String::new, |row| {

@@ -363,7 +363,7 @@ pub(super) fn judge_scores(rows: &[Row], sets: &[&str]) -> Verdict {
     Verdict::new(
         outcome,
         format!(
-            "{}. Errors near or above the null model's say nothing about features.",
+            "{}. An error near or above that of the null model says nothing about features.",
             sentences.join(". ")
         ),
     )

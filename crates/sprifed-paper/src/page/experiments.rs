@@ -1,16 +1,16 @@
 //! The page about all experiments.
 
+mod summary;
 mod tables;
 
-use minijinja::value::Serde;
-use minijinja::{Value, context};
 use serde::Serialize;
-use sprifed_report::render;
+use sprifed_report::{Badge, BadgeKind, render};
 
 use self::tables::{Independent, Table};
 use crate::chart::lines;
-use crate::contender::{Family, look};
-use crate::experiment::{Conditions, Experiment, Size};
+use crate::chart::{Drawn, Figure};
+use crate::contender::look;
+use crate::experiment::{Conditions, Experiment, Size, Work};
 use crate::row::Row;
 use crate::verdict::{Evidence, Outcome};
 
@@ -26,16 +26,42 @@ struct Section {
     outcome: Outcome,
     text: &'static str,
     sentences: String,
-    figures: Vec<String>,
+    figures: Vec<Numbered>,
     key: Vec<Entry>,
     tables: Vec<Table>,
+}
+
+/// A figure with its number on the page.
+#[derive(Serialize)]
+struct Numbered {
+    number: usize,
+    svg: String,
+    caption: String,
 }
 
 #[derive(Serialize)]
 struct Entry {
     series: String,
-    colour: String,
-    family: &'static str,
+    marker: String,
+}
+
+/// Sections about the same kind of data.
+#[derive(Serialize)]
+struct Group<'a> {
+    title: &'static str,
+    sections: &'a [Section],
+}
+
+#[derive(Serialize)]
+struct View<'a> {
+    title: &'static str,
+    status: Vec<Badge>,
+    quick: bool,
+    summary: Vec<String>,
+    groups: Vec<Group<'a>>,
+    commits: String,
+    seed: u64,
+    independent: Option<Independent>,
 }
 
 /// The page about the experiments that have rows or a verdict, and its figures by file name.
@@ -45,39 +71,73 @@ pub fn experiments_page(
     rows: &[Row],
     conditions: &Conditions,
 ) -> (String, Vec<(String, String)>) {
+    let is_real = |experiment: &&Experiment| matches!(experiment.work, Work::OnData(_));
+    let (real, generated): (Vec<&Experiment>, Vec<&Experiment>) =
+        experiments.iter().partition(is_real);
+    let n_real = real.len();
     let mut files = Vec::new();
-    let mut sections = Vec::new();
-    for experiment in experiments {
+    let mut sections: Vec<Section> = Vec::new();
+    let mut figures = 0;
+    for experiment in real.into_iter().chain(generated) {
         let own: Vec<Row> = rows
             .iter()
             .filter(|row| row.experiment == experiment.name)
             .cloned()
             .collect();
-        let section = section(experiment, &own);
+        let section = section(experiment, &own, figures);
+        figures += section.figures.len();
         for (number, figure) in (1..).zip(&section.figures) {
-            files.push((format!("{}-{number}.svg", experiment.name), figure.clone()));
+            let name = format!("{}-{number}.svg", experiment.name);
+            files.push((name, figure.svg.clone()));
         }
         sections.push(section);
     }
     let mut commits: Vec<&str> = rows.iter().map(|row| row.commit.as_str()).collect();
     commits.sort_unstable();
     commits.dedup();
+    let (real, generated) = sections.split_at(n_real);
+    let groups = [("Real data", real), ("Generated data", generated)];
     let page = render(
         TEMPLATE,
-        context! {
-            title => "The paper, reproduced and judged",
-            version => env!("CARGO_PKG_VERSION"),
-            quick => conditions.size == Size::Quick,
-            commits => commits.join(", "),
-            seed => conditions.seed,
-            independent => Value::from(Serde(&Independent::of(rows))),
-            sections => Value::from(Serde(&sections)),
+        View {
+            title: "The paper, reproduced and judged",
+            status: status(&sections),
+            quick: conditions.size == Size::Quick,
+            summary: summary::sentences(&sections, rows)
+                .iter()
+                .map(|sentence| unbroken(sentence))
+                .collect(),
+            groups: groups
+                .into_iter()
+                .filter(|(_, sections)| !sections.is_empty())
+                .map(|(title, sections)| Group { title, sections })
+                .collect(),
+            commits: commits.join(", "),
+            seed: conditions.seed,
+            independent: Independent::of(rows),
         },
     );
     (page, files)
 }
 
-fn section(experiment: &Experiment, rows: &[Row]) -> Section {
+/// How many experiments came out in each way.
+fn status(sections: &[Section]) -> Vec<Badge> {
+    let kinds = [
+        (Outcome::Reproduced, BadgeKind::Done),
+        (Outcome::OnlyIf, BadgeKind::Attention),
+        (Outcome::NotReproduced, BadgeKind::Failed),
+        (Outcome::NotRun, BadgeKind::Failed),
+    ];
+    let badge = |(outcome, kind): (Outcome, BadgeKind)| {
+        let same = sections.iter().filter(|section| section.outcome == outcome);
+        let count = same.count();
+        (count > 0).then(|| Badge::new(kind, format!("{count} {}", outcome.words())))
+    };
+    kinds.into_iter().filter_map(badge).collect()
+}
+
+/// The section of `experiment`, whose figures come after so many others.
+fn section(experiment: &Experiment, rows: &[Row], figures_before: usize) -> Section {
     let verdict = (experiment.judge)(rows);
     let mut panels: Vec<&str> = Vec::new();
     for row in rows {
@@ -98,7 +158,15 @@ fn section(experiment: &Experiment, rows: &[Row]) -> Section {
             if of_panel.iter().all(|row| Some(row.x.to_bits()) == first) {
                 continue;
             }
-            figures.push(lines::draw(&of_panel, figure, panel));
+            let caption = caption(figure, &of_panel, panel);
+            let Some(svg) = lines::draw(&of_panel, figure, &caption) else {
+                continue;
+            };
+            figures.push(Numbered {
+                number: figures_before + figures.len() + 1,
+                svg,
+                caption,
+            });
             for row in of_panel {
                 if !drawn.contains(&row.series.as_str()) {
                     drawn.push(&row.series);
@@ -117,8 +185,8 @@ fn section(experiment: &Experiment, rows: &[Row]) -> Section {
         setting: experiment.setting,
         privacy,
         outcome: verdict.outcome,
-        text: verdict.outcome.text(),
-        sentences: verdict.sentences,
+        words: verdict.outcome.text(),
+        sentences: unbroken(&verdict.sentences),
         figures,
         key: drawn.into_iter().map(entry).collect(),
         tables: tables::of(experiment, rows, &panels),
@@ -126,15 +194,30 @@ fn section(experiment: &Experiment, rows: &[Row]) -> Section {
 }
 
 fn entry(series: &str) -> Entry {
-    let ((red, green, blue), family) = look(series);
     Entry {
         series: series.to_owned(),
-        colour: format!("rgb({red},{green},{blue})"),
-        family: match family {
-            Family::Paper => "paper",
-            Family::Baseline => "baseline",
-            Family::Certified => "certified",
-            Family::NonPrivate => "non-private",
-        },
+        marker: look(series).to_legend(),
     }
+}
+
+/// What a figure shows.
+fn caption(figure: &Figure, rows: &[&Row], panel: &str) -> String {
+    let metric = match figure.metric {
+        "recovered" => "Features found",
+        "test MSE" => "Test MSE",
+        "norm" => "Norms divided by n",
+        other => other,
+    };
+    let axis = rows.first().map_or("", |row| row.axis.as_str());
+    let whiskers = match figure.drawn {
+        Drawn::Mean => "mean, one standard error",
+        Drawn::Median => "median, quartiles",
+    };
+    format!("{metric} over {axis}; {panel} ({whiskers}).")
+}
+
+/// The text with no line break between a number and its error, or a symbol and its value.
+fn unbroken(text: &str) -> String {
+    text.replace(" ± ", "\u{a0}±\u{a0}")
+        .replace(" = ", "\u{a0}=\u{a0}")
 }

@@ -28,8 +28,7 @@ fn the_status_is_first_and_warnings_stand_above_what_they_concern() {
     let places: Vec<usize> = [
         "complete</span>",
         "<h1>A model",
-        "<p class=\"warning\">NOT PRIVATE",
-        "<th scope=\"row\">Privacy</th>",
+        "<tr class=\"refused\"><th scope=\"row\">Privacy</th><td>NOT PRIVATE",
         "<p class=\"warning\">do not use",
         "x_&lt;7&gt;",
         "± 0.2500",

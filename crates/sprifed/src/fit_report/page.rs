@@ -39,7 +39,7 @@ impl FitReport {
             format!("Typical residual before the last step, as privately estimated: {scale:.4}.")
         }));
         FitPage {
-            title: format!("A private sparse model of {}", model.response.name),
+            title: format!("Sparse model of {}", model.response.name),
             status: status(model, !warnings.is_empty()),
             guarantee: model.guarantee.statement.clone(),
             warnings,

@@ -12,6 +12,13 @@ pub(super) struct Table {
     title: String,
     open: bool,
     heads: Vec<Head>,
+    parts: Vec<Part>,
+}
+
+/// The rows of one panel.
+#[derive(Serialize)]
+struct Part {
+    title: String,
     rows: Vec<Line>,
 }
 
@@ -64,7 +71,7 @@ fn table(metric: &str, rows: &[&Row], open: bool) -> Table {
     let has_x = rows.iter().any(|row| row.x != 0.0);
     let has_epsilon = has(|row| row.epsilon_zero_out.is_some());
     let has_privacy = has(|row| !row.privacy.is_empty());
-    let mut heads = vec![("part", false)];
+    let mut heads = Vec::new();
     if has_x {
         heads.push((axis_name(axis), true));
     }
@@ -96,8 +103,8 @@ fn table(metric: &str, rows: &[&Row], open: bool) -> Table {
     let number = |value: Option<f64>, metric: &str| {
         value.map_or("–".to_owned(), |value| shown(value, metric))
     };
-    let line = |row: &&Row| {
-        let mut cells = vec![(row.panel.clone(), false)];
+    let line = |row: &Row| {
+        let mut cells = Vec::new();
         if has_x {
             let is_private = row.x != 0.0 || axis != "ε";
             cells.push((
@@ -143,6 +150,16 @@ fn table(metric: &str, rows: &[&Row], open: bool) -> Table {
                 .collect(),
         }
     };
+    let mut parts: Vec<Part> = Vec::new();
+    for row in rows {
+        match parts.last_mut() {
+            Some(part) if part.title == row.panel => part.rows.push(line(row)),
+            _ => parts.push(Part {
+                title: row.panel.clone(),
+                rows: vec![line(row)],
+            }),
+        }
+    }
     Table {
         title: format!("All numbers: {metric}"),
         open,
@@ -150,7 +167,7 @@ fn table(metric: &str, rows: &[&Row], open: bool) -> Table {
             .into_iter()
             .map(|(name, number)| Head { name, number })
             .collect(),
-        rows: rows.iter().map(line).collect(),
+        parts,
     }
 }
 
