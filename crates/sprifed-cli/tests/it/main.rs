@@ -14,6 +14,7 @@ mod federation;
 mod fit;
 mod golden;
 mod help;
+mod json_schema;
 mod paper;
 mod plan;
 mod predict;
