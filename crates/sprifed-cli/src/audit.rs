@@ -3,19 +3,15 @@
 use std::ops::RangeInclusive;
 
 use clap::Args;
-use serde::Serialize;
-use sprifed::Backend;
-use sprifed_paper::{NamedContender, intercept_of};
-use sprifed_privacy::{
-    ApproxDp, Delta, Epsilon, NoiseOrigin, PrivacyUnit, Relation, shown_cost, shown_delta,
+use sprifed_paper::{
+    Audit as AuditRequest, AuditAnswer, AuditError, AuditVerdict, AuditedPoint, NamedContender,
 };
-use sprifed_recovery::Needs;
+use sprifed_privacy::{ApproxDp, Delta, Epsilon, PrivacyUnit, Relation, shown_cost, shown_delta};
 use sprifed_report::table;
-use sprifed_simulate::{AuditOutcome, AuditPoint, AuditRequest};
 
 use crate::account::parse_quantity;
 use crate::choices::{contenders, relations, units};
-use crate::failure::Failure;
+use crate::failure::{Explained, Failure};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::study_arguments::BackendArguments;
@@ -74,116 +70,66 @@ fn parse_trials(text: &str) -> Result<u32, String> {
 /// How many trials an audit may have: with fewer no bound says anything.
 const TRIALS: RangeInclusive<u32> = 20..=1_000_000;
 
-/// The answer as JSON.
-#[derive(Debug, Serialize)]
-struct Answer {
-    procedure: String,
-    unit: PrivacyUnit,
-    neighbours: Relation,
-    backend: Backend,
-    trials: u32,
-    level: f64,
-    seed: u64,
-    at_budget: Point,
-    at_best: Point,
-    verdict: &'static str,
-}
-
-#[derive(Debug, Serialize)]
-struct Point {
-    delta: f64,
-    claimed_epsilon: f64,
-    least_epsilon: f64,
-}
-
-impl From<AuditPoint> for Point {
-    fn from(point: AuditPoint) -> Self {
-        Self {
-            delta: point.delta,
-            claimed_epsilon: point.claim,
-            least_epsilon: point.bound,
-        }
-    }
-}
-
 impl Audit {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
-        let request = self.request()?;
         let progress = Progress::start("fits", 2 * u64::from(self.trials));
-        let found = request.run(&|| progress.advance());
+        let answer = self.request().run(&|| progress.advance());
         progress.finish();
-        let found = found?;
-        output.answer(&self.answer(&found), to_text);
-        if found.is_violated() {
-            return Err(Failure::outcome(
+        let answer = answer.explained()?;
+        output.answer(&answer, to_text);
+        match answer.verdict {
+            AuditVerdict::Consistent => Ok(()),
+            AuditVerdict::Violated => Err(Failure::outcome(
                 "sprifed::audit::violated",
                 "the trials contradict the claimed guarantee".to_owned(),
                 "do not release results of this version; report the command and its output",
-            ));
+            )),
         }
-        Ok(())
     }
 
-    fn request(&self) -> Result<AuditRequest, Failure> {
-        let Some(procedure) = self.procedure.contender.procedure() else {
-            return Err(Failure::usage(
-                "sprifed::audit::procedure",
-                format!("{} claims no guarantee to audit", self.procedure.name),
-                "pass --procedure grad, sieve, argmax, honest-omp, honest-grad, dp-sgd or dp-gcd",
-            ));
-        };
-        if !(self.level > 0.5 && self.level < 1.0) {
-            return Err(Failure::usage(
-                "sprifed::audit::level",
-                format!("--level is {}", self.level),
-                "pass a level above 0.5 and below 1, such as 0.95",
-            ));
-        }
-        let clients = match self.unit {
-            PrivacyUnit::Record => self.clients.min(self.units),
-            PrivacyUnit::Client => self.units,
-        };
-        let origin: NoiseOrigin = self.backend.request().origin(clients as usize)?;
-        if procedure.needs() == Needs::Choices && origin != NoiseOrigin::Curator {
-            return Err(Failure::usage(
-                "sprifed::audit::backend",
-                format!("{procedure} needs a backend that never shows scores"),
-                "pass --backend curator, or another procedure",
-            ));
-        }
-        Ok(AuditRequest {
-            procedure,
-            intercept: intercept_of(procedure),
+    /// What is asked, without the command line.
+    fn request(&self) -> AuditRequest {
+        AuditRequest {
+            contender: self.procedure,
             unit: self.unit,
             relation: self.neighbours,
-            origin,
+            backend: self.backend.request(),
+            clients: self.clients,
             budget: ApproxDp::new(self.epsilon, self.delta),
             units: self.units,
             features: self.features,
             sparsity: self.sparsity,
             trials: self.trials,
-            false_alarm: 1.0 - self.level,
-            seed: self.seed,
-        })
-    }
-
-    fn answer(&self, found: &AuditOutcome) -> Answer {
-        Answer {
-            procedure: self.procedure.name.to_owned(),
-            unit: self.unit,
-            neighbours: self.neighbours,
-            backend: self.backend.backend,
-            trials: self.trials,
             level: self.level,
             seed: self.seed,
-            at_budget: found.at_budget.into(),
-            at_best: found.at_best.into(),
-            verdict: if found.is_violated() {
-                "VIOLATED"
-            } else {
-                "consistent"
-            },
         }
+    }
+}
+
+impl<T> Explained<T> for Result<T, AuditError> {
+    fn explained(self) -> Result<T, Failure> {
+        self.map_err(|error| {
+            let message = error.to_string();
+            let (code, message, help) = match error {
+                AuditError::Library(error) => return error.into(),
+                AuditError::NoGuarantee { .. } => (
+                    "sprifed::audit::procedure",
+                    message,
+                    "pass --procedure grad, sieve, argmax, honest-omp, honest-grad, dp-sgd or dp-gcd",
+                ),
+                AuditError::Level { found } => (
+                    "sprifed::audit::level",
+                    format!("--level is {found}"),
+                    "pass a level above 0.5 and below 1, such as 0.95",
+                ),
+                AuditError::NeedsChoices { .. } => (
+                    "sprifed::audit::backend",
+                    message,
+                    "pass --backend curator, or another procedure",
+                ),
+            };
+            Failure::usage(code, message, help)
+        })
     }
 }
 
@@ -201,8 +147,8 @@ fn shown_bound(bound: f64) -> String {
     ((bound * 1e4).floor() / 1e4).to_string()
 }
 
-fn to_text(answer: &Answer) -> String {
-    let row = |point: &Point| {
+fn to_text(answer: &AuditAnswer) -> String {
+    let row = |point: &AuditedPoint| {
         vec![
             delta_words(point.delta),
             shown_cost(point.claimed_epsilon),
@@ -221,7 +167,7 @@ fn to_text(answer: &Answer) -> String {
          probability\n\n{}\nThe first row is the budget's delta, the second the delta at which the \
          tables are told apart best.\nA bound below its claim proves nothing; one above its claim \
          shows a bug.",
-        answer.verdict,
+        answer.verdict.words(),
         answer.procedure,
         answer.unit.text(),
         answer.neighbours.text(),

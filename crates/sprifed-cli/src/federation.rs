@@ -8,7 +8,6 @@
 //!
 //! No secret leaves its owner: a party sends its public key and gets an invitation.
 
-mod address;
 mod begun;
 mod check;
 mod coordinate;

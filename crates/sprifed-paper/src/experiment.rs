@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sprifed_privacy::IllegalQuantity;
 use sprifed_tables::DataError;
 
@@ -46,7 +46,7 @@ pub enum Work {
 }
 
 /// How large the run is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Size {
     /// Everything that the page is about.

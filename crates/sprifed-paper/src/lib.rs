@@ -2,6 +2,7 @@
 
 mod algorithm;
 mod answer;
+mod audit;
 mod baseline;
 mod catalogue;
 mod cell;
@@ -32,6 +33,7 @@ pub use algorithm::{
     plan_honest_omp, plan_honest_reusing,
 };
 pub use answer::{ExperimentList, ExperimentsAnswer, JudgedExperiment, ListedExperiment};
+pub use audit::{Audit, AuditAnswer, AuditError, AuditVerdict, AuditedPoint};
 pub use baseline::{Baseline, Batch, Chosen, Descent, DpGcdParameters, DpSgdParameters, Tuned};
 pub use catalogue::catalogue;
 pub use cell::{Cell, Noise, PaperSays};

@@ -35,7 +35,7 @@ pub use document::{
 pub use error::{Blame, Error, ModelDefect, ReceiptDefect, TranscriptDefect};
 pub use federation::{
     CancelAnswer, Draft, EndedAnswer, ExportAnswer, OfficerAnswer, PolicyParty, RehearsalAnswer,
-    SignedPolicyAnswer, StudyAnswer, named_model, named_terms, party_files, study_files,
+    SignedPolicyAnswer, StudyAnswer, host_of, named_model, named_terms, party_files, study_files,
 };
 pub use fit_report::{Evaluation, EvaluationAnswer, FitAnswer, FitReport, NO_SCORE};
 pub use guarantee::{Guarantee, Mode, Terms};
@@ -55,3 +55,12 @@ pub use simulation::{NoGuarantee, Simulation, SimulationAnswer, TrialGuarantee};
 pub use spent_record::SpentRecord;
 pub use study::{Request, Study, has_public_scale, recommended_delta};
 pub use world::{IllegalWorld, WorldSize, parse_correlation};
+
+// What a user of this crate needs from the crates below.
+pub use sprifed_noise::{NoiseGenerator, Provenance};
+pub use sprifed_privacy::{ApproxDp, Delta, Epsilon, Relation};
+pub use sprifed_recovery::CertifiedProcedure;
+pub use sprifed_schema::Schema;
+pub use sprifed_simulate::{Correlation, Reading};
+pub use sprifed_study::PartyKey;
+pub use sprifed_tables::{DataError, Table, read_csv, read_table};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use sprifed::{Draft, StudyAnswer};
+use sprifed::{Draft, StudyAnswer, host_of};
 use sprifed_net::{CertificateOrder, Issued, issue};
 use sprifed_noise::Provenance;
 use sprifed_party::{Invitation, PartyError, PublicParty, Reach, spoken_digest};
@@ -14,7 +14,6 @@ use sprifed_secure_sum::IdentityKey;
 use sprifed_study::{Agreed, Digest};
 use sprifed_tables::{read_columns, read_schema};
 
-use super::address::host_of;
 use super::identity::{make_folder, write_identity};
 use super::invitation_folder::InvitationFolder;
 use super::read;

@@ -15,6 +15,7 @@ mod federation;
 mod fit;
 mod golden;
 mod help;
+mod json_schema;
 mod pages;
 mod paper;
 mod plan;

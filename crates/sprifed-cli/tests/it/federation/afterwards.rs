@@ -28,7 +28,7 @@ fn finished(name: &str) -> Stage {
 
 /// Exit code, standard output and standard error.
 fn said(command: &mut Command) -> (Option<i32>, String, String) {
-    let output = command.output().unwrap();
+    let output = super::stage::output_of(command);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
     (output.status.code(), stdout, stderr)

@@ -3,7 +3,7 @@ use std::fs;
 use super::stage::{Kind, Running, Stage, all_succeed, json_at, sprifed, succeed};
 
 fn refusal(command: &mut std::process::Command) -> (Option<i32>, String) {
-    let output = command.output().unwrap();
+    let output = super::stage::output_of(command);
     (
         output.status.code(),
         String::from_utf8_lossy(&output.stderr).into_owned(),

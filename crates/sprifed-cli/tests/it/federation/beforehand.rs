@@ -11,7 +11,7 @@ use sprifed_study::{Agreed, Digest};
 use super::stage::{Kind, PURPOSE, Running, Stage, json_at, sprifed, stored, succeed, wait_until};
 
 fn refusal(command: &mut Command) -> (Option<i32>, String) {
-    let output = command.output().unwrap();
+    let output = super::stage::output_of(command);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     (output.status.code(), said)
 }

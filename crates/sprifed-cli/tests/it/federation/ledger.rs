@@ -27,7 +27,7 @@ pub(super) fn finished(name: &str, kind: Kind) -> Stage {
 }
 
 pub(super) fn refused(command: &mut Command, code: i32) -> String {
-    let ended = command.output().unwrap();
+    let ended = super::stage::output_of(command);
     let said = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!(ended.status.code(), Some(code), "{said}");
     said

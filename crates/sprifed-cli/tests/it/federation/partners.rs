@@ -18,7 +18,7 @@ fn small() -> Kind {
 
 /// What a command says as JSON, and its exit code.
 fn said(command: &mut Command) -> (Option<i32>, Value) {
-    let ended = command.output().unwrap();
+    let ended = super::stage::output_of(command);
     let answer = serde_json::from_slice(&ended.stdout);
     let answer = answer.unwrap_or_else(|_| panic!("{ended:?}"));
     (ended.status.code(), answer)

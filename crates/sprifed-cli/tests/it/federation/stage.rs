@@ -1,5 +1,6 @@
 //! A study on disk: identities, tables, an invitation for each party, and processes to run.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -7,6 +8,8 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 
 use serde_json::Value;
 use sprifed_net::{CertificateOrder, fingerprint, issue, request_certificate};
+
+use crate::json_schema::observe;
 
 /// What kind of study is made.
 #[derive(Clone, Copy, Debug)]
@@ -349,14 +352,26 @@ pub(crate) fn json_at(path: &Path) -> Value {
 }
 
 pub(crate) fn succeed(command: &mut Command) -> Output {
-    let output = command.output().unwrap();
+    let output = output_of(command);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}\n{said}");
     output
 }
 
+/// How `command` ends; an answer in JSON fits its schema.
+pub(crate) fn output_of(command: &mut Command) -> Output {
+    let output = command.output().unwrap();
+    observe(&words_of(command), &String::from_utf8_lossy(&output.stdout));
+    output
+}
+
+fn words_of(command: &Command) -> Vec<String> {
+    let words = command.get_args().map(|word| word.to_string_lossy());
+    words.map(Cow::into_owned).collect()
+}
+
 /// A process that is killed if the test ends before it.
-pub(crate) struct Running(Option<Child>);
+pub(crate) struct Running(Option<Child>, Vec<String>);
 
 impl Running {
     pub(crate) fn start(command: &mut Command, log: &Path) -> Self {
@@ -370,12 +385,12 @@ impl Running {
             .stdout(Stdio::piped())
             .stderr(log)
             .spawn();
-        Self(Some(child.unwrap()))
+        Self(Some(child.unwrap()), words_of(command))
     }
 
     /// No process.
     pub(crate) const fn nobody() -> Self {
-        Self(None)
+        Self(None, Vec::new())
     }
 
     pub(crate) fn is_over(&mut self) -> bool {
@@ -406,7 +421,9 @@ impl Running {
     }
 
     pub(crate) fn finish(mut self) -> Output {
-        self.0.take().unwrap().wait_with_output().unwrap()
+        let output = self.0.take().unwrap().wait_with_output().unwrap();
+        observe(&self.1, &String::from_utf8_lossy(&output.stdout));
+        output
     }
 }
 

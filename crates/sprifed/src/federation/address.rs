@@ -9,7 +9,7 @@ mod tests;
 ///
 /// # Errors
 /// With what is wrong, if it is not a host and a port from 1 to 65535.
-pub(super) fn host_of(address: &str) -> Result<String, String> {
+pub fn host_of(address: &str) -> Result<String, String> {
     let Some((host, port)) = address.rsplit_once(':') else {
         return Err("it has no port".to_owned());
     };

@@ -1,0 +1,57 @@
+//! Plans a study before any record exists: what it asks, what it costs, what it will probably find.
+//!
+//! `cargo run -p sprifed --example plan_before_data`
+
+use std::io::Write as _;
+use std::ops::ControlFlow;
+
+use sprifed::{
+    Backend, BackendRequest, CertifiedProcedure, Correlation, Epsilon, Error, ForecastAnswer,
+    PlanAnswer, PlanRequest, Reading, Relation, WorldSize,
+};
+
+/// The plan of a study of 500 records in 20 clinics, with a forecast from two simulated studies a point.
+pub fn plan() -> Result<PlanAnswer, Error> {
+    let request = PlanRequest {
+        procedure: CertifiedProcedure::SIEVE,
+        backend: BackendRequest {
+            backend: Backend::SecureSum,
+            quorum: Some(18),
+            colluders: Some(1),
+        },
+        world: WorldSize {
+            records: 500,
+            features: 40,
+            sparsity: 2,
+            clients: Some(20),
+            error_std: None,
+            population_r2: Some(0.8),
+            correlation: Correlation::None,
+            reading: Reading::Clean,
+        },
+        epsilon: Epsilon::try_from(4.0)?,
+        delta: None,
+        neighbours: Relation::ZeroOut,
+    };
+    let planned = request.plan()?;
+    let forecast = planned.forecast(2, |_| ControlFlow::Continue(()))?;
+    planned.answer(Some(ForecastAnswer::of(forecast, None)))
+}
+
+/// Prints what the study costs and finds.
+pub fn main() -> Result<(), Box<dyn core::error::Error>> {
+    let plan = plan()?;
+    let mut out = std::io::stdout();
+    let epsilon = plan.guarantee.epsilon.map_or(0.0, Epsilon::get);
+    writeln!(out, "{} sums cost epsilon = {epsilon}", plan.rounds)?;
+    writeln!(
+        out,
+        "each client sends {} bytes",
+        plan.upload_bytes_per_client
+    )?;
+    if let Some(forecast) = &plan.forecast {
+        let share = 100.0 * forecast.recovered_share.mean;
+        writeln!(out, "expect to find {share:.0} % of the features")?;
+    }
+    Ok(())
+}
