@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
-use sprifed::party_files;
+use sprifed::{host_of, party_files};
 use sprifed_net::{
     ClientConfig, ClientEnded, ClientLoop, Identity, LogLevel, Persistence, certificate_name,
     check_client_tls, start_logs,
@@ -21,7 +21,6 @@ use sprifed_party::{
 use sprifed_secure_sum::ClientId;
 use sprifed_study::{Agreed, PartyReceipt};
 
-use super::address::host_of;
 use super::check::say_check;
 use super::invitation_folder::{InvitationFolder, refuse_other_authority};
 use super::party_ledger::{json_of_totals, ledger_place, words_of_totals};

@@ -131,7 +131,7 @@ fn status(sections: &[Section]) -> Vec<Badge> {
     let badge = |(outcome, kind): (Outcome, BadgeKind)| {
         let same = sections.iter().filter(|section| section.outcome == outcome);
         let count = same.count();
-        (count > 0).then(|| Badge::new(kind, format!("{count} {}", outcome.words())))
+        (count > 0).then(|| Badge::new(kind, format!("{count} {}", outcome.text())))
     };
     kinds.into_iter().filter_map(badge).collect()
 }
@@ -185,7 +185,7 @@ fn section(experiment: &Experiment, rows: &[Row], figures_before: usize) -> Sect
         setting: experiment.setting,
         privacy,
         outcome: verdict.outcome,
-        words: verdict.outcome.text(),
+        text: verdict.outcome.text(),
         sentences: unbroken(&verdict.sentences),
         figures,
         key: drawn.into_iter().map(entry).collect(),
