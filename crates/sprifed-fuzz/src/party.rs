@@ -103,12 +103,11 @@ impl Victim {
     /// A refused order may make the party say that it is out, and nothing else.
     fn drain_refusal(&mut self) {
         while let Some(effect) = self.party.poll() {
-            let PartyEffect::Send(bytes) = effect else {
+            let PartyEffect::Send(report) = effect else {
                 panic!("a refused order has the effect {effect:?}");
             };
-            let report = Report::decode(&bytes).expect("its own report");
             assert!(matches!(report, Report::Declined { .. }), "{report:?}");
-            self.sent.push(bytes);
+            self.sent.push(report.encode());
         }
     }
 
@@ -128,7 +127,8 @@ impl Victim {
                         self.journal[usize::try_from(place).unwrap()] = line;
                     }
                 }
-                Some(PartyEffect::Send(bytes)) => {
+                Some(PartyEffect::Send(report)) => {
+                    let bytes = report.encode();
                     self.check_sent(&bytes);
                     self.sent.push(bytes);
                 }

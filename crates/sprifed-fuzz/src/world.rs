@@ -173,7 +173,8 @@ fn run_honestly() -> Honest {
                 while let Some(effect) = party.poll() {
                     is_quiet = false;
                     match effect {
-                        PartyEffect::Send(bytes) => {
+                        PartyEffect::Send(report) => {
+                            let bytes = report.encode();
                             reports.push(bytes.clone());
                             coordinator.receive(id, &bytes).unwrap();
                         }

@@ -103,7 +103,7 @@ pub enum AuditVerdict {
 impl AuditVerdict {
     /// The verdict in words.
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub const fn text(self) -> &'static str {
         match self {
             Self::Violated => "VIOLATED",
             Self::Consistent => "consistent",

@@ -186,7 +186,7 @@ impl RunPlanRequest {
                 IntegerBounds::Box { squares, .. } => squares,
                 IntegerBounds::Ball { .. } => 0,
             },
-            share_variance: block.share_variance.clone(),
+            share_variance: block.share_variance,
             limit: self.limit(&block.name),
             squared_sensitivity: block
                 .squared_sensitivity(self.relation)

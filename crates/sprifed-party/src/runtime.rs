@@ -199,9 +199,9 @@ impl<S: PartyStore, R: RecordStore + Clone> PartyRuntime<S, R> {
                     let secret = secret.as_ref().map(|text| text.as_str());
                     self.store.forget(&lines, secret)?;
                 }
-                PartyEffect::Send(message) => {
+                PartyEffect::Send(report) => {
                     self.count()?;
-                    return Ok(Some(Outgoing::Send(message)));
+                    return Ok(Some(Outgoing::Send(report.encode())));
                 }
                 PartyEffect::Ended(receipt) => {
                     let ended = self.end(&receipt)?;
@@ -265,7 +265,7 @@ impl<S: PartyStore, R: RecordStore + Clone> PartyRuntime<S, R> {
         while let Some(effect) = party.poll() {
             match effect {
                 PartyEffect::Persist(line) => self.persist(&line)?,
-                PartyEffect::Send(message) => said.push(message),
+                PartyEffect::Send(report) => said.push(report.encode()),
                 PartyEffect::Forget { lines, .. } => forgotten.extend(lines),
                 PartyEffect::Ended(_) => {}
             }

@@ -16,9 +16,11 @@ use sprifed_secure_sum::{
 };
 
 use crate::agreement::Agreed;
-use crate::participant::{Declined, Participant, ParticipantOutput};
+use crate::answering_party::{AnsweringParty, Declined};
+use crate::party_effect::PartyEffect;
 use crate::party_key::PartyKey;
 use crate::transcript::{Released, Transcript};
+use crate::wire::Report;
 
 #[cfg(test)]
 mod tests;
@@ -81,7 +83,7 @@ pub fn all_present(_: Phase, _: u32, _: ClientId) -> bool {
 /// All parties and the coordinator of one study.
 pub struct Embedded<'a, R> {
     agreed: Arc<Agreed>,
-    parties: Vec<Participant<R>>,
+    parties: Vec<AnsweringParty<R>>,
     coordinator: Coordinator,
     ledger: Ledger,
     attendance: Box<Attendance<'a>>,
@@ -132,7 +134,7 @@ impl<'a, R: RecordSource + Send> Embedded<'a, R> {
             .map(|(id, records)| {
                 let own = key.of_party(id.0);
                 let agreed = Arc::clone(&agreed);
-                Participant::join(agreed, id, own.identity(), own, records, &[])
+                AnsweringParty::join(agreed, id, own.identity(), own, records, &[])
                     .map_err(declined(id))
             })
             .collect();
@@ -147,7 +149,7 @@ impl<'a, R: RecordSource + Send> Embedded<'a, R> {
             transcript: Transcript::begin(agreed.digest()),
             agreed,
         };
-        let all: Vec<ClientId> = study.parties.iter().map(Participant::id).collect();
+        let all: Vec<ClientId> = study.parties.iter().map(AnsweringParty::id).collect();
         study.collect(Phase::Keys, 0, &all)?;
         // The directory, what was encapsulated, and the bundles.
         for phase in [Phase::Agree, Phase::Shares, Phase::Shares] {
@@ -170,7 +172,7 @@ impl<'a, R: RecordSource + Send> Embedded<'a, R> {
 
     /// The parties.
     #[must_use]
-    pub fn parties(&self) -> &[Participant<R>] {
+    pub fn parties(&self) -> &[AnsweringParty<R>] {
         &self.parties
     }
 
@@ -287,7 +289,7 @@ impl<'a, R: RecordSource + Send> Embedded<'a, R> {
                     party.answer_charged();
                     Ok::<(), EmbeddedError>(())
                 })?;
-            let told: Vec<ClientId> = part.iter().map(Participant::id).collect();
+            let told: Vec<ClientId> = part.iter().map(AnsweringParty::id).collect();
             self.collect(Phase::Upload, sum, &told)?;
             start = end;
         }
@@ -378,14 +380,13 @@ fn declined(party: ClientId) -> impl Fn(Declined) -> EmbeddedError {
 
 /// What a party sends next. What it persists is lost with the process, as is everything else.
 fn next_message<R: RecordSource>(
-    party: &mut Participant<R>,
+    party: &mut AnsweringParty<R>,
 ) -> Result<Option<SignedMessage>, Declined> {
     loop {
-        match party.poll_output() {
+        match party.poll()? {
             None => return Ok(None),
-            Some(ParticipantOutput::Persist(_)) => {}
-            Some(ParticipantOutput::Send(message)) => return Ok(Some(message)),
-            Some(ParticipantOutput::Declined(declined)) => return Err(declined),
+            Some(PartyEffect::Send(Report::Message(message))) => return Ok(Some(message)),
+            Some(_) => {}
         }
     }
 }

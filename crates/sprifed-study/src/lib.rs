@@ -2,13 +2,14 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod agreement;
+mod answering_party;
 mod checkpoint;
 mod coordinator;
 mod derivation;
 mod embedded;
 mod hexadecimal;
-mod participant;
 mod party;
+mod party_effect;
 mod party_key;
 mod plain_text;
 mod policy;
@@ -23,14 +24,15 @@ mod transcript;
 mod wire;
 
 pub use agreement::{Agreed, Agreement, FORMAT, IllegalAgreement, Party, split_evenly};
+pub use answering_party::{AnsweringParty, Declined, JournalLine, charged_by};
 pub use coordinator::{
     CoordinatorEffect, CoordinatorError, MessageRefused, StudyCoordinator, StudyPhase,
 };
 pub use derivation::{CannotDerive, Derivation, NotNext};
 pub use embedded::{Attendance, Embedded, EmbeddedError, all_present};
 pub use hexadecimal::{Digest, NotHexadecimal, Signature};
-pub use participant::{Declined, JournalLine, Participant, ParticipantOutput, charged_by};
-pub use party::{CannotJoin, OrderRefused, PartyEffect, StudyParty};
+pub use party::{CannotJoin, OrderRefused, StudyParty};
+pub use party_effect::PartyEffect;
 pub use party_key::{PartyKey, StoredKeyError};
 pub use policy::{Applicant, Day, Forbidden, NotADay, Policy, PolicyKey, Violation};
 pub use receipt::{

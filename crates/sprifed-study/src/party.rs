@@ -11,9 +11,10 @@ use sprifed_secure_sum::{ClientId, IdentityKey, Rejected};
 use zeroize::Zeroizing;
 
 use crate::agreement::Agreed;
+use crate::answering_party::{AnsweringParty, Declined, JournalLine};
 use crate::derivation::{CannotDerive, Derivation, NotNext};
 use crate::hexadecimal::Digest;
-use crate::participant::{Declined, JournalLine, Participant, ParticipantOutput};
+use crate::party_effect::PartyEffect;
 use crate::party_key::PartyKey;
 use crate::receipt::{PartyReceipt, Problem, SignedReceipt, covers, same_fit};
 use crate::record_store::RecordStore;
@@ -22,24 +23,6 @@ use crate::wire::{Order, Report, Unreadable};
 
 #[cfg(test)]
 mod tests;
-
-/// What a party wants done, in order.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PartyEffect {
-    /// Store this before the next effect is polled.
-    Persist(JournalLine),
-    /// A step was released: the secrets of its sums and its stored uploads are not needed any more.
-    Forget {
-        /// Which step of the plan.
-        step: usize,
-        /// Places of the journal, counted from zero, and the lines that they hold from now on.
-        lines: Vec<(u64, JournalLine)>,
-    },
-    /// Send these bytes to the coordinator.
-    Send(Vec<u8>),
-    /// The study is over for this party.
-    Ended(Box<PartyReceipt>),
-}
 
 /// Why a party refused an order; nothing left it, except to say so.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -142,7 +125,7 @@ impl OrderRefused {
 /// One party of one study.
 #[derive(Debug)]
 pub struct StudyParty<R> {
-    participant: Participant<R>,
+    answering: AnsweringParty<R>,
     derivation: Derivation,
     /// Which places of its journal hold the upload to which sum.
     uploads: Vec<(u64, u32)>,
@@ -180,7 +163,7 @@ impl<R: RecordStore> StudyParty<R> {
         });
         let mut party = Self {
             signed,
-            participant: Participant::join(agreed, me, own, key, records, journal)?,
+            answering: AnsweringParty::join(agreed, me, own, key, records, journal)?,
             derivation,
             uploads: Vec::new(),
             n_lines: 0,
@@ -196,7 +179,7 @@ impl<R: RecordStore> StudyParty<R> {
     /// The sum that was charged before a restart and not answered: the process ended in between. It counts as spent.
     #[must_use]
     pub fn unanswered(&self) -> Option<u32> {
-        self.participant.unanswered()
+        self.answering.unanswered()
     }
 
     /// The sums that were released so far.
@@ -217,7 +200,7 @@ impl<R: RecordStore> StudyParty<R> {
                 return Err(OrderRefused::AskedAfterEnd { sum });
             }
             Order::Notice(notice) => {
-                let taken = self.participant.handle_notice(&notice);
+                let taken = self.answering.handle_notice(&notice);
                 taken.map_err(OrderRefused::Protocol)?;
             }
             Order::Released(released) => self.take_released(released)?,
@@ -265,8 +248,8 @@ impl<R: RecordStore> StudyParty<R> {
         let step = self.transcript().released().len();
         self.check_charges(step + 1, self.transcript().head_after(&released))?;
         self.derivation.take(released)?;
-        self.participant.forget(step);
-        let agreed = self.participant.agreed();
+        self.answering.forget(step);
+        let agreed = self.answering.agreed();
         let is_of_step = |sum: u32| agreed.step_of(sum).is_some_and(|(of, _)| of == step);
         let uploads = self.uploads.iter().filter(|(_, sum)| is_of_step(*sum));
         let erased = uploads.map(|(place, sum)| {
@@ -280,7 +263,7 @@ impl<R: RecordStore> StudyParty<R> {
 
     /// What was charged for sums of `step` must have been charged after this very transcript.
     fn check_charges(&self, step: usize, found: Digest) -> Result<(), Declined> {
-        let mut charged = self.participant.charged_in(step);
+        let mut charged = self.answering.charged_in(step);
         match charged.find(|(_, required)| *required != found) {
             None => Ok(()),
             Some((sum, required)) => Err(Declined::OtherTranscript {
@@ -292,7 +275,7 @@ impl<R: RecordStore> StudyParty<R> {
     }
 
     fn ask(&mut self, sum: u32, transcript: Digest, question: Digest) -> Result<(), OrderRefused> {
-        let step = self.participant.agreed().step_of(sum).map(|(step, _)| step);
+        let step = self.answering.agreed().step_of(sum).map(|(step, _)| step);
         let next = self.transcript().released().len();
         if let Some(last) = step.filter(|step| *step < next).and(next.checked_sub(1)) {
             // An old order, repeated: what was released is not asked again.
@@ -318,12 +301,12 @@ impl<R: RecordStore> StudyParty<R> {
             });
         };
         let query = Arc::new(query.clone());
-        Ok(self.participant.ask(sum, transcript, &query)?)
+        Ok(self.answering.ask(sum, transcript, &query)?)
     }
 
     fn decline(&mut self, reason: &str) {
-        let (agreed, me) = (self.participant.agreed(), self.participant.id());
-        let report = Report::declined(&self.identity, agreed, me, reason).encode();
+        let (agreed, me) = (self.answering.agreed(), self.answering.id());
+        let report = Report::declined(&self.identity, agreed, me, reason);
         self.effects.push_back(PartyEffect::Send(report));
     }
 
@@ -342,19 +325,19 @@ impl<R: RecordStore> StudyParty<R> {
     /// have carried out every effect before: what is erased here may be needed until then.
     #[must_use]
     pub fn stored_key(&self) -> Option<Zeroizing<String>> {
-        self.participant.key().to_stored()
+        self.answering.key().to_stored()
     }
 
     /// What is left of its key.
     #[cfg(test)]
     pub(crate) const fn key(&self) -> &PartyKey {
-        self.participant.key()
+        self.answering.key()
     }
 
     /// What this party was charged.
     #[must_use]
     pub const fn ledger(&self) -> &Ledger {
-        self.participant.ledger()
+        self.answering.ledger()
     }
 
     /// Whether it has signed the receipt of the study.
@@ -368,7 +351,7 @@ impl<R: RecordStore> StudyParty<R> {
         let receipt: SignedReceipt = serde_json::from_slice(receipt).map_err(unreadable)?;
         let verified = receipt.verify();
         verified.map_err(|problem| OrderRefused::Receipt(Box::new(problem)))?;
-        let agreed = self.participant.agreed();
+        let agreed = self.answering.agreed();
         let (found, required) = (receipt.receipt.agreement_digest, *agreed.digest());
         if found != required {
             return Err(OrderRefused::OtherReceipt {
@@ -404,13 +387,13 @@ impl<R: RecordStore> StudyParty<R> {
         }
         // The totals may agree although a sum is kept silent: this party may have missed another one.
         let stated = receipt.receipt.sums.iter().map(|record| record.sum);
-        if let Some(sum) = self.participant.unstated(&stated.collect()) {
+        if let Some(sum) = self.answering.unstated(&stated.collect()) {
             return Err(OrderRefused::OtherReceipt {
                 found: format!("nothing of sum {sum}"),
                 required: "every sum that this party was charged for".to_owned(),
             });
         }
-        let (me, agreed) = (self.participant.id(), self.participant.agreed());
+        let (me, agreed) = (self.answering.id(), self.answering.agreed());
         if !covers(&receipt.receipt, agreed, me.0, self.ledger()) {
             return Err(OrderRefused::OtherReceipt {
                 found: "that this party is in more sums than its journal knows".to_owned(),
@@ -424,9 +407,9 @@ impl<R: RecordStore> StudyParty<R> {
         }
         let identity = &self.identity;
         let signature = receipt.countersign(identity);
-        let ledger = self.participant.ledger();
+        let ledger = self.answering.ledger();
         let kept = PartyReceipt::new(&self.software, receipt, me, ledger, identity);
-        let report = Report::Countersigned { signature }.encode();
+        let report = Report::Countersigned { signature };
         self.effects.push_back(PartyEffect::Send(report));
         self.effects.push_back(PartyEffect::Ended(Box::new(kept)));
         Ok(())
@@ -437,16 +420,13 @@ impl<R: RecordStore> StudyParty<R> {
         self.effects.push_back(PartyEffect::Persist(line));
     }
 
-    /// Passes on the next output of the participant, one at a time: the one after it may read records.
+    /// Passes on the next effect, one at a time: the one after it may read records.
     fn carry_over(&mut self) {
-        match self.participant.poll_output() {
-            None => {}
-            Some(ParticipantOutput::Persist(line)) => self.persist(line),
-            Some(ParticipantOutput::Send(message)) => {
-                let report = Report::Message(message).encode();
-                self.effects.push_back(PartyEffect::Send(report));
-            }
-            Some(ParticipantOutput::Declined(declined)) => self.decline(&declined.to_coordinator()),
+        match self.answering.poll() {
+            Ok(None) => {}
+            Ok(Some(PartyEffect::Persist(line))) => self.persist(line),
+            Ok(Some(other)) => self.effects.push_back(other),
+            Err(declined) => self.decline(&declined.to_coordinator()),
         }
     }
 }

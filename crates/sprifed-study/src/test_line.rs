@@ -7,9 +7,10 @@ use sprifed_query::Part;
 use sprifed_secure_sum::ClientId;
 
 use crate::agreement::Agreed;
+use crate::answering_party::JournalLine;
 use crate::coordinator::{CoordinatorEffect, MessageRefused, StudyCoordinator};
-use crate::participant::JournalLine;
-use crate::party::{OrderRefused, PartyEffect, StudyParty};
+use crate::party::{OrderRefused, StudyParty};
+use crate::party_effect::PartyEffect;
 use crate::party_key::PartyKey;
 use crate::receipt::{PartyReceipt, SignedReceipt};
 use crate::test_world::TestWorld;
@@ -110,7 +111,7 @@ impl<'a> Line<'a> {
                     }
                     self.keys[id.0 as usize] = party.key().clone();
                 }
-                PartyEffect::Send(bytes) => self.reports.push_back((id, bytes)),
+                PartyEffect::Send(report) => self.reports.push_back((id, report.encode())),
                 PartyEffect::Ended(receipt) => drop(self.receipts.insert(id.0, *receipt)),
             }
         }

@@ -97,8 +97,8 @@ impl Play {
         reports.extend(self.victim.sent.drain(..).map(|bytes| (Victim::ID, bytes)));
         for (id, party) in (1..).zip(&mut self.others) {
             while let Some(effect) = party.poll() {
-                if let PartyEffect::Send(bytes) = effect {
-                    reports.push((id, bytes));
+                if let PartyEffect::Send(report) = effect {
+                    reports.push((id, report.encode()));
                 }
             }
         }

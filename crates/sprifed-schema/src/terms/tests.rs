@@ -8,7 +8,7 @@ fn terms(schema: String) -> Result<DataTerms, TermsError> {
 }
 
 #[test]
-fn a_coordinator_can_not_name_a_client_column() {
+fn a_coordinator_cannot_name_a_client_column() {
     // With a limit for each client, one record would decide which others count.
     let record = "[record]\nclient = \"m1\"\nmax_per_client = 1\n";
     let refused = terms(format!("{BOUNDS}{record}"));

@@ -2,8 +2,8 @@ use sprifed_recovery::CertifiedProcedure;
 
 use super::*;
 use crate::agreement::tests::{TestStudy, agreed};
+use crate::answering_party::JournalLine;
 use crate::embedded::{Embedded, all_present};
-use crate::participant::JournalLine;
 use crate::party::OrderRefused;
 use crate::party_key::PartyKey;
 use crate::receipt::PartyReceipt;

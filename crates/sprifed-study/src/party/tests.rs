@@ -97,7 +97,7 @@ impl<R: RecordStore> Alone<R> {
         while let Some(effect) = self.party.poll() {
             match effect {
                 PartyEffect::Persist(line) => self.journal.push(line),
-                PartyEffect::Send(bytes) => self.sent.push(bytes),
+                PartyEffect::Send(report) => self.sent.push(report.encode()),
                 PartyEffect::Forget { .. } | PartyEffect::Ended(_) => {}
             }
         }

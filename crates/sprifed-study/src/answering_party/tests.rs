@@ -12,10 +12,10 @@ fn join<'a>(
     study: &Arc<Agreed>,
     world: &'a TestWorld,
     journal: &[JournalLine],
-) -> Result<Participant<Part<'a, TestWorld>>, Declined> {
+) -> Result<AnsweringParty<Part<'a, TestWorld>>, Declined> {
     let records = Part::of(world, 0..1);
     let (study, id) = (Arc::clone(study), ClientId(0));
-    Participant::join(study, id, key().identity(), key(), records, journal)
+    AnsweringParty::join(study, id, key().identity(), key(), records, journal)
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn strangers_and_wrong_records_are_declined() {
     let world = TestWorld::new(3, 30);
     let as_other = |id: u32, records: Part<'_, TestWorld>| {
         let study = Arc::clone(&study);
-        Participant::join(study, ClientId(id), key().identity(), key(), records, &[]).map(drop)
+        AnsweringParty::join(study, ClientId(id), key().identity(), key(), records, &[]).map(drop)
     };
     let not_invited = |party| Err(Declined::NotInvited { party });
     assert_eq!(

@@ -1,7 +1,7 @@
 //! One party's side of a study: it charges its own ledger, answers what was agreed on, and nothing
 //! else.
 //!
-//! Outputs come one by one, and each must be carried out before the next is polled: a charge is on
+//! Effects come one by one, and each must be carried out before the next is polled: a charge is on
 //! the disk before the first record is read for it, an upload before it leaves. After a restart the
 //! same journal makes the same party.
 
@@ -19,8 +19,10 @@ use sprifed_secure_sum::{
 
 use crate::agreement::Agreed;
 use crate::hexadecimal::Digest;
+use crate::party_effect::PartyEffect;
 use crate::party_key::PartyKey;
 use crate::record_store::RecordStore;
+use crate::wire::Report;
 
 mod declined;
 mod protocol_entries;
@@ -30,17 +32,6 @@ mod tests;
 pub use declined::Declined;
 use declined::check_records;
 use protocol_entries::protocol_entries;
-
-/// What a party wants done, in order.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ParticipantOutput {
-    /// Store this before the next output is polled.
-    Persist(JournalLine),
-    /// Send this to the coordinator.
-    Send(SignedMessage),
-    /// A sum that was charged can not be answered.
-    Declined(Declined),
-}
 
 /// What a party must still know after a restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,7 +76,7 @@ pub enum JournalLine {
 
 /// One party in one study.
 #[derive(Debug)]
-pub struct Participant<R> {
+pub struct AnsweringParty<R> {
     agreed: Arc<Agreed>,
     key: PartyKey,
     client: Client,
@@ -97,7 +88,8 @@ pub struct Participant<R> {
     unread: Option<Unread>,
     /// The last upload of before a restart, which may have been lost on its way.
     uploaded: Option<(u32, SignedMessage)>,
-    outputs: VecDeque<ParticipantOutput>,
+    /// What it wants done; an error stands for a sum that was charged and can not be answered.
+    effects: VecDeque<Result<PartyEffect, Declined>>,
 }
 
 /// A sum that is charged and not answered yet.
@@ -110,7 +102,7 @@ struct Unread {
     query: Option<Arc<SumQuery>>,
 }
 
-impl<R: RecordStore> Participant<R> {
+impl<R: RecordStore> AnsweringParty<R> {
     /// Joins the study as `me`, or joins it again with everything that was persisted.
     ///
     /// # Errors
@@ -146,7 +138,7 @@ impl<R: RecordStore> Participant<R> {
         let client = Client::resume(study, me, identity, masks, &protocol);
         let client = client.ok_or(Declined::OtherJournal)?;
         let ledger = new_ledger(&agreed);
-        let mut participant = Self {
+        let mut party = Self {
             agreed,
             key,
             client,
@@ -155,17 +147,17 @@ impl<R: RecordStore> Participant<R> {
             charged: BTreeMap::new(),
             unread: None,
             uploaded: None,
-            outputs: VecDeque::new(),
+            effects: VecDeque::new(),
         };
         for line in journal {
             match line {
                 JournalLine::Charged { sum, transcript } => {
-                    participant.charge_again(*sum, *transcript)?;
+                    party.charge_again(*sum, *transcript)?;
                 }
                 JournalLine::Uploaded { sum, message } => {
-                    participant.unread = None;
+                    party.unread = None;
                     let message = SignedMessage::decode(message).ok();
-                    participant.uploaded = message.map(|message| (*sum, message));
+                    party.uploaded = message.map(|message| (*sum, message));
                 }
                 JournalLine::Published { .. }
                 | JournalLine::Confirmed { .. }
@@ -173,8 +165,8 @@ impl<R: RecordStore> Participant<R> {
                 | JournalLine::Left => {}
             }
         }
-        participant.carry_over();
-        Ok(participant)
+        party.carry_over();
+        Ok(party)
     }
 
     /// A charge of before the restart: a second one is not needed to answer as it would have been then.
@@ -195,7 +187,7 @@ impl<R: RecordStore> Participant<R> {
     /// Asks for this party's part of `sum`, in which `query` follows the `transcript`.
     ///
     /// # Guarantee
-    /// The charge comes out to be persisted before a record is read; records are read when the next output is
+    /// The charge comes out to be persisted before a record is read; records are read when the next effect is
     /// polled. A sum is charged and answered once, whatever the coordinator says. Asked again after the
     /// same transcript, the party sends what it sent before.
     ///
@@ -246,7 +238,7 @@ impl<R: RecordStore> Participant<R> {
         let uploaded = self.uploaded.as_ref();
         if let Some((_, message)) = uploaded.filter(|(uploaded, _)| *uploaded == sum) {
             let message = message.clone();
-            self.outputs.push_back(ParticipantOutput::Send(message));
+            self.send(message);
             return Ok(());
         }
         match &mut self.unread {
@@ -265,8 +257,7 @@ impl<R: RecordStore> Participant<R> {
             return;
         };
         if let Err(declined) = self.answer(asked) {
-            let declined = ParticipantOutput::Declined(declined);
-            self.outputs.push_back(declined);
+            self.effects.push_back(Err(declined));
         }
     }
 
@@ -349,13 +340,16 @@ impl<R: RecordStore> Participant<R> {
     /// The next thing to do; poll until there is nothing.
     ///
     /// # Caller must
-    /// carry out each output before it polls the next: records are read in here, and only after the
+    /// carry out each effect before it polls the next: records are read in here, and only after the
     /// charge for them was handed out.
-    pub fn poll_output(&mut self) -> Option<ParticipantOutput> {
-        if self.outputs.is_empty() {
+    ///
+    /// # Errors
+    /// When a sum that was charged can not be answered.
+    pub fn poll(&mut self) -> Result<Option<PartyEffect>, Declined> {
+        if self.effects.is_empty() {
             self.answer_charged();
         }
-        self.outputs.pop_front()
+        self.effects.pop_front().transpose()
     }
 
     /// Who this is.
@@ -460,14 +454,19 @@ impl<R: RecordStore> Participant<R> {
                         let (sum, message) = (message.sum, message.encode());
                         self.persist(JournalLine::Uploaded { sum, message });
                     }
-                    self.outputs.push_back(ParticipantOutput::Send(message));
+                    self.send(message);
                 }
             }
         }
     }
 
     fn persist(&mut self, line: JournalLine) {
-        self.outputs.push_back(ParticipantOutput::Persist(line));
+        self.effects.push_back(Ok(PartyEffect::Persist(line)));
+    }
+
+    fn send(&mut self, message: SignedMessage) {
+        let report = Report::Message(message);
+        self.effects.push_back(Ok(PartyEffect::Send(report)));
     }
 }
 
