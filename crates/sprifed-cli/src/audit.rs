@@ -167,7 +167,7 @@ fn to_text(answer: &AuditAnswer) -> String {
          probability\n\n{}\nThe first row is the budget's delta, the second the delta at which the \
          tables are told apart best.\nA bound below its claim proves nothing; one above its claim \
          shows a bug.",
-        answer.verdict.words(),
+        answer.verdict.text(),
         answer.procedure,
         answer.unit.text(),
         answer.neighbours.text(),

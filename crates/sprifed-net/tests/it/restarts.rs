@@ -22,9 +22,8 @@ fn open_crashing(stage: &Stage, listen: Option<SocketAddr>, crash: Crash) -> Ser
 }
 
 fn is_crash(error: &NetError) -> bool {
-    let stored = match error {
-        NetError::Store(stored) | NetError::Party(PartyError::Store(stored)) => stored,
-        _ => return false,
+    let (NetError::Store(stored) | NetError::Party(PartyError::Store(stored))) = error else {
+        return false;
     };
     matches!(stored, StoreError::Database(reason) if reason == CRASH)
 }

@@ -83,7 +83,7 @@ impl<E: Into<Error>> From<E> for Refusal {
 
 impl Refusal {
     /// A stable name for scripts.
-    pub(crate) const fn code(&self) -> &'static str {
+    pub(crate) fn code(&self) -> &'static str {
         match self {
             Self::Library(error) => error.code(),
             Self::NotANumber { .. } => "sprifed::privacy::illegal-quantity",

@@ -24,7 +24,7 @@ pub(super) fn draft_invitation<'py>(
         let identity = IdentityKey::from_stored(&secret);
         let nonce = Digest(fresh_bits()?);
         let agreement = draft.agreement(Digest(identity.public()), nonce)?;
-        let agreed = Agreed::new(agreement).map_err(sprifed::Failure::from)?;
+        let agreed = Agreed::new(agreement).map_err(sprifed::Error::from)?;
         // An engine knows where the parties are.
         Ok::<_, Failure>(Invitation::sign(&agreed, &identity, Reach::default()).to_json())
     })?;

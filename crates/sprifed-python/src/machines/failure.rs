@@ -38,7 +38,7 @@ pub(super) enum Failure {
     Message(#[from] MessageRefused),
     /// What the command line would say too.
     #[error(transparent)]
-    Common(#[from] sprifed::Failure),
+    Common(#[from] sprifed::Error),
     /// The party can not take part or go on.
     #[error(transparent)]
     Party(#[from] PartyError),
@@ -92,9 +92,9 @@ impl From<Failure> for PyErr {
                 | PartyError::Unreadable { .. }
                 | PartyError::NoEntropy { .. }
                 | PartyError::Store(_) => PyOSError::new_err(words),
-                error => Python::attach(|py| raise(py, &error.into())),
+                error => Python::attach(|py| raise(py, error)),
             },
-            Failure::Common(common) => Python::attach(|py| raise(py, &common)),
+            Failure::Common(common) => Python::attach(|py| raise(py, common)),
             _ => StudyError::new_err(words),
         }
     }
