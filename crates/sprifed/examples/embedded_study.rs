@@ -66,6 +66,7 @@ pub(crate) fn verify(file: &str) -> Result<Proof, Error> {
 }
 
 /// Runs the study, verifies its receipt, and shows that a changed one is refused.
+#[expect(clippy::disallowed_methods, reason = "an example prints")]
 pub(crate) fn main() -> Result<(), Box<dyn core::error::Error>> {
     let file = run()?;
     let mut out = std::io::stdout();

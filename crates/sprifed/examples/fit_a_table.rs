@@ -60,6 +60,7 @@ pub(crate) fn fit() -> Result<Model, Error> {
 }
 
 /// Prints the guarantee and the model.
+#[expect(clippy::disallowed_methods, reason = "an example prints")]
 pub(crate) fn main() -> Result<(), Box<dyn core::error::Error>> {
     let model = fit()?;
     let mut out = std::io::stdout();

@@ -39,6 +39,7 @@ pub(crate) fn plan() -> Result<PlanAnswer, Error> {
 }
 
 /// Prints what the study costs and finds.
+#[expect(clippy::disallowed_methods, reason = "an example prints")]
 pub(crate) fn main() -> Result<(), Box<dyn core::error::Error>> {
     let plan = plan()?;
     let mut out = std::io::stdout();

@@ -173,7 +173,7 @@ fn a_study_runs_to_its_end_over_both_stores_and_each_charge_comes_before_its_rec
                 ended.insert(place, ());
             }
         }
-        if coordinator.waits_for().into_iter().count() == 0 {
+        if coordinator.waits_for().is_empty() {
             coordinator.close_phase();
         }
         while let Some(effect) = coordinator.poll() {

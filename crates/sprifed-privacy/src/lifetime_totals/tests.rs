@@ -1,3 +1,5 @@
+#![expect(clippy::float_cmp, reason = "these doubles are exact")]
+
 use num_rational::BigRational;
 use num_traits::One;
 use proptest::prelude::*;

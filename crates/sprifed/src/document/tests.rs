@@ -1,3 +1,8 @@
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the corpus of the fuzzer is read from files"
+)]
+
 use std::fs;
 use std::path::Path;
 
