@@ -43,7 +43,7 @@ def tell(request: bytes, configuration: dict) -> Message:
     return reply_to(RecordDict({RECORD: ConfigRecord({"request": request})}), configuration)
 
 
-def test_an_request_is_answered(engine):
+def test_a_request_is_answered(engine):
     reply = tell(engine.request(0, [], known=False), of_party(engine, 0))
     answer = reply.content[RECORD]["answer"]
     assert engine.coordinator.open_answer(100, engine.number, answer)[0] == 0
@@ -86,7 +86,7 @@ def test_a_damaged_state_is_told_in_fixed_words(engine, caplog):
     assert str(sealed) in caplog.text
 
 
-def test_a_message_without_an_request_is_a_failure_in_fixed_words(engine):
+def test_a_message_without_a_request_is_a_failure_in_fixed_words(engine):
     assert reply_to(RecordDict({}), of_party(engine, 0)).error.reason == FAILED
 
 

@@ -249,7 +249,7 @@ def test_an_engine_can_neither_forge_nor_redirect_nor_repeat_an_answer(engine):
         open_answer(100, number + 1, answer)
 
 
-def test_an_engine_can_neither_forge_nor_redirect_nor_repeat_an_request(engine):
+def test_an_engine_can_neither_forge_nor_redirect_nor_repeat_a_request(engine):
     request = engine.request(0, [], known=False)
     party = engine.party(0)
     flipped = bytearray(request)

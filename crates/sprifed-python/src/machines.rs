@@ -12,6 +12,7 @@
 mod coordinator;
 mod draft;
 mod envelope;
+mod exchange;
 mod failure;
 mod journal;
 mod party;
@@ -22,6 +23,7 @@ use pyo3::prelude::*;
 /// Adds the roles to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<coordinator::CoordinatorMachine>()?;
+    module.add_class::<exchange::Exchange>()?;
     module.add_class::<party::PartyMachine>()?;
     module.add_function(wrap_pyfunction!(draft::draft_invitation, module)?)?;
     module.add_function(wrap_pyfunction!(draft::simulated_identity, module)?)?;

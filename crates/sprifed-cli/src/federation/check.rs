@@ -123,7 +123,8 @@ fn reasons(obstacle: &PartyError) -> Vec<String> {
             let violations = forbidden.violations.iter();
             violations.map(ToString::to_string).collect()
         }
-        other => vec![other.to_coordinator().unwrap_or_else(|| other.to_string())],
+        PartyError::OverLimit(over) => vec![over.to_string()],
+        other => vec![other.to_string()],
     }
 }
 

@@ -1,5 +1,6 @@
 //! The coordinator of a study whose messages an engine carries.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -72,46 +73,22 @@ impl CoordinatorMachine {
     /// The names of the parties, by place in the roster.
     #[getter]
     fn parties(&self) -> Vec<String> {
-        let parties = self.agreed.agreement().parties.iter();
-        parties.map(|party| party.name.clone()).collect()
+        self.names()
     }
 
     /// Takes a report of a party; raises if the study refuses it, and nothing has changed then.
     fn receive(&self, py: Python<'_>, party: u32, report: &[u8]) -> PyResult<()> {
-        Ok(py.detach(|| {
-            let Running { study, journal } = &mut *self.running();
-            let epoch = study.epoch();
-            study.receive(ClientId(party), report)?;
-            let bytes = report.to_vec();
-            keep(
-                journal,
-                &Input::Received {
-                    epoch,
-                    party,
-                    bytes,
-                },
-            )
-        })?)
+        Ok(py.detach(|| self.hand_over(party, report))?)
     }
 
     /// A party may have lost what it was told: it is told again.
     fn returned(&self, py: Python<'_>, party: u32) {
-        py.detach(|| self.running().study.returned(ClientId(party)));
+        py.detach(|| self.tell_again(party));
     }
 
     /// The next thing to do: `("send", party, order)` or `("ended", None, receipt)`.
     fn poll<'py>(&self, py: Python<'py>) -> PyResult<Option<Effect<'py>>> {
-        let effect = py.detach(|| -> Result<_, Failure> {
-            let Running { study, journal } = &mut *self.running();
-            loop {
-                match study.poll() {
-                    Some(CoordinatorEffect::Checkpoint { epoch, bytes }) => {
-                        keep(journal, &Input::Checkpoint { epoch, bytes })?;
-                    }
-                    other => return Ok(other),
-                }
-            }
-        })?;
+        let effect = py.detach(|| self.next_effect())?;
         let bytes = |bytes: &[u8]| PyBytes::new(py, bytes);
         Ok(match effect {
             Some(CoordinatorEffect::Send(party, order)) => {
@@ -126,30 +103,17 @@ impl CoordinatorMachine {
 
     /// Whose answer the phase lacks.
     fn waits_for(&self) -> Vec<u32> {
-        let waits = self.running().study.waits_for();
-        waits.into_iter().map(|id| id.0).collect()
+        self.missing()
     }
 
     /// Ends the phase: a party that has not answered has dropped out of it.
     fn close_phase(&self, py: Python<'_>) -> PyResult<()> {
-        Ok(py.detach(|| {
-            let Running { study, journal } = &mut *self.running();
-            let epoch = study.epoch();
-            keep(journal, &Input::Closed { epoch })?;
-            study.close_phase();
-            Ok::<(), Failure>(())
-        })?)
+        Ok(py.detach(|| self.end_phase())?)
     }
 
     /// The phase: its kind, and the sum it belongs to if there is one.
     fn phase(&self) -> (&'static str, Option<u32>) {
-        match self.running().study.phase() {
-            StudyPhase::Keys => ("keys", None),
-            StudyPhase::Shares => ("shares", None),
-            StudyPhase::Sum { sum, phase, .. } => (phase_name(phase), Some(sum)),
-            StudyPhase::Receipts => ("receipts", None),
-            StudyPhase::Ended => ("over", None),
-        }
+        self.phase_and_sum()
     }
 
     /// Public facts for logs: survivors of each sum that has ended, and who declined and why.
@@ -163,9 +127,9 @@ impl CoordinatorMachine {
             };
             (record.sum, survivors)
         });
-        let declined = running.study.declined().iter();
-        let declined = declined.map(|(id, reason)| (id.0, reason.clone()));
-        (survivors.collect(), declined.collect())
+        let survivors = survivors.collect();
+        drop(running);
+        (survivors, self.declined())
     }
 
     /// The signed receipt as JSON, once the last sum has ended.
@@ -186,18 +150,7 @@ impl CoordinatorMachine {
         orders: Vec<Vec<u8>>,
         party: Option<u32>,
     ) -> Bound<'py, PyBytes> {
-        let request = py.detach(|| {
-            let request = Request {
-                version: VERSION,
-                study: *self.agreed.digest(),
-                node,
-                number,
-                party,
-                invitation: party.is_none().then(|| self.invitation.clone()),
-                orders,
-            };
-            seal(&request, &self.identity)
-        });
+        let request = py.detach(|| self.sign_request(node, number, orders, party));
         PyBytes::new(py, &request)
     }
 
@@ -245,7 +198,116 @@ impl CoordinatorMachine {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn check(&self, node: u64, number: u64, bytes: &[u8]) -> Result<(ClientId, Answer), Failure> {
+    /// The names of the parties, by place in the roster.
+    pub(super) fn names(&self) -> Vec<String> {
+        let parties = self.agreed.agreement().parties.iter();
+        parties.map(|party| party.name.clone()).collect()
+    }
+
+    /// Takes a report of a party, and keeps it.
+    pub(super) fn hand_over(&self, party: u32, report: &[u8]) -> Result<(), Failure> {
+        let Running { study, journal } = &mut *self.running();
+        let epoch = study.epoch();
+        study.receive(ClientId(party), report)?;
+        let bytes = report.to_vec();
+        let received = Input::Received {
+            epoch,
+            party,
+            bytes,
+        };
+        keep(journal, &received)
+    }
+
+    /// A party may have lost what it was told.
+    pub(super) fn tell_again(&self, party: u32) {
+        self.running().study.returned(ClientId(party));
+    }
+
+    /// The next effect; checkpoints are kept.
+    fn next_effect(&self) -> Result<Option<CoordinatorEffect>, Failure> {
+        let Running { study, journal } = &mut *self.running();
+        loop {
+            match study.poll() {
+                Some(CoordinatorEffect::Checkpoint { epoch, bytes }) => {
+                    keep(journal, &Input::Checkpoint { epoch, bytes })?;
+                }
+                other => return Ok(other),
+            }
+        }
+    }
+
+    /// Everything that is to be said now, by party.
+    pub(super) fn orders(&self) -> Result<BTreeMap<u32, Vec<Vec<u8>>>, Failure> {
+        let mut orders: BTreeMap<u32, Vec<Vec<u8>>> = BTreeMap::new();
+        while let Some(effect) = self.next_effect()? {
+            if let CoordinatorEffect::Send(party, order) = effect {
+                orders.entry(party.0).or_default().push(order.to_vec());
+            }
+        }
+        Ok(orders)
+    }
+
+    /// Whose answer the phase lacks.
+    pub(super) fn missing(&self) -> Vec<u32> {
+        let waits = self.running().study.waits_for();
+        waits.into_iter().map(|id| id.0).collect()
+    }
+
+    /// Ends the phase, and keeps that.
+    pub(super) fn end_phase(&self) -> Result<(), Failure> {
+        let Running { study, journal } = &mut *self.running();
+        let epoch = study.epoch();
+        keep(journal, &Input::Closed { epoch })?;
+        study.close_phase();
+        Ok(())
+    }
+
+    /// The kind of the phase, and the sum it belongs to if there is one.
+    pub(super) fn phase_and_sum(&self) -> (&'static str, Option<u32>) {
+        match self.running().study.phase() {
+            StudyPhase::Keys => ("keys", None),
+            StudyPhase::Shares => ("shares", None),
+            StudyPhase::Sum { sum, phase, .. } => (phase_name(phase), Some(sum)),
+            StudyPhase::Receipts => ("receipts", None),
+            StudyPhase::Ended => ("over", None),
+        }
+    }
+
+    /// Which parties have declined, and why.
+    pub(super) fn declined(&self) -> Vec<(u32, String)> {
+        let running = self.running();
+        let declined = running.study.declined().iter();
+        let declined = declined.map(|(id, reason)| (id.0, reason.clone()));
+        declined.collect()
+    }
+
+    /// The request that carries `orders` to `node`; without a party it carries the invitation.
+    pub(super) fn sign_request(
+        &self,
+        node: u64,
+        number: u64,
+        orders: Vec<Vec<u8>>,
+        party: Option<u32>,
+    ) -> Vec<u8> {
+        let request = Request {
+            version: VERSION,
+            study: *self.agreed.digest(),
+            node,
+            number,
+            party,
+            invitation: party.is_none().then(|| self.invitation.clone()),
+            orders,
+        };
+        seal(&request, &self.identity)
+    }
+
+    /// Who answered the request `number` from `node`, and what.
+    pub(super) fn check(
+        &self,
+        node: u64,
+        number: u64,
+        bytes: &[u8],
+    ) -> Result<(ClientId, Answer), Failure> {
         let answer = Unchecked::<Answer>::read(bytes)?;
         let identity = answer.claimed().identity;
         // The signature first: no key is called a stranger for what another one signed.
