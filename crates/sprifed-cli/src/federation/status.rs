@@ -86,7 +86,7 @@ fn words(status: &StatusView, is_begun: bool, cancelled: bool) -> String {
         (false, false) => "not begun",
     };
     let mut text = format!(
-        "{}: {state}\n{}\nsums {} of {}; epsilon {} of at most {} spent\n",
+        "{}: {state}\n\n{}\n\nsums {} of {}; epsilon {} of at most {} spent\n",
         status.title,
         status.guarantee,
         status.progress.done,
