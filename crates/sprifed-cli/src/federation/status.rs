@@ -101,7 +101,7 @@ fn text(answer: &StatusAnswer) -> String {
         (false, false) => "not begun",
     };
     let mut text = format!(
-        "{}: {state}\n{}\nsums {} of {}; epsilon {} of at most {} spent\n",
+        "{}: {state}\n\n{}\n\nsums {} of {}; epsilon {} of at most {} spent\n",
         status.title,
         status.guarantee,
         status.progress.done,

@@ -201,7 +201,11 @@ fn noise_from_a_seed_is_repeatable_and_stamped_everywhere() {
         (&"NOT PRIVATE".into(), &"simulated".into())
     );
     let text = folder.fit("--sparsity 3 --epsilon 5 --simulate-noise 7 --force");
-    assert!(text.stdout.starts_with("NOT PRIVATE"), "{}", text.stdout);
+    assert!(
+        text.stdout.starts_with("Privacy   NOT PRIVATE"),
+        "{}",
+        text.stdout
+    );
     let data = folder.path("data.csv");
     let predicted =
         crate::command::run(["predict", &folder.path("model.json"), &data, "--score", "y"]);

@@ -80,8 +80,8 @@ fn people_see_the_paper_judged() {
         "How to read this page",
         "Real data",
         "Generated data",
-        "Figure\u{a0}1.",
-        "Figure\u{a0}2.",
+        "Figure 1.",
+        "Figure 2.",
         "Agreement with an independent simulation",
     ];
     browser.check(&docs.canonicalize().unwrap().join("report.html"), &words);

@@ -238,8 +238,11 @@ async fn nobody_is_connected_after_the_end_neither_who_left_nor_who_broke_off() 
     stage.until_written().await;
     until_said(page, "/status.json", "\"connected\":[false,false,false]").await;
     let (_, body) = ask(page, "GET", "/").await;
-    assert!(body.contains("0 of 3 connected"), "{body}");
-    assert!(body.contains("dropped out"), "{body}");
+    assert!(body.contains("0 of 3 connected now"), "{body}");
+    assert!(
+        body.contains("<li class=\"dropped_out\">") && body.contains("dropped out"),
+        "{body}"
+    );
     server.abort();
 }
 

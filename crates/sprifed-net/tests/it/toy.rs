@@ -212,7 +212,8 @@ impl CoordinatorMachine for Adding {
                 _ if missing.contains(party) => PartyState::Awaited,
                 Step::Joining => PartyState::Answered,
                 _ if self.members.contains(party) => PartyState::Answered,
-                _ => PartyState::DroppedOut,
+                // A study waits in every sum for parties that missed another; the page knows better.
+                _ => PartyState::Awaited,
             },
         });
         let done = u32::try_from(self.totals.len()).unwrap();
