@@ -32,8 +32,8 @@ units = ["record"]
 neighbours = ["zero-out"]
 allow-simulated-noise = true
 
-[partners]
-{partners}
+[parties]
+{parties}
 """
 
 PURPOSE = "trying out"
@@ -117,9 +117,9 @@ class Rehearsal:
         (folder / "party.json").write_text(json.dumps(self._public(place)))
         limits = {"epsilon": self.epsilon, "total": 10 * self.epsilon}
         others = (self._public(other) for other in range(self.parties) if other != place)
-        partners = "\n".join(f'{other["name"]} = "{other["identity"]}"' for other in others)
+        parties = "\n".join(f'{other["name"]} = "{other["identity"]}"' for other in others)
         policy = POLICY.format(
-            coordinator=coordinator, procedure=self.procedure, purpose=PURPOSE, partners=partners, **limits
+            coordinator=coordinator, procedure=self.procedure, purpose=PURPOSE, parties=parties, **limits
         )
         (folder / "policy.toml").write_text(policy)
         with (folder / "data.csv").open("w", newline="") as file:

@@ -14,7 +14,7 @@ from typing import Any
 
 from sprifed import _core
 
-# Whoever handles a signal may ask for it while it is held.
+# A signal handler may ask for it while it is held.
 _LOCK = threading.RLock()
 
 
@@ -46,7 +46,7 @@ class Account:
 
 
 def account_of(estimator: Any) -> Account:
-    """The account of ``estimator``, opened when somebody first asks."""
+    """The account of ``estimator``, opened at its first use."""
     with _LOCK:
         if "_account" not in vars(estimator):
             estimator._account = Account()
@@ -54,7 +54,7 @@ def account_of(estimator: Any) -> Account:
 
 
 @contextmanager
-def claimed(estimator: Any, repeatedly: bool, refuse: Any) -> Iterator[_core.Till]:
+def claimed(estimator: Any, repeatedly: bool, refuse: Any) -> Iterator[_core.SpentFit]:
     """Mark ``estimator`` as fitted and yield where the core says what was spent.
 
     Of several threads one gets the mark; the others, and copies, call ``refuse(is_copy)``, which raises.
@@ -67,12 +67,12 @@ def claimed(estimator: Any, repeatedly: bool, refuse: Any) -> Iterator[_core.Til
             estimator._was_fitted = True
     if not is_free:
         refuse(is_copy)
-    till = _core.Till()
+    spent_fit = _core.SpentFit()
     try:
-        yield till
+        yield spent_fit
     finally:
-        if till.is_empty:
+        if spent_fit.is_empty:
             with _LOCK:
                 estimator._was_fitted = before
-        elif till.receipt is not None:
-            account_of(estimator).keep(till.receipt)
+        elif spent_fit.receipt is not None:
+            account_of(estimator).keep(spent_fit.receipt)

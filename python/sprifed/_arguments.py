@@ -14,7 +14,7 @@ HELP = "correct the argument; nothing was spent"
 
 
 class SprifedWarning(UserWarning):
-    """What must be heard before a model is used."""
+    """What a user must know before a model is used."""
 
 
 class Kind(NamedTuple):

@@ -77,8 +77,8 @@ def refuse_repeated_fit(
     is_clone: bool, epsilon: float, delta: float | None, n_records: int, procedure: str
 ) -> None: ...
 
-class Till:
-    def __new__(cls) -> Till: ...
+class SpentFit:
+    def __new__(cls) -> SpentFit: ...
     @property
     def is_empty(self) -> bool: ...
     @property
@@ -123,7 +123,7 @@ def fit_private(
     simulate_noise: int | None,
     watch: Callable[[int, int], Any] | None,
     earlier: Sequence[str],
-    till: Till,
+    till: SpentFit,
     ledger: str | PathLike[str] | None = None,
 ) -> tuple[PrivateModel, BaseException | None]: ...
 def fit_exactly(

@@ -138,7 +138,7 @@ def simulate(
     """Trials of a procedure on generated data, beside the null model, as ``sprifed simulate`` does them.
 
     ``procedure`` is a certified one (grad, sieve, argmax, honest-omp, honest-grad, dp-sgd, dp-gcd), or
-    non-private-omp or non-private-lasso. The noise is repeatable and protects nobody.
+    non-private-omp or non-private-lasso. The noise is repeatable and protects no record.
     """
     asked = locals()
     trials = whole("trials", trials, least=1)
@@ -181,7 +181,7 @@ def _text_of(receipt: Any) -> str:
         if isinstance(receipt, (str, os.PathLike)):
             return Path(receipt).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError, TypeError, ValueError) as error:
-        found = f"{type(receipt).__name__} that can not be read ({error})"
+        found = f"{type(receipt).__name__} that cannot be read ({error})"
         raise _core.refusal(
             *RECEIPT,
             f"the receipt is a {found}; required: a document, its text or its path",

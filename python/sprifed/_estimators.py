@@ -85,7 +85,7 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
         ``SPRIFED_LEDGER`` names, or none, if it is not given.
     progress : callable, bool or None
         ``progress(done, total)`` before every step; True for a bar, False for silence; by default a
-        bar where somebody looks and tqdm is installed.
+        bar in a terminal or notebook if tqdm is installed.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
     status_words_ : str
         The same, and what would help.
     warning_ : str or None
-        What must be heard before the model is used; raised as ``SprifedWarning`` too.
+        What a user must know before the model is used; raised as ``SprifedWarning`` too.
     noise_std_ : ndarray
         The standard deviation that the noise alone gives each chosen coefficient; nan if unknown.
     receipt_ : dict
@@ -164,18 +164,18 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
         asked = self._asked()
         repeatedly = flag("allow_repeated_fits", self.allow_repeated_fits)
         if asked["simulate_noise"] is not None:
-            return self._fit(X, y, clients, asked, _core.Till(), [])
+            return self._fit(X, y, clients, asked, _core.SpentFit(), [])
 
         def refuse(is_copy: bool) -> None:
             epsilon, delta, procedure = (asked[name] for name in ("epsilon", "delta", "procedure"))
             _core.refuse_repeated_fit(is_copy, epsilon, delta, _n_records(X), procedure)
 
         # Before anything is looked at: a refusal leaves the model that there is.
-        with claimed(self, repeatedly, refuse) as till:
-            return self._fit(X, y, clients, asked, till, account_of(self).receipts())
+        with claimed(self, repeatedly, refuse) as spent_fit:
+            return self._fit(X, y, clients, asked, spent_fit, account_of(self).receipts())
 
     def _fit(
-        self, X: Any, y: Any, clients: Any, asked: dict[str, Any], till: _core.Till, earlier: list[str]
+        self, X: Any, y: Any, clients: Any, asked: dict[str, Any], spent_fit: _core.SpentFit, earlier: list[str]
     ) -> SparsePrivateRegressor:
         with self._columns_as_they_were():
             given = self._given_schema()
@@ -194,7 +194,7 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
                     labels=labels,
                     watch=watch,
                     earlier=earlier,
-                    till=till,
+                    spent_fit=spent_fit,
                     ledger=self._ledger_folder(),
                     **asked,
                 )
@@ -277,7 +277,7 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
                 raise ValueError(f"X has {len(X)} records, but y has {len(y)}")
         else:
             X, y = validate_data(self, X, y, y_numeric=True, **options)
-        # A field of records lies between others, where its numbers can not be read in place.
+        # A field of records lies between others, where its numbers cannot be read in place.
         return np.require(X, requirements="A"), np.require(y, dtype=np.float64, requirements="A")
 
     def _names(self) -> list[str]:
@@ -402,7 +402,7 @@ def _labels(clients: Any, n_records: int) -> list[str] | None:
 
 
 def _n_records(X: Any) -> int:
-    """How many records there are, as far as somebody who does not look can tell."""
+    """How many records there are, as far as its shape says."""
     try:
         return min(len(X), LARGEST_COUNT)
     except TypeError:
@@ -413,7 +413,7 @@ def _warn_of_many_clients(n_records: int) -> None:
     if n_records > MANY_CLIENTS:
         warnings.warn(
             f"secure-sum without clients makes each of the {n_records} records a client that masks on its own, "
-            "which is slow, and an interrupt is not heard before the first step; give clients, a number",
+            "which is slow, and an interrupt has no effect before the first step; give clients, a number",
             SprifedWarning,
             stacklevel=4,
         )

@@ -1,4 +1,4 @@
-"""Progress for people: in notebooks and terminals, and nothing where nobody is looking."""
+"""Progress for people: in notebooks and terminals, and nothing if no person is looking."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from sprifed._arguments import refused
 
 
-def _somebody_looks() -> bool:
+def _is_interactive() -> bool:
     """Whether this is a notebook, or standard error a terminal."""
     if "ipykernel" in sys.modules:
         return True
@@ -22,14 +22,14 @@ def watching(progress: Any, what: str):
     """Yield ``watch(done, total)`` for the core, or None.
 
     ``progress`` is a callable of the same arguments, True for a bar, False for silence, or None for a
-    bar where somebody looks. A bar needs tqdm; without it there is silence.
+    bar in a terminal or notebook. A bar needs tqdm; without it there is silence.
     """
     if callable(progress):
         yield progress
         return
     if progress is not None and not isinstance(progress, bool):
         raise refused("progress", progress, "a callable of (done, total), True, False or None")
-    if progress is False or (progress is None and not _somebody_looks()):
+    if progress is False or (progress is None and not _is_interactive()):
         yield None
         return
     try:

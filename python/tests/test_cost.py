@@ -63,10 +63,10 @@ def test_python_allocates_nothing_of_the_size_of_the_matrix():
 
 
 def test_progress_is_told_step_by_step(table):
-    heard = []
-    model = estimator(progress=lambda done, total: heard.append((done, total))).fit(*table)
+    received = []
+    model = estimator(progress=lambda done, total: received.append((done, total))).fit(*table)
     total = len(model.receipt_["plan"]["steps"])
-    assert heard == [(done, total) for done in range(total + 1)]
+    assert received == [(done, total) for done in range(total + 1)]
 
 
 def test_a_callback_that_raises_ends_the_fit_and_says_what_was_spent(table):
@@ -123,5 +123,5 @@ def test_other_threads_run_while_a_fit_runs():
     model.set_params(progress=lambda done, total: steps.append(len(ticks))).fit(X, y)
     done.set()
     thread.join()
-    # Between the first step and the last, without the GIL, the other thread was heard.
+    # Between the first step and the last, without the GIL, the other thread was received.
     assert steps[-1] > steps[0]

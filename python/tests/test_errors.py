@@ -19,9 +19,9 @@ def by_schema(schema):
     return dict(schema=schema, bounds=None, response_bounds=None)
 
 
-def test_the_family_is_small_and_its_members_are_value_errors():
+def test_the_family_is_small_and_its_classes_are_value_errors():
     family = [sprifed.BudgetError, sprifed.SchemaError, sprifed.DataError, sprifed.StudyError]
-    assert all(issubclass(member, sprifed.SprifedError) for member in [*family, sprifed.ReceiptError])
+    assert all(issubclass(error, sprifed.SprifedError) for error in [*family, sprifed.ReceiptError])
     assert issubclass(sprifed.SprifedError, ValueError)
 
 
@@ -190,9 +190,9 @@ def test_a_schema_in_a_file_obeys_its_own_rules(table, tmp_path):
 def test_many_clients_are_a_warning_before_the_fit(table):
     X, y = table
     few = estimator(backend="secure-sum", clients=20)
-    with pytest.warns(sprifed.SprifedWarning) as heard:
+    with pytest.warns(sprifed.SprifedWarning) as received:
         few.fit(X, y)
-    assert not any("is slow" in str(warning.message) for warning in heard)
+    assert not any("is slow" in str(warning.message) for warning in received)
     with pytest.warns(sprifed.SprifedWarning, match="each of the 400 records a client"):
         with pytest.raises(sprifed.SprifedError):
             estimator(backend="secure-sum", procedure="argmax").fit(X, y)

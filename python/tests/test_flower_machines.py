@@ -51,7 +51,7 @@ def test_a_party_that_signed_a_receipt_answers_no_coordinator_that_put_its_journ
         engine.run_phase()
     journal = engine.folder / "flower.journal"
     before = journal.read_bytes()
-    # Nobody is asked anything, so the study ends, has cost nothing, and every party signs that.
+    # No party is asked anything, so the study ends, has cost nothing, and every party signs that.
     engine.orders()
     engine.coordinator.close_phase()
     for place, batch in engine.orders().items():
@@ -282,7 +282,7 @@ def test_a_policy_refuses_a_study_before_the_table_is_opened(engine):
     assert "the quorum is 4, but this party's policy requires at least 6" in reason
 
 
-def test_a_party_that_the_policy_does_not_list_is_no_partner(engine):
+def test_a_party_that_the_policy_does_not_list_is_refused(engine):
     policy = engine.parties / "0" / "policy.toml"
     policy.write_text(policy.read_text().replace("party-3 =", "# party-3 ="))
     (report,) = engine.exchange(0, [], known=False)

@@ -1,4 +1,4 @@
-"""Every fit with secret noise counts, whoever starts it and however it ends."""
+"""Every fit with secret noise counts, however it starts and ends."""
 
 import copy
 import json

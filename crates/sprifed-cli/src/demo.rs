@@ -34,7 +34,7 @@ impl Demo {
         std::fs::create_dir_all(&self.out).map_err(|error| {
             Failure::environment(
                 "sprifed::file::unwritable",
-                format!("{} can not be made: {error}", self.out.display()),
+                format!("{} cannot be made: {error}", self.out.display()),
                 "choose another folder with --out",
             )
         })?;

@@ -24,7 +24,7 @@ pub(crate) fn secret_party() -> Result<PartyKey, Failure> {
 /// 256 fresh bits for a key.
 ///
 /// # Errors
-/// When the system has no entropy to give. There is no fallback, because noise that can be guessed protects nobody.
+/// When the system has no entropy to give. There is no fallback, because noise that can be guessed protects no record.
 pub(crate) fn fresh_bits() -> Result<[u8; 32], Failure> {
     let mut bits = [0; 32];
     getrandom::fill(&mut bits).map_err(|error| {

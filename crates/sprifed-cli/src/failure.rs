@@ -51,7 +51,7 @@ impl Failure {
         Self::new(Blame::Defect, code, message, help)
     }
 
-    /// Something given, called `what`, can not be used.
+    /// Something given, called `what`, cannot be used.
     pub(crate) fn unusable(what: &str, found: &dyn fmt::Display, required: &str) -> Self {
         Self::usage(
             "sprifed::study::unusable-file",

@@ -119,7 +119,7 @@ impl<T> Explained<T> for Result<T, StoreError> {
     }
 }
 
-/// Why a party can not do as told, with the options of the commands.
+/// Why a party cannot do as told, with the options of the commands.
 pub(crate) fn party_failure(error: PartyError) -> Failure {
     let (code, message) = (error.code(), error.to_string());
     match &error {
@@ -200,7 +200,7 @@ pub(crate) fn net_failure(error: impl Into<NetError>) -> Failure {
     }
 }
 
-/// A file of a study that can not be used.
+/// A file of a study that cannot be used.
 fn unusable(path: &std::path::Path, found: &dyn core::fmt::Display, required: &str) -> Failure {
     Failure::unusable(&path.display().to_string(), found, required)
 }
@@ -211,7 +211,7 @@ pub(crate) fn read(path: &std::path::Path) -> Result<Vec<u8>, Failure> {
 }
 
 /// What a study has found, a feature a line; empty if there is no model.
-fn words_of_features(receipt: &Receipt) -> Result<String, Failure> {
+fn text_of_features(receipt: &Receipt) -> Result<String, Failure> {
     let line = |term: sprifed::Term| {
         let noise = term.noise_std_dev;
         let noise = noise.map_or_else(String::new, |noise| {

@@ -266,7 +266,7 @@ fn is_same_file(left: &Path, right: &Path) -> bool {
     }
 }
 
-/// Tells the holder of the table, and nobody else, what happened to its records on their way in.
+/// Tells only the holder of the table what happened to its records on their way in.
 pub(crate) fn note_counts(counts: &LoadCounts, output: &Output) {
     let parts = [
         (

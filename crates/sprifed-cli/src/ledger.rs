@@ -19,7 +19,7 @@ pub(crate) use self::fit_entry::{FitEntry, LedgerArguments};
 use crate::account::parse_quantity;
 use crate::entropy::fresh_bits;
 use crate::failure::{Explained as _, Failure};
-use crate::federation::party_ledger::words_of_totals;
+use crate::federation::party_ledger::text_of_totals;
 use crate::files::create_private;
 use crate::output::Output;
 
@@ -142,7 +142,7 @@ pub(crate) fn note_unmarked(bound: &Bound, table: &Path, output: &Output) {
 /// Refuses to score the table at `path`, which `option` names, if a ledger accounts for it.
 ///
 /// # Errors
-/// When a ledger does, or a mark beside the table can not be read.
+/// When a ledger does, or a mark beside the table cannot be read.
 pub(crate) fn refuse_accounted(path: &Path, option: &str, help: &str) -> Result<(), Failure> {
     let Some(ledger) = ledger_beside(path).explained()? else {
         return Ok(());
@@ -208,7 +208,7 @@ impl Show {
                 "{}{}\n{}{limit}",
                 restarted(view.is_restarted()),
                 table(&rows(lines)),
-                words_of_totals(lines)
+                text_of_totals(lines)
             )
         });
         Ok(())
@@ -266,7 +266,7 @@ impl Verify {
                 log.time(),
                 signers.join(", "),
                 restarted(log.is_restarted()),
-                words_of_totals(log.lines())
+                text_of_totals(log.lines())
             )
         });
         Ok(())

@@ -49,7 +49,7 @@ pub(crate) fn receipts_at(path: &Path) -> Result<Vec<Receipt>, Failure> {
     let old = serde_json::from_str::<Spent>(&text).ok();
     let Some(old) = old.filter(|old| old.format == FORMAT) else {
         let message = format!(
-            "{} is there, but its receipts can not be read: it is not a model, or it is damaged",
+            "{} is there, but its receipts cannot be read: it is not a model, or it is damaged",
             path.display()
         );
         let help = "keep it as a record of what was spent and name another file; nothing was spent";

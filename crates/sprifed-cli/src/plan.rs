@@ -125,7 +125,7 @@ fn secure_sums_text(sums: &SecureSums) -> String {
     let probability = sums.failures.availability.for_each_sum;
     let unopened = if probability > 0.0 {
         format!(
-            "a sum of enough clients can not be opened and must be repeated with a probability of at most {} for each sum",
+            "a sum of enough clients cannot be opened and must be repeated with a probability of at most {} for each sum",
             shown_delta(probability)
         )
     } else {

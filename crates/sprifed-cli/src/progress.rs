@@ -1,4 +1,4 @@
-//! Progress on standard error, for people; nothing where nobody is looking.
+//! Progress on standard error, for people; nothing if no person is looking.
 
 use indicatif::{ProgressBar, ProgressStyle};
 

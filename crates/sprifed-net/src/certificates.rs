@@ -1,9 +1,9 @@
-//! Certificates for a study whose partners have none: one authority, one certificate for the coordinator,
+//! Certificates for a study whose parties have none: one authority, one certificate for the coordinator,
 //! one for each client.
 //!
 //! Each makes its own key. A client sends a request, of which the authority takes the public key and nothing else.
 //!
-//! Whoever has certificates already gives their paths instead; nothing else asks how they were made.
+//! A user who has certificates gives their paths instead; nothing else asks how they were made.
 //! Deliberately absent: revocation. The roster names the exact certificates that may connect, so a
 //! certificate is withdrawn by a new roster.
 
@@ -71,7 +71,7 @@ pub fn request_certificate(name: &str) -> Result<(Zeroizing<String>, String), Ne
 /// is overwritten.
 ///
 /// # Errors
-/// If a name can not name a file, a request is none, a file exists, or the disk refuses.
+/// If a name cannot name a file, a request is none, a file exists, or the disk refuses.
 pub fn issue(order: &CertificateOrder) -> Result<Issued, NetError> {
     let requests = order
         .clients

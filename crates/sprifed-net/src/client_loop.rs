@@ -54,7 +54,7 @@ impl<M: ClientMachine> ClientLoop<M> {
     /// A client that takes part with `machine`.
     ///
     /// # Errors
-    /// If the address or a certificate can not be used.
+    /// If the address or a certificate cannot be used.
     pub fn open(config: &ClientConfig, machine: M) -> Result<Self, NetError> {
         let exchange = Exchange::new(config)?;
         Ok(Self { exchange, machine })

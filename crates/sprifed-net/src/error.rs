@@ -11,7 +11,7 @@ use crate::machine::Refused;
 #[derive(Debug, thiserror::Error)]
 pub enum NetError {
     /// A file could not be read or written.
-    #[error("can not {action} `{path}`: {source}")]
+    #[error("cannot {action} `{path}`: {source}")]
     File {
         /// What was tried.
         action: &'static str,
@@ -26,7 +26,7 @@ pub enum NetError {
     /// A private file or folder could not be written.
     #[error(transparent)]
     Party(#[from] PartyError),
-    /// Certificates or keys that can not be used.
+    /// Certificates or keys that cannot be used.
     #[error("`{path}` holds {found}; {required} is required")]
     Certificate {
         /// Which file.
@@ -37,13 +37,11 @@ pub enum NetError {
         required: &'static str,
     },
     /// TLS could not be set up from these certificates and keys.
-    #[error(
-        "TLS can not be set up: {0}; check that key, certificate and authority belong together"
-    )]
+    #[error("TLS cannot be set up: {0}; check that key, certificate and authority belong together")]
     Tls(String),
     /// No socket on this address.
     #[error(
-        "can not listen on {address}: {source}; choose another port or stop the process that has it"
+        "cannot listen on {address}: {source}; choose another port or stop the process that has it"
     )]
     Listen {
         /// Which address.
@@ -52,15 +50,15 @@ pub enum NetError {
         source: io::Error,
     },
     /// The operating system gave no threads or timers.
-    #[error("can not start the runtime: {0}")]
+    #[error("cannot start the runtime: {0}")]
     Runtime(io::Error),
     /// The machine could not be made, or not be rebuilt from what was stored.
-    #[error("the study can not be opened: {0}")]
+    #[error("the study cannot be opened: {0}")]
     Study(#[from] Refused),
     /// The machine broke its contract; this is a fault of the program.
     #[error("the study broke off: {0}; this is a fault of the program, its state file is unharmed")]
     Machine(String),
-    /// The client refused what the coordinator said, and can not go on.
+    /// The client refused what the coordinator said, and cannot go on.
     #[error("this party refuses to go on: {0}")]
     RefusedByClient(Refused),
     /// The coordinator does not know this certificate, or wants no message of this client.
@@ -74,7 +72,7 @@ pub enum NetError {
     OutOfReach {
         /// Where it should be.
         coordinator: String,
-        /// How long nothing was heard.
+        /// How long nothing was received.
         seconds: u64,
         /// The last trouble.
         last: String,
@@ -98,7 +96,7 @@ pub enum NetError {
         /// The most bytes of an honest answer.
         largest: usize,
     },
-    /// An address or name that can not be used.
+    /// An address or name that cannot be used.
     #[error("`{found}` is no {required}")]
     Setting {
         /// What was found.

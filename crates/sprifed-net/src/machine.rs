@@ -27,7 +27,7 @@ impl fmt::Display for PartyId {
 pub struct Refused {
     /// What was found and what is required. It is logged and told to the sender: no record, noise, mask or sum.
     pub reason: String,
-    /// Whether whoever is refused so can not go on in this study: to wait for something else is in vain.
+    /// Whether a client that is refused so cannot continue in this study, so that waiting is useless.
     pub is_final: bool,
 }
 
@@ -88,10 +88,10 @@ pub trait CoordinatorMachine: Send + 'static {
     /// The present phase.
     fn phase(&self) -> PhaseInfo;
 
-    /// Everyone answered, or time is up: whoever is missing has dropped out.
+    /// Everyone answered, or time is up: a missing client has dropped out.
     fn close_phase(&mut self);
 
-    /// The study is not wanted any more: tell everybody that it ends without a result. It has to be kept as a
+    /// The study is not wanted any more: tell every client that it ends without a result. It has to be kept as a
     /// [`Checkpoint`](CoordinatorEffect::Checkpoint) of the present epoch. A study that is over stays as it ended.
     fn cancel(&mut self);
 
@@ -101,7 +101,7 @@ pub trait CoordinatorMachine: Send + 'static {
     /// Stands where the machine stood after it emitted the checkpoint of `epoch`.
     ///
     /// # Errors
-    /// If these bytes are no checkpoint of this study; the study can not go on then.
+    /// If these bytes are no checkpoint of this study; the study cannot go on then.
     fn restore(&mut self, epoch: u32, checkpoint: &[u8]) -> Result<(), Refused>;
 
     /// Public facts for the page and the metrics.
@@ -137,7 +137,7 @@ pub trait ClientMachine: Send + 'static {
     /// if it did: no coordinator is needed then.
     ///
     /// # Errors
-    /// If what it has stored can not be used.
+    /// If what it has stored cannot be used.
     fn restart(&mut self) -> Result<Option<Finished>, PartyError>;
 
     /// A notice from the coordinator. May compute for seconds.

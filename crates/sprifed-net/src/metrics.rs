@@ -163,7 +163,7 @@ impl Metrics {
 
 /// One metric; each value with its state as a label, unless that is empty.
 fn metric(text: &mut String, name: &str, kind: &str, meaning: &str, values: &[(&str, String)]) {
-    // Writing to a string can not fail.
+    // Writing to a string cannot fail.
     let _ = writeln!(
         text,
         "# HELP sprifed_{name} {meaning}\n# TYPE sprifed_{name} {kind}"

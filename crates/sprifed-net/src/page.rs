@@ -136,7 +136,7 @@ async fn style() -> Response {
     guarded("text/css; charset=utf-8", format!("{STYLE}{OWN_STYLE}"))
 }
 
-/// The public facts, and which parties are there now. A party that missed a phase and was not heard since has
+/// The public facts, and which parties are there now. A party that missed a phase and was silent since has
 /// dropped out, although the study waits for it in the next phase.
 fn seen<M: CoordinatorMachine>(shared: &Shared<M>) -> (StatusView, Vec<Presence>) {
     let mut study = StatusView::clone(&shared.status());

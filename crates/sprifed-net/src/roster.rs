@@ -106,7 +106,7 @@ impl Roster {
         &self.entries
     }
 
-    /// The place in [`entries`](Self::entries) of whoever holds this certificate.
+    /// The place in [`entries`](Self::entries) of the holder of this certificate.
     pub(crate) fn place_of_certificate(&self, certificate: &Fingerprint) -> Option<usize> {
         self.by_certificate.get(certificate).copied()
     }

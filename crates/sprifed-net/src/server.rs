@@ -63,7 +63,7 @@ pub struct Patience {
     pub setup: Duration,
     /// For each later phase.
     pub per_phase: Duration,
-    /// For clients that were missing when an earlier phase was closed and were not heard since, once all others have
+    /// For clients that were missing when an earlier phase was closed and were silent since, once all others have
     /// answered. Never longer than the phase is allowed.
     pub missing: Duration,
     /// After the end, for everyone to fetch it.
@@ -144,7 +144,7 @@ impl<M: CoordinatorMachine> Server<M> {
     /// Opens the state file, makes the machine and replays what was stored.
     ///
     /// # Errors
-    /// If the state is in use or damaged, a certificate can not be used, or an address is taken.
+    /// If the state is in use or damaged, a certificate cannot be used, or an address is taken.
     pub fn open(
         config: ServerConfig,
         factory: impl FnOnce() -> Result<M, Refused>,
@@ -229,7 +229,7 @@ impl<M: CoordinatorMachine> Server<M> {
                 info!(files = files.len(), "study over");
                 let time = config.patience.farewell;
                 if config.page.is_some() {
-                    // Somebody may be looking at the result.
+                    // A person may be looking at the result.
                     tokio::time::sleep(time).await;
                 } else {
                     phases::farewell(&shared, time).await;
@@ -258,7 +258,7 @@ impl<M: CoordinatorMachine> Server<M> {
 
 /// Ready when the server stops.
 async fn told(stopped: &mut watch::Receiver<bool>) {
-    // An error means that whoever would tell is gone.
+    // An error means that the sender is gone.
     let _ = stopped.wait_for(|is_stopped| *is_stopped).await;
 }
 

@@ -108,7 +108,7 @@ pub(crate) enum Presence {
     Connected,
     /// The coordinator closed its connection, because nothing was asked for a while. It may be computing.
     Quiet,
-    /// It never came, said good-bye, broke off, or was not heard for long.
+    /// It never came, said good-bye, broke off, or was silent for long.
     Away,
 }
 

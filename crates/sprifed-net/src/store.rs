@@ -45,16 +45,16 @@ pub trait Store: Send + 'static {
     /// Shows every stored event with its epoch, in order, until `visit` wants no more.
     ///
     /// # Errors
-    /// If the state can not be read.
+    /// If the state cannot be read.
     fn replay(&mut self, visit: &mut dyn FnMut(u32, Event<'_>) -> bool) -> Result<(), StoreError>;
 
     /// How the study ended, if it did.
     ///
     /// # Errors
-    /// If the state can not be read.
+    /// If the state cannot be read.
     fn artefacts(&mut self) -> Result<Option<Artefacts>, StoreError>;
 
-    /// Writes `entry`, all of it or nothing. When this returns, a power cut can not undo it.
+    /// Writes `entry`, all of it or nothing. When this returns, a power cut cannot undo it.
     ///
     /// # Errors
     /// If it could not be made durable. The process must stop: its machine is ahead of its state.

@@ -15,7 +15,7 @@ use crate::common_name::common_name;
 use crate::error::NetError;
 use crate::roster::Fingerprint;
 
-/// A coordinator that talks to nobody without a certificate of `authorities`.
+/// A coordinator that talks only to holders of a certificate of `authorities`.
 pub(crate) fn coordinator(
     identity: &Identity,
     authorities: &Path,
@@ -37,7 +37,7 @@ pub(crate) fn coordinator(
     Ok(config)
 }
 
-/// A client that trusts a coordinator of `authorities` and nobody else.
+/// A client that trusts a coordinator of `authorities` only.
 pub(crate) fn client(identity: &Identity, authorities: &Path) -> Result<ClientConfig, NetError> {
     let roots = roots(authorities)?;
     let (chain, key) = read(identity)?;
@@ -54,7 +54,7 @@ pub(crate) fn client(identity: &Identity, authorities: &Path) -> Result<ClientCo
 /// Checks that a client can connect with this certificate, key and authority, as far as it can tell alone.
 ///
 /// # Errors
-/// If a file can not be read, or the key is not that of the certificate.
+/// If a file cannot be read, or the key is not that of the certificate.
 pub fn check_client_tls(identity: &Identity, authorities: &Path) -> Result<(), NetError> {
     client(identity, authorities).map(drop)
 }
@@ -62,7 +62,7 @@ pub fn check_client_tls(identity: &Identity, authorities: &Path) -> Result<(), N
 /// The fingerprint of the first certificate in a PEM file, for the roster.
 ///
 /// # Errors
-/// If the file can not be read or holds no certificate.
+/// If the file cannot be read or holds no certificate.
 pub fn fingerprint(certificate: &Path) -> Result<Fingerprint, NetError> {
     let chain = certificates(certificate)?;
     Ok(Fingerprint::of(&chain[0]))
@@ -71,7 +71,7 @@ pub fn fingerprint(certificate: &Path) -> Result<Fingerprint, NetError> {
 /// The common name of the first certificate in a PEM file, if it has one.
 ///
 /// # Errors
-/// If the file can not be read or holds no certificate.
+/// If the file cannot be read or holds no certificate.
 pub fn certificate_name(certificate: &Path) -> Result<Option<String>, NetError> {
     let chain = certificates(certificate)?;
     Ok(common_name(&chain[0]))
@@ -88,7 +88,7 @@ fn roots(authorities: &Path) -> Result<RootCertStore, NetError> {
             .add(certificate)
             .map_err(|error| NetError::Certificate {
                 path: authorities.to_owned(),
-                found: format!("a certificate that can not be an authority ({error})"),
+                found: format!("a certificate that cannot be an authority ({error})"),
                 required: "an authority's certificate",
             })?;
     }

@@ -94,7 +94,7 @@ impl<'a> Application<'a> {
     /// Decides without writing anything, and says everything that stands against taking part.
     ///
     /// # Errors
-    /// If it can not be decided: the party is not invited, its policy can not be read, or the ledger is lost, not whole
+    /// If it cannot be decided: the party is not invited, its policy cannot be read, or the ledger is lost, not whole
     /// or not the one of the table.
     pub fn look(&self) -> Result<Admission, PartyError> {
         let papers = self.papers()?;
@@ -127,7 +127,7 @@ impl<'a> Application<'a> {
     /// Takes back what [`Admitted::enter`] reserved, for a party that has sent nothing.
     ///
     /// # Errors
-    /// If the ledger can not be written.
+    /// If the ledger cannot be written.
     pub fn withdraw(&self) -> Result<(), PartyError> {
         let mut ledger = self.ledger.open()?;
         ledger.withdraw(&self.agreed.digest().to_string())?;

@@ -22,7 +22,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The file could not be opened or locked.
-    #[error("can not open `{path}`: {reason}")]
+    #[error("cannot open `{path}`: {reason}")]
     Unusable {
         /// Which file.
         path: PathBuf,
@@ -43,7 +43,7 @@ pub enum StoreError {
         /// Entries that it had.
         required: u64,
     },
-    /// What was spent can not be known, or is known elsewhere.
+    /// What was spent cannot be known, or is known elsewhere.
     #[error("`{path}` {problem}")]
     Ledger {
         /// Which file.
@@ -72,7 +72,7 @@ pub enum StoreError {
     #[error("the state is damaged: {0}; nothing was sent, restore the folder as it was last")]
     Damaged(String),
     /// Anything else that the database said.
-    #[error("the state can not be kept: {0}; nothing was sent, start again when the disk works")]
+    #[error("the state cannot be kept: {0}; nothing was sent, start again when the disk works")]
     Database(String),
 }
 

@@ -1,4 +1,4 @@
-//! Why a party can not do what it was asked.
+//! Why a party cannot do what it was asked.
 
 mod advice;
 
@@ -12,12 +12,12 @@ use sprifed_tables::DataError;
 use crate::database::StoreError;
 use crate::ledger::OverLimit;
 
-/// Why a party can not do what it was asked. The texts name no option of a command: the edge adds those.
+/// Why a party cannot do what it was asked. The texts name no option of a command: the edge adds those.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PartyError {
     /// A file could not be read or written.
-    #[error("can not {action} `{path}`: {reason}")]
+    #[error("cannot {action} `{path}`: {reason}")]
     File {
         /// What was tried.
         action: &'static str,
@@ -27,7 +27,7 @@ pub enum PartyError {
         reason: String,
     },
     /// A file of a study could not be read.
-    #[error("`{path}` can not be read: {found}")]
+    #[error("`{path}` cannot be read: {found}")]
     Unreadable {
         /// Which file.
         path: PathBuf,
@@ -40,7 +40,7 @@ pub enum PartyError {
         /// What the system said.
         reason: String,
     },
-    /// Something given can not be used.
+    /// Something given cannot be used.
     #[error("`{name}`: {found}; {required} is required")]
     Unusable {
         /// What it is called, mostly a path.
@@ -56,7 +56,7 @@ pub enum PartyError {
     /// An agreement that no party should agree to.
     #[error(transparent)]
     Illegal(#[from] IllegalAgreement),
-    /// A schema or a table that can not be used.
+    /// A schema or a table that cannot be used.
     #[error(transparent)]
     Data(Arc<DataError>),
     /// The agreement does not say how records are read.
@@ -99,7 +99,7 @@ pub enum PartyError {
         /// How many it is about.
         required: u32,
     },
-    /// A name that can not stand in certificates and file names.
+    /// A name that cannot stand in certificates and file names.
     #[error("{name:?} is no name; up to 60 letters, digits, `-` and `_` are required")]
     IllegalName {
         /// The name.
@@ -115,7 +115,7 @@ pub enum PartyError {
         /// What is wrong with the request.
         found: &'static str,
     },
-    /// A policy that can not be read, or says what no policy says.
+    /// A policy that cannot be read, or says what no policy says.
     #[error("{message}")]
     PolicyMistake {
         /// Which file, which line, what is wrong and what is required.
@@ -173,8 +173,8 @@ pub enum PartyError {
         "this identity was made from a seed for rehearsals, but the study protects its records"
     )]
     RehearsalKey,
-    /// A study whose questions can not be derived would reserve a budget and ask nothing.
-    #[error("the questions of this study can not be derived: {0}")]
+    /// A study whose questions cannot be derived would reserve a budget and ask nothing.
+    #[error("the questions of this study cannot be derived: {0}")]
     Underivable(CannotDerive),
     /// The policy does not allow the study.
     #[error("this party does not take part: {0}")]
@@ -208,8 +208,8 @@ pub enum PartyError {
         /// The number of the last request that was answered.
         last: u64,
     },
-    /// The party can not join, or not join again with what it has stored.
-    #[error("the study can not be opened: {0}")]
+    /// The party cannot join, or not join again with what it has stored.
+    #[error("the study cannot be opened: {0}")]
     CannotJoin(#[from] CannotJoin),
     /// What was stored contradicts itself.
     #[error("`{path}` contradicts itself: {found}")]
@@ -237,7 +237,7 @@ pub enum PartyError {
     },
     /// A state that was emptied says that nothing was charged; to believe it would give back what is spent.
     #[error(
-        "`{path}` is empty, so it can not say what was charged; the journal as it was last is required"
+        "`{path}` is empty, so it cannot say what was charged; the journal as it was last is required"
     )]
     Emptied {
         /// Which file.
@@ -246,7 +246,7 @@ pub enum PartyError {
 }
 
 impl PartyError {
-    /// Something given, called `name`, can not be used.
+    /// Something given, called `name`, cannot be used.
     pub(crate) fn unusable(
         name: impl Into<String>,
         found: impl core::fmt::Display,

@@ -122,7 +122,7 @@ impl PartyFolder {
     /// What the party tells the coordinator.
     ///
     /// # Errors
-    /// If the file can not be read.
+    /// If the file cannot be read.
     pub fn public(&self) -> Result<PublicParty, PartyError> {
         PublicParty::read(&self.public_party())
     }
@@ -130,7 +130,7 @@ impl PartyFolder {
     /// What the party with the key `party` agrees to: its own policy, or the one in the file `other`.
     ///
     /// # Errors
-    /// If it can not be read, lacks something, or is not signed by the party's officer.
+    /// If it cannot be read, lacks something, or is not signed by the party's officer.
     pub fn read_policy(&self, other: Option<&Path>, party: &Digest) -> Result<Policy, PartyError> {
         read_policy(self, other, party)
     }
@@ -138,7 +138,7 @@ impl PartyFolder {
     /// The ledger that accounts for the party's table: the one in the folder `chosen`, or its own.
     ///
     /// # Errors
-    /// If the party's key, which signs entries, can not be read.
+    /// If the party's key, which signs entries, cannot be read.
     pub fn ledger(&self, chosen: Option<&Path>) -> Result<LedgerPlace, PartyError> {
         Ok(LedgerPlace::new(
             chosen.unwrap_or(&self.0),
@@ -173,7 +173,7 @@ impl StudyFolder {
     /// All folders of studies in `home`, by name.
     ///
     /// # Errors
-    /// If `home` can not be read.
+    /// If `home` cannot be read.
     pub fn all_in(home: &Path) -> Result<Vec<Self>, StoreError> {
         let unreadable = |error: std::io::Error| StoreError::Unusable {
             path: home.to_owned(),
@@ -225,7 +225,7 @@ impl StudyFolder {
         self.0.join("party.sealed")
     }
 
-    /// Says of a state that can not be read without a key that something may have been sent.
+    /// Says of a state that cannot be read without a key that something may have been sent.
     #[must_use]
     pub fn begun(&self) -> PathBuf {
         self.0.join("begun")
@@ -262,7 +262,7 @@ impl StudyFolder {
     /// The study, as its coordinator signed it.
     ///
     /// # Errors
-    /// If the invitation can not be read, or is not to be believed.
+    /// If the invitation cannot be read, or is not to be believed.
     pub fn read_invitation(&self) -> Result<(Invitation, Agreed), PartyError> {
         Invitation::read(&self.invitation())
     }
@@ -284,7 +284,7 @@ impl StudyFolder {
     /// is none, or it was emptied.
     ///
     /// # Errors
-    /// If it can not be read.
+    /// If it cannot be read.
     pub fn look_into(&self) -> Result<Option<StoredPart>, StoreError> {
         let path = self.database();
         if !is_there(&path) {
@@ -301,7 +301,7 @@ impl StudyFolder {
             return Ok(true);
         }
         let stored = match self.look_into() {
-            // What can not be read may have been sent.
+            // What cannot be read may have been sent.
             Err(StoreError::Damaged(_)) => return Ok(true),
             stored => stored?,
         };

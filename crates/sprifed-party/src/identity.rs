@@ -21,7 +21,7 @@ pub struct PublicParty {
     pub identity: Digest,
     /// The most records it will contribute.
     pub records: u32,
-    /// Whether the key was made from a seed that anybody can repeat.
+    /// Whether the key was made from a seed, so that it can be repeated.
     #[serde(default)]
     pub simulated: bool,
     /// Its request for a TLS certificate; none where an engine carries the messages.
@@ -56,7 +56,7 @@ impl PublicParty {
     /// Reads the file that a party sent, or its own.
     ///
     /// # Errors
-    /// If it can not be read.
+    /// If it cannot be read.
     pub fn read(path: &Path) -> Result<Self, PartyError> {
         serde_json::from_slice(&read_file(path)?).map_err(|error| {
             let required = "the party.json of `study identity`";
@@ -116,7 +116,7 @@ impl PublicParty {
 /// Whether `name` can stand in certificates and file names.
 ///
 /// # Errors
-/// When it can not.
+/// When it cannot.
 pub fn check_party_name(name: &str) -> Result<(), PartyError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !name.is_empty() && name.len() <= 60 && name.chars().all(plain) {

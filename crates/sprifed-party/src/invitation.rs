@@ -62,7 +62,7 @@ impl Invitation {
     /// Reads the invitation in the file `path`.
     ///
     /// # Errors
-    /// When it can not be read, or as [`open`](Self::open).
+    /// When it cannot be read, or as [`open`](Self::open).
     pub fn read(path: &Path) -> Result<(Self, Agreed), PartyError> {
         Self::open(&read_file(path)?, &path.display().to_string())
     }
@@ -71,7 +71,7 @@ impl Invitation {
     /// bytes are called in messages.
     ///
     /// # Errors
-    /// When it is damaged, signed by somebody else, or not to be agreed to.
+    /// When it is damaged, signed by another key, or not to be agreed to.
     pub fn open(bytes: &[u8], name: &str) -> Result<(Self, Agreed), PartyError> {
         let invitation: Self = serde_json::from_slice(bytes)
             .map_err(|error| PartyError::unusable(name, error, "an invitation of `study init`"))?;

@@ -46,7 +46,7 @@ pub use stored::{LedgerView, LifetimeLedger};
 pub enum Protection {
     /// It is: ε and δ bound what the study tells.
     Secret,
-    /// It can be repeated by anybody: nothing bounds what the study tells.
+    /// It can be repeated: nothing bounds what the study tells.
     Unprotected,
 }
 

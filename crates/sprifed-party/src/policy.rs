@@ -83,7 +83,7 @@ fn refuse_unsigned(
     let signature = signature.map(|bytes| String::from_utf8_lossy(bytes).trim().to_owned());
     let found = match signature.map(Signature::try_from) {
         None => "has no signature",
-        Some(Err(_)) => "has a signature that can not be read",
+        Some(Err(_)) => "has a signature that cannot be read",
         Some(Ok(signature)) => {
             let digest = signed_digest(content, party);
             if is_signed_statement(&officer.0, POLICY, &digest, &signature.0) {
@@ -143,7 +143,7 @@ mod tests {
             (&text, Some(by_other.as_str()), "another officer"),
             (&text, Some(for_other.as_str()), "for another party"),
             (&edited, Some(good.as_str()), "was changed"),
-            (&text, Some("12"), "can not be read"),
+            (&text, Some("12"), "cannot be read"),
         ] {
             let refused = read(text, signature, None).expect_err(words);
             assert!(refused.to_string().contains(words), "{refused}");

@@ -69,7 +69,7 @@ fn with_quoted_day(text: &str, keys: &Keys) -> String {
     quoted
 }
 
-/// A value that its key can not have.
+/// A value that its key cannot have.
 fn illegal(name: &str, keys: &Keys, problem: &TomlProblem) -> PartyError {
     let Some((line, content)) = &problem.line else {
         return unreadable(name, problem);
@@ -83,7 +83,7 @@ fn illegal(name: &str, keys: &Keys, problem: &TomlProblem) -> PartyError {
         None => unreadable(name, problem),
         Some(key) => wrong(
             format!(
-                "`{name}` line {line}: `{}` can not be as in `{content}` ({}); {} is required",
+                "`{name}` line {line}: `{}` cannot be as in `{content}` ({}); {} is required",
                 key.name, problem.problem, key.value
             ),
             &format!("write it as in `{}`", key.line),
@@ -99,7 +99,7 @@ fn unreadable(name: &str, problem: &TomlProblem) -> PartyError {
     });
     wrong(
         format!(
-            "`{name}`{place} can not be read ({}); lines such as `smallest-quorum = 3` are required",
+            "`{name}`{place} cannot be read ({}); lines such as `smallest-quorum = 3` are required",
             problem.problem
         ),
         "correct the line",
@@ -180,13 +180,13 @@ pub(crate) mod tests {
                 "smallest-quorum = 3",
                 "smallest-quorum = three",
                 9,
-                "can not be read",
+                "cannot be read",
             ),
             (
                 "units = [\"record\"]",
                 "units = [\n\"record\",\n\"row\"]",
                 14,
-                "`units` can not be as in `\"row\"]`",
+                "`units` cannot be as in `\"row\"]`",
             ),
             (
                 "per-study = 3.0",
@@ -204,15 +204,10 @@ pub(crate) mod tests {
                 "[\"zero-out\"]",
                 "\"zero-out\"",
                 13,
-                "`neighbours` can not be",
+                "`neighbours` cannot be",
             ),
-            (
-                "south = \"0000",
-                "south = \"KEY",
-                14,
-                "`partners` can not be",
-            ),
-            ("largest-delta = ", "largest-delta ", 7, "can not be read"),
+            ("south = \"0000", "south = \"KEY", 14, "`parties` cannot be"),
+            ("largest-delta = ", "largest-delta ", 7, "cannot be read"),
         ];
         for (right, wrong, line, words) in cases {
             // With a day as TOML writes it, too: what follows it has the same lines.

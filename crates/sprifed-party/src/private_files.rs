@@ -12,7 +12,7 @@ const LARGEST_FILE: u64 = 256 << 20;
 /// Reads a file of a study, unless it has no end or is far too large.
 ///
 /// # Errors
-/// If it can not be read, or is too large.
+/// If it cannot be read, or is too large.
 pub fn read_file(path: &Path) -> Result<Vec<u8>, PartyError> {
     let unreadable = |found: String| PartyError::Unreadable {
         path: path.to_owned(),
@@ -29,7 +29,7 @@ pub fn read_file(path: &Path) -> Result<Vec<u8>, PartyError> {
     Ok(bytes)
 }
 
-/// What the file `path` holds, if it is there. A link that leads nowhere is there, and can not be read.
+/// What the file `path` holds, if it is there. A link that leads nowhere is there, and cannot be read.
 ///
 /// # Errors
 /// As [`read_file`].
@@ -57,7 +57,7 @@ pub fn create_private(path: &Path, bytes: &[u8]) -> Result<(), PartyError> {
 }
 
 /// Replaces what `path` holds in one step, in a file that only its owner may read, and overwrites what it held before
-/// with zeros. When this returns, a power cut can not undo it.
+/// with zeros. When this returns, a power cut cannot undo it.
 ///
 /// # Errors
 /// If there is no such file, or the disk refuses. It holds the one or the other then.
@@ -92,7 +92,7 @@ pub(crate) fn store_private(path: &Path, bytes: &[u8]) -> Result<(), PartyError>
 }
 
 /// Writes a file that only its owner may read in one step, whether or not one is there. When this returns, a power cut
-/// can not undo it. What the file held before is not overwritten: others may be reading it.
+/// cannot undo it. What the file held before is not overwritten: others may be reading it.
 ///
 /// # Errors
 /// If the disk refuses. It holds the one or the other then.
@@ -103,7 +103,7 @@ pub fn put_private(path: &Path, bytes: &[u8]) -> Result<(), PartyError> {
         .map_err(PartyError::file("write", path))
 }
 
-/// Gives the file `from` the name `to`, in the place of what has it. When this returns, a power cut can not undo it.
+/// Gives the file `from` the name `to`, in the place of what has it. When this returns, a power cut cannot undo it.
 pub(crate) fn rename_durably(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)?;
     sync_folder(to)

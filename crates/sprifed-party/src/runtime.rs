@@ -94,7 +94,7 @@ impl<S: PartyStore, R: RecordStore + Clone> PartyRuntime<S, R> {
     /// The party in `seat`, which was admitted and entered in `ledger`. It does nothing before [`restart`](Self::restart).
     ///
     /// # Errors
-    /// If the state is an older copy, or the ledger can not be opened.
+    /// If the state is an older copy, or the ledger cannot be opened.
     pub fn new(
         seat: Seat,
         records: R,
@@ -123,7 +123,7 @@ impl<S: PartyStore, R: RecordStore + Clone> PartyRuntime<S, R> {
     /// ended, if it did: no coordinator is needed then.
     ///
     /// # Errors
-    /// If the state can not be used or written.
+    /// If the state cannot be used or written.
     pub fn restart(&mut self) -> Result<Option<Finished>, PartyError> {
         self.party = None;
         self.unasked.clear();
@@ -222,7 +222,7 @@ impl<S: PartyStore, R: RecordStore + Clone> PartyRuntime<S, R> {
         let mut forgotten = Vec::new();
         let unasked = self.drain(party, &mut forgotten)?;
         if self.store.orders().is_empty() {
-            // A coordinator that has told it something has heard it.
+            // A coordinator that has told it something has received its messages.
             self.unasked.extend(unasked);
         }
         for order in orders {

@@ -29,7 +29,7 @@ mod tests {
     use super::{Digest, spoken_digest};
 
     #[test]
-    fn words_are_the_bits_of_the_digest_in_order() {
+    fn the_words_are_the_bits_of_the_digest_in_order() {
         let zeros = spoken_digest(&Digest([0; 32]));
         assert_eq!(zeros, ["abandon"; 12].join(" "));
         let ones = spoken_digest(&Digest([0xFF; 32]));

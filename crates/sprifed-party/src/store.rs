@@ -31,7 +31,7 @@ pub struct PartyEnd {
     pub success: bool,
 }
 
-/// Where a party keeps its part of one study. When a writing function returns, a power cut can not undo it.
+/// Where a party keeps its part of one study. When a writing function returns, a power cut cannot undo it.
 pub trait PartyStore: Send + 'static {
     /// The file of the state, for messages.
     fn path(&self) -> PathBuf;
@@ -42,13 +42,13 @@ pub trait PartyStore: Send + 'static {
     /// Whether the party's part has ended, so that its secret is not needed any more.
     ///
     /// # Errors
-    /// If it can not be read.
+    /// If it cannot be read.
     fn is_over(&mut self) -> Result<bool, PartyError>;
 
     /// The journal, in order.
     ///
     /// # Errors
-    /// If it can not be read.
+    /// If it cannot be read.
     fn lines(&mut self) -> Result<Vec<JournalLine>, PartyError>;
 
     /// Adds a line to the journal.
@@ -71,7 +71,7 @@ pub trait PartyStore: Send + 'static {
     /// The secret of the party in this study, as a party key is stored; nothing if it was never made, or erased.
     ///
     /// # Errors
-    /// If it can not be read.
+    /// If it cannot be read.
     fn secret(&mut self) -> Result<Option<Zeroizing<String>>, PartyError>;
 
     /// Makes the state of a party that begins, with its secret if it has one to keep.
@@ -116,7 +116,7 @@ pub trait PartyStore: Send + 'static {
     /// How the party's part ended, if it did and the store keeps it.
     ///
     /// # Errors
-    /// If it can not be read.
+    /// If it cannot be read.
     fn end(&mut self) -> Result<Option<PartyEnd>, PartyError>;
 
     /// Keeps how it ended.

@@ -74,14 +74,14 @@ impl PartyTable {
     /// The records and what happened to them on their way in; reads the table unless it was read before.
     ///
     /// # Errors
-    /// When it can not be read, or is not what was agreed on.
+    /// When it cannot be read, or is not what was agreed on.
     pub fn read(&self) -> Result<(&PartyRecords, LoadCounts), PartyError> {
         let content = self.0.content.get_or_init(|| self.0.read());
         let content = content.as_ref().map_err(Clone::clone)?;
         Ok((&content.records, content.counts))
     }
 
-    /// Why the table can not be used, if it was opened. It is for the party itself: it may repeat what the table says.
+    /// Why the table cannot be used, if it was opened. It is for the party itself: it may repeat what the table says.
     #[must_use]
     pub fn problem(&self) -> Option<&PartyError> {
         self.0.content.get()?.as_ref().err()

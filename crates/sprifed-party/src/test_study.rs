@@ -206,7 +206,7 @@ fn policy(agreed: &Agreed, place: u32) -> String {
     let agreement = agreed.agreement();
     let others = (0..).zip(&agreement.parties);
     let others = others.filter(|(other, _)| *other != place);
-    let partners: String = others
+    let parties: String = others
         .map(|(_, party)| format!("{} = \"{}\"\n", party.name, party.identity))
         .collect();
     format!(
@@ -214,7 +214,7 @@ fn policy(agreed: &Agreed, place: u32) -> String {
          largest-epsilon-per-study = 100.0\nlargest-epsilon-in-total = 200.0\nlargest-delta = 1e-5\n\
          largest-delta-in-total = 1e-5\nsmallest-quorum = 3\nlargest-colluder-share = 0.0\n\
          procedures = [\"sieve\"]\nunits = [\"record\"]\nneighbours = [\"zero-out\"]\n\
-         allow-simulated-noise = true\n[partners]\n{partners}",
+         allow-simulated-noise = true\n[parties]\n{parties}",
         agreement.coordinator
     )
 }

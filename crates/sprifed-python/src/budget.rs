@@ -200,7 +200,7 @@ fn compose(py: Python<'_>, mu: Reals, delta: Real, ranges: Reals) -> PyResult<Bu
     }))
 }
 
-/// Raises, with what several fits cost, because nobody said that the estimator may be fitted again.
+/// Raises, with what several fits cost, because the user did not allow another fit of the estimator.
 #[pyfunction]
 fn refuse_repeated_fit(
     py: Python<'_>,

@@ -18,8 +18,8 @@ use crate::error::{Refusal, raise, with_ledger};
 use crate::fit_ledger::FitEntry;
 use crate::matrix::{Matrix, MatrixRows, Number, require_aligned};
 use crate::schema::Schema;
+use crate::spent_fit::SpentFit;
 use crate::threads::on_living_threads;
-use crate::till::Till;
 
 /// A fitted model, applied to matrices with the columns it was fitted on.
 #[pyclass(frozen, module = "sprifed._core")]
@@ -171,14 +171,14 @@ impl PrivateModel {
     }
 }
 
-/// A private fit: `watch(done, total)` is called before every step and may raise. `till` is told what was
+/// A private fit: `watch(done, total)` is called before every step and may raise. `spent_fit` is told what was
 /// spent, whatever the end is; `earlier` are the receipts of fits before this one.
 ///
-/// Comes back with the model and, if somebody interrupted after the last step, when there was nothing left to
+/// Comes back with the model and, if the user interrupted after the last step, when there was nothing left to
 /// save, with the exception.
 #[pyfunction]
 #[pyo3(signature = (matrix, responses, names, schema, *, sparsity, epsilon, delta, procedure, neighbours, backend,
-    quorum, colluders, clients, labels, simulate_noise, watch, earlier, till, ledger=None))]
+    quorum, colluders, clients, labels, simulate_noise, watch, earlier, spent_fit, ledger=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords, in Python")]
 fn fit_private(
     py: Python<'_>,
@@ -199,7 +199,7 @@ fn fit_private(
     simulate_noise: Option<u64>,
     watch: Option<Py<PyAny>>,
     earlier: Vec<String>,
-    till: &Bound<'_, Till>,
+    spent_fit: &Bound<'_, SpentFit>,
     ledger: Option<PathBuf>,
 ) -> PyResult<(PrivateModel, Option<PyErr>)> {
     matrix.require_aligned(py)?;
@@ -237,7 +237,7 @@ fn fit_private(
         enrolment: &enrolment,
         watch: watch.as_ref(),
         earlier,
-        till: till.get(),
+        spent_fit: spent_fit.get(),
         ledger: ledger.as_deref(),
         responses: &responses,
     };
@@ -292,7 +292,7 @@ struct Fitting<'a> {
     enrolment: &'a Enrolment,
     watch: Option<&'a Py<PyAny>>,
     earlier: Vec<Receipt>,
-    till: &'a Till,
+    spent_fit: &'a SpentFit,
     /// The folder of the ledger that the fit is entered into.
     ledger: Option<&'a std::path::Path>,
     responses: &'a [f64],
@@ -303,7 +303,7 @@ struct Fitted {
     model: Model,
     /// Which features it has, by place among the candidates.
     support: Vec<usize>,
-    /// What somebody raised after the last step.
+    /// What was raised after the last step.
     interrupt: Option<PyErr>,
 }
 
@@ -330,18 +330,18 @@ impl Fitting<'_> {
         let provenance = secret.provenance();
         let (ledger, responses) = (self.ledger, self.responses);
         let entry = FitEntry::reserve(py, ledger, self.study, provenance, values, responses)?;
-        self.till.open();
+        self.spent_fit.open();
         let run = || self.study.run(&rows, secret, &mut watch);
         let ended = py.detach(|| on_living_threads(run)?.map_err(Refusal::from));
         let Run { outcome, receipt } = match ended {
             Ok(run) => run,
             Err(failure) => {
-                self.till.close();
+                self.spent_fit.close();
                 entry.settle(py, None)?;
                 return Err(refuse(failure));
             }
         };
-        self.till.count(&receipt);
+        self.spent_fit.count(&receipt);
         // If this fails, the model is kept and the exception raised: the ledger says too much, never too little.
         let settled = entry.settle(py, Some(&receipt));
         match outcome {
@@ -371,7 +371,7 @@ impl Fitting<'_> {
         (ledgers.len() > 1).then(|| sprifed::cost_of_all(&ledgers))
     }
 
-    /// Lets Python handle its signals, and tells whoever watches.
+    /// Lets Python handle its signals, and tells the watcher.
     fn go_on(&self, py: Python<'_>, done: usize, total: usize) -> PyResult<()> {
         py.check_signals()?;
         match self.watch {

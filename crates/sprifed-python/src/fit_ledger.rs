@@ -70,7 +70,7 @@ impl FitEntry {
 /// Why a fit could not be entered.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unentered {
-    /// The ledger can not be used.
+    /// The ledger cannot be used.
     #[error(transparent)]
     Party(#[from] PartyError),
     /// Its key could not be made.

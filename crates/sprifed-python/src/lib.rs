@@ -2,7 +2,6 @@
 
 use pyo3::prelude::*;
 
-mod beforehand;
 mod budget;
 mod choices;
 mod entropy;
@@ -11,9 +10,10 @@ mod fit;
 mod fit_ledger;
 mod machines;
 mod matrix;
+mod planning;
 mod schema;
+mod spent_fit;
 mod threads;
-mod till;
 
 /// The compiled part of the package `sprifed`.
 #[pymodule]
@@ -23,8 +23,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     error::register(module)?;
     schema::register(module)?;
     budget::register(module)?;
-    till::register(module)?;
+    spent_fit::register(module)?;
     fit::register(module)?;
-    beforehand::register(module)?;
+    planning::register(module)?;
     machines::register(module)
 }

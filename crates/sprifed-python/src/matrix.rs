@@ -22,7 +22,7 @@ pub(crate) enum Matrix<'py> {
 }
 
 impl Matrix<'_> {
-    /// Refuses a matrix whose numbers lie where the machine can not read them.
+    /// Refuses a matrix whose numbers lie where the machine cannot read them.
     pub(crate) fn require_aligned(&self, py: Python<'_>) -> PyResult<()> {
         match self {
             Self::Double(values) => require_aligned(py, values.as_any()),
@@ -31,7 +31,7 @@ impl Matrix<'_> {
     }
 }
 
-/// Refuses an array whose numbers lie where the machine can not read them.
+/// Refuses an array whose numbers lie where the machine cannot read them.
 ///
 /// # Why
 /// A view of numbers promises that they are aligned and a whole number of them apart; numpy makes arrays

@@ -14,7 +14,7 @@ use crate::error::{Refusal, raise};
 
 /// Which columns a study uses and the public bounds every record is held to.
 ///
-/// Bounds are known without looking at the records: the largest value of a column is somebody's
+/// Bounds are known without looking at the records: the largest value of a column belongs to one person
 /// value. Make one with `Schema.from_bounds`, `Schema.from_toml` or `Schema.read`.
 #[pyclass(frozen, module = "sprifed")]
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! Threads that are alive, in a forked process too.
 //!
-//! A fork copies the memory of a pool of threads, and none of its threads: whoever hands it work waits for
+//! A fork copies the memory of a pool of threads, and none of its threads: a caller that gives it work waits for
 //! ever. A process that was forked after this module was loaded therefore gets a pool of its own.
 
 use std::process::id;

@@ -82,7 +82,7 @@ impl<'a> GuaranteeView<'a> {
 /// The shared templates, and those of one page.
 ///
 /// # Errors
-/// When a template of the page can not be parsed.
+/// When a template of the page cannot be parsed.
 pub fn environment(
     own: &[(&'static str, &'static str)],
 ) -> Result<Environment<'static>, minijinja::Error> {

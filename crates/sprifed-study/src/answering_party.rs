@@ -88,7 +88,7 @@ pub struct AnsweringParty<R> {
     unread: Option<Unread>,
     /// The last upload of before a restart, which may have been lost on its way.
     uploaded: Option<(u32, SignedMessage)>,
-    /// What it wants done; an error stands for a sum that was charged and can not be answered.
+    /// What it wants done; an error stands for a sum that was charged and cannot be answered.
     effects: VecDeque<Result<PartyEffect, Declined>>,
 }
 
@@ -344,7 +344,7 @@ impl<R: RecordStore> AnsweringParty<R> {
     /// charge for them was handed out.
     ///
     /// # Errors
-    /// When a sum that was charged can not be answered.
+    /// When a sum that was charged cannot be answered.
     pub fn poll(&mut self) -> Result<Option<PartyEffect>, Declined> {
         if self.effects.is_empty() {
             self.answer_charged();

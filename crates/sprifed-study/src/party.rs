@@ -34,10 +34,10 @@ pub enum OrderRefused {
     /// A notice that the protocol refuses.
     #[error("{0}")]
     Protocol(Rejected),
-    /// A sum that was not agreed on or can not be answered.
+    /// A sum that was not agreed on or cannot be answered.
     #[error(transparent)]
     Declined(#[from] Declined),
-    /// A released sum that can not be the next one.
+    /// A released sum that cannot be the next one.
     #[error(transparent)]
     NotNext(#[from] NotNext),
     /// A sum that was released before, with other numbers.
@@ -431,14 +431,14 @@ impl<R: RecordStore> StudyParty<R> {
     }
 }
 
-/// Why a party can not join, or not join again.
+/// Why a party cannot join, or not join again.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CannotJoin {
     /// It is not invited, its records are not what was agreed on, or its journal is of another study.
     #[error(transparent)]
     Declined(#[from] Declined),
-    /// It can not derive the questions of the study.
+    /// It cannot derive the questions of the study.
     #[error(transparent)]
     CannotDerive(#[from] CannotDerive),
 }

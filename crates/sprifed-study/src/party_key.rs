@@ -59,7 +59,7 @@ impl PartyKey {
         }
     }
 
-    /// A key that anybody can repeat, for simulation. What it protects is nothing.
+    /// A key that can be repeated, for simulation. What it protects is nothing.
     #[must_use]
     pub fn simulated(seed: u64, party: u32) -> Self {
         let hash = Sha256::new_with_prefix(b"sprifed: simulated party")
@@ -110,7 +110,7 @@ impl PartyKey {
     }
 
     /// Erases what is needed until this party's shares are published. Without it, bundles that this
-    /// party sealed can not be opened by it. A key that is not split is left as it is.
+    /// party sealed cannot be opened by it. A key that is not split is left as it is.
     pub fn forget_setup(&mut self) {
         if let Secrets::Split { setup, .. } = &mut self.secrets {
             *setup = None;

@@ -56,7 +56,7 @@ pub struct Policy {
     pub allow_simulated_noise: bool,
     /// Identity keys of the other parties it takes part with, by the names that this party gives
     /// them.
-    pub partners: BTreeMap<String, Digest>,
+    pub parties: BTreeMap<String, Digest>,
 }
 
 /// A number from 0 to 1: no other can be a probability or a part of all clients.
@@ -200,8 +200,8 @@ impl Policy {
             "a list of \"zero-out\" and \"replace-one\"",
         ),
         PolicyKey::required(
-            "partners",
-            "partners = { south = \"KEY\", west = \"KEY\" }",
+            "parties",
+            "parties = { south = \"KEY\", west = \"KEY\" }",
             "names with keys, each key 64 hexadecimal digits in quotes",
         ),
         PolicyKey {

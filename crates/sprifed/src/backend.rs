@@ -11,7 +11,7 @@ use crate::error::Error;
 pub enum Backend {
     /// One trusted party holds all records; it adds all the noise.
     Curator,
-    /// Every client masks its own vector and adds its own share of the noise; nobody is trusted
+    /// Every client masks its own vector and adds its own share of the noise; no party is trusted
     /// with records.
     SecureSum,
 }

@@ -38,7 +38,7 @@ struct DocumentKind {
 /// What was computed from a document alone.
 #[derive(Clone, Debug)]
 pub enum Proof {
-    /// Of a model: nobody has signed it.
+    /// Of a model: it is not signed.
     Model(Guarantee),
     /// Of a study.
     Study(Verified),

@@ -48,29 +48,29 @@ pub enum Error {
     /// No run of the paper's algorithms has such a plan.
     #[error(transparent)]
     Unplannable(#[from] Unplannable),
-    /// A cost can not be certified.
+    /// A cost cannot be certified.
     #[error(transparent)]
     Uncertifiable(#[from] Uncertifiable),
     /// The procedure has no such plan.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The parties can not agree on the study.
+    /// The parties cannot agree on the study.
     #[error(transparent)]
     Agreement(#[from] IllegalAgreement),
     /// A simulated trial failed.
     #[error(transparent)]
     Trial(TrialError),
-    /// The schema or the table is wrong, or a file can not be read.
+    /// The schema or the table is wrong, or a file cannot be read.
     #[error(transparent)]
     Data(#[from] DataError),
     /// A trial failed, of a method that another crate adds.
     #[error(transparent)]
     Method(Box<dyn core::error::Error + Send + Sync>),
-    /// A party can not do what it was asked.
+    /// A party cannot do what it was asked.
     #[error(transparent)]
     Party(#[from] PartyError),
     /// A party of a real study has a key of a rehearsal.
-    #[error("{party} was made from a seed that anybody can repeat")]
+    #[error("{party} was made from a seed, so that it can be repeated")]
     RehearsalKey {
         /// The party.
         party: String,
@@ -163,7 +163,7 @@ pub enum Error {
         /// What it is instead.
         found: ModelDefect,
     },
-    /// A model can not be written down: a defect.
+    /// A model cannot be written down: a defect.
     #[error(transparent)]
     Unwritable(serde_json::Error),
     /// A text is no document that claims a guarantee.
@@ -283,7 +283,7 @@ pub enum TranscriptDefect {
     /// Only studies have one.
     #[error("a model has none")]
     OfModel,
-    /// It can not be read.
+    /// It cannot be read.
     #[error("{0}")]
     Unreadable(serde_json::Error),
     /// It says something else than the receipt.

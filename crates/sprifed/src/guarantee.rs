@@ -215,17 +215,17 @@ impl Cost {
     /// so does the probability that the protocol fails (docs/proofs/protocol_failure.md#3-groups-and-several-studies).
     fn for_client(
         self,
-        members: NonZeroU32,
+        records: NonZeroU32,
         delta: Delta,
     ) -> Result<ClientGuarantee, IllegalQuantity> {
         let left = (delta.get() - self.failure) * (1.0 - 1e-15);
         let delta = Delta::try_from(left * (-self.slack).exp())?;
-        let mu = self.mu.map(|mu| mu.for_group(members));
-        let rho = Rho::try_from(self.rho.get() * f64::from(members.get()).powi(2))?;
+        let mu = self.mu.map(|mu| mu.for_group(records));
+        let rho = Rho::try_from(self.rho.get() * f64::from(records.get()).powi(2))?;
         let within: ApproxDp =
             mu.map_or_else(|| rho.to_approx_dp(delta), |mu| mu.to_approx_dp(delta));
         Ok(ClientGuarantee {
-            most_records: members.get(),
+            most_records: records.get(),
             mu: mu.map(Mu::get),
             rho: rho.get(),
             epsilon: within.epsilon().get() + 2.0 * self.slack,

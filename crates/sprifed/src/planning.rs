@@ -250,7 +250,7 @@ impl Planned {
 
 /// The budget with which a curator would add as much noise as all clients together.
 ///
-/// Noise is made for the honest shares that are certain, but everybody who stays adds one.
+/// Noise is made for the honest shares that are certain, but every party that stays adds one.
 fn effective(budget: ApproxDp, origin: NoiseOrigin) -> Result<ApproxDp, Error> {
     let NoiseOrigin::Shares(participation) = origin else {
         return Ok(budget);

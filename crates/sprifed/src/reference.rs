@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_fitted_is_refused() {
+    fn what_cannot_be_fitted_is_refused() {
         let responses = [1.0, 2.0, 3.0, 4.0];
         let refusal = |sparsity, scale: f64| {
             let column = |row: usize, feature: usize| scale * ((row * (feature + 2)) % 3) as f64;

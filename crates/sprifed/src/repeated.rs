@@ -21,7 +21,7 @@ pub enum Repetition {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
     "{}; every fit of the same records spends the whole budget of epsilon = {} once more: {}",
-    repetition.text(), budget.epsilon().get(), words_of_costs(costs)
+    repetition.text(), budget.epsilon().get(), text_of_costs(costs)
 )]
 pub struct RepeatedFit {
     /// Why it would be another fit.
@@ -76,7 +76,7 @@ impl Repetition {
     }
 }
 
-fn words_of_costs(costs: &[(u32, f64, f64)]) -> String {
+fn text_of_costs(costs: &[(u32, f64, f64)]) -> String {
     let words = costs.iter().map(|(times, epsilon, delta)| {
         let (epsilon, delta) = (shown_to(*epsilon, 2), shown_delta(*delta));
         format!("{times} fits cost epsilon = {epsilon} at delta = {delta}")

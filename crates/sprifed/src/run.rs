@@ -66,7 +66,7 @@ impl Study<'_> {
     /// Runs the study over `rows`, of which each is a unit; `watch` may end it between two steps.
     ///
     /// # Errors
-    /// When it can not begin; then nothing was spent.
+    /// When it cannot begin; then nothing was spent.
     pub fn run<S: RecordSource>(
         &self,
         rows: &S,

@@ -21,7 +21,7 @@ pub const SCORE_LABEL: &str =
 pub struct Fitness {
     /// The mean squared error.
     pub mse: f64,
-    /// The error of the null model: the mean response of the scored records for everybody.
+    /// The error of the null model: the mean response of the scored records for every record.
     pub null_mse: f64,
     /// `None` if the response does not vary.
     pub r2: Option<f64>,

@@ -51,7 +51,7 @@ pub struct SecureSums {
 pub struct Failures {
     /// More than the sums is revealed.
     pub privacy: StudyFailure,
-    /// A sum can not be opened.
+    /// A sum cannot be opened.
     pub availability: SumFailure,
     /// A sum is wrong.
     pub accuracy: StudyFailure,
@@ -90,7 +90,7 @@ impl Failures {
             availability: SumFailure {
                 for_each_sum: parameters.unopened_probability(participation.clients()),
                 is_in_delta: false,
-                means: "a sum of enough clients can not be opened and must be repeated",
+                means: "a sum of enough clients cannot be opened and must be repeated",
             },
             accuracy: StudyFailure {
                 in_the_study: LOG_WRAP_PROBABILITY.exp(),

@@ -155,7 +155,7 @@ impl<'a> Study<'a> {
         ))
     }
 
-    /// Says so if the delta leaves room for giving somebody away.
+    /// Says so if the delta leaves room for revealing a record.
     #[must_use]
     pub fn delta_warning(&self) -> Option<String> {
         let product = self.plan.budget.delta().get() * f64::from(self.setting.n_records);

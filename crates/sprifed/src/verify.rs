@@ -1,8 +1,8 @@
-//! A model's receipt, computed again by whoever was given it.
+//! A model's receipt, computed again by its reader.
 //!
 //! Plan, ledger and guarantee say the same thing three times. Here the three are held against each
-//! other. A file that nobody has signed can be made up as a whole; what is refused is one in which
-//! somebody has changed a part.
+//! other. A file that is not signed can be made up as a whole; what is refused is one in which
+//! a part was changed.
 
 use sprifed_privacy::{Ledger, NoiseOrigin, PrivacyUnit};
 use sprifed_query::PlannedStep;
@@ -141,7 +141,7 @@ fn compare_clients(model: &Model) -> Result<(), Error> {
         }
         return Ok(());
     };
-    // The records are somebody's: with fewer for each client there would be records left over.
+    // Records belong to clients: with fewer for each client there would be records left over.
     let least = model.train_size.div_ceil(clients.max(1));
     if model.plan.unit == PrivacyUnit::Record && u64::from(most) < least {
         let required = format!("at least {least}, for there are {clients} clients");

@@ -40,7 +40,7 @@ pub enum IllegalWorld {
         features: usize,
     },
     /// No clients, or more than records.
-    #[error("{clients} clients can not hold {records} records, one or more each")]
+    #[error("{clients} clients cannot hold {records} records, one or more each")]
     Clients {
         /// How many clients.
         clients: usize,

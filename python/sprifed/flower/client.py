@@ -50,7 +50,7 @@ class NodeSettings:
 
         Paths come from the node's own configuration. Only in the simulation engine, which gives a node
         nothing but a number, they come from the run; such a party has a seed and therefore refuses
-        every study whose noise is meant to protect somebody.
+        every study whose noise is meant to protect records.
         """
         node = context.node_config
         if "identity" in node:
@@ -102,7 +102,7 @@ app = ClientApp()
 
 @app.query()
 def answer(message: Message, context: Context) -> Message:
-    """Answers one request, or says in fixed words that it can not."""
+    """Answers one request, or says in fixed words that it cannot."""
     try:
         request = message.content[RECORD]["request"]
         said = NodeSettings.of(context).machine().answer(request, context.node_id)

@@ -89,7 +89,7 @@ impl Files {
         let bytes = std::fs::read(path).map_err(|error| {
             Failure::environment(
                 "sprifed::file::unreadable",
-                format!("{file} can not be read: {error}"),
+                format!("{file} cannot be read: {error}"),
                 "check the path",
             )
         })?;

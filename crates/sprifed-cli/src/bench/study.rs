@@ -180,13 +180,13 @@ impl Study {
 
 fn make(folder: &Path) -> Result<(), Failure> {
     let made = std::fs::create_dir(folder);
-    made.map_err(|error| refuse(format!("`{}` can not be made: {error}", folder.display())))
+    made.map_err(|error| refuse(format!("`{}` cannot be made: {error}", folder.display())))
 }
 
 fn json_at(path: &Path) -> Result<Value, Failure> {
     let read = std::fs::read(path).ok();
     let read = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    read.ok_or_else(|| refuse(format!("`{}` can not be read", path.display())))
+    read.ok_or_else(|| refuse(format!("`{}` cannot be read", path.display())))
 }
 
 fn refuse(message: String) -> Failure {

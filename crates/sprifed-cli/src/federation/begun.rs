@@ -10,7 +10,7 @@ use crate::failure::Failure;
 /// The study in `folder`, with what its receipt says that it cost this party, or with the most it can cost.
 ///
 /// # Errors
-/// When the invitation, which says the most, can not be read.
+/// When the invitation, which says the most, cannot be read.
 pub(crate) fn begun_study(folder: &StudyFolder) -> Result<LifetimeLine, Failure> {
     if !folder.invitation().exists() {
         return Err(Failure::outcome(

@@ -19,7 +19,7 @@ const SHOWN: usize = 8;
 /// Says everything that a party should know before it takes part.
 ///
 /// # Errors
-/// When something is not allowed, after all of it was said, or a file can not be read.
+/// When something is not allowed, after all of it was said, or a file cannot be read.
 pub(super) fn say_check(
     application: &Application<'_>,
     address: &str,
@@ -90,7 +90,7 @@ fn check_answer(
     let parties: Vec<Value> = (0..)
         .zip(&agreement.parties)
         .map(|(place, party)| {
-            let known = policy.partners.iter();
+            let known = policy.parties.iter();
             let mut known = known.filter(|(_, key)| **key == party.identity);
             json!({
                 "name": party.name, "identity": party.identity, "units": party.units,

@@ -16,7 +16,7 @@ use sprifed_study::{Agreed, StudyCoordinator};
 
 use super::coordinator_machine::StudyMachine;
 use super::roster::read_roster;
-use super::{read, unusable, words_of_features};
+use super::{read, text_of_features, unusable};
 use crate::failure::{Explained as _, Failure};
 use crate::files::create_private;
 use crate::model::software;
@@ -45,7 +45,7 @@ pub(crate) struct Coordinate {
     /// Seconds to wait in each later phase before a party that has not answered has dropped out of the sum.
     #[arg(long, default_value_t = 600, value_name = "SECONDS")]
     wait_for_answers: u64,
-    /// Seconds to wait for a party that dropped out before and was not heard since, once all others have answered.
+    /// Seconds to wait for a party that dropped out before and was silent since, once all others have answered.
     #[arg(long, default_value_t = 2, value_name = "SECONDS")]
     wait_for_missing: u64,
     /// Seconds to stay after the end, for parties to fetch the receipt: less if all have it, unless there is
@@ -117,7 +117,7 @@ impl Coordinate {
         let config = self.config(&agreed)?;
         refuse_lost_state(&self.folder)?;
         let server = Server::open(config, || Ok::<_, Refused>(machine)).explained()?;
-        // The state is there, and nobody was asked anything yet.
+        // The state is there, and no party was asked anything yet.
         let begun = self.folder.join(BEGUN);
         if !begun.exists() {
             create_private(
@@ -188,7 +188,7 @@ fn finished(files: &[PathBuf], output: &Output) -> Result<(), Failure> {
         serde_json::from_slice(&receipt).map_err(|error| {
             Failure::environment(
                 "sprifed::study::receipt",
-                format!("the receipt can not be read back: {error}"),
+                format!("the receipt cannot be read back: {error}"),
                 "look at the result folder",
             )
         })?;
@@ -200,7 +200,7 @@ fn finished(files: &[PathBuf], output: &Output) -> Result<(), Failure> {
             "the receipt in the result folder says what was spent",
         ));
     }
-    let features = words_of_features(document)?;
+    let features = text_of_features(document)?;
     let answer = EndedAnswer::of(&receipt, files.to_vec());
     output.answer(&answer, |answer| {
         let files: Vec<String> = answer

@@ -202,12 +202,12 @@ units = ["record", "client"]
 # (any other data in their place, which is stronger at the same epsilon).
 neighbours = ["zero-out"]
 
-# Studies with simulated noise protect nobody. Never with records that need protection.
+# Studies with simulated noise protect no record. Never with records that need protection.
 allow-simulated-noise = false
 
 # Identity keys of the other parties that this party takes part with, under names of your choice. The guarantee
 # counts on their noise: a coordinator that invents parties holds it. Compare the keys with the parties themselves,
 # not with the coordinator. A study with any other party is refused. Keep this table last.
-[partners]
+[parties]
 # south = "KEY"
 "#;

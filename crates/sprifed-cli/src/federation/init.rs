@@ -119,7 +119,7 @@ impl Init {
         make_folder(&self.folder)?;
         let key = self.folder.join("coordinator.key");
         if let Err(failure) = write_identity(&key, coordinator_bits) {
-            // Only if it is empty: whoever wrote a key into it meanwhile keeps it.
+            // Only if it is empty: a process that wrote a key into it meanwhile keeps it.
             let _ = std::fs::remove_dir(&self.folder);
             return Err(failure);
         }
@@ -267,7 +267,7 @@ fn move_file(from: &Path, to: &Path) -> Result<(), Failure> {
     std::fs::rename(from, to).map_err(|error| {
         Failure::environment(
             "sprifed::file::unwritable",
-            format!("`{}` can not be moved: {error}", from.display()),
+            format!("`{}` cannot be moved: {error}", from.display()),
             "check the folder and start with another one",
         )
     })

@@ -23,8 +23,8 @@ use sprifed_study::{Agreed, PartyReceipt};
 
 use super::check::say_check;
 use super::invitation_folder::{InvitationFolder, refuse_other_authority};
-use super::party_ledger::{json_of_totals, ledger_place, words_of_totals};
-use super::{read, unusable, words_of_features};
+use super::party_ledger::{json_of_totals, ledger_place, text_of_totals};
+use super::{read, text_of_features, unusable};
 use crate::entropy::fresh_bits;
 use crate::failure::{Explained as _, Failure};
 use crate::fit::note_counts;
@@ -120,7 +120,7 @@ impl Join {
             note_unmarked(&bound, &self.data, output);
         }
         let table = PartyTable::in_file(&self.data, &agreed, me);
-        // A table that can not be used is found before a sum is charged, while the user is there.
+        // A table that cannot be used is found before a sum is charged, while the user is there.
         let read = table.read();
         if read.is_err() && !is_known {
             application.withdraw().explained()?;
@@ -245,7 +245,7 @@ fn refuse_other_seat(tls: &Identity, agreed: &Agreed, me: ClientId) -> Result<()
     if !is_of_another {
         return Ok(());
     }
-    let mine = mine.map_or("nobody", String::as_str);
+    let mine = mine.map_or("no party", String::as_str);
     Err(Failure::usage(
         "sprifed::study::other-seat",
         format!(
@@ -277,7 +277,7 @@ fn finish(
             "the receipt says what this party was charged",
         ));
     }
-    let features = words_of_features(document)?;
+    let features = text_of_features(document)?;
     let is_protected = document.guarantee.noise == Provenance::Cryptographic;
     let answer = json!({
         "guarantee": document.guarantee, "protected": is_protected,
@@ -290,12 +290,12 @@ fn finish(
             let charged = cost.epsilon.shown();
             format!("this party was charged epsilon = {charged}")
         } else {
-            "the study PROTECTED NOBODY and is in no total".to_owned()
+            "the study PROTECTED NO RECORD and is in no total".to_owned()
         };
         format!(
             "{}\n\n{features}{charged}\n{}\n{}",
             document.guarantee.statement,
-            words_of_totals(lines),
+            text_of_totals(lines),
             files.join("\n")
         )
     });

@@ -64,7 +64,7 @@ fn say(left: &Departure, output: &Output) {
                 cost.delta.shown()
             )
         } else {
-            "the study PROTECTED NOBODY and is in no total".to_owned()
+            "the study PROTECTED NO RECORD and is in no total".to_owned()
         };
         format!(
             "left {:?}: this party answers nothing more in it; {counted}. The coordinator is not told and sees a \

@@ -19,7 +19,7 @@ pub(super) fn ledger_place(
 }
 
 /// The totals of a party in words, one line each, and what no total holds.
-pub(crate) fn words_of_totals(lines: &[LifetimeLine]) -> String {
+pub(crate) fn text_of_totals(lines: &[LifetimeLine]) -> String {
     let total = |total: LifetimeTotal| {
         format!(
             "in all, for each {} under {}: epsilon = {} at delta = {} in {} studies",
@@ -48,7 +48,7 @@ pub(crate) fn json_of_totals(lines: &[LifetimeLine]) -> TotalsAnswer {
     TotalsAnswer::of(lines)
 }
 
-/// How many studies protected nobody.
+/// How many studies protected no record.
 fn n_unprotected(lines: &[LifetimeLine]) -> usize {
     let unprotected = |line: &&LifetimeLine| line.protection == Protection::Unprotected;
     lines.iter().filter(unprotected).count()

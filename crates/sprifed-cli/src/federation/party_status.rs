@@ -9,7 +9,7 @@ use sprifed_party::{
 use sprifed_privacy::shown_cost;
 use sprifed_study::{Agreed, PartyReceipt, charged_by};
 
-use super::party_ledger::{json_of_totals, ledger_place, words_of_totals};
+use super::party_ledger::{json_of_totals, ledger_place, text_of_totals};
 use super::{read, unusable};
 use crate::failure::{Explained as _, Failure};
 use crate::output::Output;
@@ -61,7 +61,7 @@ pub(super) fn say(folder: &Path, ledger: Option<&Path>, output: &Output) -> Resu
     });
     output.answer(&answer, |_| {
         let studies: String = parts.iter().map(Part::text).collect();
-        format!("party {}\n{studies}{}", public.name, words_of_totals(lines))
+        format!("party {}\n{studies}{}", public.name, text_of_totals(lines))
     });
     Ok(())
 }
@@ -100,7 +100,7 @@ impl Part {
             Failure::environment(
                 "sprifed::study::journal",
                 format!(
-                    "the journal of {:?} can not be used: {reason}",
+                    "the journal of {:?} cannot be used: {reason}",
                     self.line.title
                 ),
                 "restore the folder as it was last",

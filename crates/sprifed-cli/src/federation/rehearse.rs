@@ -1,4 +1,4 @@
-//! `study rehearse`: all parties of a study in one process, with noise that protects nobody.
+//! `study rehearse`: all parties of a study in one process, with noise that protects no record.
 
 use std::path::PathBuf;
 

@@ -135,7 +135,7 @@ impl Cancel {
             return Err(Failure::outcome(
                 "sprifed::study::over",
                 format!(
-                    "the study of `{}` is over, and so can not be cancelled",
+                    "the study of `{}` is over, and so cannot be cancelled",
                     self.folder.display()
                 ),
                 "`sprifed study status` says how it ended",

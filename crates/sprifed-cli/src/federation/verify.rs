@@ -110,7 +110,7 @@ impl Verify {
         let is_compared = self.coordinator.is_some() && self.agreement.is_some();
         output.answer(&answer, |_| {
             let mut words = text(verified, charged.as_ref());
-            words += &words_of_contents(verified);
+            words += &text_of_contents(verified);
             words += &match &self.model {
                 Some(model) => format!("\n`{}` is the model of this receipt", model.display()),
                 None => "\nNO MODEL FILE WAS CHECKED: a model file is not signed; compare it with --model".to_owned(),
@@ -172,7 +172,7 @@ impl Verify {
                     "`{}` is of another study: {what} is {found}, but {required} is required",
                     self.receipt.display()
                 ),
-                "ask whoever gave it to you for the receipt of your study",
+                "ask its sender for the receipt of your study",
             )),
             _ => Ok(()),
         }
@@ -180,7 +180,7 @@ impl Verify {
 }
 
 /// Whose records the released sums hold.
-fn words_of_contents(verified: &Verified) -> String {
+fn text_of_contents(verified: &Verified) -> String {
     let contents = verified.records_in_sums.iter().map(ToString::to_string);
     let contents: Vec<String> = contents.collect();
     let mut words = match contents.join("; ") {
@@ -198,7 +198,7 @@ fn words_of_contents(verified: &Verified) -> String {
 fn text(verified: &Verified, charged: Option<&(String, Option<Epsilon>)>) -> String {
     let statement = &verified.guarantee.statement;
     let signers = match verified.signed_by.join(", ") {
-        nobody if nobody.is_empty() => String::new(),
+        none if none.is_empty() => String::new(),
         names => format!(" and by {names}"),
     };
     let computed =
@@ -211,7 +211,7 @@ fn text(verified: &Verified, charged: Option<&(String, Option<Epsilon>)>) -> Str
         );
     }
     let missing = match verified.not_signed_by.join(", ") {
-        nobody if nobody.is_empty() => String::new(),
+        none if none.is_empty() => String::new(),
         names => format!("; NOT signed by {names}"),
     };
     if verified.is_confirmed() {

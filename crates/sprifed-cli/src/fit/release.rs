@@ -39,7 +39,7 @@ pub(super) fn release(
         ControlFlow::Continue(())
     });
     progress.finish();
-    // A fit that did not begin cost nothing; if that can not be stored, too much stays counted.
+    // A fit that did not begin cost nothing; if that cannot be stored, too much stays counted.
     let Run { outcome, receipt } = match ended {
         Ok(run) => run,
         Err(failure) => return entry.settle(None).and(Err(failure.into())),

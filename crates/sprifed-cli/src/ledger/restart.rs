@@ -15,7 +15,7 @@ use super::{named, place_of, rows};
 use crate::account::parse_quantity;
 use crate::failure::{Explained as _, Failure};
 use crate::federation::begun_study;
-use crate::federation::party_ledger::words_of_totals;
+use crate::federation::party_ledger::text_of_totals;
 use crate::output::Output;
 
 /// `ledger restart`.
@@ -86,10 +86,10 @@ impl RestartLedger {
             format!(
                 "{}a new ledger begins in {} with what is known of the lost one. This party takes no further part in the \
                  studies that are left; `sprifed study leave` of their folders erases their keys\n{}\n{}{}",
-                words_of_unread(unread),
+                text_of_unread(unread),
                 place.folder().display(),
                 table(&rows(lines)),
-                words_of_totals(lines),
+                text_of_totals(lines),
                 if view.limit().is_none() {
                     "\nthe new ledger has no limit: set it again with `sprifed ledger limit`, if the lost one had one"
                 } else {
@@ -128,7 +128,7 @@ fn refuse_absent(folder: &Path) -> Result<(), Failure> {
     ))
 }
 
-fn words_of_unread(unread: u64) -> String {
+fn text_of_unread(unread: u64) -> String {
     if unread == 0 {
         return String::new();
     }

@@ -54,7 +54,7 @@ fn the_numbers_of_an_audit_are_written_as_people_write_them() {
 }
 
 #[test]
-fn what_can_not_be_audited_is_refused() {
+fn what_cannot_be_audited_is_refused() {
     for (line, words) in [
         ("audit --procedure paper-omp", "claims no guarantee"),
         ("audit --level 1.5", "pass a level above 0.5 and below 1"),

@@ -55,7 +55,7 @@ fn tuning_reports_a_free_row_that_is_not_private_and_one_within_the_budget() {
 }
 
 #[test]
-fn what_a_baseline_can_not_do_is_refused_with_the_reason() {
+fn what_a_baseline_cannot_do_is_refused_with_the_reason() {
     for (options, words) in [
         ("dp-sgd --batch-rate 0.1", "knows who contributes"),
         ("paper-dp-sgd --batch-rate 0.1", "knows who contributes"),

@@ -1,9 +1,9 @@
 //! Studies between separate processes on this machine: the real binary, real TLS, real files.
 
+mod admission;
 mod afterwards;
 mod again;
 mod attacks;
-mod beforehand;
 mod cancelled;
 mod certificates;
 mod defect;
@@ -20,7 +20,7 @@ mod lost_ledger;
 mod lying_coordinator;
 mod missing;
 mod network;
-mod partners;
+mod preparation;
 mod raw_messages;
 mod secrets;
 mod stage;

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::command::{run, sprifed};
 
 /// Objects whose keys are names that users chose.
-const MAPS: [&str; 1] = ["/policy/partners"];
+const MAPS: [&str; 1] = ["/policy/parties"];
 
 /// Commands that have tasks of their own.
 const GROUPS: [&str; 5] = ["account", "bench", "ledger", "schema", "study"];
@@ -22,7 +22,7 @@ const GROUPS: [&str; 5] = ["account", "bench", "ledger", "schema", "study"];
 const POLICY: &str = "coordinators = []\npurposes = [\"any\"]\ncolumns = [\"y\", \"x*\"]\nexpires = \"2999-12-31\"\n\
     largest-epsilon-per-study = 2.0\nlargest-epsilon-in-total = 2.0\nlargest-delta = 1e-5\nlargest-delta-in-total = 1e-5\n\
     smallest-quorum = 3\nlargest-colluder-share = 0.0\nprocedures = [\"sieve\"]\nunits = [\"record\"]\n\
-    neighbours = [\"zero-out\"]\nallow-simulated-noise = true\n[partners]\n";
+    neighbours = [\"zero-out\"]\nallow-simulated-noise = true\n[parties]\n";
 
 /// One writer at a time.
 static WRITING: Mutex<()> = Mutex::new(());

@@ -104,7 +104,7 @@ fn an_answer_of_infinity_is_not_met_by_every_number() {
 }
 
 #[test]
-fn an_answer_that_nobody_compares_fails() {
+fn an_answer_that_is_not_compared_fails() {
     for name in [
         "gdp_to_delta",
         "zcdp_to_approxdp",
@@ -193,7 +193,7 @@ fn a_missing_file_is_the_environment_and_a_malformed_one_is_usage() {
     let missing = check(&[PathBuf::from("no/such/file.json")], &[]);
     assert_eq!((missing.exit_code, missing.stdout.as_str()), (3, ""));
     assert!(
-        missing.stderr.contains("no/such/file.json can not be read"),
+        missing.stderr.contains("no/such/file.json cannot be read"),
         "{}",
         missing.stderr
     );

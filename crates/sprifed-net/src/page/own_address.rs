@@ -1,5 +1,5 @@
 //! The names under which the page answers. A web site of others can make a browser ask a loopback address under a
-//! name of its own (DNS rebinding) and read the answer; it can not make the browser say another `Host`.
+//! name of its own (DNS rebinding) and read the answer; it cannot make the browser say another `Host`.
 
 use std::net::{IpAddr, SocketAddr};
 

@@ -1,4 +1,4 @@
-//! Sockets: who connects is known before a byte of HTTP is read, and nobody may take his time.
+//! Sockets: peers are authenticated before HTTP is read; every step has a timeout.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -72,7 +72,7 @@ impl Listener {
         let socket = match tokio::net::TcpListener::from_std(self.socket) {
             Ok(socket) => socket,
             Err(error) => {
-                warn!(%error, "can not listen");
+                warn!(%error, "cannot listen");
                 return;
             }
         };
@@ -170,7 +170,7 @@ impl<M: CoordinatorMachine> Visit<M> {
         let routes = TowerToHyperService::new(self.routes.clone());
         let shared = Arc::clone(&self.shared);
         let service = service_fn(move |mut request: hyper::Request<Incoming>| {
-            shared.heard(place);
+            shared.note_report(place);
             request.extensions_mut().insert(Peer { place });
             routes.call(request)
         });

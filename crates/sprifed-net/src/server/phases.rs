@@ -1,6 +1,6 @@
 //! Time: a phase is closed when everyone answered or patience is over.
 //!
-//! A client that was missing once is waited for only briefly in later phases, until it is heard again. So a client that
+//! A client that was missing once is waited for only briefly in later phases, until it reports again. So a client that
 //! died costs a study one timeout. Privacy does not depend on it: who is missing is decided by the machine.
 
 use std::convert::Infallible;
@@ -117,7 +117,7 @@ pub(super) async fn cancel_when<M: CoordinatorMachine>(
     shared: &Arc<Shared<M>>,
     cancellation: &Path,
 ) -> Infallible {
-    // What can not be looked at is not there: a study is not ended by a disk that is away.
+    // What cannot be looked at is not there: a study is not ended by a disk that is away.
     while !fs::exists(cancellation).unwrap_or(false) {
         sleep(LOOK).await;
     }
@@ -166,7 +166,7 @@ mod tests {
             let found = deadline.at(true, patience.missing, alone + later * second);
             assert_eq!(found, alone + patience.missing);
         }
-        // One of them is heard: it has the whole time of the phase.
+        // One of them reports: it has the whole time of the phase.
         assert_eq!(deadline.at(false, patience.missing, alone), full);
         let again = start + 60 * second;
         let found = deadline.at(true, patience.missing, again);

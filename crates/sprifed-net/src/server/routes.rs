@@ -64,7 +64,7 @@ async fn come_back<M: CoordinatorMachine>(
             .lock()
             .map_err(|_| NetError::Machine("the outboxes are damaged".to_owned()))?
             .open(place);
-        // Whoever waits in an older session learns that it is over.
+        // A request that waits in an older session learns that it is over.
         shared.ring(&[place]);
         let party = shared.roster.entries()[place].party;
         let touched = keeper.returned(party, &shared.roster, &shared.outboxes)?;

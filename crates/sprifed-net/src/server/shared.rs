@@ -35,7 +35,7 @@ pub(crate) struct Seat {
     pub(crate) has_left: AtomicBool,
     /// It closed the connection that ended last, or broke off.
     pub(crate) is_gone: AtomicBool,
-    /// It was missing when a phase was closed, and was not heard since. Forgotten when the server starts again: then
+    /// It was missing when a phase was closed, and was silent since. Forgotten when the server starts again: then
     /// it is waited for once more.
     is_missing: AtomicBool,
 }
@@ -117,7 +117,7 @@ impl<M: CoordinatorMachine> Shared<M> {
             let Ok(mut keeper) = shared.keeper.lock() else {
                 return shared.fail(NetError::Machine("it panicked".to_owned()));
             };
-            // Told while the machine is locked: whoever comes next finds it broken and fails for that.
+            // Told while the machine is locked: the next request finds it broken and fails for that.
             work(&mut keeper, &shared).or_else(|error| shared.fail(error))
         });
         done.await
@@ -149,7 +149,7 @@ impl<M: CoordinatorMachine> Shared<M> {
         }
     }
 
-    /// Wakes those who have notices, and whoever waits for the phase to change.
+    /// Wakes those who have notices, and tasks that wait for the phase to change.
     pub(crate) fn ring(&self, places: &[usize]) {
         for place in places {
             self.seats[*place].bell.notify_waiters();
@@ -196,14 +196,14 @@ impl<M: CoordinatorMachine> Shared<M> {
     }
 
     /// Notes a request of the client at `place`. One that was missing is waited for again.
-    pub(super) fn heard(&self, place: usize) {
+    pub(super) fn note_report(&self, place: usize) {
         if self.seats[place].is_missing.swap(false, Ordering::Relaxed) {
-            info!(client = self.name(place), "heard again");
+            info!(client = self.name(place), "reports again");
             self.changed.notify_one();
         }
     }
 
-    /// Whether the client at `place` was missing when a phase was closed, and was not heard since.
+    /// Whether the client at `place` was missing when a phase was closed, and was silent since.
     pub(crate) fn is_missing(&self, place: usize) -> bool {
         self.seats[place].is_missing.load(Ordering::Relaxed)
     }

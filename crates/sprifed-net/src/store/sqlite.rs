@@ -48,7 +48,7 @@ impl SqliteStore {
 /// Shows what a state file holds without taking it from the process that has it.
 ///
 /// # Errors
-/// If there is none, or it can not be read.
+/// If there is none, or it cannot be read.
 pub(crate) fn look_into(
     path: &Path,
     visit: &mut dyn FnMut(u32, Event<'_>) -> bool,
@@ -115,19 +115,19 @@ impl Store for SqliteStore {
             let mut insert = transaction.prepare(
                 "INSERT INTO events (epoch, kind, party, bytes) VALUES (?1, ?2, ?3, ?4)",
             )?;
-            let nobody = None::<u32>;
+            let no_client = None::<u32>;
             match &entry.input {
                 Some(Event::Message(PartyId(party), bytes)) => {
                     insert.execute(params![entry.epoch, "message", party, bytes])?;
                 }
                 Some(Event::Closed) => {
-                    insert.execute(params![entry.epoch, "closed", nobody, None::<&[u8]>])?;
+                    insert.execute(params![entry.epoch, "closed", no_client, None::<&[u8]>])?;
                 }
                 Some(Event::Checkpoint(_)) | None => {}
             }
             for (epoch, bytes) in &entry.checkpoints {
                 transaction.execute("DELETE FROM events WHERE epoch = ?1", params![epoch])?;
-                insert.execute(params![epoch, "checkpoint", nobody, bytes])?;
+                insert.execute(params![epoch, "checkpoint", no_client, bytes])?;
             }
         }
         if let Some(artefacts) = entry.artefacts {

@@ -31,13 +31,13 @@ async fn the_study_goes_on(name: &str, misbehave: impl AsyncFnOnce(Raw)) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_body_that_announces_too_much_is_refused_unread() {
     the_study_goes_on("announced", async |mut raw| {
-        // Nothing of the body is sent: the answer can not depend on it.
+        // Nothing of the body is sent: the answer cannot depend on it.
         raw.say(&format!("{HEAD}content-length: 1000000000000\r\n\r\n"))
             .await
             .unwrap();
-        let heard = raw.hear().await.unwrap();
-        assert!(heard.starts_with("HTTP/1.1 413"), "{heard}");
-        assert!(heard.contains("more than 1000 bytes"), "{heard}");
+        let received = raw.hear().await.unwrap();
+        assert!(received.starts_with("HTTP/1.1 413"), "{received}");
+        assert!(received.contains("more than 1000 bytes"), "{received}");
     })
     .await;
 }
@@ -50,8 +50,8 @@ async fn a_body_that_grows_too_large_is_refused() {
             .unwrap();
         let chunk = format!("200\r\n{}\r\n", "x".repeat(0x200));
         raw.say(&chunk.repeat(2)).await.unwrap();
-        let heard = raw.hear().await.unwrap();
-        assert!(heard.starts_with("HTTP/1.1 413"), "{heard}");
+        let received = raw.hear().await.unwrap();
+        assert!(received.starts_with("HTTP/1.1 413"), "{received}");
     })
     .await;
 }
@@ -73,8 +73,8 @@ async fn a_body_that_never_ends_is_given_up() {
         raw.say(&format!("{HEAD}content-length: 7\r\n\r\njoined"))
             .await
             .unwrap();
-        let heard = raw.hear().await.unwrap();
-        assert!(heard.starts_with("HTTP/1.1 408"), "{heard}");
+        let received = raw.hear().await.unwrap();
+        assert!(received.starts_with("HTTP/1.1 408"), "{received}");
     })
     .await;
 }
@@ -83,11 +83,11 @@ async fn a_body_that_never_ends_is_given_up() {
 async fn a_head_that_never_ends_is_given_up() {
     the_study_goes_on("endless_head", async |mut raw| {
         raw.say(HEAD).await.unwrap();
-        let heard = raw.hear().await;
-        let is_answer = heard
+        let received = raw.hear().await;
+        let is_answer = received
             .as_ref()
-            .is_ok_and(|heard| heard.starts_with("HTTP/1.1 2"));
-        assert!(!is_answer, "{heard:?}");
+            .is_ok_and(|received| received.starts_with("HTTP/1.1 2"));
+        assert!(!is_answer, "{received:?}");
     })
     .await;
 }
@@ -95,8 +95,8 @@ async fn a_head_that_never_ends_is_given_up() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_machine_refuses_changes_nothing() {
     the_study_goes_on("nonsense", async |raw| {
-        let heard = raw.post("/v1/messages", "number0 5").await.unwrap();
-        assert!(heard.starts_with("HTTP/1.1 422"), "{heard}");
+        let received = raw.post("/v1/messages", "number0 5").await.unwrap();
+        assert!(received.starts_with("HTTP/1.1 422"), "{received}");
     })
     .await;
 }
@@ -107,9 +107,9 @@ async fn other_paths_and_methods_do_not_exist() {
         raw.say("GET /v1/messages HTTP/1.1\r\nhost: x\r\n\r\nGET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
             .await
             .unwrap();
-        let heard = raw.hear().await.unwrap();
-        assert!(heard.starts_with("HTTP/1.1 405"), "{heard}");
-        assert!(heard.contains("HTTP/1.1 404"), "{heard}");
+        let received = raw.hear().await.unwrap();
+        assert!(received.starts_with("HTTP/1.1 405"), "{received}");
+        assert!(received.contains("HTTP/1.1 404"), "{received}");
     })
     .await;
 }

@@ -10,18 +10,18 @@ use crate::stage::{Stage, all_finish, open, run, until};
 /// Says `request` and hears all that is answered; nothing, if the connection is closed at once.
 async fn hear(address: SocketAddr, request: &str) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
-    let mut heard = Vec::new();
+    let mut received = Vec::new();
     if stream.write_all(request.as_bytes()).await.is_ok() {
-        let _ = stream.read_to_end(&mut heard).await;
+        let _ = stream.read_to_end(&mut received).await;
     }
-    String::from_utf8(heard).unwrap()
+    String::from_utf8(received).unwrap()
 }
 
 async fn ask(address: SocketAddr, method: &str, path: &str) -> (String, String) {
     let request =
         format!("{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
-    let heard = hear(address, &request).await;
-    let (head, body) = heard.split_once("\r\n\r\n").unwrap();
+    let received = hear(address, &request).await;
+    let (head, body) = received.split_once("\r\n\r\n").unwrap();
     (head.to_owned(), body.to_owned())
 }
 
@@ -71,7 +71,7 @@ async fn the_page_shows_the_study_and_nothing_can_be_changed_there() {
         "{body}"
     );
 
-    // Two take part to the end; the study can not end before the third has joined.
+    // Two take part to the end; the study cannot end before the third has joined.
     let mut clients: Vec<_> = (0..2)
         .map(|client| stage.start_client(client, address, 0))
         .collect();
@@ -149,18 +149,18 @@ async fn the_page_answers_under_its_own_address_only() {
             ),
             format!("GET {path} HTTP/1.0\r\n"),
         ] {
-            let heard = hear(page, &format!("{head}connection: close\r\n\r\n")).await;
+            let received = hear(page, &format!("{head}connection: close\r\n\r\n")).await;
             let is_refused = ["HTTP/1.1 421", "HTTP/1.0 421", "HTTP/1.1 400"]
                 .iter()
-                .any(|status| heard.starts_with(status));
-            assert!(is_refused, "{head}{heard}");
-            assert!(!heard.contains("Adding"), "{head}{heard}");
+                .any(|status| received.starts_with(status));
+            assert!(is_refused, "{head}{received}");
+            assert!(!received.contains("Adding"), "{head}{received}");
         }
     }
     for name in ["localhost", "127.0.0.1", "[::1]"] {
         let head = format!("GET /status.json HTTP/1.1\r\nhost: {name}:{port}\r\n");
-        let heard = hear(page, &format!("{head}connection: close\r\n\r\n")).await;
-        assert!(heard.starts_with("HTTP/1.1 200"), "{name}: {heard}");
+        let received = hear(page, &format!("{head}connection: close\r\n\r\n")).await;
+        assert!(received.starts_with("HTTP/1.1 200"), "{name}: {received}");
     }
     let (_, metrics) = ask(page, "GET", "/metrics").await;
     assert!(
@@ -191,23 +191,23 @@ async fn readers_of_the_page_are_counted_and_so_many_at_once() {
     }
     assert_eq!(hear(page, &request).await, "", "a third reader");
     held.pop();
-    let mut heard = String::new();
-    while heard.is_empty() {
-        heard = hear(page, &request).await;
+    let mut received = String::new();
+    while received.is_empty() {
+        received = hear(page, &request).await;
     }
     assert!(
-        heard.contains("sprifed_page_connections_total 3\n"),
-        "{heard}"
+        received.contains("sprifed_page_connections_total 3\n"),
+        "{received}"
     );
     assert!(
-        !heard.contains("sprifed_page_connections_refused_total 0\n"),
-        "{heard}"
+        !received.contains("sprifed_page_connections_refused_total 0\n"),
+        "{received}"
     );
     server.abort();
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_is_connected_after_the_end_neither_who_left_nor_who_broke_off() {
+async fn no_party_is_connected_after_the_end() {
     let stage = Stage::new("page_connected", 3);
     let mut config = stage.server();
     config.page = Some("127.0.0.1:0".parse().unwrap());

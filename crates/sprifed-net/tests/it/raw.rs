@@ -57,11 +57,11 @@ impl Raw {
 
     /// All that is answered until the other side closes; an error if it breaks off.
     pub(crate) async fn hear(mut self) -> std::io::Result<String> {
-        let mut heard = Vec::new();
-        let ended = self.0.read_to_end(&mut heard).await;
+        let mut received = Vec::new();
+        let ended = self.0.read_to_end(&mut received).await;
         match ended {
-            Err(error) if heard.is_empty() => Err(error),
-            _ => Ok(String::from_utf8_lossy(&heard).into_owned()),
+            Err(error) if received.is_empty() => Err(error),
+            _ => Ok(String::from_utf8_lossy(&received).into_owned()),
         }
     }
 

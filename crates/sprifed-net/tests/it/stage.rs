@@ -155,13 +155,13 @@ impl Stage {
 
     /// Waits for the last of the coordinator's files, which it may still write when clients know the end.
     pub(crate) async fn until_written(&self) {
-        let last = self.folder.join("coordinator/members.txt");
+        let last = self.folder.join("coordinator/survivors.txt");
         until(|| fs::exists(&last).unwrap()).await;
     }
 
     /// Who answered everything.
-    pub(crate) fn members(&self) -> String {
-        fs::read_to_string(self.folder.join("coordinator/members.txt")).unwrap()
+    pub(crate) fn survivors(&self) -> String {
+        fs::read_to_string(self.folder.join("coordinator/survivors.txt")).unwrap()
     }
 
     /// How many messages of `client` the coordinator has stored in the set-up, read while it runs.
@@ -268,7 +268,7 @@ pub(crate) fn open(config: ServerConfig) -> Result<Server<Adding>, NetError> {
     Server::open(config, || Ok(Adding::new(n_clients)))
 }
 
-/// Opens the state, once nobody has it: a coordinator that failed is gone, but one of its threads may
+/// Opens the state, once no process has it: a coordinator that failed is gone, but one of its threads may
 /// still be about to notice.
 pub(crate) fn open_store(config: &ServerConfig) -> SqliteStore {
     loop {

@@ -36,11 +36,11 @@ async fn a_certificate_of_another_authority_ends_the_handshake() {
     for identity in [None, Some(&others.clients[0].0)] {
         let raw = Raw::connect(address, &stage.issued.authority, identity).await;
         // In TLS 1.3 a client learns of it with the first answer.
-        let heard = match raw {
+        let received = match raw {
             Ok(raw) => raw.post("/v1/messages", "joined").await,
             Err(error) => Err(error),
         };
-        assert!(heard.is_err(), "{identity:?}: {heard:?}");
+        assert!(received.is_err(), "{identity:?}: {received:?}");
     }
     let client = stage.start_client(0, address, 0);
     server.await.unwrap().unwrap();
@@ -57,15 +57,15 @@ async fn a_certificate_of_the_authority_that_is_not_in_the_roster_is_told_so() {
     let server = run(server);
     let stranger = &stage.issued.clients[2].0;
     let raw = Raw::connect(address, &stage.issued.authority, Some(stranger));
-    let heard = raw
+    let received = raw
         .await
         .unwrap()
         .post("/v1/messages", "joined")
         .await
         .unwrap();
     let certificate = fingerprint(&stranger.certificate).unwrap().to_string();
-    assert!(heard.starts_with("HTTP/1.1 403"), "{heard}");
-    assert!(heard.contains(&certificate), "{heard}");
+    assert!(received.starts_with("HTTP/1.1 403"), "{received}");
+    assert!(received.contains(&certificate), "{received}");
     let error = stage
         .start_client(2, address, 0)
         .await
@@ -96,8 +96,8 @@ async fn a_message_counts_for_the_certificate_whatever_it_says() {
     raw.say("POST /v1/messages?party=0 HTTP/1.1\r\nhost: client-0\r\nparty: 0\r\nx-forwarded-for: client-0\r\nconnection: close\r\ncontent-length: 6\r\n\r\njoined")
         .await
         .unwrap();
-    let heard = raw.hear().await.unwrap();
-    assert!(heard.starts_with("HTTP/1.1 204"), "{heard}");
+    let received = raw.hear().await.unwrap();
+    assert!(received.starts_with("HTTP/1.1 204"), "{received}");
     let two = stage.start_client(1, address, 0);
     server.await.unwrap().unwrap();
     all_finish(vec![one, two]).await;

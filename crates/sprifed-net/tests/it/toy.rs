@@ -26,7 +26,7 @@ enum Step {
 #[derive(Debug)]
 pub(crate) struct Adding {
     invited: BTreeSet<PartyId>,
-    members: BTreeSet<PartyId>,
+    survivors: BTreeSet<PartyId>,
     step: Step,
     numbers: BTreeMap<PartyId, i64>,
     answered: BTreeSet<PartyId>,
@@ -39,7 +39,7 @@ impl Adding {
     pub(crate) fn new(n_clients: u32) -> Self {
         Self {
             invited: (0..n_clients).map(PartyId).collect(),
-            members: BTreeSet::new(),
+            survivors: BTreeSet::new(),
             step: Step::Joining,
             numbers: BTreeMap::new(),
             answered: BTreeSet::new(),
@@ -63,7 +63,7 @@ impl Adding {
         let notice = self.notice();
         let all: Vec<PartyId> = match self.step {
             Step::Over => self.invited.iter().copied().collect(),
-            _ => self.members.iter().copied().collect(),
+            _ => self.survivors.iter().copied().collect(),
         };
         self.effects.extend(
             all.into_iter()
@@ -81,10 +81,10 @@ impl Adding {
         };
         self.tell_all();
         if self.step == Step::Over {
-            let members: Vec<String> = self.members.iter().map(PartyId::to_string).collect();
+            let survivors: Vec<String> = self.survivors.iter().map(PartyId::to_string).collect();
             let artefacts = vec![
                 ("totals.txt".to_owned(), self.totals.join("\n").into_bytes()),
-                ("members.txt".to_owned(), members.join(" ").into_bytes()),
+                ("survivors.txt".to_owned(), survivors.join(" ").into_bytes()),
             ];
             self.effects
                 .push_back(CoordinatorEffect::Finished { artefacts });
@@ -97,7 +97,7 @@ impl Adding {
         }
         match self.step {
             Step::Joining if text == "joined" && self.invited.contains(&from) => {}
-            Step::Numbers(sum) if self.members.contains(&from) => {
+            Step::Numbers(sum) if self.survivors.contains(&from) => {
                 // Anything after the number is padding.
                 let mut words = text.split(' ');
                 let asked = words.next() == Some(&format!("number{sum}"));
@@ -106,7 +106,7 @@ impl Adding {
                 self.numbers.insert(from, number);
             }
             Step::Confirming(sum)
-                if self.members.contains(&from) && text == format!("confirmed{sum}") => {}
+                if self.survivors.contains(&from) && text == format!("confirmed{sum}") => {}
             step => return Err(format!("not expected in {step:?}")),
         }
         self.answered.insert(from);
@@ -133,7 +133,7 @@ impl CoordinatorMachine for Adding {
         let awaited = match self.step {
             Step::Joining => &self.invited,
             Step::Over => return Vec::new(),
-            _ => &self.members,
+            _ => &self.survivors,
         };
         awaited.difference(&self.answered).copied().collect()
     }
@@ -156,22 +156,23 @@ impl CoordinatorMachine for Adding {
     fn close_phase(&mut self) {
         match self.step {
             Step::Joining => {
-                self.members = std::mem::take(&mut self.answered);
+                self.survivors = std::mem::take(&mut self.answered);
                 self.next_sum(0);
             }
             Step::Numbers(sum) => {
-                self.members = std::mem::take(&mut self.answered);
+                self.survivors = std::mem::take(&mut self.answered);
                 self.step = Step::Confirming(sum);
                 self.tell_all();
             }
             Step::Confirming(sum) => {
-                self.members = std::mem::take(&mut self.answered);
+                self.survivors = std::mem::take(&mut self.answered);
                 let of = |(party, number): (&PartyId, &i64)| format!("{party}={number}");
                 let numbers: Vec<String> = self.numbers.iter().map(of).collect();
                 let total: i64 = self.numbers.values().sum();
                 self.totals.push(format!("{total} {}", numbers.join(" ")));
-                let members: Vec<String> = self.members.iter().map(PartyId::to_string).collect();
-                let bytes = format!("{}\n{}", self.totals[sum as usize], members.join(" "));
+                let survivors: Vec<String> =
+                    self.survivors.iter().map(PartyId::to_string).collect();
+                let bytes = format!("{}\n{}", self.totals[sum as usize], survivors.join(" "));
                 self.effects.push_back(CoordinatorEffect::Checkpoint {
                     epoch: sum + 1,
                     bytes: bytes.into_bytes(),
@@ -192,9 +193,9 @@ impl CoordinatorMachine for Adding {
 
     fn restore(&mut self, epoch: u32, checkpoint: &[u8]) -> Result<(), Refused> {
         let text = std::str::from_utf8(checkpoint).map_err(|_| Refused::because("not a text"))?;
-        let (total, members) = text.split_once('\n').ok_or(Refused::because("one line"))?;
+        let (total, survivors) = text.split_once('\n').ok_or(Refused::because("one line"))?;
         self.totals.push(total.to_owned());
-        self.members = members
+        self.survivors = survivors
             .split_whitespace()
             .map(|word| PartyId(word.parse().unwrap()))
             .collect();
@@ -208,10 +209,10 @@ impl CoordinatorMachine for Adding {
             name: format!("client-{party}"),
             state: match self.step {
                 Step::Joining if missing.contains(party) => PartyState::Invited,
-                Step::Over if self.members.contains(party) => PartyState::Finished,
+                Step::Over if self.survivors.contains(party) => PartyState::Finished,
                 _ if missing.contains(party) => PartyState::Awaited,
                 Step::Joining => PartyState::Answered,
-                _ if self.members.contains(party) => PartyState::Answered,
+                _ if self.survivors.contains(party) => PartyState::Answered,
                 // A study waits in every sum for parties that missed another; the page knows better.
                 _ => PartyState::Awaited,
             },

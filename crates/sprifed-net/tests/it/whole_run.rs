@@ -15,7 +15,7 @@ async fn five_clients_add_their_numbers() {
     let server = open(stage.server()).unwrap();
     let clients = stage.start_clients(server.address());
     let ended = run(server).await.unwrap().unwrap();
-    let files = ["totals.txt", "members.txt"];
+    let files = ["totals.txt", "survivors.txt"];
     let files = files.map(|name| stage.folder.join("coordinator").join(name));
     assert_eq!(ended, Ended::Finished(files.to_vec()));
     all_finish(clients).await;
@@ -41,7 +41,7 @@ async fn a_client_that_never_comes_is_a_dropout() {
     all_finish(clients.into_iter().collect()).await;
     stage.until_written().await;
     stage.check_totals([0, 1, 3].into_iter());
-    assert_eq!(stage.members(), "0 1 3");
+    assert_eq!(stage.survivors(), "0 1 3");
     server.abort();
 }
 
@@ -73,7 +73,7 @@ async fn a_client_that_falls_silent_is_a_dropout() {
     all_finish(vec![silent]).await;
     stage.until_written().await;
     stage.check_totals(0..3);
-    assert_eq!(stage.members(), "0 1");
+    assert_eq!(stage.survivors(), "0 1");
     server.abort();
 }
 
@@ -101,7 +101,7 @@ async fn a_second_process_with_the_same_certificate_takes_over() {
     let address = server.address();
     let server = run(server);
     let first = stage.start_client(0, address, 0);
-    // It polls for the next notice when its answer is stored, since nobody else joins.
+    // It polls for the next notice when its answer is stored, since no other party joins.
     until(|| stage.n_stored(0) == 1).await;
     let config = stage.client(0, address);
     let twin = start(config, stage.opener(TWIN, 0));

@@ -7,7 +7,7 @@ use sprifed_secure_sum::{IdentityKey, is_signed_statement};
 use sprifed_study::{Digest, Signature};
 
 use super::chain::{Chain, Signatures, SignedEntry};
-use super::stored::words_of_now;
+use super::stored::text_of_now;
 use super::{ChainProblem, LedgerPlace, LedgerView, LifetimeLine, LifetimeTotal, totals_of};
 use crate::database::StoreError;
 
@@ -25,7 +25,7 @@ pub struct AuditLog {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LogProblem {
     /// A line is no JSON of the right kind.
-    #[error("line {line} can not be read: {problem}")]
+    #[error("line {line} cannot be read: {problem}")]
     Unreadable {
         /// Which line, counted from 1.
         line: usize,
@@ -79,7 +79,7 @@ impl LedgerView {
         let closing = Closing {
             entries: self.chain.len(),
             head: self.chain.head(),
-            time: words_of_now(),
+            time: text_of_now(),
             signer: Digest(signer.public()),
             totals: totals_of(&self.chain.lines),
         };
@@ -99,7 +99,7 @@ impl LedgerPlace {
     /// The log of the ledger here, with all its signatures checked.
     ///
     /// # Errors
-    /// If the ledger is not whole, or can not be read.
+    /// If the ledger is not whole, or cannot be read.
     pub fn to_log(&self) -> Result<String, StoreError> {
         let view = super::LifetimeLedger::examine(&self.file())?;
         Ok(view.to_log(self.signer()))
@@ -189,7 +189,7 @@ impl SignedClosing {
     fn check(&self, chain: &Chain) -> Result<Closing, LogProblem> {
         let wrong = |problem: String| LogProblem::Closing(problem);
         let closing: Closing = serde_json::from_str(self.closing.get())
-            .map_err(|error| wrong(format!("can not be read: {error}")))?;
+            .map_err(|error| wrong(format!("cannot be read: {error}")))?;
         let digest = digest_of(&self.closing);
         if !is_signed_statement(&closing.signer.0, CLOSING, &digest, &self.signature.0) {
             let signer = closing.signer;

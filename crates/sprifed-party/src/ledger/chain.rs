@@ -196,7 +196,7 @@ impl Chain {
         Ok(chain)
     }
 
-    /// What these entries say that are signed, each by itself: an entry counts even if one before it can not be read.
+    /// What these entries say that are signed, each by itself: an entry counts even if one before it cannot be read.
     /// Also says how many those are.
     pub(crate) fn salvage(
         entries: impl IntoIterator<Item = SignedEntry>,
@@ -284,7 +284,7 @@ impl Chain {
         let number = self.len();
         let wrong = |problem: String| ChainProblem { number, problem };
         let entry: Entry = serde_json::from_str(signed.entry.get())
-            .map_err(|error| wrong(format!("can not be read: {error}")))?;
+            .map_err(|error| wrong(format!("cannot be read: {error}")))?;
         if entry.number != number {
             return Err(wrong(format!("has the number {}", entry.number)));
         }

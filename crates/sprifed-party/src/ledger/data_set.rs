@@ -52,7 +52,7 @@ pub struct Bound {
 /// another table of the folder knows its content, as of a table that was copied or renamed.
 ///
 /// # Errors
-/// If a mark or a marked ledger can not be read: it may account for the table.
+/// If a mark or a marked ledger cannot be read: it may account for the table.
 pub fn ledger_beside(table: &Path) -> Result<Option<PathBuf>, StoreError> {
     let Some(path) = mark_of(table) else {
         return Ok(None);
@@ -159,7 +159,7 @@ impl LedgerPlace {
     /// its content; `others` are folders of ledgers that may know it. Nothing is written.
     ///
     /// # Errors
-    /// If another ledger accounts for it or may do so, this one is not the one that did, or the table can not be read.
+    /// If another ledger accounts for it or may do so, this one is not the one that did, or the table cannot be read.
     pub fn require_own(
         &self,
         view: &LedgerView,
@@ -203,7 +203,7 @@ impl LedgerPlace {
     /// Binds `table` to this ledger: puts the mark beside it, and says what goes into the ledger.
     ///
     /// # Errors
-    /// If [another ledger](Self::require_own) accounts for it, or the table can not be read.
+    /// If [another ledger](Self::require_own) accounts for it, or the table cannot be read.
     pub fn bind(
         &self,
         ledger: &LifetimeLedger,
@@ -219,7 +219,7 @@ impl LedgerPlace {
     /// Puts the mark of this ledger, which says `view`, beside `table`; returns why that was not possible.
     ///
     /// # Errors
-    /// If the mark that is there can not be read.
+    /// If the mark that is there cannot be read.
     pub(super) fn mark(
         &self,
         view: &LedgerView,

@@ -64,7 +64,7 @@ impl LedgerPlace {
     /// Records in memory, as `name`, for this ledger; `content` gives all their bytes.
     ///
     /// # Errors
-    /// If the ledger is not whole, or the content can not be read.
+    /// If the ledger is not whole, or the content cannot be read.
     pub fn data_in_memory(
         &self,
         name: &str,

@@ -37,7 +37,7 @@ impl LedgerPlace {
     /// from `fresh` secret bits for this ledger alone (`ledger.key`).
     ///
     /// # Errors
-    /// If the key can not be read or made.
+    /// If the key cannot be read or made.
     pub fn of_owner<E: From<PartyError>>(
         path: &Path,
         fresh: impl FnOnce() -> Result<[u8; 32], E>,
@@ -158,7 +158,7 @@ pub(crate) fn folder_of(path: &Path) -> PathBuf {
 /// Folders of studies in `homes` in which something was sent, as far as `is_meant` says so.
 ///
 /// # Errors
-/// If one can not be read.
+/// If one cannot be read.
 pub fn begun_studies(
     homes: &[PathBuf],
     is_meant: impl Fn(&StudyFolder) -> bool,

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! An entry counts by its own signature, whether or not those before it can be read; how many could not is said.
-//! Studies are carried over as left: whether their state is as it was last can not be known any more, and with other
+//! Studies are carried over as left: whether their state is as it was last cannot be known any more, and with other
 //! masks old confirmations would count for a second vector of the same sum (THREAT_MODEL.md, A12).
 
 use std::fs;
@@ -22,7 +22,7 @@ use super::chain::{Chain, SignedEntry, opened};
 use super::data_set::data_set;
 use super::stored::{
     CONTENT, SCHEMA, existing, fingerprint_key, fresh_fingerprint_key, now, put_entry,
-    put_fingerprint_key, read_entries, words_of_now,
+    put_fingerprint_key, read_entries, text_of_now,
 };
 use super::{
     Cost, CostKind, DataSet, Event, LedgerPlace, LedgerView, LifetimeLine, Protection, Reservation,
@@ -115,7 +115,7 @@ impl LedgerPlace {
         let old = &salvaged.chain;
         let mut chain = Chain::default();
         let mut add = |event: Event| {
-            let signed = chain.next(event, words_of_now(), self.signer());
+            let signed = chain.next(event, text_of_now(), self.signer());
             let broken = |problem| witness::refused(&self.file(), format!("would be: {problem}"));
             chain.append(signed).map_err(broken)?;
             Ok::<_, StoreError>(chain.head())

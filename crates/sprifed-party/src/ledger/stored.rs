@@ -106,7 +106,7 @@ impl LifetimeLedger {
     /// What a ledger says, without taking it from the process that has it. Nothing is written.
     ///
     /// # Errors
-    /// If there is none, it is lost or not whole, or it can not be read.
+    /// If there is none, it is lost or not whole, or it cannot be read.
     pub fn look_into(path: &Path) -> Result<LedgerView, StoreError> {
         Self::view(path, Signatures::Last)?.ok_or_else(|| witness::gone(path, "it is asked for"))
     }
@@ -114,7 +114,7 @@ impl LifetimeLedger {
     /// What a ledger says, after every signature was looked at. Nothing is written.
     ///
     /// # Errors
-    /// If there is none, it is lost or not whole, or it can not be read.
+    /// If there is none, it is lost or not whole, or it cannot be read.
     pub fn examine(path: &Path) -> Result<LedgerView, StoreError> {
         Self::view(path, Signatures::All)?.ok_or_else(|| witness::gone(path, "it is asked for"))
     }
@@ -256,7 +256,7 @@ impl LifetimeLedger {
     }
 
     fn append(&mut self, event: Event) -> Result<(), StoreError> {
-        let signed = self.chain.next(event, words_of_now(), &self.signer);
+        let signed = self.chain.next(event, text_of_now(), &self.signer);
         let mut longer = self.chain.clone();
         longer
             .append(signed.clone())
@@ -438,7 +438,7 @@ pub(crate) fn now() -> OffsetDateTime {
 }
 
 /// A moment as `2026-01-31T23:59:59Z`.
-pub(crate) fn words_of(moment: OffsetDateTime) -> String {
+pub(crate) fn text_of(moment: OffsetDateTime) -> String {
     format!(
         "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z",
         moment.year(),
@@ -451,6 +451,6 @@ pub(crate) fn words_of(moment: OffsetDateTime) -> String {
 }
 
 /// The present moment in words.
-pub(crate) fn words_of_now() -> String {
-    words_of(now())
+pub(crate) fn text_of_now() -> String {
+    text_of(now())
 }

@@ -37,7 +37,7 @@ pub(crate) fn require_file(ledger: &Path) -> Result<Option<Witness>, StoreError>
     let had = noted.as_ref().map_or(0, |witness| witness.entries);
     let is_there = fs::metadata(ledger).is_ok_and(|file| file.len() > 0);
     if had > 0 && !is_there {
-        return Err(gone(ledger, &format!("it had {}", words_of(had))));
+        return Err(gone(ledger, &format!("it had {}", text_of(had))));
     }
     Ok(noted)
 }
@@ -55,7 +55,7 @@ pub(crate) fn require_all(
         if found == 0 || read(ledger)?.is_some() {
             return Ok(());
         }
-        let had = words_of(found);
+        let had = text_of(found);
         return Err(lost(
             ledger,
             &format!("it has {had}, but ledger.head, which says how many it had last, is gone"),
@@ -108,12 +108,12 @@ fn read(ledger: &Path) -> Result<Option<Witness>, StoreError> {
     };
     let witness = serde_json::from_slice(&bytes);
     witness.map(Some).map_err(|error| {
-        let found = "ledger.head, which says how many entries it had last, can not be read";
+        let found = "ledger.head, which says how many entries it had last, cannot be read";
         lost(ledger, &format!("{found}: {error}"))
     })
 }
 
-/// A ledger from which what was spent can not be known.
+/// A ledger from which what was spent cannot be known.
 pub(crate) fn refused(ledger: &Path, problem: String) -> StoreError {
     StoreError::Ledger {
         path: ledger.to_owned(),
@@ -132,7 +132,7 @@ pub(crate) fn gone(ledger: &Path, but: &str) -> StoreError {
     lost(ledger, &format!("its file is gone, but {but}"))
 }
 
-fn words_of(entries: u64) -> String {
+fn text_of(entries: u64) -> String {
     match entries {
         1 => "1 entry".to_owned(),
         several => format!("{several} entries"),

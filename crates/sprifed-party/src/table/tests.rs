@@ -37,7 +37,7 @@ fn a_table_is_read_when_it_is_asked_for_and_once() {
 }
 
 #[test]
-fn the_party_itself_learns_why_its_table_can_not_be_used() {
+fn the_party_itself_learns_why_its_table_cannot_be_used() {
     let (large, _) = table(RECORDS + 1);
     let empty = PartyTable::new("own.csv", &study(), ClientId(0), |schema| {
         read_csv(&b"x0\n"[..], schema)

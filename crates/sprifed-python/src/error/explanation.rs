@@ -162,7 +162,7 @@ fn help_with(error: &Error) -> &'static str {
         Error::SinglePrecision => "divide the column, or the response, by a constant",
         Error::NoRecords(_) => "give at least one record and one feature",
         Error::Repeated(_) => {
-            "fit once with values chosen beforehand (a plan and a forecast cost nothing), or search with \
+            "fit once with values chosen in advance (a plan and a forecast cost nothing), or search with \
              simulate_noise on public data, or pass allow_repeated_fits=True and report the cost of all fits; nothing \
              was spent"
         }

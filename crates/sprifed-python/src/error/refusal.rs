@@ -50,13 +50,13 @@ pub(crate) enum Refusal {
          several records would not be protected as one"
     )]
     Labels,
-    /// The receipt of an earlier fit can not be read.
+    /// The receipt of an earlier fit cannot be read.
     #[error("the receipt of an earlier fit is damaged ({0})")]
     EarlierReceipt(serde_json::Error),
-    /// The ledger has no room for the fit, or can not be used.
+    /// The ledger has no room for the fit, or cannot be used.
     #[error(transparent)]
     Unentered(#[from] Unentered),
-    /// An array that the machine can not read in place.
+    /// An array that the machine cannot read in place.
     #[error("the numbers of an array are not aligned; required: an aligned array")]
     Alignment,
     /// A choice of a schema that its file does not know either.

@@ -12,7 +12,7 @@ use super::failure::Failure;
 
 /// The messages of one study.
 ///
-/// Which party is at a node is learnt from signed answers and from nothing else. A node that can not sign for a party of
+/// Which party is at a node is learnt from signed answers and from nothing else. A node that cannot sign for a party of
 /// the roster is refused and left alone. All times are seconds of one clock that only grows.
 #[pyclass(frozen, module = "sprifed._core")]
 #[derive(Debug)]

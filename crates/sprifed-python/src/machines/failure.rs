@@ -24,13 +24,13 @@ pub(super) enum Failure {
     #[error("refused: {0}")]
     Refused(String),
     /// The disk did not do as told.
-    #[error("`{path}` can not be {action}: {source}")]
+    #[error("`{path}` cannot be {action}: {source}")]
     File {
         path: String,
         action: &'static str,
         source: std::io::Error,
     },
-    /// The coordinator can not begin or go on.
+    /// The coordinator cannot begin or go on.
     #[error(transparent)]
     Coordinator(#[from] CoordinatorError),
     /// A message that the study refused.
@@ -39,7 +39,7 @@ pub(super) enum Failure {
     /// What the command line would say too.
     #[error(transparent)]
     Common(#[from] sprifed::Error),
-    /// The party can not take part or go on.
+    /// The party cannot take part or go on.
     #[error(transparent)]
     Party(#[from] PartyError),
     /// Nothing could be drawn.
@@ -83,7 +83,7 @@ impl From<Failure> for PyErr {
         match failure {
             Failure::File { .. } | Failure::Entropy(_) => PyOSError::new_err(words),
             Failure::Party(error) => match error {
-                // What was spent can not be known: a refusal with its advice, not a disk that fails.
+                // What was spent cannot be known: a refusal with its advice, not a disk that fails.
                 PartyError::Store(StoreError::Ledger { .. } | StoreError::PutBack { .. })
                 | PartyError::Unusable { .. } => {
                     StudyError::new_err(format!("{words}\n help: {}", error.help()))

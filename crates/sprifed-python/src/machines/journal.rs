@@ -59,7 +59,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Stores an input; when this returns, a power cut can not undo it.
+    /// Stores an input; when this returns, a power cut cannot undo it.
     pub(super) fn add(&mut self, input: &Input) -> Result<(), Failure> {
         // Numbers and bytes: there is nothing that could not be written.
         let input = postcard::to_allocvec(input).unwrap_or_default();

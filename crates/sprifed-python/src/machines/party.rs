@@ -60,7 +60,7 @@ impl PartyMachine {
 
     /// Answers a request that reached `node`. Everything that must be remembered is on the disk then.
     ///
-    /// A table that can not be used is an answer too. The reason goes to the log `sprifed` of Python and not to the
+    /// A table that cannot be used is an answer too. The reason goes to the log `sprifed` of Python and not to the
     /// coordinator, as it may repeat cells.
     fn answer<'py>(
         &self,
@@ -86,7 +86,7 @@ struct Asked {
 }
 
 impl PartyMachine {
-    /// The answer, and why the table can not be used if it was opened.
+    /// The answer, and why the table cannot be used if it was opened.
     fn take(&self, request: &[u8], node: u64) -> Result<(Vec<u8>, Option<PartyError>), Failure> {
         let secret = self.party.secret()?;
         let identity = IdentityKey::from_stored(&secret);
@@ -223,10 +223,10 @@ fn check_address(asked: &Asked, node: u64, me: ClientId) -> Result<(), Failure> 
     Ok(())
 }
 
-/// Says in the log of this node why the table can not be used.
+/// Says in the log of this node why the table cannot be used.
 fn log(py: Python<'_>, problem: &PartyError) -> PyResult<()> {
     let words = format!(
-        "the table can not be used: {problem}. The sum is charged all the same. The coordinator is told only that this \
+        "the table cannot be used: {problem}. The sum is charged all the same. The coordinator is told only that this \
          party takes no part"
     );
     let log = py

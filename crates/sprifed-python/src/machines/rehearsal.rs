@@ -1,4 +1,4 @@
-//! All parties of a study in one process, with noise that protects nobody: what an engine is compared with.
+//! All parties of a study in one process, with noise that protects no record: what an engine is compared with.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -50,7 +50,7 @@ pub struct Printed {
 /// A chart of several series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LineChart {
-    /// What is drawn, for readers who can not see it.
+    /// What is drawn, for readers who cannot see it.
     pub title: String,
     /// What is said at the horizontal axis, and how values lie along it.
     pub across: (String, Scale),

@@ -79,13 +79,13 @@ pub enum Declined {
         /// The last one answered.
         last: u32,
     },
-    /// Its records can not be opened.
+    /// Its records cannot be opened.
     #[error(transparent)]
     Records(#[from] Unopened),
     /// The ledger refused.
     #[error(transparent)]
     Ledger(#[from] Box<LedgerError>),
-    /// The noise can not be drawn.
+    /// The noise cannot be drawn.
     #[error(transparent)]
     Noise(#[from] Box<NoiseParameterError>),
     /// A contribution did not fit.

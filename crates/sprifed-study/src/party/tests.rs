@@ -214,7 +214,7 @@ fn records_are_opened_for_a_charged_sum_and_for_nothing_else() {
 }
 
 #[test]
-fn records_that_can_not_be_used_leave_the_charge_and_the_same_words() {
+fn records_that_cannot_be_used_leave_the_charge_and_the_same_words() {
     let (study, world, wide) = (study(), TestWorld::new(200, 30), TestWorld::new(200, 31));
     let (orders, _) = orders_of_a_study(&study, &world);
     let ask = asks(&orders)[0];
@@ -375,7 +375,7 @@ fn a_party_whose_journal_was_put_back_sends_the_same_bytes_or_says_nothing_under
         if let Order::Released(released) = &mut order {
             released.values[0] ^= 1;
         }
-        other.tell(&order.encode()).expect("it can not know");
+        other.tell(&order.encode()).expect("it cannot know");
     }
     let Order::Ask { sum, .. } = orders[places[1]] else {
         panic!("not an ask");

@@ -32,7 +32,7 @@ pub enum StoredKeyError {
 
 impl PartyKey {
     /// The text to store; it is as secret as the key. `None` for a key that is not split, or that
-    /// anybody can repeat: such keys are not stored.
+    /// can be repeated: such keys are not stored.
     #[must_use]
     pub fn to_stored(&self) -> Option<Zeroizing<String>> {
         let Secrets::Split { root, setup, steps } = &self.secrets else {

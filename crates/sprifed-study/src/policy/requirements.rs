@@ -57,13 +57,13 @@ impl Policy {
         );
         for party in &agreement.parties {
             let is_known = party.identity == applicant.own
-                || self.partners.values().any(|key| *key == party.identity);
+                || self.parties.values().any(|key| *key == party.identity);
             require(
                 found,
                 is_known,
                 "a party",
                 || format!("{:?} with the key {}", party.name, party.identity),
-                || "a key among its `partners`".to_owned(),
+                || "a key among its `parties`".to_owned(),
             );
         }
     }

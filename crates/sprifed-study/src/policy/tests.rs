@@ -22,7 +22,7 @@ fn generous() -> Policy {
         units: vec![PrivacyUnit::Record],
         neighbours: vec![Relation::ZeroOut],
         allow_simulated_noise: true,
-        partners: parties
+        parties: parties
             .map(|party| (party.name.clone(), party.identity))
             .collect(),
     }
@@ -103,14 +103,14 @@ fn everything_else_is_refused_with_its_reason() {
             p.expires = day("2027-12-30");
         }),
         ("a party is \"party 1\" with the key", |p| {
-            p.partners.remove("party 1");
+            p.parties.remove("party 1");
         }),
         // Names are what this party calls the others: the key decides.
         ("a party is \"party 2\" with the key", |p| {
-            p.partners.insert("party 2".to_owned(), Digest([9; 32]));
+            p.parties.insert("party 2".to_owned(), Digest([9; 32]));
         }),
         ("the noise", |p| {
-            p.partners.insert("one more".to_owned(), Digest([9; 32]));
+            p.parties.insert("one more".to_owned(), Digest([9; 32]));
             p.allow_simulated_noise = false;
         }),
     ];
@@ -192,7 +192,7 @@ fn repetitions_count_before_they_are_needed() {
 fn all_violations_are_reported_together() {
     let study = agreed(TestStudy::default());
     let mut policy = generous();
-    policy.partners.clear();
+    policy.parties.clear();
     policy.purposes.clear();
     policy.smallest_quorum = 9;
     let found = violations(&policy, &study, before());

@@ -11,7 +11,7 @@ use crate::guarantee::Guarantee;
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ProofAnswer {
-    /// Of a model, which nobody has signed.
+    /// Of a model, which is not signed.
     Model {
         /// What the plan and the ledger give.
         guarantee: Box<Guarantee>,
@@ -64,7 +64,7 @@ impl From<Proof> for ProofAnswer {
     }
 }
 
-/// What `verify` says of a model, which nobody has signed.
+/// What `verify` says of a model, which is not signed.
 #[derive(Clone, Debug, Serialize)]
 pub struct ModelVerification {
     /// Always false: there is no signature.

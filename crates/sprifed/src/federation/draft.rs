@@ -49,7 +49,7 @@ pub struct Draft {
     pub repeats: u32,
     /// Whether responses have a mean to be found.
     pub intercept: Intercept,
-    /// Where noise comes from; simulated noise protects nobody.
+    /// Where noise comes from; simulated noise protects no record.
     pub noise: Provenance,
 }
 

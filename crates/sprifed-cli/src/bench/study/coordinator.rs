@@ -28,7 +28,7 @@ pub(super) struct Coordinator {
 /// This program, to be started again.
 pub(super) fn ourselves() -> Result<Command, Failure> {
     let program = std::env::current_exe()
-        .map_err(|error| refuse(format!("this program can not find itself: {error}")))?;
+        .map_err(|error| refuse(format!("this program cannot find itself: {error}")))?;
     #[expect(
         clippy::disallowed_methods,
         reason = "the coordinator's memory can only be told apart in its own process"
@@ -36,7 +36,7 @@ pub(super) fn ourselves() -> Result<Command, Failure> {
     Ok(Command::new(program))
 }
 
-/// A port that nobody listens on now.
+/// A port on which no process listens now.
 pub(super) fn free_port() -> Result<u16, Failure> {
     #[expect(
         clippy::disallowed_methods,

@@ -39,7 +39,7 @@ impl Phases {
 /// The phases that the log tells of.
 pub(super) fn read_phases(log: &Path) -> Result<Phases, Failure> {
     let text = std::fs::read_to_string(log);
-    let text = text.map_err(|error| refuse(format!("the log can not be read: {error}")))?;
+    let text = text.map_err(|error| refuse(format!("the log cannot be read: {error}")))?;
     Ok(of_log(&text))
 }
 

@@ -103,7 +103,7 @@ fn a_second_refusal_does_not_overwrite_the_ledger_of_the_first() {
 }
 
 #[test]
-fn a_ledger_that_can_not_be_stored_is_said_in_full() {
+fn a_ledger_that_cannot_be_stored_is_said_in_full() {
     let place = Path::new("/nonexistent-folder/model.json");
     let schema = Schema::parse(SCHEMA).unwrap();
     let table = table(&schema);

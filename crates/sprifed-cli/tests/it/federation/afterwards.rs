@@ -1,4 +1,4 @@
-//! What can be done with the folder and the receipt of a study that is over, and what can not.
+//! What can be done with the folder and the receipt of a study that is over, and what cannot.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -66,7 +66,7 @@ fn a_policy_refuses_before_a_record_is_opened() {
     let (code, _) = refusal(stage.join(0).arg("--check"));
     assert_eq!(code, Some(1));
     fs::write(&path, policy).unwrap();
-    // A table that can not be read is said too.
+    // A table that cannot be read is said too.
     let (code, said) = refusal(stage.join(0).arg("--check"));
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("p0.csv"), "{said}");
@@ -275,7 +275,7 @@ fn a_rehearsal_identity_does_not_enter_a_private_study() {
 #[test]
 fn a_certificate_of_another_party_is_refused_before_anything_is_sent() {
     let stage = Stage::new("seats", Kind::default());
-    // Nobody listens: a party that tried to connect would wait.
+    // No process listens: a party that tried to connect would wait.
     for check in [true, false] {
         let mut command = stage.join_as(1, 0);
         if check {

@@ -18,7 +18,7 @@ fn cancel(stage: &Stage) {
     succeed(sprifed().args(["study", "cancel"]).arg(stage.study()));
 }
 
-/// Everybody ends with exit code 1 and the reason.
+/// Every process ends with exit code 1 and the reason.
 fn all_are_told(parties: Vec<Running>, coordinator: Running, log: &std::path::Path) {
     for running in parties.into_iter().chain([coordinator]) {
         let ended = running.finish();
@@ -71,7 +71,7 @@ fn a_study_that_is_cancelled_between_two_sums_keeps_what_was_charged() {
     let parties: Vec<Running> = (0..4)
         .map(|party| Running::start(&mut stage.join(party), &log))
         .collect();
-    // Stopped in the middle, cancelled while nobody serves it, and started again to tell.
+    // Stopped in the middle, cancelled while no coordinator serves it, and started again to tell.
     wait_until("a first sum", || {
         fs::read_to_string(&log).is_ok_and(|log| log.contains("\"closed\":\"uploads of sum 1\""))
     });

@@ -1,6 +1,6 @@
 //! A panic of the real binary, wherever it happens: its own exit code, a message, and no restart.
 //!
-//! There is no switch that makes the program panic. What is used here is that threads can not be started whose
+//! There is no switch that makes the program panic. What is used here is that threads cannot be started whose
 //! stacks are larger than any address space, and that the runtimes below the program panic then.
 
 use std::fs;

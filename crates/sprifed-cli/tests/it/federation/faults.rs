@@ -31,20 +31,20 @@ fn with_kills(name: &str, kill_coordinator_every: usize, kill_party_every: usize
             changes += 1;
             if kill_coordinator_every > 0 && changes % kill_coordinator_every == 0 && kills < 6 {
                 kills += 1;
-                std::mem::replace(&mut coordinator, Running::nobody()).kill();
+                std::mem::replace(&mut coordinator, Running::none()).kill();
                 coordinator = Running::start(&mut stage.coordinate(), &log);
             }
             if kill_party_every > 0 && changes % kill_party_every == 0 && kills < 6 {
                 kills += 1;
                 victim = (victim + 1) % 3;
                 let party = u32::try_from(victim).unwrap();
-                std::mem::replace(&mut parties[victim], Running::nobody()).kill();
+                std::mem::replace(&mut parties[victim], Running::none()).kill();
                 parties[victim] = Running::start(&mut stage.join(party), &log);
             }
         }
         parties.iter_mut().all(Running::is_over)
     });
-    assert!(kills > 0, "nobody was killed");
+    assert!(kills > 0, "no process was killed");
     all_succeed(parties, coordinator, &log);
     stage.check_result();
 }
@@ -64,10 +64,10 @@ fn parties_that_are_killed_again_and_again_lose_nothing() {
 enum Victim {
     Coordinator,
     Party(usize),
-    Everybody,
+    All,
 }
 
-/// Kills at a moment counted from the first start; then everybody is started again and finishes.
+/// Kills at a moment counted from the first start; then all processes are started again and finishes.
 fn with_a_kill_after(moment: Duration, victim: Victim) {
     let kind = Kind {
         records: 60,
@@ -84,7 +84,7 @@ fn with_a_kill_after(moment: Duration, victim: Victim) {
     let mut coordinator = coordinate();
     let mut parties: Vec<Running> = (0..3).map(join).collect();
     pause(moment);
-    if matches!(victim, Victim::Coordinator | Victim::Everybody) {
+    if matches!(victim, Victim::Coordinator | Victim::All) {
         coordinator.kill();
         coordinator = coordinate();
     }
@@ -92,10 +92,10 @@ fn with_a_kill_after(moment: Duration, victim: Victim) {
         let is_meant = match victim {
             Victim::Coordinator => false,
             Victim::Party(meant) => meant == place,
-            Victim::Everybody => true,
+            Victim::All => true,
         };
         if is_meant {
-            std::mem::replace(party, Running::nobody()).kill();
+            std::mem::replace(party, Running::none()).kill();
             *party = join(place);
         }
     }
@@ -104,8 +104,8 @@ fn with_a_kill_after(moment: Duration, victim: Victim) {
 }
 
 #[test]
-fn a_power_cut_for_everybody_loses_nothing() {
-    with_a_kill_after(Duration::from_millis(300), Victim::Everybody);
+fn a_power_cut_for_all_loses_nothing() {
+    with_a_kill_after(Duration::from_millis(300), Victim::All);
 }
 
 /// Moments 4 ms apart, from before the first message to after the last.
@@ -119,7 +119,7 @@ fn a_kill_at_any_moment_loses_nothing() {
     for step in 0..200 {
         let victim = match step % 4 {
             0 => Victim::Coordinator,
-            1 => Victim::Everybody,
+            1 => Victim::All,
             _ => Victim::Party(step % 3),
         };
         let moment = u64::try_from(step).unwrap() * 4;

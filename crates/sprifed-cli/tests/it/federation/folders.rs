@@ -63,7 +63,7 @@ fn a_party_that_is_killed_between_charge_and_answer_counts_the_sum_as_spent_and_
         if parties[0].is_over() {
             break;
         }
-        std::mem::replace(&mut parties[0], Running::nobody()).kill();
+        std::mem::replace(&mut parties[0], Running::none()).kill();
         let (charged, answered) = charged_and_answered(&stage, 0);
         n_found += usize::from(charged > answered);
         parties[0] = Running::start(&mut stage.join(0), &log(&stage, 0));
@@ -271,7 +271,7 @@ fn a_folder_that_was_put_back_says_the_same_again_or_hides_it_under_other_masks(
         let is_erased = |line: &JournalLine| matches!(line, JournalLine::Uploaded { sum: 0, message } if message.is_empty());
         count(&stage, 0, is_erased) == 1 && key.is_some_and(|key| key.contains("step 0 erased"))
     });
-    std::mem::replace(&mut parties[0], Running::nobody()).kill();
+    std::mem::replace(&mut parties[0], Running::none()).kill();
     // Its whole folder with the ledger in it, and what is remembered beside its table.
     let (own, aside) = (stage.party(0), stage.folder.join("aside"));
     let mark = stage.folder.join(".sprifed/p0.csv.json");

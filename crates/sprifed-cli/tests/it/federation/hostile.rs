@@ -106,7 +106,7 @@ impl Extremes {
         orders
     }
 
-    /// Sums that can not follow, then one that can.
+    /// Sums that cannot follow, then one that can.
     fn release(&self, party: u32, sum: u32) -> Vec<Released> {
         let good = Released {
             sum,
@@ -266,7 +266,11 @@ fn a_coordinator_does_not_choose_the_question() {
         assert_eq!(charged(&stage, party), [0; 0]);
         assert!(said(&stage, party).contains("nothing was charged"));
         let book = serving.book.lock().unwrap();
-        let (_, last) = book.heard.iter().rfind(|(from, _)| *from == party).unwrap();
+        let (_, last) = book
+            .received
+            .iter()
+            .rfind(|(from, _)| *from == party)
+            .unwrap();
         let id = ClientId(party);
         coordinator.receive(id, last).expect("a signed refusal");
         assert_eq!(coordinator.declined().last().unwrap().0, id);

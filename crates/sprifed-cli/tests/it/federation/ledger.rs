@@ -125,7 +125,7 @@ fn a_party_sees_what_it_agreed_to_and_spent_and_a_second_study_counts_on_top() {
 }
 
 #[test]
-fn a_study_that_protects_nobody_is_shown_and_in_no_total() {
+fn a_study_that_protects_no_record_is_shown_and_in_no_total() {
     let stage = finished("unprotected", small(true));
     let (found, words) = status(stage.party(0));
     let study = &found["studies"][0];
@@ -392,7 +392,7 @@ fn a_folder_in_which_nothing_was_sent_is_no_reason_to_refuse() {
         }
         let _ = fs::remove_file(mark_of(&stage, 0));
     };
-    // The table can not be read, so the reservation is taken back and the folder with it.
+    // The table cannot be read, so the reservation is taken back and the folder with it.
     let table = fs::read(stage.table(0)).unwrap();
     fs::write(stage.table(0), "y,x0\n1,none\n").unwrap();
     let first = stage.join(0).output().unwrap();

@@ -76,7 +76,7 @@ impl Line {
         Self { port, switch }
     }
 
-    /// Cuts every connection in the middle of whatever it says; new ones find nobody.
+    /// Cuts every connection in the middle of whatever it says; new ones find no process.
     pub(crate) fn cut(&self) {
         self.switch.is_up.store(false, Ordering::SeqCst);
         for stream in self.switch.open.lock().unwrap().drain(..) {

@@ -70,20 +70,20 @@ impl<F: FnMut(u32, Order) -> Vec<Vec<u8>> + Send + 'static> Lie for Changed<F> {
 /// Everything that was said, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Book {
-    pub(crate) heard: Sends,
+    pub(crate) received: Sends,
     pub(crate) told: Sends,
 }
 
 impl Book {
     /// The uploads of `party` as they came, with their sums.
     pub(crate) fn uploads(&self, party: u32) -> Vec<(u32, Upload)> {
-        let own = self.heard.iter().filter(|(from, _)| *from == party);
+        let own = self.received.iter().filter(|(from, _)| *from == party);
         own.filter_map(|(_, bytes)| upload(bytes)).collect()
     }
 
     /// The receipts that `party` has signed.
     pub(crate) fn signatures(&self, party: u32) -> usize {
-        let own = self.heard.iter().filter(|(from, _)| *from == party);
+        let own = self.received.iter().filter(|(from, _)| *from == party);
         let is_signature =
             |bytes: &[u8]| matches!(Report::decode(bytes), Ok(Report::Countersigned { .. }));
         own.filter(|(_, bytes)| is_signature(bytes)).count()
@@ -128,7 +128,7 @@ impl<L: Lie> CoordinatorMachine for Liar<L> {
         self.book
             .lock()
             .unwrap()
-            .heard
+            .received
             .push((from.0, message.to_vec()));
         if self.lie.passes_on(from.0, message) {
             // A party is not told that the study does not want its message.
@@ -274,7 +274,7 @@ impl Drop for Serving {
     }
 }
 
-/// A coordinator of the study of `stage` that has heard nothing.
+/// A coordinator of the study of `stage` that has received nothing.
 pub(crate) fn open(stage: &Stage) -> StudyCoordinator {
     let key = key_at(&stage.study().join("coordinator.key"));
     StudyCoordinator::open(agreed(stage), key, "a liar").unwrap()

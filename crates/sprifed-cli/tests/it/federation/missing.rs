@@ -1,4 +1,4 @@
-//! A party that dies is waited for once, not in every later sum, and is taken back when it is heard again.
+//! A party that dies is waited for once, not in every later sum, and is taken back when it reports again.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -99,14 +99,14 @@ fn a_party_that_dies_costs_one_timeout_and_the_receipt_says_which_sums_lack_its_
 }
 
 #[test]
-fn a_party_that_is_heard_again_is_waited_for_again() {
+fn a_party_that_reports_again_is_waited_for_again() {
     let Bereaved {
         stage,
         log,
         line,
         coordinator,
         mut parties,
-    } = bereaved("heard-again");
+    } = bereaved("received-again");
     wait_until("the timeout", || timeouts(&log, "p4") == 1);
     // Nothing goes on without party 3.
     line.cut();

@@ -37,7 +37,7 @@ fn a_network_that_is_cut_and_returns_loses_nothing() {
             line.cut();
             pause(Duration::from_millis(20));
             line.mend();
-            // Whoever was cut tries again after a quarter of a second, then after twice as long.
+            // A party that was cut tries again after a quarter of a second, then after twice as long.
             pause(Duration::from_millis(250));
         }
         parties.iter_mut().all(Running::is_over)
@@ -53,7 +53,7 @@ fn a_party_that_is_too_slow_drops_out_and_the_others_go_on() {
         parties: 4,
         records: 60,
         quorum: 3,
-        // Nobody is ever hurried, however slow the machine.
+        // No party is ever hurried, however slow the machine.
         patience: 3600,
         ..Kind::default()
     };
@@ -75,7 +75,7 @@ fn a_party_that_is_too_slow_drops_out_and_the_others_go_on() {
     // Keys and shares of the three, only keys of the slow one.
     wait_until("the others' shares", || senders().count() == 7);
     assert_eq!(senders().filter(|party| *party == 3).count(), 1);
-    // Whoever is missing now is too slow, by whatever clock.
+    // A party that is missing now is too slow, by whatever clock.
     coordinator.kill();
     let coordinator = Running::start(stage.coordinate().args(["--wait-for-parties", "1"]), &log);
     wait_until("the last sum", || {

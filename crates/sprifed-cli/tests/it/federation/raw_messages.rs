@@ -41,12 +41,15 @@ fn ask(stage: &Stage, party: u32, request: &[u8]) -> u16 {
     let socket = TcpStream::connect((Ipv4Addr::LOCALHOST, stage.port)).unwrap();
     let mut stream = StreamOwned::new(connection, socket);
     stream.write_all(request).unwrap();
-    let mut heard = Vec::new();
+    let mut received = Vec::new();
     // A refused body is not read, so the connection may end roughly.
-    let _ = stream.read_to_end(&mut heard);
-    let heard = String::from_utf8_lossy(&heard).into_owned();
-    let status = heard.split(' ').nth(1).and_then(|code| code.parse().ok());
-    status.unwrap_or_else(|| panic!("no answer: {heard:?}"))
+    let _ = stream.read_to_end(&mut received);
+    let received = String::from_utf8_lossy(&received).into_owned();
+    let status = received
+        .split(' ')
+        .nth(1)
+        .and_then(|code| code.parse().ok());
+    status.unwrap_or_else(|| panic!("no answer: {received:?}"))
 }
 
 pub(super) fn post(stage: &Stage, party: u32, body: &[u8]) -> u16 {
@@ -78,7 +81,7 @@ fn replayed_reordered_and_damaged_messages_are_refused_and_the_study_goes_on() {
     let party = Running::start(&mut stage.join(0), &log);
     wait_until("the first message", || !stored(&state).is_empty());
     let (_, first) = stored(&state).swap_remove(0);
-    // A coordinator that has heard nothing yet: what it refuses, it refuses for what it is.
+    // A coordinator that has received nothing yet: what it refuses, it refuses for what it is.
     party.kill();
     forgetful.kill();
     for file in [

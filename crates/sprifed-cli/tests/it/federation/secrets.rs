@@ -1,4 +1,4 @@
-//! Secret files: whole or absent, and nobody else's.
+//! Secret files: whole or absent, and of one user only.
 
 #![cfg(unix)]
 

@@ -95,15 +95,15 @@ impl Stage {
         let key = self.invitation()["agreement"]["coordinator"].clone();
         for party in 0..self.kind.parties {
             let others = (0..self.kind.parties).filter(|other| *other != party);
-            let partners = others.map(|other| format!("p{other} = {}\n", self.key_of(other)));
+            let parties = others.map(|other| format!("p{other} = {}\n", self.key_of(other)));
             let policy = format!(
                 "coordinators = [{key}]\npurposes = [\"{PURPOSE}\"]\ncolumns = [\"y\", \"x*\"]\nexpires = \"2999-12-31\"\n\
                  largest-epsilon-per-study = 200.0\nlargest-epsilon-in-total = 200.0\n\
                  largest-delta = 1e-5\nlargest-delta-in-total = 1e-5\nsmallest-quorum = {}\nlargest-colluder-share = 0.0\n\
                  procedures = [\"sieve\"]\nunits = [\"record\"]\nneighbours = [\"zero-out\"]\nallow-simulated-noise = true\n\
-                 [partners]\n{}",
+                 [parties]\n{}",
                 self.kind.quorum.min(3),
-                partners.collect::<String>()
+                parties.collect::<String>()
             );
             fs::write(self.party(party).join("policy.toml"), policy).unwrap();
         }
@@ -361,11 +361,11 @@ pub(crate) fn succeed(command: &mut Command) -> Output {
 /// How `command` ends; an answer in JSON fits its schema.
 pub(crate) fn output_of(command: &mut Command) -> Output {
     let output = command.output().unwrap();
-    observe(&words_of(command), &String::from_utf8_lossy(&output.stdout));
+    observe(&text_of(command), &String::from_utf8_lossy(&output.stdout));
     output
 }
 
-fn words_of(command: &Command) -> Vec<String> {
+fn text_of(command: &Command) -> Vec<String> {
     let words = command.get_args().map(|word| word.to_string_lossy());
     words.map(Cow::into_owned).collect()
 }
@@ -385,11 +385,11 @@ impl Running {
             .stdout(Stdio::piped())
             .stderr(log)
             .spawn();
-        Self(Some(child.unwrap()), words_of(command))
+        Self(Some(child.unwrap()), text_of(command))
     }
 
     /// No process.
-    pub(crate) const fn nobody() -> Self {
+    pub(crate) const fn none() -> Self {
         Self(None, Vec::new())
     }
 

@@ -10,7 +10,7 @@ use super::raw_messages::post;
 use super::stage::{Kind, Running, Stage, all_succeed, stored, wait_until};
 
 #[test]
-fn with_a_stolen_tls_key_alone_nobody_declines_signs_or_answers_for_a_party() {
+fn with_a_stolen_tls_key_alone_an_attacker_neither_declines_signs_or_answers_for_a_party() {
     let kind = Kind {
         records: 60,
         ..Kind::default()

@@ -248,7 +248,7 @@ fn a_model_is_not_overwritten_without_force() {
 }
 
 #[test]
-fn a_place_that_can_not_be_written_is_found_before_anything_is_spent() {
+fn a_place_that_cannot_be_written_is_found_before_anything_is_spent() {
     let folder = Folder::new("unwritable");
     let [data, schema, out] =
         ["data.csv", "schema.toml", "nowhere/model.json"].map(|name| folder.path(name));

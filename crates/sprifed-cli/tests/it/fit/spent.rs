@@ -30,7 +30,7 @@ fn a_score_that_fails_after_the_release_says_that_the_budget_is_spent() {
 }
 
 #[test]
-fn a_file_whose_receipts_can_not_be_read_is_not_replaced() {
+fn a_file_whose_receipts_cannot_be_read_is_not_replaced() {
     let folder = Folder::new("damaged_receipts");
     folder.write("model.json", "{\"receipts\":[");
     let ended = folder.fit(&format!("{SIMPLE} --force"));

@@ -160,13 +160,13 @@ fn a_renamed_or_copied_table_is_known_by_its_content_without_a_ledger_at_hand() 
     let other = world.table.with_file_name("other.csv");
     fs::write(&other, "y,x\n7,8\n").expect("written");
     assert_eq!(ledger_beside(&other).expect("read"), None);
-    // What a ledger that is marked here says can not be asked: it may account for the table.
+    // What a ledger that is marked here says cannot be asked: it may account for the table.
     fs::remove_dir_all(&north).expect("removed");
     ledger_beside(&other).expect_err("the ledger is gone");
 }
 
 #[test]
-fn a_ledger_or_mark_beside_the_table_that_can_not_be_read_is_refused() {
+fn a_ledger_or_mark_beside_the_table_that_cannot_be_read_is_refused() {
     let world = World::new("unreadable");
     let beside = world.table.with_file_name("beside.csv");
     fs::write(&beside, "y,x\n5,6\n").expect("a table");

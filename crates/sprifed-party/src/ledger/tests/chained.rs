@@ -136,7 +136,7 @@ fn a_log_is_checked_to_the_last_line() {
             text.replace(r#""studies":2"#, r#""studies":1"#),
             "the closing line is not signed",
         ),
-        (text.replacen("{", "[", 1), "line 1 can not be read"),
+        (text.replacen("{", "[", 1), "line 1 cannot be read"),
     ] {
         let found = AuditLog::read(&text, &[]).map(drop).expect_err(said);
         assert!(found.to_string().contains(said), "{found}");

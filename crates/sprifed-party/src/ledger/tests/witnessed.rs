@@ -75,7 +75,7 @@ fn a_kill_at_any_write_of_the_first_opening_is_no_reason_to_refuse() {
 #[test]
 fn no_entry_is_written_before_the_file_that_says_how_many_there_are() {
     let folder = Folder::new("head-before");
-    // A folder under the temporary name: the file can not be written.
+    // A folder under the temporary name: the file cannot be written.
     let temporary = folder
         .0
         .join(format!(".ledger.head.{}.part", std::process::id()));

@@ -174,7 +174,7 @@ fn a_coordinator_that_is_interrupted_says_so() {
     let stage = Stage::new("interrupted", Kind::default());
     let log = stage.folder.join("log");
     let coordinator = Running::start(&mut stage.coordinate(), &log);
-    // It listens a moment before it minds signals; whoever has an answer was served.
+    // It listens a moment before it minds signals; a client with an answer was served.
     let _party = Running::start(&mut stage.join(0), &stage.folder.join("party.log"));
     let state = stage.study().join("state.sqlite");
     wait_until("a message", || !stored(&state).is_empty());

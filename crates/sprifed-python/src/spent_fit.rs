@@ -8,21 +8,21 @@ use sprifed::Receipt;
 /// Given to a fit, which writes down here what it spends, whatever its end is.
 #[pyclass(frozen, module = "sprifed._core")]
 #[derive(Debug, Default)]
-pub(crate) struct Till(Mutex<State>);
+pub(crate) struct SpentFit(Mutex<State>);
 
 #[derive(Debug, Default)]
 enum State {
     /// No ledger was opened.
     #[default]
     Closed,
-    /// A run is under way, or ended in a way that nobody thought of.
+    /// A run is under way, or ended in an unexpected way.
     Open,
     /// The run is over; this was spent.
     Counted { receipt: String, is_empty: bool },
 }
 
 #[pymethods]
-impl Till {
+impl SpentFit {
     #[new]
     fn new() -> Self {
         Self::default()
@@ -48,7 +48,7 @@ impl Till {
     }
 }
 
-impl Till {
+impl SpentFit {
     /// A run begins: from here on something may have been spent.
     pub(crate) fn open(&self) {
         self.with(|state| *state = State::Open);
@@ -75,5 +75,5 @@ impl Till {
 
 /// Adds the class to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Till>()
+    module.add_class::<SpentFit>()
 }

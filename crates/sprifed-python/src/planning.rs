@@ -45,8 +45,8 @@ fn world_size(world: World) -> Result<WorldSize, Refusal> {
     })
 }
 
-/// Tells whoever watches, between two trials; what it raises ends the work.
-fn heard(watch: Option<&Py<PyAny>>, stopped: &mut Option<PyErr>) -> ControlFlow<()> {
+/// Tells the watcher, between two trials; what it raises ends the work.
+fn tell(watch: Option<&Py<PyAny>>, stopped: &mut Option<PyErr>) -> ControlFlow<()> {
     let told = Python::attach(|py| {
         py.check_signals()?;
         watch.map_or(Ok(()), |watch| watch.call0(py).map(drop))
@@ -89,7 +89,7 @@ fn plan_study(
         return Ok(to_json(&answer));
     }
     let mut stopped = None;
-    let run = || planned.forecast(trials, |_| heard(watch.as_ref(), &mut stopped));
+    let run = || planned.forecast(trials, |_| tell(watch.as_ref(), &mut stopped));
     let forecast = py.detach(|| on_living_threads(run)?.map_err(Refusal::from));
     let forecast = forecast.map_err(|failure| stopped.unwrap_or_else(|| refuse(failure)))?;
     // There is no clock here: Python measures, if a user asks.

@@ -1,4 +1,4 @@
-//! Who takes part, what for, and who may decide it: partners, purposes, an officer's signature, and what
+//! Who takes part, what for, and who may decide it: the other parties, purposes, an officer's signature, and what
 //! `join --check` says of them.
 
 use std::fs;
@@ -349,6 +349,6 @@ fn no_key_of_a_party_is_made_by_another() {
     )
     .unwrap();
     let said = refused(&mut stage.join(0), 2);
-    assert!(said.contains("TLS can not be set up"), "{said}");
+    assert!(said.contains("TLS cannot be set up"), "{said}");
     assert!(!stage.party(0).join("ledger.sqlite").exists());
 }
