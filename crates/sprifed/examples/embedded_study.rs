@@ -35,7 +35,7 @@ fn table() -> String {
 }
 
 /// Runs the study among 12 clients and returns the file of its model, with the receipt in it.
-pub fn run() -> Result<String, Error> {
+pub(crate) fn run() -> Result<String, Error> {
     let schema = Schema::parse(SCHEMA).map_err(sprifed::DataError::from)?;
     let table = read_csv(table().as_bytes(), &schema)?;
     let request = Request {
@@ -61,12 +61,12 @@ pub fn run() -> Result<String, Error> {
 }
 
 /// Computes the guarantee of the file again, from its plan and its ledger.
-pub fn verify(file: &str) -> Result<Proof, Error> {
+pub(crate) fn verify(file: &str) -> Result<Proof, Error> {
     Document::parse(file, "model.json")?.verify("model.json")
 }
 
 /// Runs the study, verifies its receipt, and shows that a changed one is refused.
-pub fn main() -> Result<(), Box<dyn core::error::Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn core::error::Error>> {
     let file = run()?;
     let mut out = std::io::stdout();
     if let Proof::Model(guarantee) = verify(&file)? {

@@ -35,7 +35,7 @@ fn table() -> String {
 
 /// Fits the table. The seed makes the noise repeatable, so the model is stamped NOT PRIVATE: a program
 /// with real records uses `NoiseGenerator::assume_fresh_entropy` with 32 bytes of the operating system.
-pub fn fit() -> Result<Model, Error> {
+pub(crate) fn fit() -> Result<Model, Error> {
     let schema = Schema::parse(SCHEMA).map_err(sprifed::DataError::from)?;
     let table = read_csv(table().as_bytes(), &schema)?;
     let request = Request {
@@ -60,7 +60,7 @@ pub fn fit() -> Result<Model, Error> {
 }
 
 /// Prints the guarantee and the model.
-pub fn main() -> Result<(), Box<dyn core::error::Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn core::error::Error>> {
     let model = fit()?;
     let mut out = std::io::stdout();
     writeln!(out, "{}", model.guarantee.statement)?;

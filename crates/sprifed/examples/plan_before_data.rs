@@ -11,7 +11,7 @@ use sprifed::{
 };
 
 /// The plan of a study of 500 records in 20 clinics, with a forecast from two simulated studies a point.
-pub fn plan() -> Result<PlanAnswer, Error> {
+pub(crate) fn plan() -> Result<PlanAnswer, Error> {
     let request = PlanRequest {
         procedure: CertifiedProcedure::SIEVE,
         backend: BackendRequest {
@@ -39,7 +39,7 @@ pub fn plan() -> Result<PlanAnswer, Error> {
 }
 
 /// Prints what the study costs and finds.
-pub fn main() -> Result<(), Box<dyn core::error::Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn core::error::Error>> {
     let plan = plan()?;
     let mut out = std::io::stdout();
     let epsilon = plan.guarantee.epsilon.map_or(0.0, Epsilon::get);

@@ -21,7 +21,6 @@ use sprifed_secure_sum::{ClientId, IdentityKey};
 use sprifed_study::{Agreed, Derivation, Digest, PartyKey, PartyReceipt, StudyParty};
 use zeroize::Zeroizing;
 
-use super::address::host_of;
 use super::identity::{TLS_KEY, make_folder, read_identity, read_public_party};
 use super::invitation_folder::{
     InvitationFolder, party_table, read_invitation, refuse_other_authority,
@@ -39,6 +38,7 @@ use crate::fit::note_counts;
 use crate::ledger::{configured_ledger, note_unmarked};
 use crate::model::software;
 use crate::output::Output;
+use sprifed::host_of;
 
 /// `join`.
 #[derive(Args, Debug)]
