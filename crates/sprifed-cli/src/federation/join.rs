@@ -31,7 +31,6 @@ use crate::fit::note_counts;
 use crate::ledger::{configured_ledger, note_unmarked};
 use crate::model::software;
 use crate::output::Output;
-use sprifed::host_of;
 
 /// `join`.
 #[derive(Args, Debug)]

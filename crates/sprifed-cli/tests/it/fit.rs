@@ -67,7 +67,7 @@ fn the_answer_keeps_the_contract() {
         answer["evaluation"]["why_absent"]
             .as_str()
             .unwrap()
-            .contains("--evaluate")
+            .contains("one more release")
     );
     assert!(answer["label"].is_null());
     let guarantee = &answer["guarantee"];

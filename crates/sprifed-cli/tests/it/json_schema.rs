@@ -290,6 +290,14 @@ fn every_command_has_a_schema() {
     run(["ledger", "export", &north, "--out", &log, "--json"]);
     run(["ledger", "verify", &log, "--json"]);
     run(["demo", "--out", &place("demo"), "--json"]);
+    run([
+        "experiment",
+        "privacy",
+        "--quick",
+        "--out",
+        &place("paper"),
+        "--json",
+    ]);
     for line in [
         "account paper --json",
         "experiment list --json",

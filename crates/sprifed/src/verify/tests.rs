@@ -294,7 +294,10 @@ fn what_only_some_readers_see_is_refused() {
         let twice = text.replacen(key, &format!("{key}0.5,{key}"), 1);
         assert_ne!(twice, text);
         let failure = Document::parse(&twice, "the file").unwrap_err();
-        assert!(failure.to_string().contains("duplicate field"), "{failure:?}");
+        assert!(
+            failure.to_string().contains("duplicate field"),
+            "{failure:?}"
+        );
         assert!(Model::parse(&twice, "the file").is_err());
     }
 }

@@ -150,7 +150,9 @@ fn what_is_exported_is_what_was_signed() {
     let export = |name: &str| {
         let out = stage.folder.join(name);
         let mut command = sprifed();
-        command.args(["study", "export"]).arg(stage.study());
+        command
+            .args(["study", "export", "--json"])
+            .arg(stage.study());
         let ended = said(command.arg("--out").arg(&out));
         (ended, out)
     };

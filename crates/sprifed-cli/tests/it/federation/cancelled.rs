@@ -15,7 +15,11 @@ fn patient() -> Kind {
 }
 
 fn cancel(stage: &Stage) {
-    succeed(sprifed().args(["study", "cancel"]).arg(stage.study()));
+    succeed(
+        sprifed()
+            .args(["study", "cancel", "--json"])
+            .arg(stage.study()),
+    );
 }
 
 /// Every process ends with exit code 1 and the reason.

@@ -182,6 +182,6 @@ fn a_coordinator_that_is_interrupted_says_so() {
     let ended = coordinator.finish();
     assert!(ended.status.success());
     let answer: Value = serde_json::from_slice(&ended.stdout).unwrap();
-    assert_eq!(answer, json!({ "interrupted": true }));
+    assert_eq!(answer, json!({ "interrupted": true, "schema_version": 1 }));
     assert!(fs::read_to_string(&log).unwrap().contains("start again"));
 }
