@@ -225,7 +225,7 @@ pub(crate) fn policies() -> Seeds {
          largest-epsilon-per-study = 200.0\nlargest-epsilon-in-total = 200.0\n\
          largest-delta = 1e-5\nlargest-delta-in-total = 1e-5\nsmallest-quorum = 3\nlargest-colluder-share = 0.0\n\
          procedures = [\"sieve\", \"grad\"]\nunits = [\"record\"]\nneighbours = [\"zero-out\"]\n\
-         allow-simulated-noise = true\npartners = {{ one = \"{one}\", other = \"{other}\" }}\n"
+         allow-simulated-noise = true\nparties = {{ one = \"{one}\", other = \"{other}\" }}\n"
     );
     vec![("permissive", text.into_bytes())]
 }

@@ -47,17 +47,17 @@ pub fn stored_status<M: CoordinatorMachine>(
     state: &Path,
     mut machine: M,
 ) -> Result<StatusView, NetError> {
-    replay(&mut machine, |visit| look_into(state, visit))?;
+    replay(&mut machine, |reader| look_into(state, reader))?;
     Ok(machine.status())
 }
 
 /// Shows every stored event until it is told to stop.
-type Visit<'a> = dyn FnMut(u32, Event<'_>) -> bool + 'a;
+type EventReader<'a> = dyn FnMut(u32, Event<'_>) -> bool + 'a;
 
 /// Gives a new machine everything that was stored, and returns how much that was.
 fn replay<M: CoordinatorMachine>(
     machine: &mut M,
-    read: impl FnOnce(&mut Visit<'_>) -> Result<(), StoreError>,
+    read: impl FnOnce(&mut EventReader<'_>) -> Result<(), StoreError>,
 ) -> Result<u64, NetError> {
     let mut n_events = 0_u64;
     let mut trouble = None;
@@ -87,7 +87,7 @@ fn replay<M: CoordinatorMachine>(
 impl<M: CoordinatorMachine> Keeper<M> {
     /// Rebuilds the study from what was stored.
     pub(crate) fn rebuild(mut machine: M, mut store: Box<dyn Store>) -> Result<Self, NetError> {
-        let n_events = replay(&mut machine, |visit| store.replay(visit))?;
+        let n_events = replay(&mut machine, |reader| store.replay(reader))?;
         let artefacts = store.artefacts()?;
         info!(events = n_events, start = store.start(), phase = %machine.phase().name, "study opened");
         Ok(Self {

@@ -11,7 +11,7 @@
 //! # Ok::<(), IllegalQuantity>(())
 //! ```
 //!
-//! //! ```compile_fail,E0308
+//! ```compile_fail,E0308
 //! # use sprifed_privacy::*;
 //! fn calibrate(_: L2Sensitivity) {}
 //! calibrate(3.0);

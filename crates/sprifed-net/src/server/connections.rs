@@ -89,7 +89,7 @@ impl Listener {
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 continue;
             };
-            let visit = Visit {
+            let accepted = Accepted {
                 shared: Arc::clone(&shared),
                 routes: routes.clone(),
                 stopped: stopped.clone(),
@@ -98,10 +98,10 @@ impl Listener {
             let tls = self.tls.clone();
             connections.spawn(async move {
                 match tls {
-                    Some(tls) => visit.authenticated(stream, tls, turn).await,
+                    Some(tls) => accepted.authenticated(stream, tls, turn).await,
                     None => {
                         drop(turn);
-                        visit.plain(stream).await;
+                        accepted.plain(stream).await;
                     }
                 }
             });
@@ -121,14 +121,14 @@ async fn accept(
 }
 
 /// One connection.
-struct Visit<M> {
+struct Accepted<M> {
     shared: Arc<Shared<M>>,
     routes: Router,
     stopped: watch::Receiver<bool>,
     address: SocketAddr,
 }
 
-impl<M: CoordinatorMachine> Visit<M> {
+impl<M: CoordinatorMachine> Accepted<M> {
     async fn authenticated(
         self,
         stream: TcpStream,

@@ -5,6 +5,7 @@ use sprifed_net::{
     CertificateOrder, Fingerprint, Identity, NetError, certificate_name, check_client_tls,
     fingerprint, issue, request_certificate,
 };
+use sprifed_party::PartyError;
 
 fn order(name: &str, clients: &[&str]) -> CertificateOrder {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -81,7 +82,10 @@ fn nothing_is_overwritten() {
     let order = order("twice", &["north"]);
     let issued = issue(&order).unwrap();
     let key = fs::read(&issued.coordinator.key).unwrap();
-    assert!(matches!(issue(&order), Err(NetError::File { .. })));
+    assert!(matches!(
+        issue(&order),
+        Err(NetError::Party(PartyError::File { .. }))
+    ));
     assert_eq!(fs::read(&issued.coordinator.key).unwrap(), key);
 }
 
