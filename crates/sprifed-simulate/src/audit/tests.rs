@@ -139,13 +139,14 @@ fn rounding_by_the_place_among_the_kept_rows_is_caught_over_secure_sums() {
     if !is_slow_run() {
         return;
     }
-    // Rounding that moves shows where many coordinates have few steps each.
+    // Rounding that moves shows where many coordinates of many units have few steps each: it grows with the root of the
+    // number of units, and the noise does not.
     let request = AuditRequest {
         procedure: sprifed_paper::HONEST_OMP,
         intercept: Intercept::Absent,
         origin: shares(3),
         budget: budget(4.0),
-        units: 1000,
+        units: 4000,
         features: 900,
         ..request()
     };
