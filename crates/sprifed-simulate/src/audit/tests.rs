@@ -139,15 +139,16 @@ fn rounding_by_the_place_among_the_kept_rows_is_caught_over_secure_sums() {
     if !is_slow_run() {
         return;
     }
-    // Rounding that moves shows where many coordinates of many units have few steps each: it grows with the root of the
-    // number of units, and the noise does not.
+    // Rounding that moves shows where many coordinates have few steps each. With 60 trials it is caught for half of the
+    // seeds, with 300 for all of seven that were tried, and far from the claim.
     let request = AuditRequest {
         procedure: sprifed_paper::HONEST_OMP,
         intercept: Intercept::Absent,
         origin: shares(3),
         budget: budget(4.0),
-        units: 4000,
+        units: 1000,
         features: 900,
+        trials: 300,
         ..request()
     };
     let found = outcome(&request, &NumberedAmongTheKept);
