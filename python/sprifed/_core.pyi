@@ -123,7 +123,7 @@ def fit_private(
     simulate_noise: int | None,
     watch: Callable[[int, int], Any] | None,
     earlier: Sequence[str],
-    till: SpentFit,
+    spent_fit: SpentFit,
     ledger: str | PathLike[str] | None = None,
 ) -> tuple[PrivateModel, BaseException | None]: ...
 def fit_exactly(
