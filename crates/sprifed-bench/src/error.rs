@@ -27,6 +27,9 @@ pub(crate) enum Error {
     /// A masked sum that cannot be made.
     #[error("{0}")]
     SecureSum(Box<dyn core::error::Error>),
+    /// A study could not be measured.
+    #[error("{0}")]
+    Study(String),
     /// The peer did not do its part.
     #[error("{0}")]
     Peer(String),
@@ -36,6 +39,7 @@ impl Error {
     /// What to do about it.
     pub(crate) const fn help(&self) -> &'static str {
         match self {
+            Self::Study(_) => "mend this, and name a new --folder",
             Self::Peer(_) => "install numpy and scikit-learn there, or leave --python out",
             Self::Quantity(_) | Self::Plan(_) => "change the numbers of the plan",
             _ => "this is an error of sprifed",
@@ -45,7 +49,7 @@ impl Error {
     /// The exit code of a measurement that ended so.
     pub(crate) const fn exit_code(&self) -> u8 {
         match self {
-            Self::Peer(_) => 3,
+            Self::Peer(_) | Self::Study(_) => 3,
             Self::Quantity(_) | Self::Plan(_) => 2,
             _ => 1,
         }

@@ -11,6 +11,7 @@ mod python;
 mod recovery;
 mod secure_sum;
 mod stopwatch;
+mod study;
 mod sweep;
 
 use std::process::ExitCode;
@@ -49,6 +50,10 @@ enum Subject {
     ///
     /// Example: cargo run --release -p sprifed-bench -- secure-sum --python venv/bin/python
     SecureSum(secure_sum::SecureSum),
+    /// Many parties against one coordinator over TLS: sums per minute, memory, where the time goes.
+    ///
+    /// Example: cargo build --release && cargo run --release -p sprifed-bench -- study --clients 250,1000
+    Study(study::Study),
 }
 
 fn main() -> ExitCode {
@@ -59,6 +64,7 @@ fn main() -> ExitCode {
         Subject::Recovery(request) => request.run(&output),
         Subject::Sweep(request) => request.run(&output),
         Subject::SecureSum(request) => request.run(&output),
+        Subject::Study(request) => request.run(&output),
     };
     match ended {
         Ok(()) => ExitCode::SUCCESS,

@@ -28,6 +28,11 @@ impl Output {
         let _ = writeln!(std::io::stdout(), "{}", text.trim_end());
     }
 
+    /// Says what is done so far, for a reader who waits.
+    pub(crate) fn note(&self, line: &str) {
+        let _ = writeln!(std::io::stderr(), "{line}");
+    }
+
     /// Prints why there is no report.
     pub(crate) fn failure(&self, error: &Error) {
         let help = error.help();

@@ -11,24 +11,21 @@
 mod begun;
 mod check;
 mod coordinate;
-mod coordinator_machine;
 mod ended;
 mod identity;
 mod init;
-mod invitation_folder;
 mod join;
 mod leave;
-mod many_parties;
 mod officer;
 pub(crate) mod party_ledger;
 mod party_status;
 mod rehearse;
-mod roster;
 mod status;
 mod verify;
 
 use clap::Subcommand;
 use sprifed::named_terms;
+use sprifed_coordinator::CoordinatorError;
 use sprifed_net::NetError;
 use sprifed_party::{PartyError, StoreError};
 use sprifed_study::Receipt;
@@ -36,7 +33,6 @@ use sprifed_study::Receipt;
 pub(crate) use self::begun::begun_study;
 pub(crate) use self::coordinate::Coordinate;
 pub(crate) use self::join::Join;
-pub(crate) use self::many_parties::{SEED, run_all_parties, tls_key_of};
 pub(crate) use self::verify::Verify;
 use crate::failure::{Explained, Failure};
 use crate::output::Output;
@@ -113,6 +109,12 @@ impl<T> Explained<T> for Result<T, PartyError> {
     }
 }
 
+impl<T> Explained<T> for Result<T, CoordinatorError> {
+    fn explained(self) -> Result<T, Failure> {
+        self.map_err(coordinator_failure)
+    }
+}
+
 impl<T> Explained<T> for Result<T, StoreError> {
     fn explained(self) -> Result<T, Failure> {
         self.map_err(net_failure)
@@ -154,6 +156,41 @@ pub(crate) fn party_failure(error: PartyError) -> Failure {
              spent",
         ),
         _ => error.into(),
+    }
+}
+
+/// Why a coordinator cannot do as told.
+fn coordinator_failure(error: CoordinatorError) -> Failure {
+    let message = error.to_string();
+    match error {
+        CoordinatorError::Party(error) => error.into(),
+        CoordinatorError::Net(error) => net_failure(error),
+        CoordinatorError::Receipt(error) => error.into(),
+        CoordinatorError::StateLost { .. } => Failure::outcome(
+            "sprifed::study::state-lost",
+            message,
+            "restore the folder as it was last, or make another study; what parties were charged stays charged",
+        ),
+        CoordinatorError::NotTheCoordinator { .. } => Failure::usage(
+            "sprifed::study::not-the-coordinator",
+            message,
+            "to leave a study, stop `join`; what was charged stays charged",
+        ),
+        CoordinatorError::Over { .. } => Failure::outcome(
+            "sprifed::study::over",
+            message,
+            "`sprifed study status` says how it ended",
+        ),
+        CoordinatorError::NotOver { .. } => Failure::outcome(
+            "sprifed::study::not-over",
+            message,
+            "wait until the study is over",
+        ),
+        _ => Failure::usage(
+            "sprifed::file::exists",
+            message,
+            "choose another folder; what is there is not replaced",
+        ),
     }
 }
 

@@ -6,7 +6,6 @@
 
 mod account;
 mod audit;
-mod bench;
 mod choices;
 mod defect;
 mod demo;
@@ -124,11 +123,6 @@ enum Command {
     /// Example: sprifed ledger show north
     #[command(subcommand)]
     Ledger(ledger::Task),
-    /// Measure how many parties one coordinator serves on this machine.
-    ///
-    /// Example: sprifed bench study --clients 250,1000 --features 1000,10000
-    #[command(subcommand)]
-    Bench(bench::Subject),
 }
 
 fn main() -> ExitCode {
@@ -153,7 +147,6 @@ fn main() -> ExitCode {
         Command::Join(request) => request.run(&output),
         Command::Verify(request) => request.run(&output),
         Command::Ledger(task) => ledger::run(&task, &output),
-        Command::Bench(subject) => bench::run(&subject, &output),
     };
     match ended {
         Ok(()) => ExitCode::SUCCESS,

@@ -6,6 +6,7 @@ mod error;
 mod folder;
 mod identity;
 mod invitation;
+mod invitation_folder;
 mod leave;
 mod ledger;
 mod policy;
@@ -28,6 +29,7 @@ pub use folder::{
 };
 pub use identity::{CertificateRequest, PublicParty, check_party_name};
 pub use invitation::{Invitation, Reach};
+pub use invitation_folder::InvitationFolder;
 pub use leave::{Departure, leave};
 pub use ledger::{
     Assessment, AuditLog, Bound, ChainProblem, Cost, CostKind, DataSet, Event as LedgerEvent,

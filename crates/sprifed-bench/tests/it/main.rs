@@ -96,3 +96,27 @@ fn a_benchmark_without_flower_says_so_loudly() {
         assert!(text.contains("client, one sum"), "{text}");
     }
 }
+
+#[test]
+fn a_benchmark_of_studies_finishes_one_and_says_what_its_coordinator_used() {
+    let bench = assert_cmd::cargo::cargo_bin!("sprifed-bench");
+    if !bench.with_file_name("sprifed").is_file() {
+        println!("SKIPPED: the program `sprifed` is not built; `cargo test --workspace` builds it");
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("sprifed-bench-{}", std::process::id()));
+    let request = format!(
+        "study --clients 6 --features 20 --json --folder {}",
+        folder.display()
+    );
+    let report = json(&request);
+    std::fs::remove_dir_all(&folder).unwrap();
+    let row = &report["rows"][0];
+    assert_eq!(row["finished"], 6, "{row}");
+    assert!(row["sums"].as_u64().unwrap() > 0, "{row}");
+    assert!(row["sums_per_minute"].as_f64().unwrap() > 0.0, "{row}");
+    if cfg!(target_os = "linux") {
+        let peak = row["coordinator_peak_mebibytes"].as_f64().unwrap();
+        assert!(peak > 1.0, "{row}");
+    }
+}

@@ -1,25 +1,19 @@
 //! `coordinate`: serves a study until it is over.
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 use sprifed::EndedAnswer;
+use sprifed_coordinator::CoordinatorFolder;
 use sprifed_net::{
     Ended, Identity, Limits, LogLevel, Patience, Refused, Server, ServerConfig, start_logs,
 };
-use sprifed_party::{Invitation, read_key};
-use sprifed_secure_sum::IdentityKey;
-use sprifed_study::{Agreed, StudyCoordinator};
+use sprifed_study::Agreed;
 
-use super::coordinator_machine::StudyMachine;
-use super::roster::read_roster;
-use super::{read, text_of_features, unusable};
+use super::{read, text_of_features};
 use crate::failure::{Explained as _, Failure};
-use crate::files::create_private;
-use crate::model::software;
 use crate::output::Output;
 
 /// `coordinate`.
@@ -57,53 +51,11 @@ pub(crate) struct Coordinate {
     verbose: bool,
 }
 
-/// Ends a study for good when it is there.
-pub(super) const CANCELLED: &str = "cancelled";
-
-/// The coordinator's state.
-pub(super) const STATE: &str = "state.sqlite";
-
-/// Is there from the first time on that the study was served.
-const BEGUN: &str = "begun";
-
-/// A coordinator without its state would open sums a second time.
-///
-/// # Errors
-/// When the study of `folder` was served before and its state is gone.
-pub(super) fn refuse_lost_state(folder: &Path) -> Result<(), Failure> {
-    let state = folder.join(STATE);
-    if state.exists() || !folder.join(BEGUN).exists() {
-        return Ok(());
-    }
-    Err(Failure::outcome(
-        "sprifed::study::state-lost",
-        format!(
-            "this study was begun before, but its state `{}` is gone",
-            state.display()
-        ),
-        "restore the folder as it was last, or make another study; what parties were charged stays charged",
-    ))
-}
-
-/// The study of a folder, checked.
-pub(super) fn read_study(folder: &Path) -> Result<(Invitation, Arc<Agreed>), Failure> {
-    let (invitation, agreed) = Invitation::read(&folder.join("invitation.json"))?;
-    Ok((invitation, Arc::new(agreed)))
-}
-
-/// The coordinator's machine of a folder.
-pub(super) fn open_machine(folder: &Path, agreed: &Arc<Agreed>) -> Result<StudyMachine, Failure> {
-    let path = folder.join("coordinator.key");
-    let identity = IdentityKey::from_stored(&*read_key(&path)?);
-    let study = StudyCoordinator::open(Arc::clone(agreed), identity, &software());
-    let study = study.map_err(|error| unusable(&path, &error, "the coordinator's key"))?;
-    Ok(StudyMachine::new(study))
-}
-
 impl Coordinate {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
-        let (_, agreed) = read_study(&self.folder)?;
-        if self.folder.join(CANCELLED).exists() {
+        let folder = CoordinatorFolder::new(&self.folder);
+        let (_, agreed) = folder.study()?;
+        if folder.cancellation().exists() {
             output.note(
                 "the study is cancelled: its parties are told, nothing else is asked of them",
             );
@@ -113,18 +65,11 @@ impl Coordinate {
         } else {
             LogLevel::Info
         });
-        let machine = open_machine(&self.folder, &agreed)?;
-        let config = self.config(&agreed)?;
-        refuse_lost_state(&self.folder)?;
+        let machine = folder.machine(&agreed).explained()?;
+        let config = self.config(&folder, &agreed)?;
         let server = Server::open(config, || Ok::<_, Refused>(machine)).explained()?;
         // The state is there, and no party was asked anything yet.
-        let begun = self.folder.join(BEGUN);
-        if !begun.exists() {
-            create_private(
-                &begun,
-                "this study was begun; its state is in state.sqlite\n",
-            )?;
-        }
+        folder.begin()?;
         output.note(&format!("listening on {}", server.address()));
         if let Some(page) = server.page_address() {
             output.note(&format!("the page is at http://{page}/"));
@@ -138,8 +83,8 @@ impl Coordinate {
         }
     }
 
-    fn config(&self, agreed: &Agreed) -> Result<ServerConfig, Failure> {
-        let tls = self.folder.join("tls");
+    fn config(&self, folder: &CoordinatorFolder, agreed: &Agreed) -> Result<ServerConfig, Failure> {
+        let tls = folder.tls();
         let identity = match (&self.tls_certificate, &self.tls_key) {
             (Some(certificate), Some(key)) => Identity {
                 certificate: certificate.clone(),
@@ -156,13 +101,10 @@ impl Coordinate {
             page: self.page,
             identity,
             authorities: tls.join("authority.pem"),
-            roster: read_roster(
-                &self.folder.join("roster.json"),
-                &agreed.agreement().parties,
-            )?,
-            state: self.folder.join(STATE),
-            artefacts: self.folder.join("result"),
-            cancellation: self.folder.join(CANCELLED),
+            roster: folder.roster(agreed).explained()?,
+            state: folder.state(),
+            artefacts: folder.result(),
+            cancellation: folder.cancellation(),
             patience: Patience {
                 setup: Duration::from_secs(self.wait_for_parties),
                 per_phase: Duration::from_secs(self.wait_for_answers),

@@ -1,12 +1,12 @@
 //! `study init`: what all parties agree on, and an invitation for each of them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use sprifed::{Draft, StudyAnswer, host_of};
-use sprifed_net::{CertificateOrder, Issued, issue};
+use sprifed_coordinator::{CoordinatorFolder, NewStudy};
 use sprifed_noise::Provenance;
-use sprifed_party::{Invitation, PartyError, PublicParty, Reach, spoken_digest};
+use sprifed_party::{PartyError, PublicParty, spoken_digest};
 use sprifed_privacy::{Delta, Epsilon, Relation};
 use sprifed_recovery::{CertifiedProcedure, Intercept};
 use sprifed_schema::{DataTerms, Schema};
@@ -14,15 +14,11 @@ use sprifed_secure_sum::IdentityKey;
 use sprifed_study::{Agreed, Digest};
 use sprifed_tables::{read_columns, read_schema};
 
-use super::identity::{make_folder, write_identity};
-use super::invitation_folder::InvitationFolder;
 use super::read;
-use super::roster::RosterFile;
 use crate::account::parse_quantity;
 use crate::choices::{procedures_on_sums, relations};
 use crate::entropy::fresh_bits;
 use crate::failure::{Explained as _, Failure};
-use crate::files::create_private;
 use crate::output::Output;
 
 /// `study init`.
@@ -99,77 +95,24 @@ impl Init {
         })?;
         let draft = self.draft()?;
         let parties = draft.parties.clone();
-        let requests = parties.iter().map(|party| {
-            let request = party.certificate_request()?;
-            Ok((party.name.clone(), request.to_owned()))
-        });
-        let requests = requests.collect::<Result<Vec<_>, Failure>>()?;
         let authority = self.authority.as_deref().map(read).transpose()?;
-        if self.folder.exists() {
-            return Err(Failure::usage(
-                "sprifed::file::exists",
-                format!("`{}` is there already", self.folder.display()),
-                "choose another folder; a study is never replaced",
-            ));
-        }
-        let coordinator_bits = fresh_bits()?;
-        let identity = IdentityKey::from_stored(&coordinator_bits);
-        let nonce = Digest(fresh_bits()?);
-        let agreed = Agreed::new(draft.agreement(Digest(identity.public()), nonce)?)?;
-        make_folder(&self.folder)?;
-        let key = self.folder.join("coordinator.key");
-        if let Err(failure) = write_identity(&key, coordinator_bits) {
-            // Only if it is empty: a process that wrote a key into it meanwhile keeps it.
-            let _ = std::fs::remove_dir(&self.folder);
-            return Err(failure);
-        }
-        let order = CertificateOrder {
-            folder: self.folder.join("tls"),
-            coordinator_hosts: vec![host],
-            clients: requests,
+        let key = fresh_bits()?;
+        let coordinator = Digest(IdentityKey::from_stored(&key).public());
+        let agreed = Agreed::new(draft.agreement(coordinator, Digest(fresh_bits()?))?)?;
+        let study = NewStudy {
+            agreed: &agreed,
+            parties: &parties,
+            key,
+            address: &self.address,
+            host,
+            authority,
             valid_days: self.valid_days,
         };
-        let made = self.make(&order, &parties, |issued| {
-            let authority = authority.map_or_else(|| read(&issued.authority), Ok)?;
-            let reach = Reach {
-                address: self.address.clone(),
-                authority: String::from_utf8_lossy(&authority).into_owned(),
-            };
-            Ok(Invitation::sign(&agreed, &identity, reach))
-        });
-        if made.is_err() {
-            // Half a study is no study; the error says what stopped it.
-            let _ = std::fs::remove_dir_all(&self.folder);
-        }
-        made?;
+        study
+            .create(&CoordinatorFolder::new(&self.folder))
+            .explained()?;
         self.say(&agreed, output);
         Ok(())
-    }
-
-    /// Fills the folder of the study and makes one for each party.
-    fn make(
-        &self,
-        order: &CertificateOrder,
-        parties: &[PublicParty],
-        invite: impl FnOnce(&Issued) -> Result<Invitation, Failure>,
-    ) -> Result<(), Failure> {
-        let issued = issue(order).explained()?;
-        let invitation = invite(&issued)?;
-        let text = invitation.to_json();
-        create_private(&self.folder.join("invitation.json"), &text)?;
-        let mut fingerprints = Vec::new();
-        for (party, (certificate, fingerprint)) in parties.iter().zip(&issued.clients) {
-            let folder = InvitationFolder(self.folder.join(format!("for-{}", party.name)));
-            make_folder(&folder.0)?;
-            create_private(&folder.document(), &text)?;
-            move_file(certificate, &folder.certificate())?;
-            create_private(&folder.authority(), &invitation.reach.authority)?;
-            fingerprints.push(fingerprint.to_string());
-        }
-        let roster = RosterFile {
-            certificates: fingerprints,
-        };
-        create_private(&self.folder.join("roster.json"), &roster.to_text())
     }
 
     fn say(&self, agreed: &Agreed, output: &Output) {
@@ -261,14 +204,4 @@ impl Init {
         let names = columns.into_iter().map(|column| column.name);
         Ok(names.filter(|name| is_feature(name)).collect())
     }
-}
-
-fn move_file(from: &Path, to: &Path) -> Result<(), Failure> {
-    std::fs::rename(from, to).map_err(|error| {
-        Failure::environment(
-            "sprifed::file::unwritable",
-            format!("`{}` cannot be moved: {error}", from.display()),
-            "check the folder and start with another one",
-        )
-    })
 }

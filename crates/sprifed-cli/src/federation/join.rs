@@ -15,14 +15,13 @@ use sprifed_net::{
 };
 use sprifed_noise::Provenance;
 use sprifed_party::{
-    Admission, Application, Cost, Finished, Invitation, LifetimeLine, PartyError, PartyFolder,
-    PartyRuntime, PartyTable, Seat, SqliteStore, StudyFolder, look_for_ledger,
+    Admission, Application, Cost, Finished, Invitation, InvitationFolder, LifetimeLine, PartyError,
+    PartyFolder, PartyRuntime, PartyTable, Seat, SqliteStore, StudyFolder, look_for_ledger,
 };
 use sprifed_secure_sum::ClientId;
 use sprifed_study::{Agreed, PartyReceipt};
 
 use super::check::say_check;
-use super::invitation_folder::{InvitationFolder, refuse_other_authority};
 use super::party_ledger::{json_of_totals, ledger_place, text_of_totals};
 use super::{read, text_of_features, unusable};
 use crate::entropy::fresh_bits;
@@ -79,8 +78,8 @@ pub(crate) struct Join {
 
 impl Join {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
-        let invited = InvitationFolder(self.invitation.clone());
-        let (invitation, agreed) = Invitation::read(&invited.document())?;
+        let invited = InvitationFolder::new(&self.invitation);
+        let (invitation, agreed) = invited.invitation()?;
         let agreed = Arc::new(agreed);
         let party = PartyFolder::new(&self.identity);
         let identity = party.identity()?;
@@ -102,7 +101,7 @@ impl Join {
         let me = application.seat().explained()?;
         let tls = self.tls(&invited, &party);
         refuse_other_seat(&tls, &agreed, me)?;
-        refuse_other_authority(&invited, &invitation)?;
+        invited.refuse_other_authority(&invitation)?;
         check_client_tls(&tls, &invited.authority()).explained()?;
         let address = self.reachable(&invited, &invitation)?;
         if self.check {

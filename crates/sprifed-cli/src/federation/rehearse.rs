@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use sprifed::RehearsalAnswer;
+use sprifed_coordinator::CoordinatorFolder;
 use sprifed_noise::Provenance;
 use sprifed_party::{PartyRecords, PartyTable, terms_of};
 use sprifed_secure_sum::ClientId;
 use sprifed_study::{Embedded, PartyKey, all_present};
 
-use super::coordinate::read_study;
 use crate::failure::Failure;
 use crate::output::Output;
 
@@ -28,7 +28,7 @@ pub(crate) struct Rehearse {
 
 impl Rehearse {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
-        let (_, agreed) = read_study(&self.folder)?;
+        let (_, agreed) = CoordinatorFolder::new(&self.folder).study()?;
         let agreement = agreed.agreement();
         let refuse = |message: String, help: &str| {
             Failure::usage("sprifed::study::rehearsal", message, help)

@@ -1,22 +1,17 @@
 //! `study status`, `study cancel`, `study export`: a look at one's own folder.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
-use sprifed::{CancelAnswer, Document, ExportAnswer, study_files};
-use sprifed_net::{StatusView, stored_status};
-use sprifed_party::TRANSCRIPT;
+use sprifed::{CancelAnswer, ExportAnswer};
+use sprifed_coordinator::{CoordinatorFolder, OVER};
+use sprifed_net::StatusView;
 use sprifed_privacy::shown_cost;
-use sprifed_study::{Agreed, Digest};
+use sprifed_study::Digest;
 
-use super::coordinate::{CANCELLED, STATE, open_machine, read_study, refuse_lost_state};
-use super::coordinator_machine::OVER;
-use super::identity::make_folder;
-use super::{party_status, read, unusable};
+use super::party_status;
 use crate::failure::{Explained as _, Failure};
-use crate::files::create_private;
 use crate::output::Output;
 
 /// `study status`.
@@ -65,31 +60,19 @@ impl Status {
         if party_status::is_of_party(&self.folder) {
             return party_status::say(&self.folder, self.ledger.as_deref(), output);
         }
-        let (_, agreed) = read_study(&self.folder)?;
-        let status = status_of(&self.folder, &agreed)?;
-        let is_begun = self.folder.join(STATE).exists();
+        let folder = CoordinatorFolder::new(&self.folder);
+        let (_, agreed) = folder.study()?;
+        let status = folder.status(&agreed).explained()?;
         // One that had ended before it was cancelled stays as it ended.
-        let cancelled = status.phase != OVER && self.folder.join(CANCELLED).exists();
+        let cancelled = status.phase != OVER && folder.cancellation().exists();
         let answer = StatusAnswer {
             status,
             study: *agreed.digest(),
-            begun: is_begun,
+            begun: folder.is_begun(),
             cancelled,
         };
         output.answer(&answer, text);
         Ok(())
-    }
-}
-
-/// How far the study of a coordinator's folder is.
-fn status_of(folder: &Path, agreed: &Arc<Agreed>) -> Result<StatusView, Failure> {
-    refuse_lost_state(folder)?;
-    let machine = open_machine(folder, agreed)?;
-    let state = folder.join(STATE);
-    if state.exists() {
-        stored_status(&state, machine).explained()
-    } else {
-        Ok(sprifed_net::CoordinatorMachine::status(&machine))
     }
 }
 
@@ -120,31 +103,7 @@ fn text(answer: &StatusAnswer) -> String {
 
 impl Cancel {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
-        if !self.folder.join("coordinator.key").exists() {
-            return Err(Failure::usage(
-                "sprifed::study::not-the-coordinator",
-                format!(
-                    "`{}` has no coordinator.key, and only the coordinator can cancel a study",
-                    self.folder.display()
-                ),
-                "to leave a study, stop `join`; what was charged stays charged",
-            ));
-        }
-        let (_, agreed) = read_study(&self.folder)?;
-        if status_of(&self.folder, &agreed)?.phase == OVER {
-            return Err(Failure::outcome(
-                "sprifed::study::over",
-                format!(
-                    "the study of `{}` is over, and so cannot be cancelled",
-                    self.folder.display()
-                ),
-                "`sprifed study status` says how it ended",
-            ));
-        }
-        let path = self.folder.join(CANCELLED);
-        if !path.exists() {
-            create_private(&path, "cancelled by the coordinator\n")?;
-        }
+        let agreed = CoordinatorFolder::new(&self.folder).cancel().explained()?;
         let answer = CancelAnswer {
             study: *agreed.digest(),
             cancelled: true,
@@ -160,32 +119,11 @@ impl Cancel {
 
 impl Export {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
-        let (invitation, agreed) = read_study(&self.folder)?;
-        let path = self.folder.join("result/receipt.json");
-        if !path.exists() {
-            return Err(Failure::outcome(
-                "sprifed::study::not-over",
-                format!("`{}` has no result yet", self.folder.display()),
-                "wait until the study is over",
-            ));
-        }
-        if self.out.exists() {
-            return Err(Failure::usage(
-                "sprifed::file::exists",
-                format!("`{}` is there already", self.out.display()),
-                "choose another folder",
-            ));
-        }
-        let files = published(&path, &agreed)?;
-        make_folder(&self.out)?;
-        let agreement = String::from_utf8_lossy(&invitation.agreement.to_document()).into_owned();
-        create_private(&self.out.join("agreement.json"), &agreement)?;
-        for (name, bytes) in &files {
-            create_private(&self.out.join(name), &String::from_utf8_lossy(bytes))?;
-        }
+        let files = CoordinatorFolder::new(&self.folder).publish(&self.out);
+        let files = files.explained()?;
         let answer = ExportAnswer {
             folder: self.out.clone(),
-            files: files.into_iter().map(|(name, _)| name).collect(),
+            files,
         };
         output.answer(&answer, |answer| {
             format!(
@@ -195,31 +133,5 @@ impl Export {
             )
         });
         Ok(())
-    }
-}
-
-/// What the receipt at `path` stands for: the files beside it are not signed, so they are made again.
-fn published(path: &Path, agreed: &Agreed) -> Result<Vec<(String, Vec<u8>)>, Failure> {
-    let name = path.display().to_string();
-    let document = Document::parse(&String::from_utf8_lossy(&read(path)?), &name)?;
-    document.verify(&name)?;
-    match document {
-        Document::Study(receipt) if receipt.receipt.agreement_digest == *agreed.digest() => {
-            let mut files = study_files(&receipt);
-            let transcript = path.with_file_name(TRANSCRIPT);
-            if transcript.exists() {
-                let bytes = read(&transcript)?;
-                let text = String::from_utf8_lossy(&bytes).into_owned();
-                let document = Document::Study(receipt);
-                document.verify_transcript(&text, &transcript.display().to_string())?;
-                files.push((TRANSCRIPT.to_owned(), bytes));
-            }
-            Ok(files)
-        }
-        _ => Err(unusable(
-            path,
-            &"it is of something else",
-            "the receipt of the study of this folder",
-        )),
     }
 }

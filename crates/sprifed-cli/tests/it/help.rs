@@ -2,7 +2,7 @@
 
 use crate::command::{sprifed, text};
 
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 22] = [
     "",
     "account",
     "account delta",
@@ -17,8 +17,6 @@ const COMMANDS: [&str; 24] = [
     "schema check",
     "fit",
     "predict",
-    "bench",
-    "bench study",
     "experiment",
     "audit",
     "ledger",

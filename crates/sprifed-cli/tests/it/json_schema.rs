@@ -17,7 +17,7 @@ use crate::command::{run, sprifed};
 const MAPS: [&str; 1] = ["/policy/parties"];
 
 /// Commands that have tasks of their own.
-const GROUPS: [&str; 5] = ["account", "bench", "ledger", "schema", "study"];
+const GROUPS: [&str; 4] = ["account", "ledger", "schema", "study"];
 
 const POLICY: &str = "coordinators = []\npurposes = [\"any\"]\ncolumns = [\"y\", \"x*\"]\nexpires = \"2999-12-31\"\n\
     largest-epsilon-per-study = 2.0\nlargest-epsilon-in-total = 2.0\nlargest-delta = 1e-5\nlargest-delta-in-total = 1e-5\n\

@@ -6,7 +6,6 @@ mod answers;
 mod audit;
 mod bad_input;
 mod baselines;
-mod bench;
 mod browser;
 mod command;
 mod delta;

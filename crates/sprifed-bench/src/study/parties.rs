@@ -4,7 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sprifed::party_files;
+use sprifed::{party_files, software};
+use sprifed_coordinator::CoordinatorFolder;
 use sprifed_net::{ClientConfig, ClientEnded, ClientLoop, Identity, Persistence};
 use sprifed_party::{
     PartyEnd, PartyError, PartyRecords, PartyRuntime, PartyStore, Seat, StudyFolder,
@@ -13,16 +14,14 @@ use sprifed_secure_sum::ClientId;
 use sprifed_study::{JournalLine, PartyKey};
 use zeroize::Zeroizing;
 
-use super::coordinate::read_study;
-use super::invitation_folder::InvitationFolder;
-use crate::failure::{Explained as _, Failure};
-use crate::model::software;
+use super::refuse;
+use crate::error::Error;
 
 /// From which identities, masks and noise of the parties are derived.
-pub(crate) const SEED: u64 = 1;
+pub(super) const SEED: u64 = 1;
 
 /// The file beside the study with the TLS key of a party.
-pub(crate) fn tls_key_of(party: &str) -> String {
+pub(super) fn tls_key_of(party: &str) -> String {
     format!("{party}.key")
 }
 
@@ -96,12 +95,13 @@ impl PartyStore for MemoryStore {
 }
 
 /// All parties of the study in `folder`, until it is over; says how many ended well.
-pub(crate) fn run_all_parties(folder: &Path) -> Result<usize, Failure> {
-    let (invitation, agreed) = read_study(folder)?;
+pub(super) fn run_all_parties(folder: &Path) -> Result<usize, Error> {
+    let study = CoordinatorFolder::new(folder);
+    let (invitation, agreed) = study.study().map_err(refuse)?;
     let agreement = agreed.agreement();
     let mut clients = Vec::new();
     for (id, party) in (0..).zip(&agreement.parties) {
-        let invited = InvitationFolder(folder.join(format!("for-{}", party.name)));
+        let invited = study.invitation_of(&party.name);
         let config = ClientConfig {
             coordinator: format!("https://{}", invitation.reach.address),
             identity: Identity {
@@ -122,15 +122,16 @@ pub(crate) fn run_all_parties(folder: &Path) -> Result<usize, Failure> {
             me: ClientId(id),
             identity: PartyKey::simulated(SEED, 0).of_party(id).identity(),
             seed: Some(SEED),
-            folder: StudyFolder::new(&invited.0),
+            folder: StudyFolder::new(invited.path()),
             software: software(),
             files: party_files,
         };
         // Without a ledger: the records are made up.
-        let runtime = PartyRuntime::new(seat, records, MemoryStore::default(), None).explained()?;
-        clients.push(ClientLoop::open(&config, runtime).explained()?);
+        let runtime = PartyRuntime::new(seat, records, MemoryStore::default(), None);
+        let runtime = runtime.map_err(refuse)?;
+        clients.push(ClientLoop::open(&config, runtime).map_err(refuse)?);
     }
-    let ended = ClientLoop::run_together(clients).explained()?;
+    let ended = ClientLoop::run_together(clients).map_err(refuse)?;
     let is_good =
         |ended: &&ClientEnded| matches!(ended, ClientEnded::Finished(ended) if ended.success);
     Ok(ended.iter().filter(is_good).count())

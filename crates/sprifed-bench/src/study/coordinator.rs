@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::{json_at, refuse};
-use crate::failure::Failure;
+use crate::error::Error;
 
 /// What a process used, as the system tells it while it runs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,19 +25,8 @@ pub(super) struct Coordinator {
     stop: Sender<()>,
 }
 
-/// This program, to be started again.
-pub(super) fn ourselves() -> Result<Command, Failure> {
-    let program = std::env::current_exe()
-        .map_err(|error| refuse(format!("this program cannot find itself: {error}")))?;
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the coordinator's memory can only be told apart in its own process"
-    )]
-    Ok(Command::new(program))
-}
-
 /// A port on which no process listens now.
-pub(super) fn free_port() -> Result<u16, Failure> {
+pub(super) fn free_port() -> Result<u16, Error> {
     #[expect(
         clippy::disallowed_methods,
         clippy::disallowed_types,
@@ -51,12 +40,11 @@ pub(super) fn free_port() -> Result<u16, Failure> {
 }
 
 impl Coordinator {
-    pub(super) fn start(study: &Path, log: &Path) -> Result<Self, Failure> {
+    pub(super) fn start(mut command: Command, study: &Path, log: &Path) -> Result<Self, Error> {
         let invitation = json_at(&study.join("invitation.json"))?;
         let address = invitation["reach"]["address"].as_str().unwrap_or_default();
         let port = address.rsplit(':').next().unwrap_or_default().to_owned();
         let log = File::create(log).map_err(|error| refuse(format!("no log: {error}")))?;
-        let mut command = ourselves()?;
         command.arg("coordinate").arg(study);
         command.args(["--listen", &format!("127.0.0.1:{port}"), "--stay", "60"]);
         command.args(["--wait-for-answers", "1200"]);
@@ -81,7 +69,7 @@ impl Coordinator {
     }
 
     /// Waits for its end.
-    pub(super) fn finish(mut self) -> Result<Used, Failure> {
+    pub(super) fn finish(mut self) -> Result<Used, Error> {
         let ended = self.child.wait();
         let _ = self.stop.send(());
         let used = self.watch.join().unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use sprifed::{named_model, study_files};
 use sprifed_net::{
     Budget, CoordinatorEffect as Effect, CoordinatorMachine, FeatureFound, PartyId, PartyState,
     PartyStatus, PhaseInfo, Progress, Refused, StatusView,
@@ -11,17 +12,15 @@ use sprifed_privacy::ApproxDp;
 use sprifed_secure_sum::{ClientId, Phase};
 use sprifed_study::{CoordinatorEffect, Outcome, SignedReceipt, StudyCoordinator, StudyPhase};
 
-use sprifed::{named_model, study_files};
-
 /// See the module.
 #[derive(Debug)]
-pub(super) struct StudyMachine {
+pub struct StudyMachine {
     study: StudyCoordinator,
     refusals: u64,
 }
 
 impl StudyMachine {
-    pub(super) const fn new(study: StudyCoordinator) -> Self {
+    pub(crate) const fn new(study: StudyCoordinator) -> Self {
         Self { study, refusals: 0 }
     }
 
@@ -171,7 +170,7 @@ fn epsilon_of(guarantee: ApproxDp) -> f64 {
 }
 
 /// The phase of a study that has ended.
-pub(super) const OVER: &str = "over";
+pub const OVER: &str = "over";
 
 fn phase_words(phase: StudyPhase) -> String {
     match phase {

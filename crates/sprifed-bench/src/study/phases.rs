@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::refuse;
-use crate::failure::Failure;
+use crate::error::Error;
 
 /// Seconds in each kind of phase, each counted from the close of the one before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -37,7 +37,7 @@ impl Phases {
 }
 
 /// The phases that the log tells of.
-pub(super) fn read_phases(log: &Path) -> Result<Phases, Failure> {
+pub(super) fn read_phases(log: &Path) -> Result<Phases, Error> {
     let text = std::fs::read_to_string(log);
     let text = text.map_err(|error| refuse(format!("the log cannot be read: {error}")))?;
     Ok(of_log(&text))

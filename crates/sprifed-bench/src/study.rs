@@ -1,30 +1,31 @@
-//! `bench study`: whole studies over mutual TLS, the coordinator in a process of its own, all parties
+//! `study`: whole studies over mutual TLS, the coordinator in a process of its own, all parties
 //! in this one.
 
 mod coordinator;
-mod cpu_clock;
+mod parties;
 mod phases;
 mod wire;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Instant;
 
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
 use sprifed_net::request_certificate;
-use sprifed_party::{CertificateRequest, PublicParty};
+use sprifed_party::{CertificateRequest, PublicParty, create_private};
 use sprifed_report::table;
 use sprifed_study::{Digest, PartyKey};
 
-use self::coordinator::{Coordinator, ourselves};
+use self::coordinator::Coordinator;
+use self::parties::{SEED, run_all_parties, tls_key_of};
 use self::phases::{Phases, read_phases};
-use crate::failure::{Explained as _, Failure};
-use crate::federation::{SEED, run_all_parties, tls_key_of};
-use crate::files::create_private;
+use crate::cpu_clock;
+use crate::error::Error;
 use crate::output::Output;
 
-/// `bench study`.
+/// `study`.
 #[derive(Args, Debug)]
 pub(crate) struct Study {
     /// How many parties, one record each; several numbers, several studies.
@@ -39,6 +40,9 @@ pub(crate) struct Study {
     /// A folder for the studies, which must not exist; about 1 MB for each party.
     #[arg(long, default_value = "bench-study")]
     folder: PathBuf,
+    /// The `sprifed` that is measured [default: the one beside this program].
+    #[arg(long)]
+    program: Option<PathBuf>,
 }
 
 /// What one study took.
@@ -68,7 +72,7 @@ struct Report {
 }
 
 impl Study {
-    pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
+    pub(crate) fn run(&self, output: &Output) -> Result<(), Error> {
         make(&self.folder)?;
         let mut rows = Vec::new();
         for features in &self.features {
@@ -86,13 +90,13 @@ impl Study {
         Ok(())
     }
 
-    fn measure(&self, clients: u32, features: u32) -> Result<Row, Failure> {
+    fn measure(&self, clients: u32, features: u32) -> Result<Row, Error> {
         let folder = self.folder.join(format!("{clients}-{features}"));
         make(&folder)?;
         self.prepare(&folder, clients, features)?;
         let study = folder.join("study");
         let log = folder.join("coordinator.log");
-        let coordinator = Coordinator::start(&study, &log)?;
+        let coordinator = Coordinator::start(self.program()?, &study, &log)?;
         let (begun, cpu, carried) = (Instant::now(), cpu_clock::now(), wire::carried());
         let finished = run_all_parties(&study)?;
         let parties_cpu_seconds = cpu_clock::now().saturating_sub(cpu).as_secs_f64();
@@ -122,8 +126,30 @@ impl Study {
         })
     }
 
+    /// The program that is measured, to be started.
+    fn program(&self) -> Result<Command, Error> {
+        let program = match &self.program {
+            Some(program) => program.clone(),
+            None => std::env::current_exe()
+                .map_err(|error| refuse(format!("this program cannot find itself: {error}")))?
+                .with_file_name(format!("sprifed{}", std::env::consts::EXE_SUFFIX)),
+        };
+        let program = std::path::absolute(&program).unwrap_or(program);
+        if !program.is_file() {
+            return Err(refuse(format!(
+                "`{}` is not there; build it with `cargo build --release -p sprifed-cli`, or name it with --program",
+                program.display()
+            )));
+        }
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the coordinator's memory can only be told apart in its own process"
+        )]
+        Ok(Command::new(program))
+    }
+
     /// Writes down a study of made-up parties.
-    fn prepare(&self, folder: &Path, clients: u32, features: u32) -> Result<(), Failure> {
+    fn prepare(&self, folder: &Path, clients: u32, features: u32) -> Result<(), Error> {
         let mut words: Vec<String> = ["study", "init", "study", "--simulate-noise"]
             .map(str::to_owned)
             .to_vec();
@@ -131,8 +157,8 @@ impl Study {
             let key = PartyKey::simulated(SEED, 0).of_party(place).identity();
             let name = format!("party-{place}");
             let identity = Digest(key.public());
-            let (tls_key, request) = request_certificate(&name).explained()?;
-            create_private(&folder.join(tls_key_of(&name)), &tls_key)?;
+            let (tls_key, request) = request_certificate(&name).map_err(refuse)?;
+            write(&folder.join(tls_key_of(&name)), &tls_key)?;
             let request = CertificateRequest::sign(request, &key);
             let file = format!("{name}.json");
             let party = PublicParty {
@@ -143,12 +169,12 @@ impl Study {
                 certificate_request: Some(request),
             };
             let party = serde_json::to_string(&party).unwrap_or_default();
-            create_private(&folder.join(&file), &party)?;
+            write(&folder.join(&file), &party)?;
             words.extend(["--party".to_owned(), file]);
         }
-        create_private(&folder.join("schema.toml"), SCHEMA)?;
+        write(&folder.join("schema.toml"), SCHEMA)?;
         let names: Vec<String> = (0..features).map(|feature| format!("x{feature}")).collect();
-        create_private(
+        write(
             &folder.join("columns.csv"),
             &format!("y,{}\n", names.join(",")),
         )?;
@@ -167,7 +193,7 @@ impl Study {
                 .into_iter()
                 .flat_map(|(name, value)| [name.to_owned(), value]),
         );
-        let ended = ourselves()?.args(words).current_dir(folder).output();
+        let ended = self.program()?.args(words).current_dir(folder).output();
         let ended =
             ended.map_err(|error| refuse(format!("`study init` does not start: {error}")))?;
         if ended.status.success() {
@@ -178,20 +204,23 @@ impl Study {
     }
 }
 
-fn make(folder: &Path) -> Result<(), Failure> {
+fn make(folder: &Path) -> Result<(), Error> {
     let made = std::fs::create_dir(folder);
     made.map_err(|error| refuse(format!("`{}` cannot be made: {error}", folder.display())))
 }
 
-fn json_at(path: &Path) -> Result<Value, Failure> {
+fn json_at(path: &Path) -> Result<Value, Error> {
     let read = std::fs::read(path).ok();
     let read = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     read.ok_or_else(|| refuse(format!("`{}` cannot be read", path.display())))
 }
 
-fn refuse(message: String) -> Failure {
-    let help = "mend this, and name a new --folder";
-    Failure::environment("sprifed::bench::study", message, help)
+fn write(path: &Path, text: &str) -> Result<(), Error> {
+    create_private(path, text.as_bytes()).map_err(refuse)
+}
+
+fn refuse(reason: impl core::fmt::Display) -> Error {
+    Error::Study(reason.to_string())
 }
 
 fn to_text(report: &Report) -> String {

@@ -1,0 +1,13 @@
+#![doc = include_str!("../README.md")]
+
+mod creation;
+mod error;
+mod folder;
+mod machine;
+mod publication;
+mod roster;
+
+pub use creation::NewStudy;
+pub use error::CoordinatorError;
+pub use folder::CoordinatorFolder;
+pub use machine::{OVER, StudyMachine};
