@@ -1,17 +1,20 @@
 //! Files that appear whole or not at all, and never in place of another by accident.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
-use std::io::Write as _;
+use std::fs::File;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
 
-/// A place that a file will be renamed to, checked to be writable before any work is done.
+/// A place that a file will be renamed to, checked to be writable before any work is done. The hidden file beside it goes
+/// away with this value.
 #[derive(Debug)]
 pub(crate) struct Destination {
     path: PathBuf,
-    temporary: PathBuf,
+    hidden: NamedTempFile,
     overwrite: Overwrite,
 }
 
@@ -38,25 +41,22 @@ impl Destination {
     /// When the file is there and may not be replaced, or its folder cannot be written to.
     pub(crate) fn reserve(path: &Path, overwrite: Overwrite) -> Result<Self, Failure> {
         refuse_existing(path, overwrite)?;
-        let name = path.file_name().filter(|_| !path.is_dir()).ok_or_else(|| {
+        if path.file_name().is_none() || path.is_dir() {
             let message = format!(
                 "`{}` is a folder or no name; required: a file name",
                 path.display()
             );
-            Failure::usage(
+            return Err(Failure::usage(
                 "sprifed::file::not-a-name",
                 message,
                 "name a file; nothing was spent",
-            )
-        })?;
-        let mut hidden = OsString::from(".");
-        hidden.push(name);
-        hidden.push(format!(".{}.part", std::process::id()));
-        let temporary = path.with_file_name(hidden);
-        File::create(&temporary).map_err(|error| unwritable(path, &error))?;
+            ));
+        }
+        let folder = path.parent().filter(|folder| *folder != Path::new(""));
+        let hidden = hidden_in(folder.unwrap_or(Path::new(".")));
         Ok(Self {
             path: path.to_owned(),
-            temporary,
+            hidden: hidden.map_err(|error| unwritable(path, &error))?,
             overwrite,
         })
     }
@@ -70,22 +70,34 @@ impl Destination {
     ///
     /// # Errors
     /// When the disc refuses, or another file has taken the place meanwhile.
-    pub(crate) fn write(self, contents: &str) -> Result<(), Failure> {
-        let written = File::create(&self.temporary).and_then(|mut file| {
-            file.write_all(contents.as_bytes())?;
-            file.sync_all()
-        });
+    pub(crate) fn write(mut self, contents: &str) -> Result<(), Failure> {
+        let written = self.hidden.write_all(contents.as_bytes());
+        let written = written.and_then(|()| self.hidden.as_file().sync_all());
         written.map_err(|error| unwritable(&self.path, &error))?;
-        refuse_existing(&self.path, self.overwrite)?;
-        fs::rename(&self.temporary, &self.path).map_err(|error| unwritable(&self.path, &error))
+        let placed = match self.overwrite {
+            Overwrite::Forced => self.hidden.persist(&self.path),
+            Overwrite::Refused => self.hidden.persist_noclobber(&self.path),
+        };
+        match placed {
+            Ok(_) => Ok(()),
+            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => {
+                refuse_existing(&self.path, self.overwrite)
+            }
+            Err(error) => Err(unwritable(&self.path, &error.error)),
+        }
     }
 }
 
-impl Drop for Destination {
-    /// Takes an unused reservation away; after a rename there is nothing to remove.
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.temporary);
+/// A new hidden file that its owner shares as the system's settings say, as any file that a program writes.
+fn hidden_in(folder: &Path) -> std::io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".sprifed-").suffix(".part");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
+    builder.tempfile_in(folder)
 }
 
 /// Writes `contents` beside `path`, under a name that was free: `path.KIND.json`, or with a number.
@@ -102,11 +114,7 @@ pub(crate) fn write_beside(path: &Path, kind: &str, contents: &str) -> Result<Pa
             format!(".{kind}-{number}.json")
         });
         let beside = PathBuf::from(name);
-        let opened = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&beside);
-        match opened {
+        match File::create_new(&beside) {
             Ok(mut file) => {
                 let written = file
                     .write_all(contents.as_bytes())
@@ -115,7 +123,7 @@ pub(crate) fn write_beside(path: &Path, kind: &str, contents: &str) -> Result<Pa
                     .map(|()| beside.clone())
                     .map_err(|error| unwritable(&beside, &error));
             }
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && number < 1000 => {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && number < 1000 => {
                 number += 1;
             }
             Err(error) => return Err(unwritable(&beside, &error)),

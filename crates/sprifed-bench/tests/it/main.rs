@@ -1,6 +1,7 @@
 //! The figures are the machine's, the form is ours.
 
 #![expect(clippy::unwrap_used, reason = "a helper of tests may panic")]
+#![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
 use serde_json::Value;
 
@@ -101,7 +102,9 @@ fn a_benchmark_without_flower_says_so_loudly() {
 fn a_benchmark_of_studies_finishes_one_and_says_what_its_coordinator_used() {
     let bench = assert_cmd::cargo::cargo_bin!("sprifed-bench");
     if !bench.with_file_name("sprifed").is_file() {
-        println!("SKIPPED: the program `sprifed` is not built; `cargo test --workspace` builds it");
+        eprintln!(
+            "SKIPPED: the program `sprifed` is not built; `cargo test --workspace` builds it"
+        );
         return;
     }
     let folder = std::env::temp_dir().join(format!("sprifed-bench-{}", std::process::id()));
