@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use clap::Args;
 use sprifed_paper::{
-    Conditions, Experiment, ExperimentError, ExperimentList, ExperimentsAnswer, Size, Store,
-    catalogue, experiments_page, run,
+    Conditions, Experiment, ExperimentError, ExperimentList, ExperimentsAnswer, Size, catalogue,
+    publish_again, run_all,
 };
 use sprifed_report::table;
 
@@ -36,9 +36,6 @@ pub(crate) struct RunExperiments {
     data: Option<PathBuf>,
 }
 
-/// The file of rows, verdicts and conditions.
-const RESULTS: &str = "results.json";
-
 impl RunExperiments {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
         let all = catalogue();
@@ -63,38 +60,20 @@ impl RunExperiments {
                 .transpose()?,
             commit: commit(),
         };
-        let mut store = Store::open(&self.out).explained()?;
         let start = Instant::now();
-        for (number, experiment) in (1..).zip(&chosen) {
-            let mut watch = |words: &str| {
-                let seconds = start.elapsed().as_secs();
-                output.note(&format!(
-                    "[{seconds:>5} s, {number}/{}] {words}",
-                    chosen.len()
-                ));
-            };
-            run(experiment, &conditions, &mut store, &mut watch).explained()?;
-        }
-        let shown: Vec<Experiment> = all
-            .into_iter()
-            .filter(|experiment| {
-                chosen.iter().any(|one| one.name == experiment.name)
-                    || !store.of(experiment.name).is_empty()
-            })
-            .collect();
-        let (page, figures) = experiments_page(&shown, store.rows(), &conditions);
-        store.write("report.html", &page).explained()?;
-        for (name, svg) in figures {
-            store.write(&format!("figures/{name}"), &svg).explained()?;
-        }
-        let mut answer = ExperimentsAnswer::of(&shown, &store, &conditions);
-        if is_report {
-            // Nothing was measured: the conditions stay those of the run.
-            let written = std::fs::read_to_string(self.out.join(RESULTS)).unwrap_or_default();
-            answer.keep_conditions(&written);
-        }
-        let results = serde_json::to_string(&answer).unwrap_or_default() + "\n";
-        store.write(RESULTS, &results).explained()?;
+        let watch = &mut |number: usize, words: &str| {
+            let seconds = start.elapsed().as_secs();
+            output.note(&format!(
+                "[{seconds:>5} s, {number}/{}] {words}",
+                chosen.len()
+            ));
+        };
+        let answer = if is_report {
+            publish_again(&self.out, &conditions)
+        } else {
+            run_all(&chosen, &conditions, &self.out, watch)
+        };
+        let answer = answer.explained()?;
         output.answer(&answer, |answer| self.to_text(answer));
         Ok(())
     }

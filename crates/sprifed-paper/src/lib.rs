@@ -16,6 +16,7 @@ mod method;
 mod numbers;
 mod page;
 mod paper_noise;
+mod publication;
 mod real;
 mod row;
 mod run;
@@ -44,8 +45,8 @@ pub use comparison::{
 pub use contender::{Contender, NamedContender};
 pub use experiment::{Conditions, Experiment, ExperimentError, Session, Size, Work};
 pub use method::{AnyMethod, MethodError, PaperAlgorithm};
-pub use page::experiments_page;
 pub use paper_noise::{PaperBackend, PaperBackendError, PaperNoise};
+pub use publication::{publish_again, run_all};
 pub use row::Row;
 pub use run::run;
 pub use run_plan::{BlockAnswer, RunGuarantee, RunPlanAnswer, RunPlanRequest, SumAnswer};

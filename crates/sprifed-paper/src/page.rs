@@ -2,4 +2,4 @@
 
 mod experiments;
 
-pub use experiments::experiments_page;
+pub(crate) use experiments::experiments_page;

@@ -39,7 +39,7 @@ pub use ledger::{
     ledger_beside, look_for_ledger, today, totals_of,
 };
 pub use policy::{key_of, sign_policy, signature_of};
-pub use policy_text::parse_policy;
+pub use policy_text::{first_policy, parse_policy};
 pub use private_files::{
     append_private, create_private, create_private_folder, is_there, put_private, read_file,
     read_if_there, replace_private, write_artefacts,

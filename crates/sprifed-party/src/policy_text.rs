@@ -3,13 +3,19 @@
 use std::collections::BTreeMap;
 
 use sprifed_schema::{TomlProblem, line_at, parse_toml};
-use sprifed_study::{Policy, PolicyKey};
+use sprifed_study::{Day, Policy, PolicyKey};
 use toml::{Spanned, Value};
 
 use crate::error::PartyError;
 
 /// The keys of a policy with their values, and where each value is.
 type Keys = BTreeMap<String, Spanned<Value>>;
+
+/// The text of a policy that refuses every study until its owner has thought about it. It allows nothing after `expires`.
+#[must_use]
+pub fn first_policy(expires: Day) -> String {
+    include_str!("first_policy.toml").replace("EXPIRES", &expires.to_string())
+}
 
 /// The policy that `text` spells; messages call it `name`.
 ///

@@ -6,10 +6,11 @@ use clap::Args;
 use serde_json::json;
 use sprifed_net::request_certificate;
 use sprifed_party::{
-    CertificateRequest, PartyFolder, PublicParty, check_party_name, is_there, key_of, today,
+    CertificateRequest, PartyFolder, PublicParty, check_party_name, first_policy, is_there, key_of,
+    today,
 };
 use sprifed_secure_sum::IdentityKey;
-use sprifed_study::{Day, Digest, PartyKey};
+use sprifed_study::{Digest, PartyKey};
 
 use super::read;
 use crate::entropy::fresh_bits;
@@ -151,63 +152,3 @@ pub(super) fn make_folder(folder: &Path) -> Result<(), Failure> {
         )
     })
 }
-
-/// A policy that refuses everything until its owner has thought about it.
-fn first_policy(expires: Day) -> String {
-    FIRST_POLICY.replace("EXPIRES", &expires.to_string())
-}
-
-const FIRST_POLICY: &str = r#"# What this party agrees to. `sprifed join` checks a study against it before it opens a record,
-# and refuses with the reasons. Nothing that a coordinator says later can widen it.
-# `sprifed join --check` says what a study is about, and everything in it that this policy does not allow.
-
-# Identity keys of coordinators this party deals with. Compare them on the telephone.
-coordinators = []
-
-# What the result of a study may be for, word for word as the study says it.
-purposes = []
-
-# Columns that a study may use, the response included. A star stands for any characters: "lab_*".
-columns = []
-
-# The last day on which this policy allows anything.
-expires = "EXPIRES"
-
-# The most that one study may cost, repetitions of failed sums included.
-largest-epsilon-per-study = 3.0
-
-# The most that all studies of this party may cost together; epsilons are added. Each pair of a unit and a
-# relation of neighbours (below) has a total of its own, so two allowed pairs may cost twice this.
-largest-epsilon-in-total = 10.0
-
-largest-delta = 1e-5
-
-# Deltas are added, too.
-largest-delta-in-total = 1e-5
-
-# A sum over fewer parties than this is not opened with this party's help.
-smallest-quorum = 3
-
-# The guarantee must hold even if this share of the parties tells others what it knows.
-largest-colluder-share = 0.0
-
-# What the coordinator calls its way of finding features. It is a label: what is checked against the agreement
-# are the sums, their noise and the budget, which protect the same whatever they are used for.
-procedures = ["grad", "sieve"]
-
-# "record" protects each record, "client" each party as a whole.
-units = ["record", "client"]
-
-# Which data sets may not be told apart: "zero-out" (a unit's data or zeros in their place) or "replace-one"
-# (any other data in their place, which is stronger at the same epsilon).
-neighbours = ["zero-out"]
-
-# Studies with simulated noise protect no record. Never with records that need protection.
-allow-simulated-noise = false
-
-# Identity keys of the other parties that this party takes part with, under names of your choice. The guarantee
-# counts on their noise: a coordinator that invents parties holds it. Compare the keys with the parties themselves,
-# not with the coordinator. A study with any other party is refused. Keep this table last.
-[parties]
-# south = "KEY"
-"#;

@@ -65,8 +65,7 @@ struct View<'a> {
 }
 
 /// The page about the experiments that have rows or a verdict, and its figures by file name.
-#[must_use]
-pub fn experiments_page(
+pub(crate) fn experiments_page(
     experiments: &[Experiment],
     rows: &[Row],
     conditions: &Conditions,
