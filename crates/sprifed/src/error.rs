@@ -3,6 +3,8 @@
 //! A message names values and files, never an option or a keyword: the command line and Python each add how their
 //! user mends it.
 
+mod advice;
+
 use std::path::PathBuf;
 
 use sprifed_party::PartyError;

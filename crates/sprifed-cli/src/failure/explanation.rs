@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use sprifed::{Error, IllegalWorld};
-use sprifed_schema::{PLACEHOLDER, SchemaError};
+use sprifed_schema::SchemaError;
 use sprifed_tables::DataError;
 
 use super::Failure;
@@ -40,17 +40,9 @@ fn message_of(error: &Error) -> String {
 
 fn help_of(error: &Error) -> Cow<'static, str> {
     Cow::Borrowed(match error {
-        Error::Party(error) => return error.help().into(),
-        Error::Quantity(_) | Error::Fraction(_) => "correct the value; nothing was spent",
-        Error::Participation(_) => "change --clients, --quorum or --colluders; nothing was spent",
-        Error::Unplannable(_) | Error::Uncertifiable(_) => {
-            "change the numbers of the plan; nothing was spent"
+        Error::Data(DataError::Schema(SchemaError::OtherTarget { .. })) => {
+            "change --target, or `response.name` in the schema; nothing was spent"
         }
-        Error::Plan(_) => "change the budget, the sparsity or the size; nothing was spent",
-        Error::Agreement(_) => "correct the numbers of the study; nothing was spent",
-        Error::Trial(_) => "simulated trials spend nothing; try another seed or size",
-        Error::Method(_) => "simulated trials spend nothing; try another procedure",
-        Error::Data(error) => help_with_data(error),
         Error::NoSchema => {
             "run `sprifed schema draft DATA --out schema.toml`, replace every FILL_IN by a number known without \
              looking at the records, and pass --schema schema.toml; nothing was spent"
@@ -58,7 +50,7 @@ fn help_of(error: &Error) -> Cow<'static, str> {
         Error::ParticipationOfCurator => {
             "add --backend secure-sum or remove them; nothing was spent"
         }
-        Error::Backend(_) | Error::NoAgreement(_) | Error::NoSetup(_) => {
+        Error::Participation(_) | Error::Backend(_) | Error::NoAgreement(_) | Error::NoSetup(_) => {
             "correct --clients, --quorum or --colluders; nothing was spent"
         }
         Error::TwoSplits { .. } => {
@@ -71,49 +63,17 @@ fn help_of(error: &Error) -> Cow<'static, str> {
             "raise --epsilon or --delta, or lower --sparsity; nothing was spent"
         }
         Error::OverBudget { .. } => "ask for a larger --epsilon; nothing was spent",
-        Error::TooLarge { .. } => "use a smaller table; nothing was spent",
-        Error::Modulus(_) => "use a smaller study; nothing was spent",
-        Error::Records(_) | Error::Curator(_) => "report this; nothing was spent",
-        Error::Unwritable(_) => "report this",
-        Error::Ended { .. } => "the run ended without a model",
         Error::MalformedModel { .. } => "give a file that `sprifed fit` wrote",
-        Error::UnreadableReceipt { .. } => "name the file that a fit or a study wrote",
-        Error::WrongReceipt { .. } => "ask the person who gave it to you for the original",
-        Error::Contradiction { .. } => {
-            "do not believe this receipt; ask for the file that the fit wrote"
-        }
-        Error::WrongTranscript { .. } => {
-            "use the transcript.json that a party of the study has beside its receipt"
-        }
         Error::ExactSparsity { .. } => "correct --sparsity",
-        Error::SinglePrecision => "divide the column, or the response, by a constant",
-        Error::NoRecords(_) => "give at least one record and one feature",
-        Error::Repeated(_) => "fit once with values chosen before; nothing was spent",
         Error::DropoutsOfCurator => "add --backend secure-sum, or remove it",
         Error::Dropouts(_) => "correct --dropouts",
         Error::World(error) => help_with_world(error),
         Error::NothingToScore => "name a column that holds responses with --score",
-        Error::AbsentColumns { .. } => "give a table with columns of exactly these names",
         Error::RehearsalKey { .. } => {
             "ask for an identity made without --simulate, or add --simulate-noise for a rehearsal"
         }
-        Error::TwoParties { .. } => "ask one of them to choose another name",
-        Error::StudyLedger(_) => "report this",
+        _ => return error.advice(),
     })
-}
-
-fn help_with_data(error: &DataError) -> &'static str {
-    match error {
-        DataError::File(_) => "check the path, its permissions and the machine; nothing was spent",
-        DataError::Schema(SchemaError::OtherTarget { .. }) => {
-            "change --target, or `response.name` in the schema; nothing was spent"
-        }
-        DataError::Schema(error) if error.to_string().contains(PLACEHOLDER) => {
-            "replace every FILL_IN by a number known without looking at the records; nothing was spent"
-        }
-        DataError::Schema(_) => "correct the schema as said above; nothing was spent",
-        _ => "correct the table or the schema as said above; nothing was spent",
-    }
 }
 
 const fn help_with_world(error: &IllegalWorld) -> &'static str {

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use sprifed::{Error, IllegalWorld};
-use sprifed_schema::{PLACEHOLDER, SchemaError as PublicBoundsError};
 use sprifed_tables::DataError as TableError;
 
 use super::{BudgetError, DataError, ReceiptError, Refusal, SchemaError, StudyError};
@@ -79,8 +78,7 @@ fn class_of_error<'py>(py: Python<'py>, error: &Error) -> Bound<'py, PyType> {
 /// What to do about it.
 pub(super) fn help_of(refusal: &Refusal) -> Cow<'static, str> {
     Cow::Borrowed(match refusal {
-        Refusal::Library(Error::Party(error)) => return error.help().into(),
-        Refusal::Library(error) => help_with(error),
+        Refusal::Library(error) => return help_with(error),
         Refusal::NotANumber { .. } | Refusal::Choice { .. } => {
             "correct the argument; nothing was spent"
         }
@@ -109,24 +107,11 @@ pub(super) fn help_of(refusal: &Refusal) -> Cow<'static, str> {
     })
 }
 
-fn help_with(error: &Error) -> &'static str {
-    match error {
-        Error::Quantity(_) | Error::Fraction(_) => "correct the value; nothing was spent",
+fn help_with(error: &Error) -> Cow<'static, str> {
+    Cow::Borrowed(match error {
         Error::Participation(_) | Error::Backend(_) | Error::NoAgreement(_) | Error::NoSetup(_) => {
             "correct `clients`, `quorum` or `colluders`; nothing was spent"
         }
-        Error::Unplannable(_) | Error::Uncertifiable(_) => {
-            "change the numbers of the plan; nothing was spent"
-        }
-        Error::Plan(_) => "change the budget, the sparsity or the size; nothing was spent",
-        Error::Agreement(_) => "correct the numbers of the study; nothing was spent",
-        Error::Trial(_) => "simulated trials spend nothing; try another seed or size",
-        Error::Method(_) => "simulated trials spend nothing; try another procedure",
-        Error::Data(TableError::File(_)) => {
-            "check the path, its permissions and the machine; nothing was spent"
-        }
-        Error::Data(TableError::Schema(problem)) => help_with_schema(problem),
-        Error::Data(_) => "correct the table or the schema as said above; nothing was spent",
         Error::NoSchema => {
             "pass `bounds` and `response_bounds`, or `schema`, with numbers known without looking at the records; \
              nothing was spent"
@@ -144,23 +129,7 @@ fn help_with(error: &Error) -> &'static str {
             "raise `epsilon` or `delta`, or lower `sparsity`; nothing was spent"
         }
         Error::OverBudget { .. } => "ask for a larger `epsilon`; nothing was spent",
-        Error::TooLarge { .. } => "use a smaller table; nothing was spent",
-        Error::Modulus(_) => "use a smaller study; nothing was spent",
-        Error::Records(_) | Error::Curator(_) => "report this; nothing was spent",
-        Error::Unwritable(_) => "report this",
-        Error::Ended { .. } => "the run ended without a model",
-        Error::MalformedModel { .. } => "give a model that a fit wrote",
-        Error::UnreadableReceipt { .. } => "name the file that a fit or a study wrote",
-        Error::WrongReceipt { .. } => "ask the person who gave it to you for the original",
-        Error::Contradiction { .. } => {
-            "do not believe this receipt; ask for the file that the fit wrote"
-        }
-        Error::WrongTranscript { .. } => {
-            "use the transcript.json that a party of the study has beside its receipt"
-        }
         Error::ExactSparsity { .. } => "correct `sparsity`",
-        Error::SinglePrecision => "divide the column, or the response, by a constant",
-        Error::NoRecords(_) => "give at least one record and one feature",
         Error::Repeated(_) => {
             "fit once with values chosen in advance (a plan and a forecast cost nothing), or search with \
              simulate_noise on public data, or pass allow_repeated_fits=True and report the cost of all fits; nothing \
@@ -169,22 +138,11 @@ fn help_with(error: &Error) -> &'static str {
         Error::DropoutsOfCurator => "pass backend=\"secure-sum\", or remove `dropouts`",
         Error::Dropouts(_) => "correct `dropouts`",
         Error::World(error) => help_with_world(error),
-        Error::NothingToScore => "give records with responses",
-        Error::AbsentColumns { .. } => "give a table with columns of exactly these names",
         Error::RehearsalKey { .. } => {
             "ask for an identity that was not simulated, or draft a rehearsal with `simulate_noise`"
         }
-        Error::TwoParties { .. } => "ask one of them to choose another name",
-        Error::StudyLedger(_) | Error::Party(_) => "report this",
-    }
-}
-
-fn help_with_schema(error: &PublicBoundsError) -> &'static str {
-    if error.to_string().contains(PLACEHOLDER) {
-        "replace every FILL_IN by a number known without looking at the records; nothing was spent"
-    } else {
-        "correct the schema as said above; nothing was spent"
-    }
+        _ => return error.advice(),
+    })
 }
 
 const fn help_with_world(error: &IllegalWorld) -> &'static str {
