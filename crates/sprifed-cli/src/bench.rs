@@ -1,6 +1,6 @@
 //! `bench`: how many parties one coordinator serves on this machine. Other measurements are in `sprifed-bench`.
 
-mod study;
+pub(crate) mod study;
 
 use clap::Subcommand;
 

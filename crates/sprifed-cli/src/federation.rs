@@ -24,7 +24,7 @@ pub(crate) mod party_ledger;
 mod party_status;
 mod rehearse;
 mod roster;
-mod status;
+pub(crate) mod status;
 mod verify;
 
 use clap::Subcommand;

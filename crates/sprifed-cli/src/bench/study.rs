@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use sprifed_net::request_certificate;
@@ -42,7 +43,7 @@ pub(crate) struct Study {
 }
 
 /// What one study took.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Row {
     clients: u32,
     features: u32,
@@ -61,8 +62,8 @@ struct Row {
     seconds_by_phase: Phases,
 }
 
-#[derive(Debug, Serialize)]
-struct Report {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Report {
     is_optimised: bool,
     rows: Vec<Row>,
 }

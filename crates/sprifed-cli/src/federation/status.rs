@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed::{CancelAnswer, Document, ExportAnswer, study_files};
 use sprifed_net::{StatusView, stored_status};
@@ -47,8 +48,8 @@ pub(crate) struct Export {
 }
 
 /// How far a study is.
-#[derive(Debug, Serialize)]
-struct StatusAnswer {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct StatusAnswer {
     /// What its page shows.
     #[serde(flatten)]
     status: StatusView,

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use super::refuse;
 use crate::failure::Failure;
 
 /// Seconds in each kind of phase, each counted from the close of the one before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(super) struct Phases {
     pub(super) enrolment: f64,
     pub(super) uploads: f64,
