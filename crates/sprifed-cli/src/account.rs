@@ -1,6 +1,6 @@
 //! `sprifed account`: questions about the budget, answered without any data.
 
-mod check;
+pub(crate) mod check;
 mod compose;
 mod convert;
 mod paper;

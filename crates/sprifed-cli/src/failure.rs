@@ -2,13 +2,14 @@
 
 use core::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed::{Blame, Error};
 
 mod explanation;
 
 /// An unhappy end, as it is printed.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Failure {
     #[serde(skip)]
     blame: Blame,

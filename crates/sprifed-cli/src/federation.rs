@@ -20,7 +20,7 @@ mod officer;
 pub(crate) mod party_ledger;
 mod party_status;
 mod rehearse;
-mod status;
+pub(crate) mod status;
 mod verify;
 
 use clap::Subcommand;

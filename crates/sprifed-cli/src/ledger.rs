@@ -6,6 +6,7 @@ mod restart;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_party::{
     AuditLog, Bound, Cost, LEDGER, LedgerAnswer, LedgerPlace, LedgerView, LifetimeLine, LogAnswer,
@@ -96,8 +97,8 @@ pub(crate) struct Limit {
 }
 
 /// An audit log that was written.
-#[derive(Debug, Serialize)]
-struct LogWritten<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct LogWritten<'a> {
     /// Where.
     file: &'a Path,
     /// How many entries it has.
@@ -105,8 +106,8 @@ struct LogWritten<'a> {
 }
 
 /// A limit that was set.
-#[derive(Debug, Serialize)]
-struct LimitAnswer {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct LimitAnswer {
     /// What everything may cost together.
     limit: Cost,
 }

@@ -21,6 +21,8 @@ mod output;
 mod plan;
 mod predict;
 mod progress;
+#[cfg(test)]
+mod published;
 mod schema;
 mod simulate;
 mod study_arguments;

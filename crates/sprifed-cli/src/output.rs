@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -11,22 +12,23 @@ use crate::failure::Failure;
 const SCHEMA_VERSION: u32 = 1;
 
 /// An answer with the version of its schema.
-#[derive(Serialize)]
-struct Versioned<'a, T> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Versioned<'a, T> {
+    #[schemars(extend("const" = SCHEMA_VERSION))]
     schema_version: u32,
     #[serde(flatten)]
     answer: &'a T,
 }
 
 /// Why there is no answer.
-#[derive(Serialize)]
-struct Refused<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Refused<'a> {
     error: &'a Failure,
 }
 
 /// The user stopped a command that can go on.
-#[derive(Serialize)]
-struct Interrupted {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Interrupted {
     interrupted: bool,
 }
 
@@ -46,7 +48,11 @@ impl Output {
     }
 
     /// Prints one answer: `value` as JSON, or the text that `words` makes of it.
-    pub(crate) fn answer<T: Serialize>(&self, value: &T, words: impl FnOnce(&T) -> String) {
+    pub(crate) fn answer<T: Serialize + JsonSchema>(
+        &self,
+        value: &T,
+        words: impl FnOnce(&T) -> String,
+    ) {
         let text = if self.json {
             to_json(value)
         } else {

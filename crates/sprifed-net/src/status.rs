@@ -1,10 +1,11 @@
 //! The public facts of a running study: the page and the metrics show this and nothing else.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_privacy::GuaranteeTable;
 
 /// Public facts of a study. Nothing here depends on a record but through released sums.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct StatusView {
     /// What the study is called.
     pub title: String,
@@ -29,7 +30,7 @@ pub struct StatusView {
 }
 
 /// Sums done and planned.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Progress {
     /// Sums that are complete.
     pub done: u32,
@@ -38,7 +39,7 @@ pub struct Progress {
 }
 
 /// What was spent of the privacy budget.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Budget {
     /// The ε of everything released so far.
     pub epsilon_spent: f64,
@@ -49,7 +50,7 @@ pub struct Budget {
 }
 
 /// One client of the roster.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PartyStatus {
     /// Its name in the roster.
     pub name: String,
@@ -58,7 +59,7 @@ pub struct PartyStatus {
 }
 
 /// Where a client stands in the study.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PartyState {
     /// Invited, has not answered yet.
@@ -132,13 +133,14 @@ impl Presence {
 }
 
 /// A feature of the model.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FeatureFound {
     /// Its name in the schema.
     pub name: String,
     /// Its coefficient, as released.
     pub coefficient: f64,
-    /// The standard deviation of what privacy noise adds to the coefficient.
+    /// The standard deviation of what privacy noise adds to the coefficient; NaN, in JSON null, if it is not known.
+    #[schemars(with = "Option<f64>")]
     pub noise_std_dev: f64,
     /// Half the width of its public bounds: what the page draws is the coefficient times this.
     pub half_range: f64,

@@ -2,10 +2,11 @@
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Infallible, Rng, SeedableRng, TryCryptoRng, TryRng};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Whether the noise is secret, and so protects records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Provenance {
     /// Keyed with fresh bits of the operating system: the noise is secret.

@@ -1,5 +1,6 @@
 //! What experiments came out to, for programs.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::experiment::{Conditions, Experiment, Size};
@@ -8,7 +9,7 @@ use crate::store::Store;
 use crate::verdict::Outcome;
 
 /// Experiments that were judged.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ExperimentsAnswer {
     /// The version of the sources.
     pub commit: String,
@@ -29,7 +30,7 @@ pub struct ExperimentsAnswer {
 }
 
 /// An experiment with its verdict.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct JudgedExperiment {
     /// Its name on the command line.
     pub name: &'static str,
@@ -48,14 +49,14 @@ pub struct JudgedExperiment {
 }
 
 /// The experiments that there are.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ExperimentList {
     /// The experiments, in the order of the page.
     pub experiments: Vec<ListedExperiment>,
 }
 
 /// An experiment of the list.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct ListedExperiment {
     /// Its name on the command line.
     pub name: &'static str,

@@ -1,5 +1,6 @@
 //! Fits of neighbouring tables, many times, and what can be told apart: from what was asked to the answer.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed::{Backend, BackendRequest, Error};
 use sprifed_privacy::{ApproxDp, NoiseOrigin, PrivacyUnit, Relation};
@@ -65,7 +66,7 @@ pub enum AuditError {
 }
 
 /// What an audit found.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AuditAnswer {
     /// What was audited.
     pub procedure: String,
@@ -90,7 +91,7 @@ pub struct AuditAnswer {
 }
 
 /// Whether trials contradict a claimed guarantee.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum AuditVerdict {
     /// They do: there is a bug.
     #[serde(rename = "VIOLATED")]
@@ -112,7 +113,7 @@ impl AuditVerdict {
 }
 
 /// What is claimed and what was found at one δ.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AuditedPoint {
     /// δ.
     pub delta: f64,

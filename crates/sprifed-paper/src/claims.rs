@@ -1,5 +1,6 @@
 //! What the paper claims of its settings, beside what they deliver.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_privacy::paper::{Claim, NominalCounts, claims};
 use sprifed_privacy::{
@@ -9,7 +10,7 @@ use sprifed_privacy::{
 use crate::trials::Priced;
 
 /// Every claim of the paper.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ClaimsAnswer {
     /// That the numbers are no guarantee.
     pub label: &'static str,
@@ -18,7 +19,7 @@ pub struct ClaimsAnswer {
 }
 
 /// One setting of the paper.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ClaimRow {
     /// Where the paper says it.
     pub place: &'static str,

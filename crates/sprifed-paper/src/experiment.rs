@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sprifed_privacy::IllegalQuantity;
 use sprifed_tables::DataError;
@@ -46,7 +47,7 @@ pub enum Work {
 }
 
 /// How large the run is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Size {
     /// Everything that the page is about.

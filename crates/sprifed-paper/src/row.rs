@@ -1,5 +1,6 @@
 //! One measured number with everything needed to judge it: a line of the CSV file.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sprifed_simulate::Mean;
 
@@ -7,7 +8,7 @@ use crate::cell::PaperSays;
 use crate::label::Label;
 
 /// One metric of one cell.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Row {
     /// The experiment.
     pub experiment: String,

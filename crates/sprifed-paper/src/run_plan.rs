@@ -1,6 +1,7 @@
 //! The certified plan of a whole run of one of the paper's algorithms, before any record is touched.
 
 use num_rational::BigRational;
+use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed::{Error, Mode};
 use sprifed_privacy::{
@@ -39,7 +40,7 @@ pub struct RunPlanRequest {
 }
 
 /// The plan of a run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunPlanAnswer {
     /// What the run promises.
     pub guarantee: RunGuarantee,
@@ -60,7 +61,7 @@ pub struct RunPlanAnswer {
 }
 
 /// What a run promises.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunGuarantee {
     /// Always `certified`.
     pub mode: Mode,
@@ -83,7 +84,7 @@ pub struct RunGuarantee {
 }
 
 /// One sum.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SumAnswer {
     /// Its blocks.
     pub blocks: Vec<BlockAnswer>,
@@ -94,7 +95,7 @@ pub struct SumAnswer {
 }
 
 /// One block of a sum.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BlockAnswer {
     /// What it asks.
     pub block: String,

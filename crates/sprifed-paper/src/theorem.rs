@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_privacy::{ApproxDp, IllegalQuantity, Mu, Relation};
 use sprifed_simulate::{Unexplained, WorldRequest};
@@ -9,7 +10,7 @@ use sprifed_simulate::{Unexplained, WorldRequest};
 use crate::theory::{Situation, Wording, gradient_recovery, omp_recovery};
 
 /// What the two recovery theorems say of one generated world.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RecoveryTheorems {
     /// What is assumed of the world.
     pub assumes: &'static str,
@@ -20,7 +21,7 @@ pub struct RecoveryTheorems {
 }
 
 /// What one theorem says.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TheoremVerdict {
     /// Whether its conditions hold.
     pub holds: bool,

@@ -1,5 +1,6 @@
 //! Repeated trials of anything that looks for a model, from what was asked to the answer.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed::{
     BackendRequest, Error, NoGuarantee, Simulation, SimulationAnswer, TrialGuarantee, WorldSize,
@@ -85,7 +86,7 @@ impl From<IllegalQuantity> for TrialsError {
 }
 
 /// The trials and what they came out to.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TrialsAnswer {
     /// The trials.
     #[serde(flatten)]

@@ -1,12 +1,13 @@
 //! Two sentences for each experiment, made from its rows.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::numbers::shown;
 use crate::row::Row;
 
 /// How an experiment came out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// The claim holds as stated.

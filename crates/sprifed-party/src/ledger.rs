@@ -14,6 +14,7 @@
 //! kind counts in a total as far as it says something of that kind ([`CostKind::total`]). A study without secret noise
 //! protects no record, so it is kept in the list and in no total.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use sprifed_privacy::{Cost, CostKind};
 use sprifed_study::Digest;
@@ -83,7 +84,7 @@ pub enum Standing {
 }
 
 /// Which records something was asked of.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DataSet {
     /// What their holder calls them: the name of the file.
@@ -118,6 +119,12 @@ impl LifetimeLine {
     #[must_use]
     pub fn is_settled(&self) -> bool {
         self.standing != Standing::Reserved
+    }
+
+    /// What is counted; none if the noise protects no record.
+    #[must_use]
+    pub fn protected_cost(&self) -> Option<Cost> {
+        (self.protection == Protection::Secret).then_some(self.cost)
     }
 
     /// Whether it is neither a study nor a fit, but a table that a restarted ledger took over: it cost nothing.

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod admission;
+mod answer;
 mod database;
 mod error;
 mod folder;
@@ -22,6 +23,10 @@ mod terms;
 mod test_study;
 
 pub use admission::{Admission, Admitted, Application};
+pub use answer::{
+    AgreedTerms, CheckAnswer, CheckedTable, EndedPart, IdentityAnswer, InvitedParty, JoinAnswer,
+    LeaveAnswer, PartAnswer, PartyStatusAnswer,
+};
 pub use database::{StateLock, StoreError, connect, durable, schema_of};
 pub use error::PartyError;
 pub use folder::{

@@ -1,5 +1,6 @@
 //! One block of a secure sum: its integers, their bounds, and the noise on each.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::neighbours::Relation;
@@ -9,7 +10,7 @@ use crate::rational::NoiseVariance;
 mod tests;
 
 /// The set of integer vectors to which every contribution is clamped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum IntegerBounds {
     /// Every coordinate lies in [−bound, bound]; those that are squares, the last ones of the
@@ -40,7 +41,7 @@ impl IntegerBounds {
 }
 
 /// Some coordinates of a sum that share a grid and a noise.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Block {
     /// The question of the block, as the plan words it.

@@ -5,6 +5,7 @@
 
 use core::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::neighbours::{PrivacyUnit, Relation};
@@ -128,7 +129,7 @@ pub struct GuaranteeFacts {
 
 /// A guarantee as labelled rows. The text form ([`fmt::Display`], and strings in files) has one row
 /// in each line.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct GuaranteeTable {
     rows: Vec<(GuaranteeLabel, String)>,

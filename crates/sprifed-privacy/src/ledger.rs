@@ -26,6 +26,7 @@
 //! # Ok::<(), sprifed_privacy::LedgerError>(())
 //! ```
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::neighbours::{PrivacyUnit, Relation};
@@ -123,7 +124,7 @@ pub struct Ledger {
 }
 
 /// One charge: what was bought and for which statement.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
     /// The purpose of the release, as text.
@@ -133,7 +134,7 @@ pub struct Entry {
 }
 
 /// A ledger as it is stored, and as a receipt shows it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LedgerRecord {
     /// The budget, set once.

@@ -11,6 +11,7 @@
 
 use core::num::NonZeroU8;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::neighbours::{PrivacyUnit, Relation};
@@ -29,7 +30,9 @@ quantity!(
 );
 
 /// The change that a cost bounds the effect of: one unit of privacy under one relation of neighbours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(deny_unknown_fields)]
 pub struct CostKind {
     /// Whose data change.
@@ -49,7 +52,7 @@ pub struct CostKind {
 /// assert_eq!((total.epsilon.get(), total.delta.get()), (3.0, 2e-6));
 /// # Ok::<(), sprifed_privacy::IllegalQuantity>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cost {
     /// ε.

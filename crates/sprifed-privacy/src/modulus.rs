@@ -3,6 +3,7 @@
 //! Wrap-around never harms privacy, it only makes a sum wrong; so the modulus is planned such that
 //! a wrong sum has a probability below 2⁻⁴⁰ over the whole study.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 #[cfg(test)]
@@ -37,7 +38,7 @@ pub struct SumSize {
 }
 
 /// A modulus and the noise it leaves room for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ModulusPlan {
     /// T: no noise beyond this, with the planned probability.
     pub noise_bound: u64,

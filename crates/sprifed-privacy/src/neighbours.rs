@@ -6,10 +6,13 @@
 //! Strict add/remove is deliberately absent: a client that leaves takes its noise share along, and
 //! no guarantee is claimed for that (THREAT_MODEL.md).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A neighbouring relation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Relation {
     /// One unit's contribution is replaced by zero; the unit stays on the roster and adds its noise.
@@ -19,7 +22,9 @@ pub enum Relation {
 }
 
 /// Whose data one change between neighbours covers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum PrivacyUnit {
     /// One record, however many a client holds.

@@ -10,6 +10,7 @@
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::Zero;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::quantity::{IllegalQuantity, Mu};
@@ -53,7 +54,7 @@ pub enum IllegalParticipation {
 }
 
 /// How many clients take part, must stay, and may collude.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Announced", into = "Announced")]
 pub struct Participation {
     clients: u32,
@@ -211,7 +212,7 @@ impl RemovableNoise {
     }
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Announced {
     clients: u32,

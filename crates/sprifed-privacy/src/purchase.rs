@@ -1,6 +1,7 @@
 //! What can be bought from a ledger: a sum with its noise, or a selection with its noise.
 
 use num_rational::Ratio;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::neighbours::{PrivacyUnit, Relation};
@@ -29,7 +30,7 @@ pub trait Purchase: sealed::Sealed + Sized {
 }
 
 /// One sum and who adds its noise.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SumPurchase {
     /// The blocks of the sum.
@@ -41,7 +42,7 @@ pub struct SumPurchase {
 }
 
 /// The index of the largest noisy score, and nothing else about the scores.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SelectionPurchase {
     /// How many candidates there are.
@@ -55,7 +56,7 @@ pub struct SelectionPurchase {
 }
 
 /// A line of the ledger: what was bought.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LedgerLine {
     /// See [`SumPurchase`].

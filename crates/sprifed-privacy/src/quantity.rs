@@ -8,6 +8,7 @@
 
 use core::ops::Add;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A number that is not a legal value of the quantity it was meant for.
@@ -34,7 +35,9 @@ fn written(number: f64) -> String {
 macro_rules! quantity {
     ($(#[$doc:meta])* $name:ident, $words:literal, $required:literal, $allowed:expr) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, ::serde::Serialize, ::serde::Deserialize)]
+        #[derive(
+            Clone, Copy, Debug, PartialEq, PartialOrd, ::serde::Serialize, ::serde::Deserialize, ::schemars::JsonSchema,
+        )]
         #[serde(try_from = "f64", into = "f64")]
         pub struct $name(f64);
 
@@ -156,7 +159,7 @@ quantity!(
 );
 
 /// An (ε, δ) pair. The two never travel alone.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ApproxDp {
     epsilon: Epsilon,

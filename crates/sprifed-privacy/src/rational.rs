@@ -6,6 +6,7 @@ use core::str::FromStr;
 use num_bigint::BigInt;
 use num_rational::{BigRational, Ratio};
 use num_traits::{One, Pow, Signed, ToPrimitive, Zero};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 #[cfg(test)]
@@ -91,7 +92,9 @@ pub(crate) fn nearest_double(value: &BigRational) -> f64 {
 /// σ² of the discrete Gaussian N_Z(0, σ²): an exact positive fraction.
 ///
 /// It is the parameter of the law, not its variance, though the two agree to 1e-6 for σ² ≥ 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(try_from = "String", into = "String")]
 pub struct NoiseVariance(Ratio<u128>);
 

@@ -7,6 +7,7 @@
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{Signed, Zero};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::block::Block;
@@ -70,7 +71,7 @@ pub enum Uncertifiable {
 }
 
 /// Who adds the noise of a sum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoiseOrigin {
     /// Every client adds a share, and enough honest ones stay.
@@ -100,7 +101,7 @@ impl NoiseOrigin {
 }
 
 /// One sum: its blocks, all public.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SumPlan {
     /// The blocks, in the order of their coordinates.

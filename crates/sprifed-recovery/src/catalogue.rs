@@ -6,7 +6,9 @@
 
 use core::fmt;
 use core::str::FromStr;
+use std::borrow::Cow;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sprifed_query::{ChoiceBackend, Plan, PlanError, SumBackend, run, run_choosing};
 
@@ -231,6 +233,17 @@ impl FromStr for CertifiedProcedure {
 impl Serialize for CertifiedProcedure {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name())
+    }
+}
+
+impl JsonSchema for CertifiedProcedure {
+    fn schema_name() -> Cow<'static, str> {
+        "CertifiedProcedure".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names: Vec<&str> = Self::all().map(Self::name).collect();
+        json_schema!({ "type": "string", "enum": names })
     }
 }
 

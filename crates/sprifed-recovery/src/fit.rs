@@ -1,11 +1,12 @@
 //! What a procedure ends with, disappointing endings included.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sprifed_noise::Provenance;
 use sprifed_query::LinearModel;
 
 /// How a fit ended.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind", from = "StatedStatus")]
 pub enum FitStatus {
     /// All planned features were chosen and the solve was sound.
@@ -17,7 +18,9 @@ pub enum FitStatus {
     },
     /// The noisy normal equations had to be repaired so much that coefficients are unreliable.
     IllConditioned {
-        /// Largest over smallest eigenvalue before the repair; negative if one was not positive.
+        /// Largest over smallest eigenvalue before the repair; negative if one was not positive, infinite, in JSON
+        /// null, if one was zero.
+        #[schemars(with = "Option<f64>")]
         condition: f64,
         /// How many eigenvalues were raised to the noise level.
         repaired: usize,
@@ -25,7 +28,7 @@ pub enum FitStatus {
 }
 
 /// A status as it was written down. A tagged variant without braces would skip fields that it does not know.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
 enum StatedStatus {
     Complete {},
@@ -52,7 +55,7 @@ impl From<StatedStatus> for FitStatus {
 }
 
 /// A sparse model from private sums.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fit {
     /// The model in bounded units.

@@ -1,6 +1,7 @@
 //! The table of features and coefficients that every page shows, each with a bar and the noise as
 //! whiskers.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 #[cfg(test)]
@@ -13,7 +14,7 @@ const REACH: f64 = 2.0;
 const WIDTH: f64 = 200.0;
 
 /// A feature's coefficients, for a row of the table and its bar.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Bar {
     /// The feature.
     pub name: String,

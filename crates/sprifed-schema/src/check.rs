@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::columns::{Column, ColumnKind, Role, Selection, duplicate_names, role_of};
@@ -12,7 +13,7 @@ use crate::schema::{MissingPolicy, MissingResponsePolicy, PrivacyUnit, Schema, T
 ///
 /// For the holder of the table only. Numbers of clipped or missing values are left
 /// out on purpose: bounds tuned until nothing is clipped are bounds read off the data.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CheckReport {
     /// What the schema says on its own.
     pub schema: SchemaReport,
@@ -25,7 +26,7 @@ pub struct CheckReport {
 }
 
 /// What a schema says on its own.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SchemaReport {
     /// The response.
     pub response: String,
@@ -50,7 +51,7 @@ pub struct SchemaReport {
 }
 
 /// How a schema fits the columns of a table.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ColumnReport {
     /// Columns in the table.
     pub n_columns: usize,
@@ -73,7 +74,7 @@ pub struct ColumnReport {
 }
 
 /// What was read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TableReport {
     /// Records in the file.
     pub n_records: u64,

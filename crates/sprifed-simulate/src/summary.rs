@@ -1,5 +1,6 @@
 //! Many trials in a few numbers.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::trial::TrialOutcome;
@@ -8,13 +9,16 @@ use crate::trial::TrialOutcome;
 mod tests;
 
 /// A mean with its standard error.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Mean {
-    /// The mean.
+    /// The mean; in JSON null, as the others, if a step of a baseline was so large that numbers overflowed.
+    #[schemars(with = "Option<f64>")]
     pub mean: f64,
     /// Its standard error; zero for a single trial.
+    #[schemars(with = "Option<f64>")]
     pub std_error: f64,
     /// The middle value.
+    #[schemars(with = "Option<f64>")]
     pub median: f64,
 }
 

@@ -10,6 +10,19 @@ macro_rules! hexadecimal {
         #[serde(try_from = "String", into = "String")]
         pub struct $name(pub [u8; $length]);
 
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({
+                    "type": "string",
+                    "pattern": format!("^[0-9a-f]{{{}}}$", 2 * $length),
+                })
+            }
+        }
+
         impl core::fmt::Display for $name {
             fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 formatter.write_str(&hex::encode(self.0))

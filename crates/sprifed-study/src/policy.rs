@@ -8,6 +8,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use sprifed_privacy::{Cost, Epsilon, PrivacyUnit, Relation};
@@ -18,7 +19,7 @@ use crate::agreement::Agreed;
 use crate::hexadecimal::Digest;
 
 /// What a party allows.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Policy {
     /// Identity keys of the coordinators that it accepts.

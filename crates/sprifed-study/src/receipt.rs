@@ -1,6 +1,7 @@
 //! The receipt of a study: its questions, parties, noise and cost, signed by all parties that
 //! agree. Any reader can recompute the guarantee from it alone.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use sprifed_noise::Provenance;
@@ -61,7 +62,7 @@ pub enum Outcome {
 }
 
 /// What the study promises.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Guarantee {
     /// Whether the noise was secret; if not, there is no guarantee.

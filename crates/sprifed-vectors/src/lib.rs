@@ -16,6 +16,7 @@ mod vector;
 mod verdict;
 mod zcdp;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::vector::{BadVector, Vector};
@@ -50,7 +51,7 @@ fn judge_of(name: &str) -> Option<Judge> {
 }
 
 /// What a check of one file found.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FileReport {
     /// How many vectors agree.
     pub passed: usize,

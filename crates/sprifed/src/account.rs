@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU32;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_privacy::{
     ApproxDp, ClipNorm, Delta, Epsilon, IllegalQuantity, Mu, RangeBound, Relation, Rho,
@@ -9,7 +10,7 @@ use sprifed_privacy::{
 };
 
 /// How a number that has no end was cut off; always towards the weaker claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rounded {
     /// A cost.
@@ -78,7 +79,7 @@ impl Currency {
 }
 
 /// The δ of a cost at an ε.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DeltaAnswer {
     /// μ, if that was given.
     pub mu: Option<Mu>,
@@ -95,7 +96,7 @@ pub struct DeltaAnswer {
 }
 
 /// The ε of a cost at a δ.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct EpsilonAnswer {
     /// μ, if that was given.
     pub mu: Option<Mu>,
@@ -110,7 +111,7 @@ pub struct EpsilonAnswer {
 }
 
 /// What an (ε, δ) budget buys.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MuAnswer {
     /// ε.
     pub epsilon: Epsilon,
@@ -127,7 +128,7 @@ pub struct MuAnswer {
 }
 
 /// The standard deviation of the noise, by relation.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct NoiseAnswer {
     /// One record becomes zero.
     #[serde(rename = "zero-out")]
@@ -165,7 +166,7 @@ impl MuAnswer {
 }
 
 /// What several releases cost together.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ComposeAnswer {
     /// μ of the Gaussian releases together.
     pub mu: Option<Mu>,

@@ -1,12 +1,13 @@
 //! Who adds up the records and adds the noise.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_privacy::{NoiseOrigin, Participation};
 
 use crate::error::Error;
 
 /// A backend on one machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Backend {
     /// One trusted party holds all records; it adds all the noise.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_privacy::{
     ApproxDp, ClientsRun, Currency, Delta, Epsilon, GuaranteeFacts, GuaranteeMoment,
@@ -42,7 +43,7 @@ const WORLD: WorldRequest = WorldRequest {
 };
 
 /// What the demonstration found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct DemoAnswer {
     /// What the study promises.
     pub guarantee: DemoGuarantee,
@@ -73,7 +74,7 @@ pub struct DemoAnswer {
 }
 
 /// What the demonstration promises.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct DemoGuarantee {
     /// Always `certified`.
     pub mode: Mode,

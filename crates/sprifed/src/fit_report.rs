@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_recovery::FitStatus;
 use sprifed_schema::Transform;
@@ -58,7 +59,7 @@ impl Evaluation {
 }
 
 /// What a finished fit says of itself.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct FitAnswer {
     /// `NOT PRIVATE` if the noise can be repeated.
     pub label: Option<String>,
@@ -115,7 +116,7 @@ pub struct FitAnswer {
 }
 
 /// A score, or why there is none.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum EvaluationAnswer {
     /// A score. NOT PRIVATE.

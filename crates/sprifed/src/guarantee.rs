@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU32;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sprifed_noise::Provenance;
@@ -16,7 +17,7 @@ use crate::backend::Backend;
 const NOT_PRIVATE: &str = "NOT PRIVATE";
 
 /// The guarantee of a fit, as reports and files show it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Guarantee {
     mode: Mode,
@@ -48,7 +49,7 @@ pub struct Guarantee {
 }
 
 /// Whether the guarantee holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// It was computed from the noise that is added.
@@ -58,7 +59,7 @@ pub enum Mode {
 }
 
 /// What group privacy leaves for a client with several records.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ClientGuarantee {
     most_records: u32,

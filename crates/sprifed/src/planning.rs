@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, LOG_WRAP_PROBABILITY, Mu, NoiseOrigin, PrivacyUnit, Relation,
@@ -47,7 +48,7 @@ pub struct Planned {
 }
 
 /// What a study will ask and cost, and what simulation says of it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PlanAnswer {
     /// How features are found.
     pub procedure: CertifiedProcedure,
@@ -78,7 +79,7 @@ pub struct PlanAnswer {
 }
 
 /// What a planned study promises with secret noise.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PlannedGuarantee {
     /// Always `certified`.
     pub mode: Mode,
@@ -97,7 +98,7 @@ pub struct PlannedGuarantee {
 }
 
 /// What simulated studies found.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ForecastAnswer {
     /// What is assumed of the data.
     pub assumes: &'static str,
@@ -132,7 +133,7 @@ impl ForecastAnswer {
 }
 
 /// One sum or choice of the plan, in words and numbers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StepLine {
     /// Its place.
     pub step: usize,

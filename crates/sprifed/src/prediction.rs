@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::Error;
@@ -59,7 +60,7 @@ impl Prediction {
 }
 
 /// What is said of predictions.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PredictionAnswer {
     /// The file of the model.
     pub model: PathBuf,

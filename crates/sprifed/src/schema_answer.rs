@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_schema::{CheckReport, PLACEHOLDER};
 
 /// A drafted schema.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SchemaDraft {
     /// The table that it is for.
     pub data: PathBuf,
@@ -34,7 +35,7 @@ impl SchemaDraft {
 }
 
 /// A schema that was checked.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SchemaCheck {
     /// Whether a fit can use it.
     pub usable: bool,

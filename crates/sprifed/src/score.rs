@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_schema::Transform;
 use sprifed_tables::{RawColumns, read_columns, read_raw_columns};
@@ -17,7 +18,7 @@ pub const SCORE_LABEL: &str =
     "a score of real records without noise, which no guarantee covers; do not publish it";
 
 /// How well predictions fit, beside the best constant of the same records.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Fitness {
     /// The mean squared error.
     pub mse: f64,
@@ -28,7 +29,7 @@ pub struct Fitness {
 }
 
 /// Scores in the units of the column, and on the scale of the transform where there is one.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Score {
     /// Never true: no noise is added.
     private: bool,

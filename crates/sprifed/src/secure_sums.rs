@@ -3,6 +3,7 @@
 //! Bytes follow from the formats of the messages. Seconds follow from figures that were measured once
 //! (`docs/benchmarks.md`, masked sums), so they are an order of magnitude for another machine.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_privacy::{LOG_WRAP_PROBABILITY, NoiseOrigin, Participation};
 use sprifed_query::Plan;
@@ -16,7 +17,7 @@ use crate::error::Error;
 mod tests;
 
 /// What secure sums need of each party.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SecureSums {
     /// How many clients take part.
     pub clients: u32,
@@ -47,7 +48,7 @@ pub struct SecureSums {
 }
 
 /// How likely the protocol fails: what is a part of delta, and what is not because it reveals nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Failures {
     /// More than the sums is revealed.
     pub privacy: StudyFailure,
@@ -58,7 +59,7 @@ pub struct Failures {
 }
 
 /// A failure, by its probability in the whole study.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StudyFailure {
     /// At most this.
     pub in_the_study: f64,
@@ -69,7 +70,7 @@ pub struct StudyFailure {
 }
 
 /// A failure, by its probability for each sum.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SumFailure {
     /// At most this.
     pub for_each_sum: f64,
@@ -102,7 +103,7 @@ impl Failures {
 }
 
 /// What a client does in the whole study.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ClientCosts {
     /// Bytes of all its messages, on average.
     pub sends_bytes: usize,
@@ -111,7 +112,7 @@ pub struct ClientCosts {
 }
 
 /// What the coordinator does in the whole study.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CoordinatorCosts {
     /// Bytes of all messages of all clients.
     pub receives_bytes: f64,

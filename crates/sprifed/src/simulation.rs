@@ -1,5 +1,6 @@
 //! What repeated trials on generated data say, and under which guarantee.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_noise::Provenance;
 use sprifed_privacy::{
@@ -30,7 +31,7 @@ pub struct Simulation {
 }
 
 /// The trials and what they came out to. `G` is what one run promises.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SimulationAnswer<G> {
     /// The name of the procedure.
     pub procedure: String,
@@ -104,7 +105,7 @@ impl Simulation {
 }
 
 /// What one run with certified noise would promise if the noise were secret.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TrialGuarantee {
     /// Always `certified`.
     pub mode: Mode,
@@ -161,7 +162,7 @@ impl TrialGuarantee {
 }
 
 /// What the references promise: nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NoGuarantee {
     /// Always `non-private`.
     pub mode: &'static str,

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_vectors::VectorFile;
 
@@ -23,15 +24,15 @@ pub(crate) struct Files {
     show: usize,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct FileReport {
     file: String,
     #[serde(flatten)]
     found: sprifed_vectors::FileReport,
 }
 
-#[derive(Debug, Serialize)]
-struct Report {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Report {
     passed: usize,
     failed: usize,
     unsupported: usize,

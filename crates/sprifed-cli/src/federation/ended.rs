@@ -1,7 +1,6 @@
 //! Whether a party's part in a study has ended, and what it cost.
 
-use serde_json::{Value, json};
-use sprifed_party::{Cost, LifetimeLine, Protection, Standing};
+use sprifed_party::{LifetimeLine, Standing};
 
 use crate::failure::Failure;
 
@@ -22,7 +21,7 @@ impl Ended {
             Standing::Left => "this party has left this study and answers nothing more in it",
             Standing::Reserved | Standing::Settled => "this party's part in this study has ended",
         };
-        let Some(cost) = self.cost() else {
+        let Some(cost) = self.line.protected_cost() else {
             return format!("{how}; its noise was simulated, so it is in no total");
         };
         let (epsilon, delta) = (cost.epsilon.shown(), cost.delta.shown());
@@ -36,15 +35,6 @@ impl Ended {
         }
     }
 
-    /// The same for programs.
-    pub(super) fn to_json(&self) -> Value {
-        let cost = self.cost();
-        json!({
-            "left": self.line.standing == Standing::Left, "settled": self.line.is_settled(),
-            "epsilon": cost.map(|cost| cost.epsilon), "delta": cost.map(|cost| cost.delta),
-        })
-    }
-
     /// Why the party does not take part.
     pub(super) fn into_failure(self) -> Failure {
         Failure::outcome(
@@ -52,10 +42,5 @@ impl Ended {
             self.text(),
             "`sprifed study status` shows what all studies have cost; nothing was sent and nothing was spent",
         )
-    }
-
-    fn cost(&self) -> Option<Cost> {
-        let is_protected = self.line.protection == Protection::Secret;
-        is_protected.then_some(self.line.cost)
     }
 }

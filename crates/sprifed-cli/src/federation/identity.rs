@@ -3,11 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use serde_json::json;
 use sprifed_net::request_certificate;
 use sprifed_party::{
-    CertificateRequest, PartyFolder, PublicParty, check_party_name, first_policy, is_there, key_of,
-    today,
+    CertificateRequest, IdentityAnswer, PartyFolder, PublicParty, check_party_name, first_policy,
+    is_there, key_of, today,
 };
 use sprifed_secure_sum::IdentityKey;
 use sprifed_study::{Digest, PartyKey};
@@ -88,10 +87,13 @@ impl MakeIdentity {
         if let Some(officer) = &officer {
             create_private(&folder.officer(), officer)?;
         }
-        let answer = json!({
-            "folder": folder.path(), "name": public.name, "identity": public.identity,
-            "records": public.records, "officer": officer.as_deref().map(str::trim),
-        });
+        let answer = IdentityAnswer {
+            folder: folder.path().to_owned(),
+            name: public.name.clone(),
+            identity: public.identity,
+            records: public.records,
+            officer: officer.as_deref().map(|key| key.trim().to_owned()),
+        };
         output.answer(&answer, |_| {
             format!(
                 "{}: identity {}\n\

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use serde_json::json;
 use sprifed::{host_of, party_files};
 use sprifed_net::{
     ClientConfig, ClientEnded, ClientLoop, Identity, LogLevel, Persistence, certificate_name,
@@ -15,14 +14,15 @@ use sprifed_net::{
 };
 use sprifed_noise::Provenance;
 use sprifed_party::{
-    Admission, Application, Cost, Finished, Invitation, InvitationFolder, LifetimeLine, PartyError,
-    PartyFolder, PartyRuntime, PartyTable, Seat, SqliteStore, StudyFolder, look_for_ledger,
+    Admission, Application, Cost, Finished, Invitation, InvitationFolder, JoinAnswer, LifetimeLine,
+    PartyError, PartyFolder, PartyRuntime, PartyTable, Seat, SqliteStore, StudyFolder,
+    TotalsAnswer, look_for_ledger,
 };
 use sprifed_secure_sum::ClientId;
 use sprifed_study::{Agreed, PartyReceipt};
 
 use super::check::say_check;
-use super::party_ledger::{json_of_totals, ledger_place, text_of_totals};
+use super::party_ledger::{ledger_place, text_of_totals};
 use super::{read, text_of_features, unusable};
 use crate::entropy::fresh_bits;
 use crate::failure::{Explained as _, Failure};
@@ -268,7 +268,6 @@ fn finish(
     let document = &receipt.study.receipt;
     let spent = receipt.statement.ledger.spent;
     let cost = Cost::charged(spent, document.guarantee.delta);
-    let files = &ended.files;
     if !ended.success {
         return Err(Failure::outcome(
             "sprifed::study::no-model",
@@ -278,13 +277,16 @@ fn finish(
     }
     let features = text_of_features(document)?;
     let is_protected = document.guarantee.noise == Provenance::Cryptographic;
-    let answer = json!({
-        "guarantee": document.guarantee, "protected": is_protected,
-        "charged_epsilon": is_protected.then_some(cost.epsilon),
-        "totals": json_of_totals(lines), "files": files,
-    });
-    output.answer(&answer, |_| {
-        let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+    let answer = JoinAnswer {
+        guarantee: document.guarantee.clone(),
+        protected: is_protected,
+        charged_epsilon: is_protected.then_some(cost.epsilon),
+        totals: TotalsAnswer::of(lines),
+        files: ended.files.clone(),
+    };
+    output.answer(&answer, |answer| {
+        let files = answer.files.iter();
+        let files: Vec<String> = files.map(|file| file.display().to_string()).collect();
         let charged = if is_protected {
             let charged = cost.epsilon.shown();
             format!("this party was charged epsilon = {charged}")

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::json;
-use sprifed_party::{Departure, PartyFolder, Protection, StudyFolder, leave};
+use sprifed_party::{Departure, LeaveAnswer, PartyFolder, StudyFolder, leave};
 
 use super::party_ledger::ledger_place;
 use super::party_status::party_of;
@@ -50,14 +49,8 @@ impl Leave {
 
 fn say(left: &Departure, output: &Output) {
     let Departure { line, cost } = left;
-    let is_protected = line.protection == Protection::Secret;
-    let answer = json!({
-        "study": line.study, "title": line.title, "left": true, "protected": is_protected,
-        "charged_epsilon": is_protected.then_some(cost.epsilon),
-        "charged_delta": is_protected.then_some(cost.delta),
-    });
-    output.answer(&answer, |_| {
-        let counted = if is_protected {
+    output.answer(&LeaveAnswer::from(left), |answer| {
+        let counted = if answer.protected {
             format!(
                 "the ledger counts epsilon = {} at delta = {} for this study",
                 cost.epsilon.shown(),

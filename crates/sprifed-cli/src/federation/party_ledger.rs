@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use sprifed_party::{
-    LedgerPlace, LifetimeLine, LifetimeTotal, PartyFolder, Protection, TotalsAnswer, totals_of,
-};
+use sprifed_party::{LedgerPlace, LifetimeLine, LifetimeTotal, PartyFolder, Protection, totals_of};
 
 use crate::failure::Failure;
 use crate::ledger::configured_ledger;
@@ -41,11 +39,6 @@ pub(crate) fn text_of_totals(lines: &[LifetimeLine]) -> String {
         words.push("no study has cost anything so far".to_owned());
     }
     words.join("\n")
-}
-
-/// The totals of a party for programs.
-pub(crate) fn json_of_totals(lines: &[LifetimeLine]) -> TotalsAnswer {
-    TotalsAnswer::of(lines)
 }
 
 /// How many studies protected no record.

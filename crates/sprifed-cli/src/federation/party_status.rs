@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
 use sprifed_party::{
-    LifetimeLine, PartyFolder, Protection, Standing, StoredPart, StudyFolder, look_for_ledger,
+    AgreedTerms, LifetimeLine, PartAnswer, PartyFolder, PartyStatusAnswer, Standing, StoredPart,
+    StudyFolder, TotalsAnswer, look_for_ledger,
 };
 use sprifed_privacy::shown_cost;
 use sprifed_study::{Agreed, PartyReceipt, charged_by};
 
-use super::party_ledger::{json_of_totals, ledger_place, text_of_totals};
+use super::party_ledger::{ledger_place, text_of_totals};
 use super::{read, unusable};
 use crate::failure::{Explained as _, Failure};
 use crate::output::Output;
@@ -54,14 +54,14 @@ pub(super) fn say(folder: &Path, ledger: Option<&Path>, output: &Output) -> Resu
             parts.push(Part::read(line, found)?);
         }
     }
-    let answer = json!({
-        "party": public.name,
-        "studies": parts.iter().map(Part::to_json).collect::<Vec<_>>(),
-        "totals": json_of_totals(lines),
-    });
-    output.answer(&answer, |_| {
+    let answer = PartyStatusAnswer {
+        party: public.name,
+        studies: parts.iter().map(Part::answer).collect(),
+        totals: TotalsAnswer::of(lines),
+    };
+    output.answer(&answer, |answer| {
         let studies: String = parts.iter().map(Part::text).collect();
-        format!("party {}\n{studies}{}", public.name, text_of_totals(lines))
+        format!("party {}\n{studies}{}", answer.party, text_of_totals(lines))
     });
     Ok(())
 }
@@ -132,33 +132,23 @@ impl Part {
         }
     }
 
-    fn is_protected(&self) -> bool {
-        self.line.protection == Protection::Secret
-    }
-
-    fn to_json(&self) -> Value {
-        let agreed = self.agreed.as_ref().map(|agreed| {
-            let agreement = agreed.agreement();
-            json!({
-                "coordinator": agreement.coordinator, "procedure": agreement.procedure,
-                "features": agreement.setting.n_features, "parties": agreement.parties.len(),
-                "quorum": agreed.participation().quorum(), "sums": agreed.n_steps(),
-                "repeats": agreement.repeats, "largest_epsilon": agreed.ceiling().epsilon(),
-                "delta": agreed.ceiling().delta(),
-            })
-        });
-        let kind = &self.line.kind;
-        json!({
-            "study": self.line.study, "title": self.line.title,
-            "unit": kind.unit,
-            "neighbours": kind.neighbours,
-            "protected": self.is_protected(), "agreed": agreed, "state": self.state(),
-            "sums_answered": self.answered, "left": self.has_left,
-            "epsilon_spent": self.spent.filter(|_| self.is_protected()),
-            "epsilon_counted": self.is_protected().then_some(self.line.cost.epsilon),
-            "delta_counted": self.is_protected().then_some(self.line.cost.delta),
-            "settled": self.line.is_settled(),
-        })
+    fn answer(&self) -> PartAnswer {
+        let cost = self.line.protected_cost();
+        PartAnswer {
+            study: self.line.study.clone(),
+            title: self.line.title.clone(),
+            unit: self.line.kind.unit,
+            neighbours: self.line.kind.neighbours,
+            protected: cost.is_some(),
+            agreed: self.agreed.as_ref().map(AgreedTerms::from),
+            state: self.state(),
+            sums_answered: self.answered,
+            left: self.has_left,
+            epsilon_spent: self.spent.filter(|_| cost.is_some()),
+            epsilon_counted: cost.map(|cost| cost.epsilon),
+            delta_counted: cost.map(|cost| cost.delta),
+            settled: self.line.is_settled(),
+        }
     }
 
     fn text(&self) -> String {
@@ -179,25 +169,25 @@ impl Part {
                 agreement.coordinator,
             );
         }
-        text += &match (self.is_protected(), self.spent) {
-            (false, _) => {
+        text += &match (self.line.protected_cost(), self.spent) {
+            (None, _) => {
                 "  NOT PROTECTED: its noise is simulated and no epsilon bounds it\n".to_owned()
             }
-            (true, Some(spent)) => format!(
+            (Some(cost), Some(spent)) => format!(
                 "  spent epsilon = {}; counted {} at delta = {}{}\n",
                 shown_cost(spent),
-                self.line.cost.epsilon.shown(),
-                self.line.cost.delta.shown(),
+                cost.epsilon.shown(),
+                cost.delta.shown(),
                 if self.line.is_settled() {
                     ""
                 } else {
                     ", the most it can cost"
                 },
             ),
-            (true, None) => format!(
+            (Some(cost), None) => format!(
                 "  counted epsilon = {} at delta = {}\n",
-                self.line.cost.epsilon.shown(),
-                self.line.cost.delta.shown()
+                cost.epsilon.shown(),
+                cost.delta.shown()
             ),
         };
         text + "\n"

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed::{CancelAnswer, ExportAnswer};
 use sprifed_coordinator::{CoordinatorFolder, OVER};
@@ -42,8 +43,8 @@ pub(crate) struct Export {
 }
 
 /// How far a study is.
-#[derive(Debug, Serialize)]
-struct StatusAnswer {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct StatusAnswer {
     /// What its page shows.
     #[serde(flatten)]
     status: StatusView,

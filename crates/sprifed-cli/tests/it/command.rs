@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::json_schema::observe;
+use crate::process::output_of;
 
 /// How one run of the binary ended.
 pub(crate) struct Ended {
@@ -20,19 +20,7 @@ pub(crate) fn sprifed(line: &str) -> Ended {
 
 /// Runs `sprifed` with these arguments.
 pub(crate) fn run<A: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = A>) -> Ended {
-    let arguments: Vec<std::ffi::OsString> = arguments
-        .into_iter()
-        .map(|argument| argument.as_ref().to_owned())
-        .collect();
-    let output = assert_cmd::cargo::cargo_bin_cmd!("sprifed")
-        .args(&arguments)
-        .output()
-        .unwrap();
-    let words: Vec<_> = arguments
-        .iter()
-        .map(|word| word.to_string_lossy())
-        .collect();
-    observe(&words, &String::from_utf8_lossy(&output.stdout));
+    let output = output_of(crate::process::sprifed().args(arguments));
     Ended {
         exit_code: output.status.code().expect("the binary was not killed"),
         stdout: String::from_utf8(output.stdout).unwrap(),

@@ -1,20 +1,14 @@
 //! Every answer in JSON that any test of this program sees fits the published schema of its command.
 //!
-//! After a change that is meant to change answers, run all tests with `SPRIFED_WRITE_GOLDEN=1`, one at a time, and look
-//! at what changed in `docs/json`. The schemas use few keywords of JSON Schema, so that a small checker is enough; a
-//! keyword that it does not know is a failure.
+//! The schemas are in `docs/json`; `src/published.rs` derives them from the structs that are printed.
 
-use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value, json};
+use boon::{Compiler, Schemas};
+use serde_json::{Value, json};
 
-use crate::command::{run, sprifed};
-
-/// Objects whose keys are names that users chose.
-const MAPS: [&str; 1] = ["/policy/parties"];
+use crate::command::{answer, run, sprifed};
 
 /// Commands that have tasks of their own.
 const GROUPS: [&str; 4] = ["account", "ledger", "schema", "study"];
@@ -24,42 +18,38 @@ const POLICY: &str = "coordinators = []\npurposes = [\"any\"]\ncolumns = [\"y\",
     smallest-quorum = 3\nlargest-colluder-share = 0.0\nprocedures = [\"sieve\"]\nunits = [\"record\"]\n\
     neighbours = [\"zero-out\"]\nallow-simulated-noise = true\n[parties]\n";
 
-/// One writer at a time.
-static WRITING: Mutex<()> = Mutex::new(());
+/// Files that start processes: those of the binary, and a browser.
+const STARTERS: [&str; 2] = ["process.rs", "browser.rs"];
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/json")
 }
 
-/// Checks what a command with these arguments printed, if it was asked for JSON and printed any.
-pub(crate) fn observe<A: AsRef<str>>(arguments: &[A], stdout: &str) {
-    let words: Vec<&str> = arguments.iter().map(AsRef::as_ref).collect();
-    if !words.contains(&"--json") {
+/// Checks what a command with these arguments printed, if it was asked for JSON.
+pub(crate) fn observe(words: &[String], stdout: &[u8]) {
+    if stdout.is_empty() || !words.iter().any(|word| word == "--json") {
         return;
     }
-    let Ok(answer) = serde_json::from_str::<Value>(stdout) else {
-        return;
-    };
+    let answer: Value = serde_json::from_slice(stdout)
+        .unwrap_or_else(|error| panic!("{words:?} printed no JSON: {error}"));
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let name = name_of(&words, &answer);
-    let path = folder().join(format!("{name}.schema.json"));
-    if std::env::var_os("SPRIFED_WRITE_GOLDEN").is_some() {
-        let _one = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = fs::read(&path).ok();
-        let known = known.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        let schema = widened(known.as_ref(), &answer, "");
-        fs::create_dir_all(folder()).unwrap();
-        fs::write(&path, format!("{:#}\n", published(&name, schema))).unwrap();
-        return;
+    if let Some(problem) = problem_of(&name, &answer) {
+        panic!("{words:?} does not fit {name}.schema.json: {problem}\n{answer:#}");
     }
-    let schema = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let schema: Value = serde_json::from_str(&schema).unwrap();
-    let mut problems = Vec::new();
-    check(&schema, &answer, "", &mut problems);
-    assert!(
-        problems.is_empty(),
-        "{words:?} does not fit {}: {problems:#?}",
-        path.display()
-    );
+}
+
+/// What in `answer` does not fit the schema with this name.
+fn problem_of(name: &str, answer: &Value) -> Option<String> {
+    let path = folder().join(format!("{name}.schema.json"));
+    let schema = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let schema = serde_json::from_slice(&schema).unwrap();
+    let (mut compiler, mut schemas) = (Compiler::new(), Schemas::new());
+    let place = "https://answer.invalid/";
+    compiler.add_resource(place, schema).unwrap();
+    let schema = compiler.compile(place, &mut schemas).unwrap();
+    let checked = schemas.validate(answer, schema);
+    checked.err().map(|error| format!("{error:#}"))
 }
 
 /// The name of the schema: that of the command, or of what every command may end with.
@@ -76,177 +66,6 @@ fn name_of(words: &[&str], answer: &Value) -> String {
         Some(&"list") if first == "experiment" => "experiment-list".to_owned(),
         _ if first == "join" && words.contains(&"--check") => "join-check".to_owned(),
         _ => first.to_owned(),
-    }
-}
-
-fn published(name: &str, mut schema: Value) -> Value {
-    let what = match name {
-        "error" => "what every command prints with --json if there is no answer".to_owned(),
-        "interrupted" => {
-            "what a command prints with --json if it was stopped and can go on".to_owned()
-        }
-        command => format!(
-            "what `sprifed {} --json` prints",
-            command.replacen('-', " ", 1)
-        ),
-    };
-    let fields = schema.as_object_mut().unwrap();
-    fields.insert(
-        "$schema".to_owned(),
-        json!("https://json-schema.org/draft/2020-12/schema"),
-    );
-    fields.insert("title".to_owned(), json!(what));
-    fields["properties"]["schema_version"] = json!({ "const": 1 });
-    schema
-}
-
-/// `schema`, made to fit `value` too. A value that was always null may be anything.
-fn widened(schema: Option<&Value>, value: &Value, place: &str) -> Value {
-    let known = schema.cloned().unwrap_or_else(|| json!({ "type": [] }));
-    let was_only_null = known == json!({});
-    if value.is_null() && (was_only_null || schema.is_none()) {
-        return json!({});
-    }
-    if known.get("const").is_some() {
-        return known;
-    }
-    let mut types: BTreeSet<String> = types_of(&known);
-    if was_only_null {
-        types.insert("null".to_owned());
-    }
-    types.insert(type_of(value).to_owned());
-    if types.contains("number") {
-        types.remove("integer");
-    }
-    let mut made = known.as_object().cloned().unwrap_or_default();
-    match value {
-        Value::Array(items) => {
-            let mut of_items = known.get("items").cloned();
-            for item in items {
-                of_items = Some(widened(of_items.as_ref(), item, place));
-            }
-            made.insert("items".to_owned(), of_items.unwrap_or_else(|| json!({})));
-        }
-        Value::Object(fields) if MAPS.contains(&place) => {
-            let mut of_values = known.get("additionalProperties").cloned();
-            for value in fields.values() {
-                of_values = Some(widened(of_values.as_ref(), value, place));
-            }
-            made.insert(
-                "additionalProperties".to_owned(),
-                of_values.unwrap_or_else(|| json!({})),
-            );
-        }
-        Value::Object(fields) => widen_object(&mut made, &known, fields, place),
-        _ => {}
-    }
-    let types: Vec<String> = types.into_iter().collect();
-    let types = match types.as_slice() {
-        [one] => json!(one),
-        several => json!(several),
-    };
-    made.insert("type".to_owned(), types);
-    Value::Object(made)
-}
-
-fn widen_object(
-    made: &mut Map<String, Value>,
-    known: &Value,
-    fields: &Map<String, Value>,
-    place: &str,
-) {
-    let mut properties = known["properties"].as_object().cloned().unwrap_or_default();
-    let is_new = properties.is_empty();
-    for (name, value) in fields {
-        let schema = widened(properties.get(name), value, &format!("{place}/{name}"));
-        properties.insert(name.clone(), schema);
-    }
-    let before = known["required"].as_array().cloned().unwrap_or_default();
-    let is_there = |name: &String| fields.contains_key(name);
-    let was_required = |name: &String| is_new || before.contains(&json!(name));
-    let required: Vec<&String> = properties
-        .keys()
-        .filter(|name| is_there(name) && was_required(name))
-        .collect();
-    made.insert("required".to_owned(), json!(required));
-    made.insert("additionalProperties".to_owned(), json!(false));
-    made.insert("properties".to_owned(), Value::Object(properties));
-}
-
-fn types_of(schema: &Value) -> BTreeSet<String> {
-    match &schema["type"] {
-        Value::String(one) => BTreeSet::from([one.clone()]),
-        several => several
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(|name| name.as_str().map(str::to_owned))
-            .collect(),
-    }
-}
-
-fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
-}
-
-/// Everything in `value` that does not fit `schema`.
-fn check(schema: &Value, value: &Value, place: &str, problems: &mut Vec<String>) {
-    for (keyword, rule) in schema.as_object().expect("a schema is an object") {
-        match keyword.as_str() {
-            "$schema" | "title" | "description" => {}
-            "const" if value != rule => problems.push(format!("{place} is {value}, not {rule}")),
-            "type" => {
-                let allowed = types_of(schema);
-                let found = type_of(value);
-                let is_whole = found == "integer" && allowed.contains("number");
-                if !allowed.contains(found) && !is_whole {
-                    problems.push(format!("{place} is {found}, not {allowed:?}"));
-                }
-            }
-            "items" => {
-                for (index, item) in value.as_array().into_iter().flatten().enumerate() {
-                    check(rule, item, &format!("{place}/{index}"), problems);
-                }
-            }
-            "required" if value.is_object() => {
-                let names = rule
-                    .as_array()
-                    .into_iter()
-                    .flatten()
-                    .filter_map(Value::as_str);
-                let absent = names.filter(|name| value.get(name).is_none());
-                problems.extend(absent.map(|name| format!("{place} lacks {name}")));
-            }
-            "properties" => {
-                for (name, rule) in rule.as_object().into_iter().flatten() {
-                    if let Some(value) = value.get(name) {
-                        check(rule, value, &format!("{place}/{name}"), problems);
-                    }
-                }
-            }
-            "additionalProperties" => {
-                for (name, value) in value.as_object().into_iter().flatten() {
-                    let is_known = schema["properties"].get(name).is_some();
-                    if *rule == Value::Bool(false) {
-                        if !is_known {
-                            problems.push(format!("{place} has {name}, which the schema has not"));
-                        }
-                    } else if !is_known {
-                        check(rule, value, &format!("{place}/{name}"), problems);
-                    }
-                }
-            }
-            "const" | "required" => {}
-            other => problems.push(format!("{place}: the checker does not know {other}")),
-        }
     }
 }
 
@@ -336,24 +155,57 @@ fn commands_of(help: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_checker_finds_what_does_not_fit() {
-    let answer = json!({ "a": 1, "b": null, "c": [{ "d": "x" }] });
-    let schema = widened(None, &answer, "");
-    let found = |value: Value| {
-        let mut problems = Vec::new();
-        check(&schema, &value, "", &mut problems);
-        problems
+fn an_answer_with_other_keys_or_types_does_not_fit() {
+    let right = answer("account delta --mu 1 --epsilon 1");
+    assert_eq!(problem_of("account-delta", &right), None);
+    let changed = |key: &str, value: Option<Value>| {
+        let mut answer = right.clone();
+        let fields = answer.as_object_mut().unwrap();
+        match value {
+            Some(value) => fields.insert(key.to_owned(), value),
+            None => fields.remove(key),
+        };
+        answer
     };
-    assert_eq!(found(answer), Vec::<String>::new());
     for wrong in [
-        json!({ "a": "1", "b": null, "c": [] }),
-        json!({ "a": 1, "c": [] }),
-        json!({ "a": 1, "b": 2, "c": [{ "d": "x", "e": 0 }] }),
-        json!({ "a": 1, "b": 2, "c": [], "new": 0 }),
+        changed("new", Some(json!(0))),
+        changed("delta", None),
+        changed("delta", Some(json!("1"))),
+        changed("rounded", Some(json!("sideways"))),
+        changed("schema_version", None),
+        changed("schema_version", Some(json!(2))),
     ] {
-        assert_eq!(found(wrong.clone()).len(), 1, "{wrong}");
+        assert!(problem_of("account-delta", &wrong).is_some(), "{wrong}");
     }
-    let wider = widened(Some(&schema), &json!({ "a": 0.5, "b": "y", "c": [] }), "");
-    assert_eq!(wider["properties"]["a"]["type"], "number");
-    assert_eq!(wider["properties"]["b"]["type"], json!(["null", "string"]));
+    let mut nested =
+        answer("plan --records 400 --features 20 --sparsity 2 --epsilon 2 --forecast-trials 0");
+    assert_eq!(problem_of("plan", &nested), None);
+    nested["guarantee"]["new"] = json!(0);
+    assert!(problem_of("plan", &nested).is_some());
+}
+
+#[test]
+fn the_binary_is_run_in_one_way() {
+    fn check(folder: &Path) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                check(&path);
+                continue;
+            }
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if !name.ends_with(".rs") || STARTERS.contains(&name.as_str()) {
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            for call in ["output", "spawn", "status"].map(|call| format!(".{call}()")) {
+                assert!(
+                    !text.contains(&call),
+                    "{} calls {call}: use `output_of` or `Running`, which check answers in JSON",
+                    path.display()
+                );
+            }
+        }
+    }
+    check(&PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/it"));
 }

@@ -19,6 +19,7 @@ mod pages;
 mod paper;
 mod plan;
 mod predict;
+mod process;
 mod recovery_slow;
 mod reference;
 mod schema;

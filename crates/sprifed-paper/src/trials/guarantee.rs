@@ -1,5 +1,6 @@
 //! What one run promises: certified, nominal by the paper's formula, or nothing.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed::{NoGuarantee, TrialGuarantee};
 use sprifed_privacy::paper::{Claim, NominalCounts, claims};
@@ -10,7 +11,7 @@ use crate::baseline::Baseline;
 use crate::method::PaperAlgorithm;
 
 /// What one run promises.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum AnyGuarantee {
     /// With certified noise.
@@ -40,7 +41,7 @@ impl From<NoGuarantee> for AnyGuarantee {
 }
 
 /// What the paper's formula gives, beside what its noise delivers.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct NominalGuarantee {
     /// Always `paper-compatible`.
     pub mode: &'static str,
@@ -53,7 +54,7 @@ pub struct NominalGuarantee {
 }
 
 /// What the paper's formula gives.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Claimed {
     /// μ.
     pub mu: Mu,
@@ -64,7 +65,7 @@ pub struct Claimed {
 }
 
 /// A cost in both currencies.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Priced {
     /// μ.
     pub mu: Mu,
@@ -82,7 +83,7 @@ impl Priced {
 }
 
 /// What the paper's noise delivers, by relation.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Delivered {
     /// One record becomes zero.
     #[serde(rename = "zero-out")]

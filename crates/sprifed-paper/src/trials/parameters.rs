@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::baseline::{Baseline, Batch, DpGcdParameters, DpSgdParameters};
@@ -138,7 +139,7 @@ impl GivenParameters {
 }
 
 /// The parameters of a baseline, for an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BaselineParameters {
     /// How many steps.
     pub steps: u32,

@@ -1,5 +1,6 @@
 //! A baseline whose parameters are looked for in every trial, for free and within the budget.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed::{Error, TrialGuarantee};
 use sprifed_privacy::NoiseOrigin;
@@ -15,7 +16,7 @@ const FREE: &str = "NOT PRIVATE at the stated budget: every candidate spent all 
                     was chosen by its test error";
 
 /// Both searches and what they came out to.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TunedAnswer {
     /// The name of the baseline.
     pub procedure: String,
@@ -38,7 +39,7 @@ pub struct TunedAnswer {
 }
 
 /// What trials of one search came out to.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TunedSummary {
     /// True features found.
     pub recovered: Mean,

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_privacy::{Cost, Epsilon, PrivacyUnit, Relation, SpentDelta};
 use sprifed_study::Digest;
@@ -9,7 +10,7 @@ use sprifed_study::Digest;
 use super::{AuditLog, DataSet, LedgerView, LifetimeLine, Protection, Standing, totals_of};
 
 /// A ledger.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LedgerAnswer {
     /// Which ledger.
     pub id: Digest,
@@ -30,7 +31,7 @@ pub struct LedgerAnswer {
 }
 
 /// One study or fit.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LineAnswer {
     /// `study` or `fit`.
     pub what: &'static str,
@@ -57,7 +58,7 @@ pub struct LineAnswer {
 }
 
 /// What everything cost together.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TotalsAnswer {
     /// By what the costs are about; others do not add up.
     pub by_unit_and_neighbours: Vec<TotalAnswer>,
@@ -66,7 +67,7 @@ pub struct TotalsAnswer {
 }
 
 /// One total.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TotalAnswer {
     /// Whose presence is protected.
     pub unit: PrivacyUnit,
@@ -81,7 +82,7 @@ pub struct TotalAnswer {
 }
 
 /// A ledger that begins in the place of a lost one.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RestartAnswer {
     /// Its folder.
     pub folder: PathBuf,
@@ -100,7 +101,7 @@ pub struct RestartAnswer {
 }
 
 /// An audit log that was found right.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LogAnswer {
     /// Always true.
     pub verified: bool,
@@ -126,7 +127,7 @@ impl LineAnswer {
     /// What is said of `line`.
     #[must_use]
     pub fn of(line: &LifetimeLine) -> Self {
-        let is_protected = line.protection == Protection::Secret;
+        let cost = line.protected_cost();
         Self {
             what: line.work.name(),
             study: line.study.clone(),
@@ -134,9 +135,9 @@ impl LineAnswer {
             data: line.data.clone(),
             unit: line.kind.unit,
             neighbours: line.kind.neighbours,
-            protected: is_protected,
-            epsilon: is_protected.then_some(line.cost.epsilon),
-            delta: is_protected.then_some(line.cost.delta),
+            protected: cost.is_some(),
+            epsilon: cost.map(|cost| cost.epsilon),
+            delta: cost.map(|cost| cost.delta),
             settled: line.is_settled(),
             left: line.standing == Standing::Left,
         }

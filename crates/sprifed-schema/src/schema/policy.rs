@@ -1,9 +1,10 @@
 //! The choices a schema makes by name.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What happens to a record in which a feature is missing, infinite or not a number.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MissingPolicy {
     /// The table is refused.
@@ -15,7 +16,7 @@ pub enum MissingPolicy {
 }
 
 /// What happens to a record in which the response is missing, infinite or not a number.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MissingResponsePolicy {
     /// The table is refused.
@@ -27,7 +28,7 @@ pub enum MissingResponsePolicy {
 }
 
 /// Whose presence the guarantee hides.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PrivacyUnit {
     /// One record. A client with several is protected by group privacy, up to the cap.
@@ -38,7 +39,7 @@ pub enum PrivacyUnit {
 }
 
 /// A public change of scale of the response, made before bounding.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transform {
     /// The response as it is.

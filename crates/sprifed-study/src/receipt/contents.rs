@@ -1,11 +1,12 @@
 //! Whose records the released sums hold.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Outcome, Receipt};
 
 /// Released sums in a row that hold the records of the same parties.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SumContents {
     /// The first of these sums, counted from one in the order of the plan.
     pub first_sum: u32,

@@ -1,5 +1,6 @@
 //! What is said of a document that was computed again.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_privacy::Epsilon;
 use sprifed_study::{Digest, SumContents, Verified};
@@ -65,7 +66,7 @@ impl From<Proof> for ProofAnswer {
 }
 
 /// What `verify` says of a model, which is not signed.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ModelVerification {
     /// Always false: there is no signature.
     pub verified: bool,
@@ -92,7 +93,7 @@ impl From<Guarantee> for ModelVerification {
 }
 
 /// What `verify` says of the receipt of a study or of one of its parties.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct StudyVerification {
     /// The key of the coordinator.
     pub coordinator: Digest,

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_noise::Provenance;
 use sprifed_party::spoken_digest;
@@ -10,7 +11,7 @@ use sprifed_recovery::{CertifiedProcedure, Fit};
 use sprifed_study::{Agreed, Digest, Guarantee, Party, Policy, SignedReceipt};
 
 /// A study that was written down.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct StudyAnswer {
     /// `NOT PRIVATE` if the noise is simulated.
     pub label: Option<&'static str>,
@@ -83,7 +84,7 @@ impl StudyAnswer {
 }
 
 /// The key of a data-protection officer.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct OfficerAnswer {
     /// The public key.
     pub officer: Digest,
@@ -92,7 +93,7 @@ pub struct OfficerAnswer {
 }
 
 /// A policy that an officer signed.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SignedPolicyAnswer {
     /// What it allows.
     pub policy: Policy,
@@ -105,7 +106,7 @@ pub struct SignedPolicyAnswer {
 }
 
 /// The party for which a policy was signed.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PolicyParty {
     /// Its name.
     pub name: String,
@@ -114,7 +115,7 @@ pub struct PolicyParty {
 }
 
 /// A study that was cancelled.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct CancelAnswer {
     /// The digest of the agreement.
     pub study: Digest,
@@ -123,7 +124,7 @@ pub struct CancelAnswer {
 }
 
 /// What may be published of a study.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ExportAnswer {
     /// Where it was written.
     pub folder: PathBuf,
@@ -132,7 +133,7 @@ pub struct ExportAnswer {
 }
 
 /// A study that a coordinator served to its end.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct EndedAnswer {
     /// What the study promises.
     pub guarantee: Guarantee,
@@ -158,7 +159,7 @@ impl EndedAnswer {
 }
 
 /// A study that was rehearsed in one process. NOT PRIVATE.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RehearsalAnswer {
     /// Always `NOT PRIVATE`.
     pub label: &'static str,

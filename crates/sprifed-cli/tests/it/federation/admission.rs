@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::ledger::refused;
-use super::stage::{Kind, PURPOSE, Stage, sprifed, succeed};
+use super::stage::{Kind, PURPOSE, Stage, output_of, sprifed, succeed};
 
 fn small() -> Kind {
     Kind {
@@ -18,7 +18,7 @@ fn small() -> Kind {
 
 /// What a command says as JSON, and its exit code.
 fn said(command: &mut Command) -> (Option<i32>, Value) {
-    let ended = super::stage::output_of(command);
+    let ended = output_of(command);
     let answer = serde_json::from_slice(&ended.stdout);
     let answer = answer.unwrap_or_else(|_| panic!("{ended:?}"));
     (ended.status.code(), answer)
@@ -97,7 +97,7 @@ fn a_coordinator_that_invents_hospitals_is_refused() {
         assert_eq!(party["known_as"], Value::Null);
     }
     // In words.
-    let ended = join(&stage, "sybils").arg("--check").output().unwrap();
+    let ended = output_of(join(&stage, "sybils").arg("--check"));
     let words = String::from_utf8_lossy(&ended.stdout).into_owned();
     assert_eq!(ended.status.code(), Some(1), "{words}");
     assert!(words.starts_with("Allowed      NO\n"), "{words}");

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use super::ledger::{finished, refused, small};
-use super::stage::{Stage, sprifed, succeed};
+use super::stage::{Stage, output_of, sprifed, succeed};
 
 #[test]
 fn an_identity_is_made_once() {
@@ -49,7 +49,7 @@ fn a_check_after_the_end_says_that_it_has_ended_and_what_it_cost() {
     check.arg("join").arg(stage.study().join("for-p0"));
     check.arg("--identity").arg(stage.party(0));
     check.arg("--data").arg(stage.table(0)).arg("--check");
-    let ended = check.output().unwrap();
+    let ended = output_of(&mut check);
     let words = String::from_utf8(ended.stdout).unwrap();
     let said = String::from_utf8(ended.stderr).unwrap();
     assert_eq!(ended.status.code(), Some(1), "{words}{said}");
@@ -65,7 +65,7 @@ fn a_check_after_the_end_says_that_it_has_ended_and_what_it_cost() {
     );
     assert!(!words.contains("Allowed      yes"), "{words}");
     assert!(said.contains("sprifed::study::over"), "{said}");
-    let answer = check.arg("--json").output().unwrap().stdout;
+    let answer = output_of(check.arg("--json")).stdout;
     let answer: Value = serde_json::from_slice(&answer).unwrap();
     assert_eq!(answer["allowed"], false);
     assert!((answer["ended"]["epsilon"].as_f64().unwrap() - charged).abs() < 1e-12);

@@ -7,12 +7,12 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use super::stage::{Kind, Stage, sprifed};
+use super::stage::{Kind, Stage, output_of, sprifed};
 
 /// Exit code, standard output and standard error of a process that can start no thread.
 fn without_threads(command: &mut Command) -> (Option<i32>, String, String) {
     command.env("RUST_MIN_STACK", (1_u64 << 62).to_string());
-    let output = command.output().unwrap();
+    let output = output_of(command);
     let [stdout, stderr] =
         [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
     (output.status.code(), stdout, stderr)

@@ -1,7 +1,7 @@
 use std::fs;
 use std::process::Command;
 
-use super::stage::{Kind, Running, Stage, all_succeed};
+use super::stage::{Kind, Running, Stage, all_succeed, output_of};
 
 /// `command` in a process that can make no file larger than so many blocks of 512 bytes.
 ///
@@ -29,7 +29,7 @@ fn a_party_whose_disk_is_full_goes_on_when_there_is_room() {
         .collect();
     let mut n_full = 0;
     for room in ROOM {
-        let ended = with_room_for(room, &stage.join(2)).output().unwrap();
+        let ended = output_of(&mut with_room_for(room, &stage.join(2)));
         let said = String::from_utf8_lossy(&ended.stderr).into_owned();
         match ended.status.code() {
             Some(3) => n_full += 1,
@@ -53,7 +53,7 @@ fn a_coordinator_whose_disk_is_full_goes_on_when_there_is_room() {
         .collect();
     let mut n_full = 0;
     for room in ROOM {
-        let ended = with_room_for(room, &stage.coordinate()).output().unwrap();
+        let ended = output_of(&mut with_room_for(room, &stage.coordinate()));
         let said = String::from_utf8_lossy(&ended.stderr).into_owned();
         match ended.status.code() {
             Some(3) => n_full += 1,
@@ -89,7 +89,7 @@ fn a_party_that_lost_its_state_does_not_begin_anew() {
     for lost in ["state.sqlite", "party.key"] {
         let (path, aside) = (state.join(lost), stage.folder.join(lost));
         fs::rename(&path, &aside).unwrap();
-        let ended = stage.join(0).output().unwrap();
+        let ended = output_of(&mut stage.join(0));
         let said = String::from_utf8_lossy(&ended.stderr).into_owned();
         assert_eq!(ended.status.code(), Some(1), "{said}");
         assert!(said.contains(lost) && said.contains("is gone"), "{said}");
@@ -136,7 +136,7 @@ fn a_party_whose_journal_was_emptied_or_put_back_does_not_answer_again() {
     let journal = journal();
     let whole = fs::read(&journal).unwrap();
     fs::write(&journal, b"").unwrap();
-    let ended = stage.join(0).output().unwrap();
+    let ended = output_of(&mut stage.join(0));
     let said = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert!(!ended.status.success(), "{said}");
     assert!(said.contains("0 entries, but had"), "{said}");
@@ -146,7 +146,7 @@ fn a_party_whose_journal_was_emptied_or_put_back_does_not_answer_again() {
     let sql = "DELETE FROM entries WHERE number > (SELECT max(number) FROM entries) - 2";
     older.execute(sql, []).unwrap();
     drop(older);
-    let ended = stage.join(0).output().unwrap();
+    let ended = output_of(&mut stage.join(0));
     let said = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert!(said.contains("it is an older copy"), "{said}");
     fs::write(&journal, &whole).unwrap();
@@ -160,7 +160,7 @@ fn a_table_with_too_many_records_is_refused_and_nothing_stays_reserved() {
     let table = fs::read_to_string(stage.table(0)).unwrap();
     let (header, rows) = table.split_once('\n').unwrap();
     fs::write(stage.table(0), format!("{header}\n{rows}{rows}")).unwrap();
-    let ended = stage.join(0).output().unwrap();
+    let ended = output_of(&mut stage.join(0));
     let said = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!(ended.status.code(), Some(2), "{said}");
     assert!(said.contains("at most 60"), "{said}");
@@ -200,7 +200,7 @@ fn a_seat_that_was_not_asked_for_is_refused() {
             })
             .collect();
         fs::write(&path, changed).unwrap();
-        let ended = stage.join(0).arg("--check").output().unwrap();
+        let ended = output_of(stage.join(0).arg("--check"));
         let said = String::from_utf8_lossy(&ended.stderr).into_owned();
         assert_eq!(ended.status.code(), Some(1), "{said}");
         assert!(said.contains(words), "{said}");

@@ -1,7 +1,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::stage::{Kind, Running, Stage, all_succeed, is_slow, pause, wait_until};
+use super::stage::{Kind, Running, Stage, all_succeed, is_slow, output_of, pause, wait_until};
 
 /// How many events the coordinator has stored.
 fn events(state: &Path) -> usize {
@@ -159,7 +159,7 @@ fn a_study_has_one_coordinator_and_a_party_one_process() {
     wait_until("the first coordinator's state", || {
         state.exists() && events(&state) > 0
     });
-    let second = stage.coordinate().output().unwrap();
+    let second = output_of(&mut stage.coordinate());
     assert_eq!(
         second.status.code(),
         Some(3),
@@ -171,7 +171,7 @@ fn a_study_has_one_coordinator_and_a_party_one_process() {
     wait_until("the first process of the party", || ledger.exists());
     let mut refused = None;
     wait_until("the second process's end", || {
-        let ended = stage.join(0).output().unwrap();
+        let ended = output_of(&mut stage.join(0));
         refused = Some(ended.status.code());
         true
     });

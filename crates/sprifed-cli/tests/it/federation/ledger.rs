@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::stage::{Kind, Running, Stage, all_succeed, sprifed, succeed};
+use super::stage::{Kind, Running, Stage, all_succeed, output_of, sprifed, succeed};
 
 pub(super) fn small(simulated: bool) -> Kind {
     Kind {
@@ -27,7 +27,7 @@ pub(super) fn finished(name: &str, kind: Kind) -> Stage {
 }
 
 pub(super) fn refused(command: &mut Command, code: i32) -> String {
-    let ended = super::stage::output_of(command);
+    let ended = output_of(command);
     let said = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!(ended.status.code(), Some(code), "{said}");
     said
@@ -395,7 +395,7 @@ fn a_folder_in_which_nothing_was_sent_is_no_reason_to_refuse() {
     // The table cannot be read, so the reservation is taken back and the folder with it.
     let table = fs::read(stage.table(0)).unwrap();
     fs::write(stage.table(0), "y,x0\n1,none\n").unwrap();
-    let first = stage.join(0).output().unwrap();
+    let first = output_of(&mut stage.join(0));
     assert_ne!(first.status.code(), Some(0));
     let mut left = fs::read_dir(stage.party(0)).unwrap();
     assert!(!left.any(|entry| entry.unwrap().path().is_dir()));

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use super::stage::{Kind, Running, Stage, sprifed, wait_until};
+use super::stage::{Kind, Running, Stage, output_of, sprifed, wait_until};
 
 #[test]
 fn a_kill_in_the_middle_of_a_key_leaves_no_key() {
@@ -23,10 +23,10 @@ fn a_kill_in_the_middle_of_a_key_leaves_no_key() {
     limited
         .arg(identity.get_program())
         .args(identity.get_args());
-    let ended = limited.output().unwrap();
+    let ended = output_of(&mut limited);
     assert_eq!(ended.status.code(), None, "it was not killed: {ended:?}");
     assert!(!folder.join("identity.key").exists(), "half a key was left");
-    let ended = identity.output().unwrap();
+    let ended = output_of(&mut identity);
     assert!(ended.status.success(), "{ended:?}");
     let _ = fs::remove_dir_all(folder);
 }

@@ -1,15 +1,14 @@
 //! A study on disk: identities, tables, an invitation for each party, and processes to run.
 
-use std::borrow::Cow;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::process::Command;
 
 use serde_json::Value;
 use sprifed_net::{CertificateOrder, fingerprint, issue, request_certificate};
 
-use crate::json_schema::observe;
+pub(crate) use crate::process::{Running, output_of, sprifed, succeed};
 
 /// What kind of study is made.
 #[derive(Clone, Copy, Debug)]
@@ -53,12 +52,6 @@ pub(crate) const PURPOSE: &str = "testing what matters";
 
 const SCHEMA: &str = "[response]\nname = \"y\"\nlower = -12.0\nupper = 12.0\n\
                       [features]\nlower = -2.0\nupper = 2.0\ncenter = 0.0\nscale = 1.0\n";
-
-/// The command under test.
-#[expect(clippy::disallowed_methods, reason = "a test of processes")]
-pub(crate) fn sprifed() -> Command {
-    Command::new(assert_cmd::cargo::cargo_bin!("sprifed"))
-}
 
 #[expect(
     clippy::disallowed_methods,
@@ -351,91 +344,6 @@ pub(crate) fn json_at(path: &Path) -> Value {
     serde_json::from_slice(&text).unwrap()
 }
 
-pub(crate) fn succeed(command: &mut Command) -> Output {
-    let output = output_of(command);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}\n{said}");
-    output
-}
-
-/// How `command` ends; an answer in JSON fits its schema.
-pub(crate) fn output_of(command: &mut Command) -> Output {
-    let output = command.output().unwrap();
-    observe(&text_of(command), &String::from_utf8_lossy(&output.stdout));
-    output
-}
-
-fn text_of(command: &Command) -> Vec<String> {
-    let words = command.get_args().map(|word| word.to_string_lossy());
-    words.map(Cow::into_owned).collect()
-}
-
-/// A process that is killed if the test ends before it.
-pub(crate) struct Running(Option<Child>, Vec<String>);
-
-impl Running {
-    pub(crate) fn start(command: &mut Command, log: &Path) -> Self {
-        let log = fs::File::options()
-            .create(true)
-            .append(true)
-            .open(log)
-            .unwrap();
-        let child = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(log)
-            .spawn();
-        Self(Some(child.unwrap()), text_of(command))
-    }
-
-    /// No process.
-    pub(crate) const fn none() -> Self {
-        Self(None, Vec::new())
-    }
-
-    pub(crate) fn is_over(&mut self) -> bool {
-        self.0.is_none() || self.ended().is_some()
-    }
-
-    /// How it ended, if it did.
-    fn ended(&mut self) -> Option<ExitStatus> {
-        self.0.as_mut().and_then(|child| child.try_wait().unwrap())
-    }
-
-    fn has_succeeded(&mut self) -> bool {
-        self.ended().is_some_and(|ended| ended.success())
-    }
-
-    /// As `kill -9`.
-    pub(crate) fn kill(mut self) {
-        let mut child = self.0.take().unwrap();
-        child.kill().unwrap();
-        child.wait().unwrap();
-    }
-
-    /// As Ctrl-C.
-    #[expect(clippy::disallowed_methods, reason = "a test of processes")]
-    pub(crate) fn interrupt(&self) {
-        let id = self.0.as_ref().unwrap().id().to_string();
-        succeed(Command::new("kill").args(["-INT", &id]));
-    }
-
-    pub(crate) fn finish(mut self) -> Output {
-        let output = self.0.take().unwrap().wait_with_output().unwrap();
-        observe(&self.1, &String::from_utf8_lossy(&output.stdout));
-        output
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        if let Some(child) = &mut self.0 {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
-}
-
 /// Waits until `done`, for at most two minutes.
 pub(crate) fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     for _ in 0..2400 {
@@ -473,6 +381,9 @@ pub(crate) fn all_succeed(mut parties: Vec<Running>, mut coordinator: Running, l
     }
     let said = fs::read_to_string(log).unwrap();
     assert!(coordinator.has_succeeded(), "the coordinator\n{said}");
+    for running in parties.into_iter().chain([coordinator]) {
+        running.finish();
+    }
 }
 
 /// The messages of the present sum that the coordinator has stored, with their senders.

@@ -1,4 +1,4 @@
-use super::stage::{Kind, Running, Stage, sprifed, succeed};
+use super::stage::{Kind, Running, Stage, output_of, sprifed, succeed};
 use serde_json::Value;
 
 fn run_whole(stage: &Stage) {
@@ -91,13 +91,9 @@ fn three_parties_with_many_records_get_what_one_process_gets() {
     edited["intercept"] = (edited["intercept"].as_f64().unwrap() + 1.0).into();
     let other = stage.folder.join("edited-model.json");
     std::fs::write(&other, edited.to_string()).unwrap();
-    let refused = sprifed()
-        .arg("verify")
-        .arg(&path)
-        .arg("--model")
-        .arg(&other)
-        .output()
-        .unwrap();
+    let mut verify = sprifed();
+    verify.arg("verify").arg(&path);
+    let refused = output_of(verify.arg("--model").arg(&other));
     assert_eq!(refused.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("not the model"));
     let out = stage.folder.join("published");
@@ -148,7 +144,7 @@ fn secret_noise_finds_the_features_at_a_generous_budget() {
     let receipt = stage.receipt();
     assert_eq!(support(&receipt["receipt"]["fit"]), [3, 8]);
     assert_eq!(receipt["receipt"]["guarantee"]["noise"], "cryptographic");
-    let again = stage.coordinate().output().unwrap();
+    let again = output_of(&mut stage.coordinate());
     assert!(again.status.success(), "a finished study says so again");
 }
 

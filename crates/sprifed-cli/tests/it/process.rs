@@ -1,0 +1,117 @@
+//! Processes of the binary. This is the only way in which tests run it, so that every answer in JSON is checked.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+
+use crate::json_schema::observe;
+
+/// The command under test.
+#[expect(clippy::disallowed_methods, reason = "a test of processes")]
+pub(crate) fn sprifed() -> Command {
+    Command::new(assert_cmd::cargo::cargo_bin!("sprifed"))
+}
+
+/// How `command` ends; an answer in JSON fits its schema.
+pub(crate) fn output_of(command: &mut Command) -> Output {
+    let output = command.output().unwrap();
+    observe(&words_of(command), &output.stdout);
+    output
+}
+
+/// How `command` ends, which must be well.
+pub(crate) fn succeed(command: &mut Command) -> Output {
+    let output = output_of(command);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}\n{said}");
+    output
+}
+
+/// The arguments of the binary, which another program may start; none if the binary is not run.
+fn words_of(command: &Command) -> Vec<String> {
+    let ours = sprifed();
+    let words = [command.get_program()]
+        .into_iter()
+        .chain(command.get_args());
+    let words = words.skip_while(|word| *word != ours.get_program()).skip(1);
+    words
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect()
+}
+
+/// A process that is killed if the test ends before it.
+pub(crate) struct Running(Option<Child>, Vec<String>);
+
+impl Running {
+    pub(crate) fn start(command: &mut Command, log: &Path) -> Self {
+        let log = fs::File::options()
+            .create(true)
+            .append(true)
+            .open(log)
+            .unwrap();
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .spawn();
+        Self(Some(child.unwrap()), words_of(command))
+    }
+
+    /// No process.
+    pub(crate) const fn none() -> Self {
+        Self(None, Vec::new())
+    }
+
+    pub(crate) fn is_over(&mut self) -> bool {
+        self.0.is_none() || self.ended().is_some()
+    }
+
+    /// How it ended, if it did.
+    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
+        self.0.as_mut().and_then(|child| child.try_wait().unwrap())
+    }
+
+    pub(crate) fn has_succeeded(&mut self) -> bool {
+        self.ended().is_some_and(|ended| ended.success())
+    }
+
+    /// As `kill -9`.
+    pub(crate) fn kill(mut self) {
+        let mut child = self.0.take().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    /// As Ctrl-C.
+    #[expect(clippy::disallowed_methods, reason = "a test of processes")]
+    pub(crate) fn interrupt(&self) {
+        let id = self.0.as_ref().unwrap().id().to_string();
+        succeed(Command::new("kill").args(["-INT", &id]));
+    }
+
+    pub(crate) fn finish(mut self) -> Output {
+        let output = self.0.take().unwrap().wait_with_output().unwrap();
+        observe(&self.1, &output.stdout);
+        output
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+#[test]
+fn arguments_of_the_binary_are_found_behind_another_program() {
+    let mut ours = sprifed();
+    ours.args(["plan", "--json"]);
+    #[expect(clippy::disallowed_methods, reason = "a test of processes")]
+    let mut other = Command::new("sh");
+    assert_eq!(words_of(other.args(["-c", "exec \"$@\"", "sh"])), [""; 0]);
+    other.arg(ours.get_program()).args(ours.get_args());
+    assert_eq!(words_of(&other), ["plan", "--json"]);
+}
