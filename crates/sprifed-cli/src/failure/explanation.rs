@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 
-use sprifed::{Error, IllegalWorld};
+use sprifed::{Backend, Error, IllegalWorld};
+use sprifed_recovery::{CertifiedProcedure, Needs};
 use sprifed_schema::{PLACEHOLDER, SchemaError};
 use sprifed_tables::DataError;
 
 use super::Failure;
+use crate::choices::listed;
 
 /// `error` as the command line says it.
 pub(super) fn of(error: &Error) -> Failure {
@@ -65,7 +67,13 @@ fn help_of(error: &Error) -> Cow<'static, str> {
             "remove --clients, or `record.client` from the schema; nothing was spent"
         }
         Error::NeedsChoices { .. } => {
-            "use --procedure grad or sieve, or --backend curator; nothing was spent"
+            let procedures = CertifiedProcedure::on_sums().map(CertifiedProcedure::name);
+            let backends = Backend::answering(Needs::Choices).map(Backend::text);
+            let (procedures, backends) = (listed(procedures), listed(backends));
+            return format!(
+                "use --procedure {procedures}, or --backend {backends}; nothing was spent"
+            )
+            .into();
         }
         Error::Overdrawn { .. } => {
             "raise --epsilon or --delta, or lower --sparsity; nothing was spent"

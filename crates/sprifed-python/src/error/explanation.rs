@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use pyo3::prelude::*;
 use pyo3::types::PyType;
-use sprifed::{Error, IllegalWorld};
+use sprifed::{Backend, Error, IllegalWorld};
+use sprifed_recovery::{CertifiedProcedure, Needs};
 use sprifed_schema::{PLACEHOLDER, SchemaError as PublicBoundsError};
 use sprifed_tables::DataError as TableError;
 
@@ -79,8 +80,7 @@ fn class_of_error<'py>(py: Python<'py>, error: &Error) -> Bound<'py, PyType> {
 /// What to do about it.
 pub(super) fn help_of(refusal: &Refusal) -> Cow<'static, str> {
     Cow::Borrowed(match refusal {
-        Refusal::Library(Error::Party(error)) => return error.help().into(),
-        Refusal::Library(error) => help_with(error),
+        Refusal::Library(error) => return help_with(error),
         Refusal::NotANumber { .. } | Refusal::Choice { .. } => {
             "correct the argument; nothing was spent"
         }
@@ -109,8 +109,18 @@ pub(super) fn help_of(refusal: &Refusal) -> Cow<'static, str> {
     })
 }
 
-fn help_with(error: &Error) -> &'static str {
-    match error {
+fn help_with(error: &Error) -> Cow<'static, str> {
+    Cow::Borrowed(match error {
+        Error::Party(error) => return error.help().into(),
+        Error::NeedsChoices { .. } => {
+            let procedures = CertifiedProcedure::on_sums().map(CertifiedProcedure::name);
+            let backends = Backend::answering(Needs::Choices).map(Backend::text);
+            let (procedures, backends) = (quoted(procedures), quoted(backends));
+            return format!(
+                "use the procedure {procedures}, or the backend {backends}; nothing was spent"
+            )
+            .into();
+        }
         Error::Quantity(_) | Error::Fraction(_) => "correct the value; nothing was spent",
         Error::Participation(_) | Error::Backend(_) | Error::NoAgreement(_) | Error::NoSetup(_) => {
             "correct `clients`, `quorum` or `colluders`; nothing was spent"
@@ -136,9 +146,6 @@ fn help_with(error: &Error) -> &'static str {
         }
         Error::TwoSplits { .. } => {
             "remove `clients`, or `client` from the schema; nothing was spent"
-        }
-        Error::NeedsChoices { .. } => {
-            "use the procedure \"grad\" or \"sieve\", or the backend \"curator\"; nothing was spent"
         }
         Error::Overdrawn { .. } => {
             "raise `epsilon` or `delta`, or lower `sparsity`; nothing was spent"
@@ -175,8 +182,14 @@ fn help_with(error: &Error) -> &'static str {
             "ask for an identity that was not simulated, or draft a rehearsal with `simulate_noise`"
         }
         Error::TwoParties { .. } => "ask one of them to choose another name",
-        Error::StudyLedger(_) | Error::Party(_) => "report this",
-    }
+        Error::StudyLedger(_) => "report this",
+    })
+}
+
+/// `names` in quotes, as a sentence has them: `"a" or "b"`.
+fn quoted(names: impl Iterator<Item = &'static str>) -> String {
+    let names: Vec<String> = names.map(|name| format!("{name:?}")).collect();
+    names.join(" or ")
 }
 
 fn help_with_schema(error: &PublicBoundsError) -> &'static str {

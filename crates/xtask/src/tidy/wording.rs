@@ -53,7 +53,9 @@ const PLAIN: &str = "write what it is, without a metaphor";
 
 pub(super) fn check(repository: &Repository) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (path, text) in repository.texts_ending(&[".rs", ".md", ".py", ".pyi", ".sh", ".toml", ".html"]) {
+    for (path, text) in
+        repository.texts_ending(&[".rs", ".md", ".py", ".pyi", ".sh", ".toml", ".html"])
+    {
         if is_exempt(path) {
             continue;
         }
