@@ -137,8 +137,8 @@ def simulate(
 ) -> dict[str, Any]:
     """Trials of a procedure on generated data, beside the null model, as ``sprifed simulate`` does them.
 
-    ``procedure`` is a certified one (grad, sieve, argmax, honest-omp, honest-grad, dp-sgd, dp-gcd), or
-    non-private-omp or non-private-lasso. The noise is repeatable and protects no record.
+    ``procedure`` is a certified one, such as grad or dp-sgd, or a reference without noise, such as non-private-omp; an
+    unknown name is refused with the list of all names. The noise is repeatable and protects no record.
     """
     asked = locals()
     trials = whole("trials", trials, least=1)

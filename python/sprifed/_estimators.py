@@ -62,10 +62,11 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
         Public bounds of the response.
     schema : Schema or path, optional
         Both bounds and more, instead of the two above.
-    procedure : {"grad", "sieve", "argmax"}
-        How features are found.
-    backend : {"curator", "secure-sum"}
-        Who adds up and adds the noise: one party that holds all records, or every client its share.
+    procedure : str
+        How features are found, by name: "grad", for example. An unknown name is refused with the list of all names.
+    backend : str
+        Who adds up and adds the noise, by name: one party that holds all records ("curator"), or every client its
+        share ("secure-sum").
     clients : int, optional
         Over how many clients the records are split, in consecutive blocks; one record each if it is
         not given. Labels are an argument of ``fit``.

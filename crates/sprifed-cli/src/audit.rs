@@ -4,13 +4,14 @@ use std::ops::RangeInclusive;
 
 use clap::Args;
 use sprifed_paper::{
-    Audit as AuditRequest, AuditAnswer, AuditError, AuditVerdict, AuditedPoint, NamedContender,
+    Audit as AuditRequest, AuditAnswer, AuditError, AuditVerdict, AuditedPoint, Contender,
+    NamedContender,
 };
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, PrivacyUnit, Relation, shown_cost, shown_delta};
 use sprifed_report::table;
 
 use crate::account::parse_quantity;
-use crate::choices::{contenders, relations, units};
+use crate::choices::{contenders, listed, relations, units};
 use crate::failure::{Explained, Failure};
 use crate::output::Output;
 use crate::progress::Progress;
@@ -112,11 +113,10 @@ impl<T> Explained<T> for Result<T, AuditError> {
             let message = error.to_string();
             let (code, message, help) = match error {
                 AuditError::Library(error) => return error.into(),
-                AuditError::NoGuarantee { .. } => (
-                    "sprifed::audit::procedure",
-                    message,
-                    "pass --procedure grad, sieve, argmax, honest-omp, honest-grad, dp-sgd or dp-gcd",
-                ),
+                AuditError::NoGuarantee { .. } => {
+                    let help = format!("pass --procedure {}", listed(with_guarantee()));
+                    return Failure::usage("sprifed::audit::procedure", message, &help);
+                }
                 AuditError::Level { found } => (
                     "sprifed::audit::level",
                     format!("--level is {found}"),
@@ -131,6 +131,15 @@ impl<T> Explained<T> for Result<T, AuditError> {
             Failure::usage(code, message, help)
         })
     }
+}
+
+/// The names of the procedures whose noise is certified, each once.
+fn with_guarantee() -> impl Iterator<Item = &'static str> {
+    let own_name = |named: &NamedContender| {
+        let procedure = named.contender.procedure();
+        procedure.is_some_and(|procedure| procedure.name() == named.name)
+    };
+    Contender::named().filter(own_name).map(|named| named.name)
 }
 
 /// A delta for people: a decimal fraction, unless it is very small.

@@ -6,6 +6,7 @@ use sprifed_paper::{Contender, NamedContender};
 use sprifed_privacy::{Algorithm, PrivacyUnit, Relation};
 use sprifed_recovery::CertifiedProcedure;
 use sprifed_simulate::Reading;
+use sprifed_tables::format_names;
 
 /// A name that is none of the choices; the names are checked before.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +31,21 @@ fn one_of<T: Copy + Send + Sync + 'static>(
     })
 }
 
+/// `names` as a sentence has them: `a, b or c`.
+pub(crate) fn listed(names: impl IntoIterator<Item = &'static str>) -> String {
+    let names: Vec<&str> = names.into_iter().collect();
+    match names.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// What the help says of a table.
+pub(crate) fn table_help() -> String {
+    format!("The table: {}", listed(format_names()))
+}
+
 /// A neighbouring relation.
 pub(crate) fn relations() -> impl TypedValueParser<Value = Relation> {
     one_of(vec![
@@ -48,18 +64,8 @@ pub(crate) fn relations() -> impl TypedValueParser<Value = Relation> {
 
 /// A backend.
 pub(crate) fn backends() -> impl TypedValueParser<Value = Backend> {
-    one_of(vec![
-        (
-            Backend::Curator.text(),
-            "One trusted party holds all records; it adds all the noise",
-            Backend::Curator,
-        ),
-        (
-            Backend::SecureSum.text(),
-            "Every client masks its own vector and adds its own share of the noise; no party is trusted with the records of others",
-            Backend::SecureSum,
-        ),
-    ])
+    let all = Backend::ALL.iter();
+    one_of(all.map(|one| (one.text(), one.about(), *one)).collect())
 }
 
 /// A unit of privacy.

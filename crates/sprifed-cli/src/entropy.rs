@@ -1,17 +1,8 @@
 //! The only place where entropy enters (invariant 3).
 
-use sprifed_noise::NoiseGenerator;
 use sprifed_study::PartyKey;
 
 use crate::failure::Failure;
-
-/// A generator of secret noise, keyed with 256 fresh bits of the operating system.
-///
-/// # Errors
-/// When the system has no entropy to give.
-pub(crate) fn secret_noise() -> Result<NoiseGenerator, Failure> {
-    Ok(NoiseGenerator::assume_fresh_entropy(fresh_bits()?))
-}
 
 /// The secret of a party, or of all parties of one process: 256 fresh bits.
 ///

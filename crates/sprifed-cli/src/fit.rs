@@ -11,18 +11,16 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use sprifed::{
-    Backend, Error, Evaluation, FitReport, Model, Request, Score, Secret, Study, require_columns,
+    Error, Evaluation, FitReport, Model, Request, Score, Secret, Study, require_columns,
 };
-use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{Delta, Epsilon, Relation};
 use sprifed_recovery::CertifiedProcedure;
 use sprifed_schema::Schema;
-use sprifed_study::PartyKey;
 use sprifed_tables::{DataError, LoadCounts, Table, read_schema, read_table};
 
 use crate::account::parse_quantity;
-use crate::choices::{procedures, relations};
-use crate::entropy::{secret_noise, secret_party};
+use crate::choices::{procedures, relations, table_help};
+use crate::entropy::fresh_bits;
 use crate::failure::Failure;
 use crate::files::Destination;
 use crate::ledger::{LedgerArguments, refuse_accounted};
@@ -35,7 +33,7 @@ use self::report::to_text;
 /// `fit`.
 #[derive(Args, Debug)]
 pub(crate) struct Fit {
-    /// The table: CSV, gzipped CSV, Parquet or .npy.
+    #[arg(help = table_help())]
     data: PathBuf,
     /// The public bounds, in TOML; `sprifed schema draft DATA` writes a first one.
     #[arg(long, value_name = "FILE.toml")]
@@ -100,13 +98,10 @@ impl Fit {
         self.check_evaluation(&schema, &table)?;
         let study = Study::prepare(&self.request(), &schema, table.outline())?;
         let delta_note = study.delta_note();
-        let secret = match (self.backend.backend, self.simulate_noise) {
-            (Backend::Curator, Some(seed)) => {
-                Secret::Curator(NoiseGenerator::simulated(seed).into())
-            }
-            (Backend::Curator, None) => Secret::Curator(secret_noise()?.into()),
-            (Backend::SecureSum, Some(seed)) => Secret::Parties(PartyKey::simulated(seed, 0)),
-            (Backend::SecureSum, None) => Secret::Parties(secret_party()?),
+        let backend = self.backend.backend;
+        let secret = match self.simulate_noise {
+            Some(seed) => Secret::simulated(backend, seed),
+            None => Secret::assume_fresh_entropy(backend, fresh_bits()?),
         };
         let entry = self
             .ledger

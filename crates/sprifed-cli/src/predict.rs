@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use sprifed::{Prediction, PredictionAnswer, SCORE_LABEL};
 
+use crate::choices::table_help;
 use crate::failure::Failure;
 use crate::files::Destination;
 use crate::ledger::refuse_accounted;
@@ -17,7 +18,7 @@ use crate::output::Output;
 pub(crate) struct Predict {
     /// The model, as `fit` wrote it.
     model: PathBuf,
-    /// The table: CSV, gzipped CSV, Parquet or .npy, with the model's features by name.
+    #[arg(help = format!("{}, with the model's features by name", table_help()))]
     data: PathBuf,
     /// Write the predictions to this CSV file.
     #[arg(long, value_name = "FILE.csv")]

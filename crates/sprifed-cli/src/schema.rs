@@ -8,6 +8,7 @@ use sprifed::{SchemaCheck, SchemaDraft};
 use sprifed_schema::{CheckReport, PLACEHOLDER};
 use sprifed_tables::{check, draft_schema_for};
 
+use crate::choices::table_help;
 use crate::failure::Failure;
 use crate::files::Destination;
 use crate::output::Output;
@@ -28,7 +29,7 @@ pub(crate) enum Task {
 /// `schema draft`.
 #[derive(Args, Debug)]
 pub(crate) struct Draft {
-    /// The table: CSV, gzipped CSV, Parquet or .npy.
+    #[arg(help = table_help())]
     data: PathBuf,
     /// Write the draft to this file instead of standard output.
     #[arg(long, value_name = "FILE.toml")]

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed::{Backend, BackendRequest, Error};
-use sprifed_privacy::{ApproxDp, NoiseOrigin, PrivacyUnit, Relation};
-use sprifed_recovery::{CertifiedProcedure, Needs};
+use sprifed_privacy::{ApproxDp, PrivacyUnit, Relation};
+use sprifed_recovery::CertifiedProcedure;
 use sprifed_simulate::{AuditPoint, AuditRequest};
 
 use crate::comparison::intercept_of;
@@ -139,12 +139,13 @@ impl Audit {
     /// # Errors
     /// When there is no such audit, or a fit failed.
     pub fn run(&self, watch: &(dyn Fn() + Sync)) -> Result<AuditAnswer, AuditError> {
-        let found = self.request()?.run(watch).map_err(Error::from)?;
+        let request = self.request()?;
+        let found = request.run(watch).map_err(Error::from)?;
         Ok(AuditAnswer {
             procedure: self.contender.name.to_owned(),
             unit: self.unit,
             neighbours: self.relation,
-            backend: self.backend.backend,
+            backend: Backend::of(request.origin),
             trials: self.trials,
             level: self.level,
             seed: self.seed,
@@ -170,7 +171,7 @@ impl Audit {
             PrivacyUnit::Client => self.units,
         };
         let origin = self.backend.origin(clients as usize)?;
-        if procedure.needs() == Needs::Choices && origin != NoiseOrigin::Curator {
+        if !Backend::of(origin).answers(procedure.needs()) {
             return Err(AuditError::NeedsChoices { procedure });
         }
         Ok(AuditRequest {

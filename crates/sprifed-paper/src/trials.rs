@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed::{
-    BackendRequest, Error, NoGuarantee, Simulation, SimulationAnswer, TrialGuarantee, WorldSize,
+    Backend, BackendRequest, Error, NoGuarantee, Simulation, SimulationAnswer, TrialGuarantee,
+    WorldSize,
 };
 use sprifed_privacy::{ApproxDp, IllegalQuantity, Mu, NoiseOrigin, Relation};
 use sprifed_simulate::{Absence, Certified, Method as _, Summary};
@@ -115,7 +116,7 @@ impl TrialsRequest {
         let summary = Summary::of(&outcomes, request.sparsity);
         let simulation = Simulation {
             procedure: self.contender.name.to_owned(),
-            backend: self.backend.backend,
+            backend: Backend::of(self.backend.origin(self.world.clients())?),
             dropouts: self.dropouts,
             world: self.world,
             trials: self.trials,

@@ -55,7 +55,7 @@ pub(crate) fn neighbours(found: &str) -> Result<Relation, Refusal> {
 
 /// The backend of this name.
 pub(crate) fn backend(found: &str) -> Result<Backend, Refusal> {
-    named("backend", found, &Backend::ALL, |backend| {
+    named("backend", found, Backend::ALL, |backend| {
         backend.text().to_owned()
     })
 }

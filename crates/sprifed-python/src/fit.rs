@@ -7,8 +7,6 @@ use numpy::ndarray::ArrayView2;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use sprifed::{Backend, BackendRequest, Model, Receipt, Request, Run, Secret, Study};
-use sprifed_noise::NoiseGenerator;
-use sprifed_study::PartyKey;
 use sprifed_tables::{DataError, Enrolment};
 
 use crate::budget::quantity;
@@ -274,15 +272,9 @@ fn earlier_receipts(texts: &[String]) -> Result<Vec<Receipt>, serde_json::Error>
 }
 
 fn secret(backend: Backend, seed: Option<u64>) -> Result<Secret, crate::entropy::NoEntropy> {
-    Ok(match (backend, seed) {
-        (Backend::Curator, Some(seed)) => Secret::Curator(NoiseGenerator::simulated(seed).into()),
-        (Backend::Curator, None) => {
-            Secret::Curator(NoiseGenerator::assume_fresh_entropy(fresh_bits()?).into())
-        }
-        (Backend::SecureSum, Some(seed)) => Secret::Parties(PartyKey::simulated(seed, 0)),
-        (Backend::SecureSum, None) => {
-            Secret::Parties(PartyKey::assume_fresh_entropy(fresh_bits()?))
-        }
+    Ok(match seed {
+        Some(seed) => Secret::simulated(backend, seed),
+        None => Secret::assume_fresh_entropy(backend, fresh_bits()?),
     })
 }
 

@@ -6,8 +6,8 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use serde::Serialize;
 use sprifed::{
-    BackendRequest, Document, Error, ForecastAnswer, NoGuarantee, PlanRequest, ProofAnswer,
-    Simulation, TrialGuarantee, WorldSize, centred_omp, parse_correlation,
+    Backend, BackendRequest, Document, Error, ForecastAnswer, NoGuarantee, PlanRequest,
+    ProofAnswer, Simulation, TrialGuarantee, WorldSize, centred_omp, parse_correlation,
 };
 use sprifed_paper::{AnyMethod, Contender};
 use sprifed_privacy::{ApproxDp, NoiseOrigin};
@@ -126,20 +126,21 @@ fn simulate_trials(
 ) -> PyResult<String> {
     let refuse = |refusal: Refusal| raise(py, refusal);
     let asked = answering_request(answering).map_err(refuse)?;
-    let simulation = Simulation {
-        procedure: procedure.to_owned(),
-        backend: asked.backend,
-        dropouts,
-        world: world_size(world).map_err(refuse)?,
-        trials,
-        seed,
-    };
-    let request = simulation.world.request();
+    let world = world_size(world).map_err(refuse)?;
+    let request = world.request();
     let request = request.map_err(|error| raise(py, error))?;
     let relation = choices::neighbours(neighbours).map_err(refuse)?;
     let budget = ApproxDp::new(quantity(py, epsilon)?, quantity(py, delta)?);
-    let origin = asked.origin(simulation.world.clients());
+    let origin = asked.origin(world.clients());
     let origin = origin.map_err(|error| raise(py, error))?;
+    let simulation = Simulation {
+        procedure: procedure.to_owned(),
+        backend: Backend::of(origin),
+        dropouts,
+        world,
+        trials,
+        seed,
+    };
     let absence = Absence::of(dropouts).map_err(|error| raise(py, error))?;
     if origin == NoiseOrigin::Curator && dropouts != 0.0 {
         return Err(raise(py, Error::DropoutsOfCurator));

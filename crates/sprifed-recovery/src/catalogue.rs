@@ -61,7 +61,7 @@ pub struct CertifiedProcedure(&'static Entry);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "procedure is {found:?}; required: one of {}",
-    names(CertifiedProcedure::all(), ", ")
+    CertifiedProcedure::names(CertifiedProcedure::all(), ", ")
 )]
 pub struct UnknownProcedure {
     /// What was given.
@@ -79,7 +79,7 @@ pub enum RunError<B: core::error::Error + 'static> {
     #[error(
         "{procedure} needs a backend that never shows scores, which is a trusted curator today; \
          on secure sums use {}",
-        names(CertifiedProcedure::on_sums(), " or ")
+        CertifiedProcedure::names(CertifiedProcedure::on_sums(), " or ")
     )]
     NeedsChoices {
         /// The procedure.
@@ -115,6 +115,13 @@ impl CertifiedProcedure {
     /// Those of them that need sums only.
     pub fn on_sums() -> impl Iterator<Item = Self> + Clone {
         Self::all().filter(|procedure| procedure.needs() == Needs::Sums)
+    }
+
+    /// The names of `procedures`, with `between` between them.
+    #[must_use]
+    pub fn names(procedures: impl Iterator<Item = Self>, between: &str) -> String {
+        let names: Vec<&str> = procedures.map(Self::name).collect();
+        names.join(between)
     }
 
     /// Its name, in commands, files and messages.
@@ -190,12 +197,6 @@ impl CertifiedProcedure {
             Ready::Choices(_) => Err(RunError::NeedsChoices { procedure: self }),
         }
     }
-}
-
-/// Names, with `between` between them.
-fn names(procedures: impl Iterator<Item = CertifiedProcedure>, between: &str) -> String {
-    let names: Vec<&str> = procedures.map(CertifiedProcedure::name).collect();
-    names.join(between)
 }
 
 impl PartialEq for CertifiedProcedure {

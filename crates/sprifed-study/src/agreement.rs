@@ -121,7 +121,8 @@ pub enum IllegalAgreement {
     },
     /// The plan has a step that only a trusted curator can answer.
     #[error(
-        "step {step} of the plan is a choice, which secure sums cannot make; use grad or sieve"
+        "step {step} of the plan is a choice, which secure sums cannot make; use {}",
+        CertifiedProcedure::names(CertifiedProcedure::on_sums(), " or ")
     )]
     Choice {
         /// Which step.

@@ -16,6 +16,7 @@ pub use crate::design::Design;
 pub use crate::enrolment::Enrolment;
 pub use crate::error::{DataError, FileError, TableError};
 pub use crate::formats::csv::read_csv;
+pub use crate::formats::format_names;
 pub use crate::formats::npy::read_npy;
 #[cfg(feature = "parquet")]
 pub use crate::formats::parquet::read_parquet;

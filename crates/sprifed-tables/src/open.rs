@@ -8,8 +8,6 @@ use sprifed_schema::{CheckReport, Column, Schema, check_columns, check_schema, d
 
 use crate::check::add_outcome;
 use crate::error::{DataError, FileError};
-use crate::formats::csv::open_csv;
-use crate::formats::npy::NpyArray;
 use crate::formats::{Format, OpenTable};
 use crate::raw::RawColumns;
 use crate::table::Table;
@@ -26,7 +24,7 @@ pub fn read_schema(path: &Path) -> Result<Schema, DataError> {
     Ok(Schema::parse(&text)?)
 }
 
-/// Reads the table at `path` (CSV, gzipped CSV, Parquet or `.npy`), bounded by `schema`.
+/// Reads the table at `path`, in any format of [`format_names`](crate::format_names), bounded by `schema`.
 ///
 /// # Errors
 /// If the file cannot be read, or its content does not fit the schema.
@@ -81,24 +79,11 @@ fn open(path: &Path) -> Result<Box<dyn OpenTable>, DataError> {
         source,
     };
     let mut file = File::open(path).map_err(refused)?;
-    let mut magic = Vec::with_capacity(Format::MAGIC_LENGTH);
+    let mut start = Vec::new();
     (&mut file)
-        .take(Format::MAGIC_LENGTH as u64)
-        .read_to_end(&mut magic)
+        .take(Format::magic_length() as u64)
+        .read_to_end(&mut start)
         .map_err(refused)?;
     file.seek(SeekFrom::Start(0)).map_err(refused)?;
-    match Format::of(&magic) {
-        Format::Csv => Ok(Box::new(open_csv(file)?)),
-        Format::Npy => Ok(Box::new(NpyArray::open(std::io::BufReader::new(file))?)),
-        #[cfg(feature = "parquet")]
-        Format::Parquet => Ok(Box::new(crate::formats::parquet::ParquetColumns::open(
-            file,
-        )?)),
-        #[cfg(not(feature = "parquet"))]
-        Format::Parquet => Err(crate::error::TableError::NotBuiltIn {
-            format: "Parquet",
-            remedy: "convert it to CSV, or build with the feature `parquet`",
-        }
-        .into()),
-    }
+    (Format::of(&start).open)(file)
 }

@@ -18,6 +18,7 @@ use sprifed_simulate::{IllegalShare, TrialError};
 use sprifed_study::{EmbeddedError, IllegalAgreement, Problem};
 use sprifed_tables::DataError;
 
+use crate::backend::Backend;
 use crate::model::{FORMAT, VERSION};
 use crate::repeated::RepeatedFit;
 use crate::world::IllegalWorld;
@@ -108,11 +109,13 @@ pub enum Error {
         /// The client column of the schema.
         column: String,
     },
-    /// Secure sums show what they add up, so they make no choices.
-    #[error("{procedure} needs a backend that never shows scores, but secure sums show every sum")]
+    /// The backend shows what it adds up, so it makes no choices.
+    #[error("{procedure} needs a backend that never shows scores, but {} shows every sum", backend.text())]
     NeedsChoices {
         /// The procedure.
         procedure: CertifiedProcedure,
+        /// The backend.
+        backend: Backend,
     },
     /// The plan costs more than the budget.
     #[error("the plan costs epsilon = {needed}, but the budget is {} at delta = {}", budget.epsilon(), budget.delta())]

@@ -143,6 +143,13 @@ impl Guarantee {
         })
     }
 
+    /// The same where `backend` adds up, of those whose noise is of the same origin.
+    #[must_use]
+    pub(crate) fn answered_by(mut self, backend: Backend) -> Self {
+        backend.text().clone_into(&mut self.backend);
+        self
+    }
+
     /// Says so if there is no guarantee, because the noise can be repeated.
     #[must_use]
     pub fn warning(&self) -> Option<String> {

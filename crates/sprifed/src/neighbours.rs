@@ -464,7 +464,7 @@ fn neighbours_have_the_same_public_numbers() {
     for unit in [PrivacyUnit::Record, PrivacyUnit::Client] {
         let (rows, schema) = (Rows::made_up(unit, 3), tables::schema(unit));
         let table = read(&rows, &schema);
-        for backend in Backend::ALL {
+        for &backend in Backend::ALL {
             let procedure = CertifiedProcedure::GRAD;
             let relation = Relation::ReplaceOne;
             let fit = Fit::of(procedure, relation, backend, &schema, &table).unwrap();

@@ -14,6 +14,7 @@ use sprifed_schema::UnitModel;
 use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, all_present};
 use sprifed_tables::Table;
 
+use crate::backend::Backend;
 use crate::error::Error;
 use crate::guarantee::Guarantee;
 use crate::model::{Model, Parts, Receipt, Response, to_term};
@@ -29,6 +30,27 @@ pub enum Secret {
 }
 
 impl Secret {
+    /// The secret of `backend`, from 256 bits.
+    ///
+    /// # Trust
+    /// The caller vouches that they are fresh from the operating system's generator and are used for one fit only.
+    #[must_use]
+    pub fn assume_fresh_entropy(backend: Backend, bits: [u8; 32]) -> Self {
+        match backend {
+            Backend::Curator => Self::Curator(NoiseGenerator::assume_fresh_entropy(bits).into()),
+            Backend::SecureSum => Self::Parties(PartyKey::assume_fresh_entropy(bits)),
+        }
+    }
+
+    /// A secret that can be repeated, for simulation. What it protects is nothing.
+    #[must_use]
+    pub fn simulated(backend: Backend, seed: u64) -> Self {
+        match backend {
+            Backend::Curator => Self::Curator(NoiseGenerator::simulated(seed).into()),
+            Backend::SecureSum => Self::Parties(PartyKey::simulated(seed, 0)),
+        }
+    }
+
     /// Where the noise comes from.
     #[must_use]
     pub const fn provenance(&self) -> Provenance {

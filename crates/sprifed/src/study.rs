@@ -2,15 +2,15 @@
 
 use sprifed_noise::Provenance;
 use sprifed_privacy::{
-    ApproxDp, Cost, CostKind, Delta, Epsilon, IllegalQuantity, NoiseOrigin, PrivacyUnit, Relation,
-    Spending, shown_to,
+    ApproxDp, Cost, CostKind, Delta, Epsilon, IllegalQuantity, PrivacyUnit, Relation, Spending,
+    shown_to,
 };
 use sprifed_query::Plan;
-use sprifed_recovery::{CertifiedProcedure, Intercept, Needs, Setting};
+use sprifed_recovery::{CertifiedProcedure, Intercept, Setting};
 use sprifed_schema::{MissingPolicy, PrivacyUnit as DataUnit, Schema, Units};
 use sprifed_tables::Outline;
 
-use crate::backend::BackendRequest;
+use crate::backend::{Backend, BackendRequest};
 use crate::error::Error;
 use crate::guarantee::{Guarantee, Terms};
 use crate::holdings::{Grouping, Holdings};
@@ -41,6 +41,7 @@ pub struct Study<'a> {
     pub(crate) table: Outline<'a>,
     pub(crate) response: String,
     pub(crate) missing: MissingPolicy,
+    backend: Backend,
     /// How features are found.
     pub procedure: CertifiedProcedure,
     /// What the procedure is planned for.
@@ -92,8 +93,10 @@ impl<'a> Study<'a> {
                 .then_some(1.0),
             intercept: Intercept::Estimated,
         };
-        let procedure = request.procedure;
-        refuse_choices(procedure, setting.origin)?;
+        let (procedure, backend) = (request.procedure, request.backend.backend);
+        if !backend.answers(procedure.needs()) {
+            return Err(Error::NeedsChoices { procedure, backend });
+        }
         let plan = procedure.plan(&setting)?;
         let spending = plan.spending()?;
         require_within_budget(&spending, setting.budget)?;
@@ -101,6 +104,7 @@ impl<'a> Study<'a> {
             table,
             response: schema.response().name().to_owned(),
             missing: schema.missing(),
+            backend,
             procedure,
             setting,
             plan,
@@ -123,7 +127,8 @@ impl<'a> Study<'a> {
             most_records: Some(self.holdings.most_records),
             origin: self.setting.origin,
         };
-        Guarantee::of(&self.spending, terms, provenance)
+        let guarantee = Guarantee::of(&self.spending, terms, provenance)?;
+        Ok(guarantee.answered_by(self.backend))
     }
 
     /// The most that the study can cost: ε at the δ of its budget.
@@ -175,14 +180,6 @@ impl<'a> Study<'a> {
 pub fn has_public_scale(units: &Units) -> bool {
     let default = units.upper() / 2.0 - units.lower() / 2.0;
     (units.scale() - default).abs() > 1e-12 * default
-}
-
-/// Secure sums show what they add up, so they make no choices.
-fn refuse_choices(procedure: CertifiedProcedure, origin: NoiseOrigin) -> Result<(), Error> {
-    if procedure.needs() == Needs::Sums || origin == NoiseOrigin::Curator {
-        return Ok(());
-    }
-    Err(Error::NeedsChoices { procedure })
 }
 
 /// The delta of a study that was given none: the smaller of 1e-6 and 1/(10 n).

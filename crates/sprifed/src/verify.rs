@@ -7,6 +7,7 @@
 use sprifed_privacy::{Ledger, NoiseOrigin, PrivacyUnit};
 use sprifed_query::PlannedStep;
 
+use crate::backend::Backend;
 use crate::error::Error;
 use crate::guarantee::{Guarantee, Terms};
 use crate::model::{Model, Receipt};
@@ -40,7 +41,10 @@ pub(crate) fn verify_model(model: &Model) -> Result<Guarantee, Error> {
         origin: model.plan.origin,
     };
     // A study repeats sums that too few clients answered, so what was promised is what was charged.
-    let guarantee = Guarantee::of(ledger.spending(), terms, receipt.provenance)?;
+    let mut guarantee = Guarantee::of(ledger.spending(), terms, receipt.provenance)?;
+    if let Some(backend) = Backend::named(&model.guarantee.backend, terms.origin) {
+        guarantee = guarantee.answered_by(backend);
+    }
     let differing = guarantee.differences(&model.guarantee);
     if !differing.is_empty() {
         // The names only: what the file would have to say is nothing that its forger is told.

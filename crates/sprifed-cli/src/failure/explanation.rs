@@ -56,9 +56,6 @@ fn help_of(error: &Error) -> Cow<'static, str> {
         Error::TwoSplits { .. } => {
             "remove --clients, or `record.client` from the schema; nothing was spent"
         }
-        Error::NeedsChoices { .. } => {
-            "use --procedure grad or sieve, or --backend curator; nothing was spent"
-        }
         Error::Overdrawn { .. } => {
             "raise --epsilon or --delta, or lower --sparsity; nothing was spent"
         }

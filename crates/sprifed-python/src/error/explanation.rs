@@ -122,9 +122,6 @@ fn help_with(error: &Error) -> Cow<'static, str> {
         Error::TwoSplits { .. } => {
             "remove `clients`, or `client` from the schema; nothing was spent"
         }
-        Error::NeedsChoices { .. } => {
-            "use the procedure \"grad\" or \"sieve\", or the backend \"curator\"; nothing was spent"
-        }
         Error::Overdrawn { .. } => {
             "raise `epsilon` or `delta`, or lower `sparsity`; nothing was spent"
         }

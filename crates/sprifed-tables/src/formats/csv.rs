@@ -13,9 +13,16 @@ use sprifed_schema::{Column, ColumnError, ColumnKind, Schema};
 
 use crate::assemble::{RowSource, from_rows};
 use crate::error::{DataError, FileError, TableError};
-use crate::formats::OpenTable;
+use crate::formats::{Format, OpenTable};
 use crate::raw::RawColumns;
 use crate::table::Table;
+
+/// Comma-separated values.
+pub(crate) const FORMAT: Format = Format {
+    names: &["CSV", "gzipped CSV"],
+    magic: None,
+    open: |file| Ok(Box::new(open_csv(file)?)),
+};
 
 /// How many records decide whether a column is numeric. Few, because they are held in memory.
 const SAMPLED_RECORDS: usize = 20;

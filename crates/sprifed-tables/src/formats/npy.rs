@@ -7,16 +7,23 @@
 mod header;
 mod item;
 
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{BufReader, Read, Seek, SeekFrom};
 
 use self::header::{Header, Order};
 use sprifed_schema::{Column, ColumnKind, Schema};
 
 use crate::assemble::{ColumnSource, RowSource, from_columns, from_rows};
 use crate::error::{DataError, FileError, TableError};
-use crate::formats::OpenTable;
+use crate::formats::{Format, OpenTable};
 use crate::raw::RawColumns;
 use crate::table::Table;
+
+/// NumPy arrays.
+pub(crate) const FORMAT: Format = Format {
+    names: &[".npy"],
+    magic: Some(b"\x93NUMPY"),
+    open: |file| Ok(Box::new(NpyArray::open(BufReader::new(file))?)),
+};
 
 /// Reads a `.npy` array into a bounded table; columns are called `x_0`, `x_1`, … by position.
 ///

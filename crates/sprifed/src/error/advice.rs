@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 
+use sprifed_recovery::{CertifiedProcedure, Needs};
 use sprifed_schema::{PLACEHOLDER, SchemaError};
 use sprifed_tables::DataError;
 
 use super::Error;
+use crate::backend::Backend;
 
 impl Error {
     /// What to do about it.
@@ -35,7 +37,13 @@ impl Error {
                 "give the number of clients or a column of the schema, not both; nothing was spent"
             }
             Self::NeedsChoices { .. } => {
-                "use the procedure grad or sieve, or the backend curator; nothing was spent"
+                let procedures =
+                    listed(CertifiedProcedure::on_sums().map(CertifiedProcedure::name));
+                let backends = listed(Backend::answering(Needs::Choices).map(Backend::text));
+                return format!(
+                    "use the procedure {procedures}, or the backend {backends}; nothing was spent"
+                )
+                .into();
             }
             Self::Overdrawn { .. } => {
                 "raise epsilon or delta, or lower the sparsity; nothing was spent"
@@ -70,6 +78,11 @@ impl Error {
             Self::TwoParties { .. } => "ask one of them to choose another name",
         })
     }
+}
+
+/// `names` as a sentence has them: `a or b`.
+fn listed(names: impl Iterator<Item = &'static str>) -> String {
+    names.collect::<Vec<_>>().join(" or ")
 }
 
 fn advice_on_data(error: &DataError) -> &'static str {

@@ -128,13 +128,15 @@ fn simulated_noise_is_not_called_certified() {
 }
 
 #[test]
-fn relation_unit_and_delta_are_those_of_plan_and_ledger() {
+fn relation_unit_delta_and_backend_are_those_of_plan_and_ledger() {
     let model = fitted(None, secret_noise());
     let statement = model["guarantee"]["statement"].as_str().unwrap();
     for (key, value) in [
         ("neighbours", json!("replace-one")),
         ("unit", json!("client")),
         ("delta", json!(1e-9)),
+        ("backend", json!("secure-sum")),
+        ("backend", json!("cloud")),
     ] {
         let message = refused(&model, |model| model["guarantee"][key] = value.clone());
         assert!(message.contains(key), "{message}");
