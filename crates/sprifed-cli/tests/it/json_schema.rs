@@ -27,7 +27,8 @@ fn folder() -> PathBuf {
 
 /// Checks what a command with these arguments printed, if it was asked for JSON.
 pub(crate) fn observe(words: &[String], stdout: &[u8]) {
-    if stdout.is_empty() || !words.iter().any(|word| word == "--json") {
+    let is_asked = |option: &str| words.iter().any(|word| word == option);
+    if stdout.is_empty() || !is_asked("--json") || is_asked("--help") {
         return;
     }
     let answer: Value = serde_json::from_slice(stdout)

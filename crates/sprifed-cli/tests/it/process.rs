@@ -15,7 +15,7 @@ pub(crate) fn sprifed() -> Command {
 /// How `command` ends; an answer in JSON fits its schema.
 pub(crate) fn output_of(command: &mut Command) -> Output {
     let output = command.output().unwrap();
-    observe(&words_of(command), &output.stdout);
+    observe(&arguments_of(command), &output.stdout);
     output
 }
 
@@ -28,14 +28,13 @@ pub(crate) fn succeed(command: &mut Command) -> Output {
 }
 
 /// The arguments of the binary, which another program may start; none if the binary is not run.
-fn words_of(command: &Command) -> Vec<String> {
+fn arguments_of(command: &Command) -> Vec<String> {
     let ours = sprifed();
-    let words = [command.get_program()]
-        .into_iter()
-        .chain(command.get_args());
-    let words = words.skip_while(|word| *word != ours.get_program()).skip(1);
-    words
-        .map(|word| word.to_string_lossy().into_owned())
+    let all = [command.get_program()].into_iter();
+    let all = all.chain(command.get_args());
+    all.skip_while(|argument| *argument != ours.get_program())
+        .skip(1)
+        .map(|argument| argument.to_string_lossy().into_owned())
         .collect()
 }
 
@@ -54,7 +53,7 @@ impl Running {
             .stdout(Stdio::piped())
             .stderr(log)
             .spawn();
-        Self(Some(child.unwrap()), words_of(command))
+        Self(Some(child.unwrap()), arguments_of(command))
     }
 
     /// No process.
@@ -111,7 +110,10 @@ fn arguments_of_the_binary_are_found_behind_another_program() {
     ours.args(["plan", "--json"]);
     #[expect(clippy::disallowed_methods, reason = "a test of processes")]
     let mut other = Command::new("sh");
-    assert_eq!(words_of(other.args(["-c", "exec \"$@\"", "sh"])), [""; 0]);
+    assert_eq!(
+        arguments_of(other.args(["-c", "exec \"$@\"", "sh"])),
+        [""; 0]
+    );
     other.arg(ours.get_program()).args(ours.get_args());
-    assert_eq!(words_of(&other), ["plan", "--json"]);
+    assert_eq!(arguments_of(&other), ["plan", "--json"]);
 }
