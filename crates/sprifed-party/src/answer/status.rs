@@ -4,9 +4,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_privacy::{Delta, Epsilon, PrivacyUnit, Relation, SpentDelta};
 use sprifed_recovery::CertifiedProcedure;
-use sprifed_study::{Agreed, Digest};
+use sprifed_study::{Agreed, Digest, PartyReceipt, charged_by};
 
-use crate::ledger::TotalsAnswer;
+use crate::error::PartyError;
+use crate::folder::StudyFolder;
+use crate::ledger::{LifetimeLine, Standing, TotalsAnswer};
+use crate::private_files::read_file;
 
 /// A party with its studies.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -48,6 +51,96 @@ pub struct PartAnswer {
     pub delta_counted: Option<SpentDelta>,
     /// Whether the cost is what was spent, and not the most possible.
     pub settled: bool,
+}
+
+impl PartAnswer {
+    /// What the party's ledger says in `line`, and its folder of the study, if it is here.
+    ///
+    /// # Errors
+    /// When invitation, journal or receipt cannot be used.
+    pub fn read(line: &LifetimeLine, folder: Option<&StudyFolder>) -> Result<Self, PartyError> {
+        let part = match folder {
+            Some(folder) => Part::read(folder)?,
+            None => Part::default(),
+        };
+        let left = part.has_left || line.standing == Standing::Left;
+        let cost = line.protected_cost();
+        Ok(Self {
+            study: line.study.clone(),
+            title: line.title.clone(),
+            unit: line.kind.unit,
+            neighbours: line.kind.neighbours,
+            protected: cost.is_some(),
+            agreed: part.agreed,
+            state: part.state(left, line.is_settled()),
+            sums_answered: part.answered,
+            left,
+            epsilon_spent: part.spent.filter(|_| cost.is_some()),
+            epsilon_counted: cost.map(|cost| cost.epsilon),
+            delta_counted: cost.map(|cost| cost.delta),
+            settled: line.is_settled(),
+        })
+    }
+}
+
+/// What the folder of a study says.
+#[derive(Default)]
+struct Part {
+    agreed: Option<AgreedTerms>,
+    /// ε by the party's own journal.
+    spent: Option<f64>,
+    answered: usize,
+    ending: Option<String>,
+    has_left: bool,
+}
+
+impl Part {
+    fn read(folder: &StudyFolder) -> Result<Self, PartyError> {
+        let mut part = Self::default();
+        let mut agreed = None;
+        if folder.invitation().exists() {
+            agreed = Some(folder.read_invitation()?.1);
+        }
+        if folder.database().exists() {
+            let stored = folder.look_into()?.unwrap_or_default();
+            part.has_left = stored.has_left();
+            if let Some(agreed) = &agreed {
+                let ledger = charged_by(agreed, &stored.lines);
+                let ledger = ledger.map_err(|declined| PartyError::Contradiction {
+                    path: folder.database(),
+                    found: declined.to_string(),
+                })?;
+                part.answered = ledger.record().entries.len();
+                part.spent = Some(ledger.spent().map_or(0.0, |spent| spent.epsilon().get()));
+            }
+        }
+        part.agreed = agreed.as_ref().map(AgreedTerms::from);
+        let receipt = folder.receipt();
+        if receipt.exists() {
+            let document: PartyReceipt =
+                serde_json::from_slice(&read_file(&receipt)?).map_err(|error| {
+                    PartyError::unusable(receipt.display().to_string(), error, "a receipt")
+                })?;
+            part.ending = Some(document.study.receipt.ending);
+        }
+        Ok(part)
+    }
+
+    /// Where the study stands.
+    fn state(&self, left: bool, is_settled: bool) -> String {
+        match (&self.ending, &self.agreed) {
+            (Some(ending), _) => format!("over: {ending}"),
+            (None, _) if left && !is_settled => {
+                "left, but not settled: run `study leave` again".to_owned()
+            }
+            (None, _) if left => "left: this party answers nothing more".to_owned(),
+            (None, Some(agreed)) if self.answered > 0 => {
+                format!("{} of {} sums answered", self.answered, agreed.sums)
+            }
+            (None, Some(_)) => "joined, no sum answered yet".to_owned(),
+            (None, None) => "its folder is not here".to_owned(),
+        }
+    }
 }
 
 /// What the parties of a study agreed on.
