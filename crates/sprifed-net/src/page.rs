@@ -204,10 +204,10 @@ fn view<'a>(study: &'a StatusView, presence: &[Presence]) -> View<'a> {
             _ => "ahead",
         })
         .collect();
-    let kind = match (is_over, study.features.is_empty()) {
-        (false, _) => BadgeKind::Running,
-        (true, false) => BadgeKind::Done,
-        (true, true) => BadgeKind::Failed,
+    let status = match (is_over, study.features.is_empty()) {
+        (false, _) => Badge::new(BadgeKind::Running, study.phase.clone()),
+        (true, false) => Badge::new(BadgeKind::Done, "complete"),
+        (true, true) => Badge::new(BadgeKind::Failed, "ended without a model"),
     };
     let heading = if is_over {
         "Final guarantee"
@@ -222,7 +222,7 @@ fn view<'a>(study: &'a StatusView, presence: &[Presence]) -> View<'a> {
     };
     View {
         title: &study.title,
-        status: [Badge::new(kind, study.phase.clone())],
+        status: [status],
         ending: &study.report,
         guarantee: GuaranteeView::new(heading, &study.guarantee),
         progress,

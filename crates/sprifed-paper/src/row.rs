@@ -64,6 +64,11 @@ pub struct Row {
 }
 
 impl Row {
+    /// Whether the paper's number is a bound that its text gives, not a value.
+    pub(crate) fn is_bound(&self) -> bool {
+        self.paper_says != "="
+    }
+
     /// Fills in what trials came out to.
     #[must_use]
     pub fn with_trials(mut self, values: &[f64]) -> Self {

@@ -128,9 +128,7 @@ impl Browser {
             );
             assert_eq!(measured["wide"], Value::Array(Vec::new()), "{place}");
             assert_eq!(measured["overlapping"], Value::Array(Vec::new()), "{place}");
-            if width == WIDTHS[0] {
-                assert_eq!(measured["cut"], Value::Array(Vec::new()), "{place}");
-            }
+            assert_eq!(measured["cut"], Value::Array(Vec::new()), "{place}");
             let mut text = measured["text"].as_str().unwrap();
             for words in words {
                 let Some(at) = text.find(words) else {

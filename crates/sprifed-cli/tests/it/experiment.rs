@@ -88,6 +88,48 @@ fn every_number_of_the_published_page_is_one_of_its_rows() {
     assert!(!page.contains("QUICK RUN") && !page.contains(">not run<"));
 }
 
+#[test]
+fn the_published_page_is_what_the_program_makes_of_its_rows() {
+    let published = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/paper");
+    let out = folder("again");
+    std::fs::create_dir_all(&out).unwrap();
+    for name in ["cells.csv", "results.json"] {
+        std::fs::copy(published.join(name), out.join(name)).unwrap();
+    }
+    let ended = run(["experiment", "report", "--out", out.to_str().unwrap()]);
+    assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
+    for name in ["report.html", "results.json", "cells.csv"] {
+        let [old, new] = [&published, &out].map(|folder| std::fs::read(folder.join(name)).unwrap());
+        assert!(
+            old == new,
+            "docs/paper/{name} is old: run sprifed experiment report --out docs/paper"
+        );
+    }
+}
+
+#[test]
+fn the_key_of_a_figure_names_only_what_is_drawn() {
+    let published = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/paper");
+    let page = std::fs::read_to_string(published.join("report.html")).unwrap();
+    let key_of = |section: &str| {
+        let (_, rest) = page
+            .split_once(&format!("<section id=\"{section}\">"))
+            .unwrap();
+        let (_, rest) = rest.split_once("<ul class=\"key\">").unwrap();
+        rest.split_once("</ul>").unwrap().0
+    };
+    let signs = ["× paper", "↑ paper, at least", "- - null model"];
+    for (section, shown) in [
+        ("table-1", [true, false, true]),
+        ("recovery-s5-a", [false, true, true]),
+        ("n90", [false, false, true]),
+        ("norms", [false, false, false]),
+    ] {
+        let found = signs.map(|sign| key_of(section).contains(sign));
+        assert_eq!(found, shown, "{section}: {}", key_of(section));
+    }
+}
+
 /// Every number in the text of the page, outside settings and drawings, is a value of the CSV file
 /// at the digits shown, or stands in its text.
 fn assert_numbers_are_rows(folder: &Path) {

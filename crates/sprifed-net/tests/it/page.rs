@@ -98,6 +98,7 @@ async fn the_page_shows_the_study_and_nothing_can_be_changed_there() {
     let server = run(server);
     let (_, body) = ask(page, "GET", "/fragment").await;
     for words in [
+        "<span class=\"badge done\">complete</span>",
         "feature-1",
         "-0.7500",
         // As the terminal and the page of a fit show it: two of the standard deviation 0.2.

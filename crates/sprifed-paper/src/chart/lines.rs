@@ -23,7 +23,7 @@ pub(crate) fn draw(rows: &[&Row], figure: &Figure, title: &str) -> Option<String
         Some(Printed {
             x: row.x,
             y: row.paper?,
-            is_bound: row.paper_says != "=",
+            is_bound: row.is_bound(),
         })
     });
     let chart = LineChart {

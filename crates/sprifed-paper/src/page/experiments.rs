@@ -28,6 +28,7 @@ struct Section {
     sentences: String,
     figures: Vec<Numbered>,
     key: Vec<Entry>,
+    signs: Vec<&'static str>,
     tables: Vec<Table>,
 }
 
@@ -145,7 +146,8 @@ fn section(experiment: &Experiment, rows: &[Row], figures_before: usize) -> Sect
         }
     }
     let mut figures = Vec::new();
-    let mut drawn: Vec<&str> = Vec::new();
+    let mut drawn: Vec<&Row> = Vec::new();
+    let mut series: Vec<&str> = Vec::new();
     for figure in experiment.figures {
         for panel in &panels {
             let of_panel: Vec<&Row> = rows
@@ -166,11 +168,12 @@ fn section(experiment: &Experiment, rows: &[Row], figures_before: usize) -> Sect
                 svg,
                 caption,
             });
-            for row in of_panel {
-                if !drawn.contains(&row.series.as_str()) {
-                    drawn.push(&row.series);
+            for row in &of_panel {
+                if !series.contains(&row.series.as_str()) {
+                    series.push(&row.series);
                 }
             }
+            drawn.extend(of_panel);
         }
     }
     let privacy = match Evidence(rows).privacy_sentence() {
@@ -187,7 +190,8 @@ fn section(experiment: &Experiment, rows: &[Row], figures_before: usize) -> Sect
         text: verdict.outcome.text(),
         sentences: unbroken(&verdict.sentences),
         figures,
-        key: drawn.into_iter().map(entry).collect(),
+        key: series.into_iter().map(entry).collect(),
+        signs: signs(&drawn),
         tables: tables::of(experiment, rows, &panels),
     }
 }
@@ -197,6 +201,20 @@ fn entry(series: &str) -> Entry {
         series: series.to_owned(),
         marker: look(series).to_legend(),
     }
+}
+
+/// What the signs mean that the figures of these rows have beside their series.
+fn signs(drawn: &[&Row]) -> Vec<&'static str> {
+    let has = |of: fn(&Row) -> bool| drawn.iter().any(|row| of(row));
+    let printed = has(|row| row.paper.is_some() && !row.is_bound());
+    let bound = has(|row| row.paper.is_some() && row.is_bound());
+    let signs = [
+        (printed, "× paper"),
+        (bound, "↑ paper, at least"),
+        (has(|row| row.null.is_some()), "- - null model"),
+    ];
+    let shown = signs.into_iter().filter(|(is_drawn, _)| *is_drawn);
+    shown.map(|(_, sign)| sign).collect()
 }
 
 /// What a figure shows.

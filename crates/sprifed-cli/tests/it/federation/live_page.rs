@@ -70,7 +70,7 @@ fn people_see_the_study_begin_and_end() {
         "{document}"
     );
     let words = [
-        "over",
+        "complete",
         "The study ended: ",
         "Final guarantee",
         "NOT PRIVATE",
