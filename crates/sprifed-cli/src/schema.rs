@@ -11,7 +11,7 @@ use sprifed_tables::{check, draft_schema_for};
 use crate::choices::table_help;
 use crate::failure::Failure;
 use crate::files::Destination;
-use crate::output::Output;
+use crate::output::{Output, counted};
 
 /// What to do with a schema.
 #[derive(Debug, Subcommand)]
@@ -111,8 +111,9 @@ fn text(report: &CheckReport) -> String {
     let _ = writeln!(text, "the schema is {verdict}");
     let _ = writeln!(
         text,
-        "response `{}` from {lower} to {upper}, transform {:?}",
-        schema.response, schema.transform
+        "response `{}` from {lower} to {upper}, transform {}",
+        schema.response,
+        schema.transform.text()
     );
     let default = if schema.has_default_bounds {
         "default bounds for the others"
@@ -132,8 +133,9 @@ fn text(report: &CheckReport) -> String {
         });
     let _ = writeln!(
         text,
-        "client column {client}; at most {} records per client; the guarantee is for each {:?}",
-        schema.max_per_client, schema.unit
+        "client column {client}; at most {} per client; the guarantee is for each {}",
+        counted(schema.max_per_client as usize, "record", "records"),
+        schema.unit.text()
     );
     if let Some(columns) = &report.columns {
         let _ = writeln!(

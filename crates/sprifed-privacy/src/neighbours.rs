@@ -23,11 +23,12 @@ pub enum Relation {
 
 /// Whose data one change between neighbours covers.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum PrivacyUnit {
-    /// One record, however many a client holds.
+    /// One record, however many a client holds. A client with several is protected by group privacy.
+    #[default]
     Record,
     /// All records of one client together.
     Client,

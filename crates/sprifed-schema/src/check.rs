@@ -7,7 +7,9 @@ use serde::Serialize;
 
 use crate::columns::{Column, ColumnKind, Role, Selection, duplicate_names, role_of};
 use crate::pattern::{Pattern, Patterns};
-use crate::schema::{MissingPolicy, MissingResponsePolicy, PrivacyUnit, Schema, Transform};
+use sprifed_privacy::PrivacyUnit;
+
+use crate::schema::{MissingPolicy, MissingResponsePolicy, Schema, Transform};
 
 /// What `schema check` found.
 ///

@@ -19,8 +19,7 @@ pub use crate::draft::{PLACEHOLDER, draft_schema};
 pub use crate::error::{ColumnError, SchemaError};
 pub use crate::mapping::{Mapping, OriginalModel, UnitModel};
 pub use crate::schema::{
-    MissingPolicy, MissingResponsePolicy, PrivacyUnit, PublicBounds, RecordPolicy, Response,
-    Schema, Transform,
+    MissingPolicy, MissingResponsePolicy, PublicBounds, RecordPolicy, Response, Schema, Transform,
 };
 pub use crate::terms::{DataTerms, TermsError};
 pub use crate::toml_text::{TomlProblem, line_at, parse_toml};

@@ -7,12 +7,13 @@
 mod file;
 mod policy;
 
+use sprifed_privacy::PrivacyUnit;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 
 use self::file::{FeaturesTable, ResponseTable, SchemaFile};
 pub use self::file::{PublicBounds, RecordPolicy};
-pub use self::policy::{MissingPolicy, MissingResponsePolicy, PrivacyUnit, Transform};
+pub use self::policy::{MissingPolicy, MissingResponsePolicy, Transform};
 use crate::error::SchemaError;
 use crate::pattern::{Pattern, Patterns};
 use crate::toml_text::parse_toml;

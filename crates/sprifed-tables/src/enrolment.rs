@@ -1,7 +1,8 @@
 //! Tables that are in memory already: which records take part and in which units, without a copy of
 //! the values.
 
-use sprifed_schema::{Column, ColumnKind, Mapping, PrivacyUnit, Schema};
+use sprifed_privacy::PrivacyUnit;
+use sprifed_schema::{Column, ColumnKind, Mapping, Schema};
 
 use crate::assemble::{Admission, Bounding};
 use crate::clients::{ClientIndex, count_rows};

@@ -1,6 +1,7 @@
 //! A bounded table: what the readers make of a file and a schema.
 
-use sprifed_schema::{Mapping, PrivacyUnit};
+use sprifed_privacy::PrivacyUnit;
+use sprifed_schema::Mapping;
 
 use crate::clients::ClientIndex;
 use crate::design::Design;

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use sprifed_privacy::NoiseOrigin;
+use sprifed_privacy::PrivacyUnit;
 use sprifed_query::{Record, RecordSource};
-use sprifed_schema::{PrivacyUnit, Schema};
+use sprifed_schema::Schema;
 use sprifed_tables::{ClientIndex, DataError, Outline};
 
 use crate::error::Error;

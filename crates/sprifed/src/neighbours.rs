@@ -103,7 +103,7 @@ impl Fit {
         if procedure.needs() == Needs::Choices && backend == Backend::SecureSum {
             return None;
         }
-        let unit = unit_of(schema);
+        let unit = schema.unit();
         let request = Self::request(relation, backend, unit);
         let study = Study::prepare(&request, schema, table.outline()).unwrap();
         let setting = study.setting;
@@ -269,13 +269,6 @@ impl Fit {
             }
         }
         largest
-    }
-}
-
-fn unit_of(schema: &Schema) -> PrivacyUnit {
-    match schema.unit() {
-        sprifed_schema::PrivacyUnit::Client => PrivacyUnit::Client,
-        _ => PrivacyUnit::Record,
     }
 }
 

@@ -7,7 +7,7 @@ use sprifed_privacy::{
 };
 use sprifed_query::Plan;
 use sprifed_recovery::{CertifiedProcedure, Intercept, Setting};
-use sprifed_schema::{MissingPolicy, PrivacyUnit as DataUnit, Schema, Units};
+use sprifed_schema::{MissingPolicy, Schema, Units};
 use sprifed_tables::Outline;
 
 use crate::backend::{Backend, BackendRequest};
@@ -62,10 +62,7 @@ impl<'a> Study<'a> {
     /// When no such study exists or its plan costs more than the budget.
     pub fn prepare(request: &Request, schema: &Schema, table: Outline<'a>) -> Result<Self, Error> {
         let holdings = Holdings::of(schema, table, request.clients)?;
-        let unit = match table.unit {
-            DataUnit::Client => PrivacyUnit::Client,
-            _ => PrivacyUnit::Record,
-        };
+        let unit = table.unit;
         // A client contributes the mean over its records, so where clients are the units, they are
         // what a sum counts.
         let n_records = match unit {

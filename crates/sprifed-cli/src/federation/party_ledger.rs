@@ -6,6 +6,7 @@ use sprifed_party::{LedgerPlace, LifetimeLine, LifetimeTotal, PartyFolder, Prote
 
 use crate::failure::Failure;
 use crate::ledger::configured_ledger;
+use crate::output::counted;
 
 /// The ledger of a party: `chosen`, the one that the environment names, or its own.
 pub(super) fn ledger_place(
@@ -20,12 +21,12 @@ pub(super) fn ledger_place(
 pub(crate) fn text_of_totals(lines: &[LifetimeLine]) -> String {
     let total = |total: LifetimeTotal| {
         format!(
-            "in all, for each {} under {}: epsilon = {} at delta = {} in {} studies",
+            "in all, for each {} under {}: epsilon = {} at delta = {} in {}",
             total.kind.unit.text(),
             total.kind.neighbours.text(),
             total.cost.epsilon.shown(),
             total.cost.delta.shown(),
-            total.studies
+            counted(total.studies, "study", "studies")
         )
     };
     let mut words: Vec<String> = totals_of(lines).into_iter().map(total).collect();

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{MissingPolicy, MissingResponsePolicy, PrivacyUnit, Transform};
+use sprifed_privacy::PrivacyUnit;
+
+use super::{MissingPolicy, MissingResponsePolicy, Transform};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

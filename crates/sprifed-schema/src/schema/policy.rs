@@ -27,17 +27,6 @@ pub enum MissingResponsePolicy {
     Drop,
 }
 
-/// Whose presence the guarantee hides.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum PrivacyUnit {
-    /// One record. A client with several is protected by group privacy, up to the cap.
-    #[default]
-    Record,
-    /// Everything one client holds.
-    Client,
-}
-
 /// A public change of scale of the response, made before bounding.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -50,6 +39,15 @@ pub enum Transform {
 }
 
 impl Transform {
+    /// Its name in a schema.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Identity => "identity",
+            Self::Log1p => "log1p",
+        }
+    }
+
     /// `value` on the scale the model is fitted on.
     pub fn apply(self, value: f64) -> f64 {
         match self {

@@ -9,7 +9,7 @@ use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, NoiseOrigin, Participation, PrivacyUnit, Relation,
 };
 use sprifed_recovery::{CertifiedProcedure, Intercept, Setting};
-use sprifed_schema::{DataTerms, PrivacyUnit as DataUnit};
+use sprifed_schema::DataTerms;
 use sprifed_study::{Agreement, Digest, FORMAT, Party};
 
 use crate::error::Error;
@@ -60,10 +60,7 @@ impl Draft {
     /// When names repeat, a key is one of a rehearsal, or the study has no plan.
     pub fn agreement(self, coordinator: Digest, nonce: Digest) -> Result<Agreement, Error> {
         self.check_parties()?;
-        let unit = match self.data.schema().unit() {
-            DataUnit::Client => PrivacyUnit::Client,
-            _ => PrivacyUnit::Record,
-        };
+        let unit = self.data.schema().unit();
         let setting = self.setting(unit)?;
         let party = |party: &PublicParty| Party {
             name: party.name.clone(),
