@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use sprifed_recovery::CertifiedProcedure;
 use sprifed_schema::{TomlProblem, line_at, parse_toml};
 use sprifed_study::{Day, Policy, PolicyKey};
 use toml::{Spanned, Value};
@@ -14,7 +15,12 @@ type Keys = BTreeMap<String, Spanned<Value>>;
 /// The text of a policy that refuses every study until its owner has thought about it. It allows nothing after `expires`.
 #[must_use]
 pub fn first_policy(expires: Day) -> String {
-    include_str!("first_policy.toml").replace("EXPIRES", &expires.to_string())
+    let procedures =
+        CertifiedProcedure::on_sums().map(|procedure| format!("{:?}", procedure.name()));
+    let procedures: Vec<String> = procedures.collect();
+    include_str!("first_policy.toml")
+        .replace("EXPIRES", &expires.to_string())
+        .replace("PROCEDURES", &procedures.join(", "))
 }
 
 /// The policy that `text` spells; messages call it `name`.

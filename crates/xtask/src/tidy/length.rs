@@ -35,7 +35,8 @@ pub(super) fn check(repository: &Repository) -> Vec<Finding> {
         let lines = text.lines().count();
         if lines > MOST_LINES && !exceptions.long.contains_key(path) {
             let problem = format!("has {lines} lines; at most {MOST_LINES} are allowed");
-            let remedy = format!("split it at its seam, or list it in {LIST} with the reason");
+            let remedy =
+                format!("divide it where its ideas divide, or list it in {LIST} with the reason");
             findings.push(Finding::in_file(path, problem, remedy));
         }
     }
