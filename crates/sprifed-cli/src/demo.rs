@@ -39,7 +39,7 @@ impl Demo {
             )
         })?;
         let path = self.out.join("report.html");
-        Destination::reserve(&path, Overwrite::Forced)?.write(&answer.to_page().to_html())?;
+        Destination::reserve(&path, Overwrite::Forced, &[])?.write(&answer.to_page().to_html())?;
         answer.report = Some(path);
         output.answer(&answer, to_text);
         Ok(())

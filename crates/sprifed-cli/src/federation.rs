@@ -174,7 +174,7 @@ fn coordinator_failure(error: CoordinatorError) -> Failure {
         CoordinatorError::NotTheCoordinator { .. } => Failure::usage(
             "sprifed::study::not-the-coordinator",
             message,
-            "to leave a study, stop `join`; what was charged stays charged",
+            "name the coordinator's folder; a party leaves a study with `sprifed study leave`",
         ),
         CoordinatorError::Over { .. } => Failure::outcome(
             "sprifed::study::over",
@@ -184,7 +184,7 @@ fn coordinator_failure(error: CoordinatorError) -> Failure {
         CoordinatorError::NotOver { .. } => Failure::outcome(
             "sprifed::study::not-over",
             message,
-            "wait until the study is over",
+            "wait until the study is over, or name the coordinator's folder",
         ),
         _ => Failure::usage(
             "sprifed::file::exists",

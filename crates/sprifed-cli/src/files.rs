@@ -1,10 +1,11 @@
 //! Files that appear whole or not at all, and never in place of another by accident.
 
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{self, File, Metadata};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
+use sprifed_party::cause_of;
 use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
@@ -35,30 +36,56 @@ impl From<bool> for Overwrite {
 }
 
 impl Destination {
-    /// Makes sure that `path` can be written, without writing it.
+    /// Makes sure that `path` can be written and is none of `inputs`, without writing it.
     ///
     /// # Errors
-    /// When the file is there and may not be replaced, or its folder cannot be written to.
-    pub(crate) fn reserve(path: &Path, overwrite: Overwrite) -> Result<Self, Failure> {
-        refuse_existing(path, overwrite)?;
-        if path.file_name().is_none() || path.is_dir() {
-            let message = format!(
-                "`{}` is a folder or no name; required: a file name",
-                path.display()
-            );
+    /// When the file is there and may not be replaced, is no regular file or one of `inputs`, or its folder cannot be
+    /// written to.
+    pub(crate) fn reserve(
+        path: &Path,
+        overwrite: Overwrite,
+        inputs: &[&Path],
+    ) -> Result<Self, Failure> {
+        let is_folder = path.to_string_lossy().ends_with(std::path::is_separator);
+        if is_folder || path.file_name().is_none() || path.is_dir() {
             return Err(Failure::usage(
                 "sprifed::file::not-a-name",
-                message,
+                format!(
+                    "`{}` is a folder or no name; required: a file name",
+                    path.display()
+                ),
                 "name a file; nothing was spent",
             ));
         }
-        let folder = path.parent().filter(|folder| *folder != Path::new(""));
-        let hidden = hidden_in(folder.unwrap_or(Path::new(".")));
-        Ok(Self {
-            path: path.to_owned(),
-            hidden: hidden.map_err(|error| unwritable(path, &error))?,
-            overwrite,
-        })
+        if inputs.iter().any(|input| is_same_file(input, path)) {
+            return Err(Failure::usage(
+                "sprifed::file::is-input",
+                format!(
+                    "`{}` is an input of this command, or another file that it writes",
+                    path.display()
+                ),
+                "name another file; nothing was spent",
+            ));
+        }
+        let found = look_at(path)?;
+        let hidden = hidden_beside(path, found.as_ref());
+        let hidden = hidden.map_err(|error| unwritable(path, &error))?;
+        match found {
+            Some(_) if overwrite == Overwrite::Refused => Err(exists(path)),
+            Some(found) if !found.is_file() && !found.is_symlink() => Err(Failure::usage(
+                "sprifed::file::not-a-file",
+                format!(
+                    "`{}` is a device or a pipe; required: the name of a file",
+                    path.display()
+                ),
+                "name a file; nothing was spent",
+            )),
+            _ => Ok(Self {
+                path: path.to_owned(),
+                hidden,
+                overwrite,
+            }),
+        }
     }
 
     /// Where the file will be.
@@ -80,24 +107,54 @@ impl Destination {
         };
         match placed {
             Ok(_) => Ok(()),
-            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => {
-                refuse_existing(&self.path, self.overwrite)
-            }
+            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Err(exists(&self.path)),
             Err(error) => Err(unwritable(&self.path, &error.error)),
         }
     }
 }
 
-/// A new hidden file that its owner shares as the system's settings say, as any file that a program writes.
-fn hidden_in(folder: &Path) -> std::io::Result<NamedTempFile> {
+/// What has the name `path`, be it a link that leads nowhere.
+fn look_at(path: &Path) -> Result<Option<Metadata>, Failure> {
+    match fs::symlink_metadata(path) {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(unwritable(path, &error)),
+    }
+}
+
+/// Whether two paths lead to one file, as far as the file system tells, also if the file is not there yet.
+pub(crate) fn is_same_file(left: &Path, right: &Path) -> bool {
+    let whole = |path: &Path| {
+        let beside = || {
+            let folder = folder_of(path).canonicalize().ok()?;
+            Some(folder.join(path.file_name()?))
+        };
+        let there = path.canonicalize().ok();
+        there.or_else(beside).unwrap_or_else(|| path.to_owned())
+    };
+    whole(left) == whole(right)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    folder.unwrap_or(Path::new("."))
+}
+
+/// A new hidden file with the permissions of the file that it replaces, or those that the system's settings give to any
+/// new file.
+fn hidden_beside(path: &Path, found: Option<&Metadata>) -> std::io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".sprifed-").suffix(".part");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
+        let former = found.filter(|found| found.is_file());
+        let new = || fs::Permissions::from_mode(0o666);
+        builder.permissions(former.map_or_else(new, Metadata::permissions));
     }
-    builder.tempfile_in(folder)
+    #[cfg(not(unix))]
+    let _ = found;
+    builder.tempfile_in(folder_of(path))
 }
 
 /// Writes `contents` beside `path`, under a name that was free: `path.KIND.json`, or with a number.
@@ -131,21 +188,19 @@ pub(crate) fn write_beside(path: &Path, kind: &str, contents: &str) -> Result<Pa
     }
 }
 
-fn refuse_existing(path: &Path, overwrite: Overwrite) -> Result<(), Failure> {
-    if overwrite == Overwrite::Forced || !path.exists() {
-        return Ok(());
-    }
+fn exists(path: &Path) -> Failure {
     let message = format!("`{}` exists and is not overwritten", path.display());
-    let help = "choose another name with --out, or pass --force; nothing was spent";
-    Err(Failure::usage("sprifed::file::exists", message, help))
+    let help = "choose another name, or pass --force where the command has it; nothing was spent";
+    Failure::usage("sprifed::file::exists", message, help)
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
     let message = format!(
-        "`{}` cannot be written: {error}; required: a writable folder",
-        path.display()
+        "`{}` cannot be written: {}; required: a name in a writable folder",
+        path.display(),
+        cause_of(error)
     );
-    let help = "check the folder, its permissions and the space left, or choose another with --out";
+    let help = "check the name, the folder, its permissions and the space left, or choose another";
     Failure::environment("sprifed::file::unwritable", message, help)
 }
 
@@ -154,6 +209,9 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
 /// # Errors
 /// When it is there already or the disc refuses.
 pub(crate) fn create_private(path: &Path, contents: &str) -> Result<(), Failure> {
+    if look_at(path)?.is_some() {
+        return Err(exists(path));
+    }
     sprifed_party::create_private(path, contents.as_bytes()).map_err(|error| {
         let help = "check the folder, its permissions and the space left, or choose another";
         Failure::environment("sprifed::file::unwritable", error.to_string(), help)

@@ -6,6 +6,8 @@
 
 mod release;
 mod report;
+#[cfg(test)]
+mod tests;
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +24,7 @@ use crate::account::parse_quantity;
 use crate::choices::{procedures, relations, table_help};
 use crate::entropy::fresh_bits;
 use crate::failure::Failure;
-use crate::files::Destination;
+use crate::files::{Destination, is_same_file};
 use crate::ledger::{LedgerArguments, refuse_accounted};
 use crate::model::receipts_at;
 use crate::output::Output;
@@ -90,9 +92,17 @@ impl Fit {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
         let schema = self.read_schema()?;
         self.refuse_hidden_score()?;
-        let place = Destination::reserve(&self.out, self.force.into())?;
-        self.refuse_overwriting_inputs()?;
-        let page = self.reserve_page()?;
+        let inputs = [
+            Some(&self.data),
+            self.schema.as_ref(),
+            self.evaluate.as_ref(),
+        ];
+        let mut taken: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
+        let place = Destination::reserve(&self.out, self.force.into(), &taken)?;
+        taken.push(&self.out);
+        let page = self.report.as_deref();
+        let page = page.map(|path| Destination::reserve(path, self.force.into(), &taken));
+        let page = page.transpose()?;
         let earlier_receipts = receipts_at(place.path())?;
         let table = read_table(&self.data, &schema)?;
         self.check_evaluation(&schema, &table)?;
@@ -119,7 +129,7 @@ impl Fit {
             path: self.out.clone(),
             page: self.report.clone(),
         };
-        let shown = page.map(|page| page.write(&report.to_page().to_html()));
+        let shown = page.map(|page| write_page(page, &report.to_page().to_html()));
         output.answer(&report.answer(), |_| to_text(&report));
         shown.transpose()?;
         match unscored {
@@ -151,55 +161,6 @@ impl Fit {
             schema.require_target(target).map_err(DataError::from)?;
         }
         Ok(schema)
-    }
-
-    /// Makes sure that the page can be written, and is neither the model nor an input.
-    fn reserve_page(&self) -> Result<Option<Destination>, Failure> {
-        let Some(path) = &self.report else {
-            return Ok(None);
-        };
-        let others = [
-            Some(&self.data),
-            self.schema.as_ref(),
-            self.evaluate.as_ref(),
-            Some(&self.out),
-        ];
-        if others
-            .into_iter()
-            .flatten()
-            .any(|other| is_same_file(other, path))
-        {
-            let message = format!(
-                "--report names {}, which is the model or an input of this fit",
-                path.display()
-            );
-            let help = "name another file with --report; nothing was spent";
-            return Err(Failure::usage(
-                "sprifed::fit::report-is-input",
-                message,
-                help,
-            ));
-        }
-        Destination::reserve(path, self.force.into()).map(Some)
-    }
-
-    /// `--force` replaces models, never what a study is made from.
-    fn refuse_overwriting_inputs(&self) -> Result<(), Failure> {
-        let inputs = [
-            Some(&self.data),
-            self.schema.as_ref(),
-            self.evaluate.as_ref(),
-        ];
-        let same = |input: &&PathBuf| input.exists() && is_same_file(input, &self.out);
-        let Some(input) = inputs.into_iter().flatten().find(same) else {
-            return Ok(());
-        };
-        let message = format!(
-            "--out names {}, which is an input of this fit",
-            input.display()
-        );
-        let help = "name another file with --out; nothing was spent";
-        Err(Failure::usage("sprifed::fit::out-is-input", message, help))
     }
 
     /// A score on the training records must be asked for by the name that says what it is, and no score is made of
@@ -253,12 +214,11 @@ impl Fit {
     }
 }
 
-/// Whether two paths lead to one file, as far as the file system tells.
-fn is_same_file(left: &Path, right: &Path) -> bool {
-    match (left.canonicalize(), right.canonicalize()) {
-        (Ok(left), Ok(right)) => left == right,
-        _ => left == right,
-    }
+/// Writes the page about a fit whose model is written.
+fn write_page(page: Destination, html: &str) -> Result<(), Failure> {
+    page.write(html).map_err(|failure| {
+        failure.with_help("the model was written and its budget IS SPENT; only the page is missing")
+    })
 }
 
 /// Tells only the holder of the table what happened to its records on their way in.

@@ -45,7 +45,7 @@ impl Predict {
         let place = self
             .out
             .as_deref()
-            .map(|path| Destination::reserve(path, self.force.into()))
+            .map(|path| Destination::reserve(path, self.force.into(), &[&self.model, &self.data]))
             .transpose()?;
         let prediction = Prediction::of_table(&model, &self.data, self.score.as_deref())?;
         let missing = prediction.missing();

@@ -61,7 +61,7 @@ impl Draft {
         let place = self
             .out
             .as_deref()
-            .map(|path| Destination::reserve(path, self.force.into()))
+            .map(|path| Destination::reserve(path, self.force.into(), &[&self.data]))
             .transpose()?;
         let draft = draft_schema_for(&self.data)?;
         let answer = SchemaDraft::of(draft, self.data.clone(), self.out.clone());

@@ -13,6 +13,7 @@ use sprifed_study::{Agreed, Digest};
 use crate::error::CoordinatorError;
 use crate::folder::CoordinatorFolder;
 use crate::roster::RosterFile;
+use crate::whole_folder::create_whole;
 
 /// A study that is about to be written down.
 #[derive(Debug)]
@@ -39,25 +40,13 @@ impl NewStudy<'_> {
     /// # Errors
     /// When the folder is there already, a party's request for a certificate cannot be used, or the disk refuses.
     pub fn create(self, folder: &CoordinatorFolder) -> Result<(), CoordinatorError> {
-        let order = self.order(folder)?;
-        let path = folder.path();
-        if path.exists() {
-            let path = path.to_owned();
-            return Err(CoordinatorError::Exists { path });
-        }
-        create_private_folder(path)?;
-        let key = format!("{}\n", Digest(self.key));
-        if let Err(error) = create_private(&folder.identity_key(), key.as_bytes()) {
-            // Only if it is empty: a process that wrote a key into it meanwhile keeps it.
-            let _ = fs::remove_dir(path);
-            return Err(error.into());
-        }
-        let made = self.fill(folder, &order);
-        if made.is_err() {
-            // Half a study is no study; the error says what stopped it.
-            let _ = fs::remove_dir_all(path);
-        }
-        made
+        create_whole(folder.path(), |path| {
+            let folder = CoordinatorFolder::new(path);
+            let order = self.order(&folder)?;
+            let key = format!("{}\n", Digest(self.key));
+            create_private(&folder.identity_key(), key.as_bytes())?;
+            self.fill(&folder, &order)
+        })
     }
 
     fn order(&self, folder: &CoordinatorFolder) -> Result<CertificateOrder, PartyError> {

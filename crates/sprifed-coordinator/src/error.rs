@@ -19,7 +19,7 @@ pub enum CoordinatorError {
     #[error(transparent)]
     Receipt(#[from] sprifed::Error),
     /// A coordinator without its state would open sums a second time.
-    #[error("this study was begun before, but its state `{state}` is gone")]
+    #[error("this study was begun before, but its state `{state}` is gone or was emptied")]
     StateLost {
         /// Which file.
         state: PathBuf,
@@ -43,7 +43,7 @@ pub enum CoordinatorError {
         folder: PathBuf,
     },
     /// There is nothing to publish.
-    #[error("`{folder}` has no result yet")]
+    #[error("`{folder}` has no result with a receipt")]
     NotOver {
         /// Which folder.
         folder: PathBuf,

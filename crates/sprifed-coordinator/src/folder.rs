@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sprifed::software;
-use sprifed_net::{CoordinatorMachine as _, RosterEntry, StatusView, stored_status};
+use sprifed_net::{CoordinatorMachine as _, RosterEntry, StatusView, has_state, stored_status};
 use sprifed_party::{Invitation, InvitationFolder, PartyError, create_private, read_key};
 use sprifed_secure_sum::IdentityKey;
 use sprifed_study::{Agreed, StudyCoordinator};
@@ -105,7 +105,7 @@ impl CoordinatorFolder {
     /// When the state of a study that was begun is gone, or the key is not the one of the agreement.
     pub fn machine(&self, agreed: &Arc<Agreed>) -> Result<StudyMachine, CoordinatorError> {
         let state = self.state();
-        if !state.exists() && self.begun().exists() {
+        if self.begun().exists() && !has_state(&state)? {
             return Err(CoordinatorError::StateLost { state });
         }
         let path = self.identity_key();

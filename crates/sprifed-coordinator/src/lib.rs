@@ -6,6 +6,7 @@ mod folder;
 mod machine;
 mod publication;
 mod roster;
+mod whole_folder;
 
 pub use creation::NewStudy;
 pub use error::CoordinatorError;

@@ -3,13 +3,12 @@
 use std::path::Path;
 
 use sprifed::{Document, study_files};
-use sprifed_party::{
-    PartyError, RECEIPT, TRANSCRIPT, create_private, create_private_folder, read_file,
-};
+use sprifed_party::{PartyError, RECEIPT, TRANSCRIPT, create_private, read_file};
 use sprifed_study::Digest;
 
 use crate::error::CoordinatorError;
 use crate::folder::CoordinatorFolder;
+use crate::whole_folder::create_whole;
 
 /// The file with what all parties agreed on.
 const AGREEMENT: &str = "agreement.json";
@@ -26,16 +25,15 @@ impl CoordinatorFolder {
             let folder = self.path().to_owned();
             return Err(CoordinatorError::NotOver { folder });
         }
-        if out.exists() {
-            let path = out.to_owned();
-            return Err(CoordinatorError::Exists { path });
-        }
         let files = self.published(*agreed.digest())?;
-        create_private_folder(out)?;
-        create_private(&out.join(AGREEMENT), &invitation.agreement.to_document())?;
-        for (name, bytes) in &files {
-            create_private(&out.join(name), bytes)?;
-        }
+        create_whole(out, |folder| {
+            let agreement = invitation.agreement.to_document();
+            create_private(&folder.join(AGREEMENT), &agreement)?;
+            for (name, bytes) in &files {
+                create_private(&folder.join(name), bytes)?;
+            }
+            Ok(())
+        })?;
         Ok(files.into_iter().map(|(name, _)| name).collect())
     }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use sprifed_party::{Artefacts, StoreError};
+use sprifed_party::{Artefacts, StoreError, is_there};
 use tracing::{debug, info};
 
 use crate::error::NetError;
@@ -11,7 +11,7 @@ use crate::machine::{CoordinatorEffect, CoordinatorMachine, PartyId, PhaseInfo, 
 use crate::outbox::Outboxes;
 use crate::roster::Roster;
 use crate::status::StatusView;
-use crate::store::{Entry, Event, Store, look_into};
+use crate::store::{Entry, Event, Store, look_into, was_started};
 
 /// A machine and where its study is stored.
 pub(crate) struct Keeper<M> {
@@ -37,6 +37,14 @@ pub(crate) struct Closed {
     pub(crate) touched: Vec<usize>,
     /// Places whose answer the phase lacked.
     pub(crate) missing: Vec<usize>,
+}
+
+/// Whether the state at `path` is there and was opened by a server before: a file that was emptied was not.
+///
+/// # Errors
+/// If it is there and cannot be read.
+pub fn has_state(path: &Path) -> Result<bool, NetError> {
+    Ok(is_there(path) && was_started(path)?)
 }
 
 /// How far a stored study is, whether or not a process serves it now.

@@ -21,7 +21,7 @@ mod wire;
 pub use certificates::{CertificateOrder, Identity, Issued, issue, request_certificate};
 pub use client_loop::{ClientConfig, ClientEnded, ClientLoop, Persistence};
 pub use error::NetError;
-pub use keeper::stored_status;
+pub use keeper::{has_state, stored_status};
 pub use logging::{LogLevel, start_logs};
 pub use machine::{
     ClientMachine, CoordinatorEffect, CoordinatorMachine, PartyId, PhaseInfo, Refused,

@@ -9,7 +9,7 @@ mod sqlite;
 use sprifed_party::{Artefacts, StoreError};
 
 pub use sqlite::SqliteStore;
-pub(crate) use sqlite::look_into;
+pub(crate) use sqlite::{look_into, was_started};
 
 use crate::machine::PartyId;
 

@@ -108,6 +108,7 @@ pub struct BlockAnswer {
     /// The variance of one share of the noise.
     pub share_variance: NoiseVariance,
     /// The bound of one coordinate in the units of the data.
+    #[schemars(with = "Option<f64>")]
     pub limit: f64,
     /// Δ², if it fits 128 bits.
     pub squared_sensitivity: Option<String>,

@@ -46,8 +46,8 @@ pub use ledger::{
 pub use policy::{key_of, sign_policy, signature_of};
 pub use policy_text::{first_policy, parse_policy};
 pub use private_files::{
-    append_private, create_private, create_private_folder, is_there, put_private, read_file,
-    read_if_there, replace_private, write_artefacts,
+    append_private, cause_of, create_private, create_private_folder, is_there, put_private,
+    read_file, read_if_there, replace_private, write_artefacts,
 };
 pub use records::PartyRecords;
 pub use runtime::{Finished, Outgoing, PartyRuntime, Seat};

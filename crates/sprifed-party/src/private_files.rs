@@ -29,6 +29,13 @@ pub fn read_file(path: &Path) -> Result<Vec<u8>, PartyError> {
     Ok(bytes)
 }
 
+/// What the system said about a hidden file, without the name of that file, which a reader does not know.
+#[must_use]
+pub fn cause_of(error: &io::Error) -> String {
+    let said = error.to_string();
+    said.split(" at path ").next().unwrap_or(&said).to_owned()
+}
+
 /// What the file `path` holds, if it is there. A link that leads nowhere is there, and cannot be read.
 ///
 /// # Errors

@@ -89,7 +89,8 @@ pub struct DeltaAnswer {
     pub epsilon: Epsilon,
     /// δ.
     pub delta: f64,
-    /// The natural logarithm of δ.
+    /// The natural logarithm of δ; null if δ is smaller than any power that a double can state.
+    #[schemars(with = "Option<f64>")]
     pub log_delta: f64,
     /// How δ was rounded.
     pub rounded: Rounded,

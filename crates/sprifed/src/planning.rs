@@ -161,6 +161,10 @@ impl PlanRequest {
         let delta = self.delta.map_or_else(|| recommended_delta(records), Ok)?;
         let budget = ApproxDp::new(self.epsilon, delta);
         let (procedure, relation) = (self.procedure, self.neighbours);
+        let backend = self.backend.backend;
+        if !backend.answers(procedure.needs()) {
+            return Err(Error::NeedsChoices { procedure, backend });
+        }
         let certified = match self.backend.origin(self.world.clients())? {
             NoiseOrigin::Curator => Certified::on_curator(procedure, &data, budget, relation)?,
             NoiseOrigin::Shares(participation) => {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use sprifed::{Draft, StudyAnswer, host_of};
+use sprifed::{Draft, Error, StudyAnswer, host_of};
 use sprifed_coordinator::{CoordinatorFolder, NewStudy};
 use sprifed_noise::Provenance;
 use sprifed_party::{PartyError, PublicParty, spoken_digest};
@@ -98,7 +98,14 @@ impl Init {
         let authority = self.authority.as_deref().map(read).transpose()?;
         let key = fresh_bits()?;
         let coordinator = Digest(IdentityKey::from_stored(&key).public());
-        let agreed = Agreed::new(draft.agreement(coordinator, Digest(fresh_bits()?))?)?;
+        let agreement = draft.agreement(coordinator, Digest(fresh_bits()?));
+        let agreement = agreement.map_err(|error| match error {
+            Error::Participation(_) => Failure::from(error).with_help(
+                "give --party once for each party, or correct --quorum or --colluders; nothing was spent",
+            ),
+            other => other.into(),
+        })?;
+        let agreed = Agreed::new(agreement)?;
         let study = NewStudy {
             agreed: &agreed,
             parties: &parties,

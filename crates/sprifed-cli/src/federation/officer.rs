@@ -77,7 +77,7 @@ impl SignPolicy {
         let signature = sign_policy(&content, &party.identity, &key);
         let path = signature_of(&self.policy);
         // A policy that was changed is signed anew.
-        let place = Destination::reserve(&path, Overwrite::Forced)?;
+        let place = Destination::reserve(&path, Overwrite::Forced, &[&self.policy, &self.party])?;
         place.write(&format!("{signature}\n"))?;
         let answer = SignedPolicyAnswer {
             policy,

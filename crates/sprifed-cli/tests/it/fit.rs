@@ -3,6 +3,7 @@
 mod bad_input;
 mod clients;
 mod ledger;
+mod places;
 mod spent;
 pub(crate) mod table;
 

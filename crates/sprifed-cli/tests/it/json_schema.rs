@@ -71,6 +71,15 @@ fn name_of(words: &[&str], answer: &Value) -> String {
 }
 
 #[test]
+fn numbers_beyond_all_doubles_fit_the_schemas_too() {
+    answer("account delta --mu 1 --epsilon 1e300");
+    answer(
+        "account plan --algorithm omp --clients 100 --feature-bound 1e308 --response-bound 1e308 --features 10 \
+         --sparsity 1 --mu-p 1 --mu-s 1 --delta 1e-6",
+    );
+}
+
+#[test]
 fn every_command_has_a_schema() {
     // Their answers are checked wherever a test runs them; here are those that no other test asks for JSON.
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("json_schema");

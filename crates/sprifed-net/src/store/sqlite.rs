@@ -45,6 +45,27 @@ impl SqliteStore {
     }
 }
 
+/// Whether the state at `path` was ever opened by a server: an emptied file was not.
+///
+/// # Errors
+/// If it cannot be read.
+pub(crate) fn was_started(path: &Path) -> Result<bool, StoreError> {
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+    let connection = Connection::open_with_flags(path, flags)?;
+    let has_starts: bool = connection.query_row(
+        "SELECT count(*) > 0 FROM sqlite_master WHERE name = 'starts'",
+        [],
+        |row| row.get(0),
+    )?;
+    if !has_starts {
+        return Ok(false);
+    }
+    let count: Option<i64> = connection
+        .query_row("SELECT count FROM starts", [], |row| row.get(0))
+        .optional()?;
+    Ok(count.is_some_and(|count| count > 0))
+}
+
 /// Shows what a state file holds without taking it from the process that has it.
 ///
 /// # Errors

@@ -49,7 +49,7 @@ fn refused_midway(place: &Path, tries: usize) -> Vec<Failure> {
     study.plan.budget = ApproxDp::new(Epsilon::try_from(2.0).unwrap(), delta);
     (0..tries)
         .map(|_| {
-            let destination = Destination::reserve(place, Overwrite::Refused).unwrap();
+            let destination = Destination::reserve(place, Overwrite::Refused, &[]).unwrap();
             release(
                 &study,
                 &table,

@@ -185,3 +185,21 @@ fn a_coordinator_that_is_interrupted_says_so() {
     assert_eq!(answer, json!({ "interrupted": true, "schema_version": 1 }));
     assert!(fs::read_to_string(&log).unwrap().contains("start again"));
 }
+
+#[test]
+fn a_coordinator_whose_state_was_emptied_does_not_begin_the_study_anew() {
+    let stage = Stage::new("emptied", Kind::default());
+    let coordinator = Running::start(&mut stage.coordinate(), &stage.folder.join("log"));
+    let _party = Running::start(&mut stage.join(0), &stage.folder.join("party.log"));
+    let state = stage.study().join("state.sqlite");
+    wait_until("a message", || !stored(&state).is_empty());
+    coordinator.kill();
+    for beside in ["state.sqlite-wal", "state.sqlite-shm"] {
+        let _ = fs::remove_file(stage.study().join(beside));
+    }
+    fs::write(&state, "").unwrap();
+    let (code, said) = refusal(&mut stage.coordinate());
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("is gone or was emptied"), "{said}");
+    assert_eq!(fs::read(&state).unwrap(), b"", "nothing was written");
+}
