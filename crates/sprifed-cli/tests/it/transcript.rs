@@ -30,9 +30,9 @@ impl Transcript {
     /// From now on hides the word that follows `before` in `said`, behind the same words.
     pub(crate) fn hide_after(&mut self, before: &str, said: &str) {
         let (_, rest) = said.split_once(before).expect("it was said");
-        let end = rest.find([' ', ',', ';', '\n']).unwrap_or(rest.len());
-        let found = format!("{before}{}", &rest[..end]);
-        self.hide(found, &format!("{before}[…]"));
+        let word = rest.split_whitespace().next().expect("a word follows");
+        let word = word.trim_end_matches([',', ';', ':']);
+        self.hide(format!("{before}{word}"), &format!("{before}[…]"));
     }
 
     /// Adds what was said in this case.
