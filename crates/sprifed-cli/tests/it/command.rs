@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::process::output_of;
+use crate::process::{code_of, output_of};
 
 /// How one run of the binary ended.
 pub(crate) struct Ended {
@@ -32,6 +32,17 @@ impl Ended {
     /// The one JSON object on standard output.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).expect("standard output is one JSON object")
+    }
+
+    /// The stable name of the refusal.
+    pub(crate) fn code(&self) -> &str {
+        code_of(&self.stderr)
+    }
+
+    /// Asserts that it was refused so, without an answer.
+    pub(crate) fn assert_refused(&self, exit_code: i32, code: &str) {
+        let found = (self.exit_code, self.stdout.as_str(), self.code());
+        assert_eq!(found, (exit_code, "", code), "{}", self.stderr);
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::command::{answer, run, sprifed};
 
 /// Commands that have tasks of their own.
-const GROUPS: [&str; 4] = ["account", "ledger", "schema", "study"];
+pub(crate) const GROUPS: [&str; 4] = ["account", "ledger", "schema", "study"];
 
 const POLICY: &str = "coordinators = []\npurposes = [\"any\"]\ncolumns = [\"y\", \"x*\"]\nexpires = \"2999-12-31\"\n\
     largest-epsilon-per-study = 2.0\nlargest-epsilon-in-total = 2.0\nlargest-delta = 1e-5\nlargest-delta-in-total = 1e-5\n\
@@ -154,7 +154,7 @@ fn every_command_has_a_schema() {
 }
 
 /// The names under `Commands:` of a help text.
-fn commands_of(help: &str) -> Vec<String> {
+pub(crate) fn commands_of(help: &str) -> Vec<String> {
     let lines = help
         .lines()
         .skip_while(|line| !line.starts_with("Commands:"));

@@ -23,4 +23,5 @@ mod process;
 mod recovery_slow;
 mod reference;
 mod schema;
+mod transcript;
 mod vectors;

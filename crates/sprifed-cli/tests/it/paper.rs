@@ -73,20 +73,5 @@ fn a_setting_without_a_stated_sparsity_has_no_total() {
 
 #[test]
 fn the_text_shows_the_same_numbers_rounded() {
-    let words = text("account paper");
-    let line = words
-        .lines()
-        .find(|line| line.starts_with("section 6, s = 10"))
-        .unwrap();
-    for part in ["1e-4", "5.34", "5.31", "5.06", "11.9", "30.7"] {
-        assert!(line.contains(part), "{line} lacks {part}");
-    }
-    let line = words
-        .lines()
-        .find(|line| line.starts_with("MADELON"))
-        .unwrap();
-    assert!(
-        line.contains("8.38") && line.contains("6.23") && line.ends_with("- / -"),
-        "{line}"
-    );
+    insta::assert_snapshot!(text("account paper"));
 }

@@ -9,7 +9,10 @@ use crate::json_schema::observe;
 /// The command under test.
 #[expect(clippy::disallowed_methods, reason = "a test of processes")]
 pub(crate) fn sprifed() -> Command {
-    Command::new(assert_cmd::cargo::cargo_bin!("sprifed"))
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("sprifed"));
+    // Help is wrapped at this width, and snapshots hold it.
+    command.env_remove("COLUMNS");
+    command
 }
 
 /// How `command` ends; an answer in JSON fits its schema.
@@ -25,6 +28,40 @@ pub(crate) fn succeed(command: &mut Command) -> Output {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}\n{said}");
     output
+}
+
+/// What `command` says on standard error, which must end with this exit code.
+pub(crate) fn refused(command: &mut Command, exit_code: i32) -> String {
+    let ended = output_of(command);
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(exit_code), "{command:?}\n{said}");
+    said
+}
+
+/// As [`refused`], with this code.
+pub(crate) fn refused_as(command: &mut Command, exit_code: i32, code: &str) -> String {
+    let said = refused(command, exit_code);
+    assert_eq!(code_of(&said), code, "{command:?}\n{said}");
+    said
+}
+
+/// The stable name of the last refusal on standard error.
+pub(crate) fn code_of(said: &str) -> &str {
+    let mut lines = said.lines().rev();
+    lines
+        .find_map(|line| line.strip_prefix(" code: "))
+        .unwrap_or_else(|| panic!("no code in:\n{said}"))
+}
+
+/// The last refusal in a log: what happened, what to do and the code.
+pub(crate) fn refusal_in(log: &str) -> String {
+    let lines: Vec<&str> = log.lines().collect();
+    let start = lines.iter().rposition(|line| line.starts_with("error: "));
+    let end = lines.iter().rposition(|line| line.starts_with(" code: "));
+    let (Some(start), Some(end)) = (start, end) else {
+        panic!("no refusal in:\n{log}");
+    };
+    lines[start..=end].join("\n")
 }
 
 /// The arguments of the binary, which another program may start; none if the binary is not run.

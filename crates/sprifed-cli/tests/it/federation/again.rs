@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::ledger::{finished, refused, small};
-use super::stage::{Stage, output_of, sprifed, succeed};
+use super::ledger::{finished, small};
+use super::stage::{Stage, code_of, output_of, refused_as, sprifed, succeed};
 
 #[test]
 fn an_identity_is_made_once() {
@@ -25,19 +25,15 @@ fn an_identity_is_made_once() {
     let before = files();
     let mut again = sprifed();
     again.args(["study", "identity", "p0", "--records", "60", "--out"]);
-    let said = refused(again.arg(&folder), 2);
-    let words = format!(
-        "{} already has an identity; nothing was changed",
-        folder.display()
-    );
-    assert!(said.contains(&words), "{said}");
+    let mut seen = stage.transcript();
+    let exists = "sprifed::study::identity-exists";
+    seen.add("again", &refused_as(again.arg(&folder), 2, exists));
     assert_eq!(files(), before);
     // A file of an identity that is there without its key is not overwritten either.
     fs::remove_file(folder.join("identity.key")).unwrap();
     let before = files();
-    let said = refused(&mut again, 2);
-    assert!(said.contains("tls.key"), "{said}");
-    assert!(said.contains("nothing was changed"), "{said}");
+    seen.add("without its key", &refused_as(&mut again, 2, exists));
+    insta::assert_snapshot!(seen);
     assert_eq!(files(), before);
 }
 
@@ -53,23 +49,17 @@ fn a_check_after_the_end_says_that_it_has_ended_and_what_it_cost() {
     let words = String::from_utf8(ended.stdout).unwrap();
     let said = String::from_utf8(ended.stderr).unwrap();
     assert_eq!(ended.status.code(), Some(1), "{words}{said}");
-    let first = words.lines().next().unwrap();
-    assert!(first.starts_with("Ended"), "{words}");
-    assert!(
-        first.contains("this party's part in this study has ended"),
-        "{words}"
-    );
-    assert!(
-        first.contains(&sprifed_privacy::shown_cost(charged)),
-        "{words}"
-    );
-    assert!(!words.contains("Allowed      yes"), "{words}");
-    assert!(said.contains("sprifed::study::over"), "{said}");
+    assert_eq!(code_of(&said), "sprifed::study::over");
     let answer = output_of(check.arg("--json")).stdout;
     let answer: Value = serde_json::from_slice(&answer).unwrap();
     assert_eq!(answer["allowed"], false);
     assert!((answer["ended"]["epsilon"].as_f64().unwrap() - charged).abs() < 1e-12);
     assert_eq!(answer["ended"]["delta"], 1e-6);
+    let mut seen = stage.transcript();
+    seen.hide(answer["words"].as_str().unwrap(), "[twelve words]");
+    seen.add("check", &words);
+    seen.add("why it is refused", &said);
+    insta::assert_snapshot!(seen);
     // `join` delivers the receipt again, as before.
     succeed(&mut stage.join(0));
 }
@@ -79,18 +69,14 @@ fn a_policy_with_a_mistake_is_told_the_line() {
     let stage = Stage::new("policy-line", small(true));
     let path = stage.party(0).join("policy.toml");
     let whole = fs::read_to_string(&path).unwrap();
-    for (right, wrong, words) in [
-        ("smallest-quorum", "smalest-quorum", "`smalest-quorum`"),
-        (
-            "smallest-quorum = 3",
-            "smallest-quorum = \"3\"",
-            "a whole number",
-        ),
+    let mut seen = stage.transcript();
+    for (right, wrong) in [
+        ("smallest-quorum", "smalest-quorum"),
+        ("smallest-quorum = 3", "smallest-quorum = \"3\""),
     ] {
         fs::write(&path, whole.replacen(right, wrong, 1)).unwrap();
-        let said = refused(stage.join(0).arg("--check"), 2);
-        assert!(said.contains("policy.toml` line 9"), "{said}");
-        assert!(said.contains(words), "{said}");
-        assert!(said.contains("nothing was spent"), "{said}");
+        let said = refused_as(stage.join(0).arg("--check"), 2, "sprifed::policy::mistake");
+        seen.add(wrong, &said);
     }
+    insta::assert_snapshot!(seen);
 }

@@ -1,14 +1,9 @@
 use std::fs;
 
-use super::stage::{Kind, Running, Stage, all_succeed, json_at, sprifed, succeed};
-
-fn refusal(command: &mut std::process::Command) -> (Option<i32>, String) {
-    let output = super::stage::output_of(command);
-    (
-        output.status.code(),
-        String::from_utf8_lossy(&output.stderr).into_owned(),
-    )
-}
+use super::stage::{
+    Kind, Running, Stage, all_succeed, code_of, json_at, output_of, refusal_in, refused,
+    refused_as, sprifed, succeed,
+};
 
 #[test]
 fn a_policy_refuses_before_a_record_is_opened() {
@@ -22,54 +17,46 @@ fn a_policy_refuses_before_a_record_is_opened() {
         (
             "largest-epsilon-per-study = 200.0",
             "largest-epsilon-per-study = 1.0",
-            "can cost",
         ),
         (
             "largest-epsilon-in-total = 200.0",
             "largest-epsilon-in-total = 2.0",
-            "earlier studies",
         ),
-        ("smallest-quorum = 3", "smallest-quorum = 4", "quorum"),
+        ("smallest-quorum = 3", "smallest-quorum = 4"),
         (
             "largest-colluder-share = 0.0",
             "largest-colluder-share = 0.5",
-            "colluders",
         ),
-        (
-            "procedures = [\"sieve\"]",
-            "procedures = [\"grad\"]",
-            "procedure",
-        ),
-        ("units = [\"record\"]", "units = [\"client\"]", "unit"),
+        ("procedures = [\"sieve\"]", "procedures = [\"grad\"]"),
+        ("units = [\"record\"]", "units = [\"client\"]"),
         (
             "allow-simulated-noise = true",
             "allow-simulated-noise = false",
-            "noise",
         ),
-        ("coordinators = [", "coordinators = [] #", "coordinator"),
-        ("[\"testing what matters\"]", "[\"care\"]", "purpose"),
-        ("\"x*\"", "\"x1\", \"x2\"", "\"x0\", \"x3\""),
-        ("\"y\", ", "", "a column is \"y\""),
-        ("2999-12-31", "2001-01-31", "until 2001-01-31"),
-        ("p1 = ", "# p1 = ", "a party is \"p1\""),
+        ("coordinators = [", "coordinators = [] #"),
+        ("[\"testing what matters\"]", "[\"care\"]"),
+        ("\"x*\"", "\"x1\", \"x2\""),
+        ("\"y\", ", ""),
+        ("2999-12-31", "2001-01-31"),
+        ("p1 = ", "# p1 = "),
     ];
-    for (found, changed, word) in cases {
+    let forbidden = "sprifed::policy::refused";
+    let mut seen = stage.transcript();
+    for (found, changed) in cases {
         assert!(policy.contains(found), "{found}");
         fs::write(&path, policy.replace(found, changed)).unwrap();
-        let (code, said) = refusal(&mut stage.join(0));
-        assert_eq!(code, Some(1), "{said}");
-        assert!(
-            said.contains(word) && said.contains("nothing was spent"),
-            "{word}: {said}"
-        );
+        let said = refused_as(&mut stage.join(0), 1, forbidden);
+        if changed == "2001-01-31" {
+            seen.hide_after("today's date is ", &said);
+        }
+        seen.add(format!("{changed:?} for {found:?}"), &said);
     }
-    let (code, _) = refusal(stage.join(0).arg("--check"));
-    assert_eq!(code, Some(1));
+    refused_as(stage.join(0).arg("--check"), 1, forbidden);
     fs::write(&path, policy).unwrap();
     // A table that cannot be read is said too.
-    let (code, said) = refusal(stage.join(0).arg("--check"));
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("p0.csv"), "{said}");
+    let said = refused_as(stage.join(0).arg("--check"), 1, forbidden);
+    seen.add("no table", &said);
+    insta::assert_snapshot!(seen);
     fs::write(stage.table(0), table).unwrap();
     succeed(stage.join(0).arg("--check"));
 }
@@ -85,6 +72,8 @@ fn an_edited_invitation_is_refused() {
     let others = stage.folder.join("other/for-p0/authority.pem");
     let in_json = |path| serde_json::json!(fs::read_to_string(path).unwrap()).to_string();
     let address = format!("\"localhost:{}\"", stage.port);
+    let unusable = "sprifed::study::unusable-file";
+    let mut seen = stage.transcript();
     for (found, changed) in [
         ("\"repeats\": 0", "\"repeats\": 1"),
         ("\"title\": \"study\"", "\"title\": \"other\""),
@@ -100,20 +89,17 @@ fn an_edited_invitation_is_refused() {
             if check {
                 join.arg("--check");
             }
-            let (code, said) = refusal(&mut join);
-            assert_eq!(code, Some(2), "{said}");
-            assert!(said.contains("signature"), "{said}");
+            let said = refused_as(&mut join, 2, unusable);
+            let changed = changed.lines().next().unwrap();
+            seen.add(format!("{changed:.24}, check: {check}"), &said);
         }
     }
     fs::write(&path, good).unwrap();
     // The authority that TLS trusts is the signed one, or nothing is sent.
     fs::copy(&others, &authority).unwrap();
-    let (code, said) = refusal(&mut stage.join(0));
-    assert_eq!(code, Some(2), "{said}");
-    assert!(
-        said.contains("not the authority that the coordinator signed"),
-        "{said}"
-    );
+    let said = refused_as(&mut stage.join(0), 2, unusable);
+    seen.add("another authority", &said);
+    insta::assert_snapshot!(seen);
 }
 
 #[test]
@@ -148,18 +134,17 @@ fn strangers_and_impostors_are_turned_away_and_the_study_goes_on() {
         "--simulate-noise",
         "11",
     ]);
-    let (code, said) = refusal(&mut stranger);
-    assert!(code != Some(0), "{said}");
+    assert!(!output_of(&mut stranger).status.success());
     // Party 1's identity behind party 0's certificate: every message is signed, so it is refused.
     let mut impostor = stage.join_behind(1, 0);
     let impostor = Running::start(&mut impostor, &stage.folder.join("impostor.log"));
     let ended = impostor.finish();
     let said = fs::read_to_string(stage.folder.join("impostor.log")).unwrap();
     assert_eq!(ended.status.code(), Some(1), "{said}");
-    assert!(
-        said.contains("it claims to be from client 1") && said.contains("refused-by-coordinator"),
-        "{said}"
-    );
+    assert_eq!(code_of(&said), "sprifed::study::refused-by-coordinator");
+    let mut seen = stage.transcript();
+    seen.add("the impostor", &refusal_in(&said));
+    insta::assert_snapshot!(seen);
     let parties: Vec<Running> = (0..3)
         .map(|party| Running::start(&mut stage.join(party), &log))
         .collect();
@@ -196,29 +181,25 @@ fn an_edited_receipt_is_not_believed() {
         let mut verify = sprifed();
         verify.args(["verify", "--coordinator", coordinator]);
         verify.args(["--agreement", agreement]).arg(&path);
-        refusal(&mut verify)
+        verify
     };
-    assert_eq!(meant(coordinator, agreement).0, Some(0));
-    for (coordinator, agreement, word) in [
-        (agreement, agreement, "coordinator's key"),
-        (coordinator, coordinator, "agreement's digest"),
-    ] {
-        let (code, said) = meant(coordinator, agreement);
-        assert_eq!(code, Some(1), "{said}");
-        assert!(
-            said.contains("another study") && said.contains(word),
-            "{said}"
-        );
-    }
-    assert_eq!(meant("12", agreement).0, Some(2));
+    succeed(&mut meant(coordinator, agreement));
+    let mut seen = stage.transcript();
+    seen.hide(agreement, "[digest of the agreement]");
+    let another = "sprifed::verify::another";
+    let said = refused_as(&mut meant(agreement, agreement), 1, another);
+    seen.add("another coordinator", &said);
+    let said = refused_as(&mut meant(coordinator, coordinator), 1, another);
+    seen.add("another agreement", &said);
+    refused(&mut meant("12", agreement), 2);
     let edit = |change: fn(&mut serde_json::Value)| {
         let mut edited = good.clone();
         change(&mut edited);
         let path = stage.folder.join("edited.json");
         fs::write(&path, edited.to_string()).unwrap();
-        refusal(sprifed().arg("verify").arg(&path))
+        refused(sprifed().arg("verify").arg(&path), 1)
     };
-    for (code, said) in [
+    for (place, said) in [
         edit(|receipt| receipt["receipt"]["guarantee"]["epsilon"] = serde_json::json!(0.1)),
         edit(|receipt| receipt["receipt"]["software"] = serde_json::json!("mine")),
         edit(|receipt| receipt["receipt"]["fit"]["model"]["intercept"] = serde_json::json!(4.0)),
@@ -230,10 +211,14 @@ fn an_edited_receipt_is_not_believed() {
                     .pop(),
             )
         }),
-    ] {
-        assert_eq!(code, Some(1), "{said}");
-        assert!(said.contains("not to be believed"), "{said}");
+    ]
+    .iter()
+    .enumerate()
+    {
+        assert_eq!(code_of(said), "sprifed::receipt::wrong", "edit {place}");
+        seen.add(format!("edit {place}"), said);
     }
+    insta::assert_snapshot!(seen);
     // A party that lost its state does not join with new masks.
     let folder = fs::read_dir(stage.party(0))
         .unwrap()
@@ -267,28 +252,23 @@ fn a_rehearsal_identity_does_not_enter_a_private_study() {
         "--purpose",
         "care",
     ]);
-    let (code, said) = refusal(&mut init);
-    assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("seed"), "{said}");
+    refused_as(&mut init, 2, "sprifed::study::rehearsal-key");
 }
 
 #[test]
 fn a_certificate_of_another_party_is_refused_before_anything_is_sent() {
     let stage = Stage::new("seats", Kind::default());
+    let mut seen = stage.transcript();
     // No process listens: a party that tried to connect would wait.
     for check in [true, false] {
         let mut command = stage.join_as(1, 0);
         if check {
             command.arg("--check");
         }
-        let (code, said) = refusal(&mut command);
-        assert_eq!(code, Some(2), "{said}");
-        assert!(
-            said.contains("that of \"p0\"") && said.contains("that of \"p1\""),
-            "{said}"
-        );
-        assert!(said.contains("nothing was sent"), "{said}");
+        let said = refused_as(&mut command, 2, "sprifed::study::other-seat");
+        seen.add(format!("check: {check}"), &said);
     }
+    insta::assert_snapshot!(seen);
     assert!(!stage.party(1).join("ledger.sqlite").exists());
     succeed(stage.join(1).arg("--check"));
 }
@@ -308,22 +288,18 @@ fn a_title_that_steers_a_terminal_is_refused() {
     init.args(["--sparsity", "2", "--epsilon", "90"]);
     init.args(["--address", "localhost:1", "--simulate-noise"]);
     init.args(["--purpose", "care"]);
-    let (code, said) = refusal(&mut init);
-    assert_eq!(code, Some(2), "{said}");
-    assert!(
-        said.contains("the title") && !said.contains("\u{1b}[2J"),
-        "{said}"
-    );
+    let said = refused_as(&mut init, 2, "sprifed::study::illegal-agreement");
+    assert!(!said.contains("\u{1b}[2J"), "{said}");
+    let mut seen = stage.transcript();
+    seen.add("init", &said);
+    insta::assert_snapshot!(seen);
 }
 
 #[test]
 fn what_others_wrote_does_not_steer_the_terminal() {
-    let (code, said) = refusal(
-        sprifed()
-            .arg("verify")
-            .arg("receipt \u{1b}[2J\u{202e}.json"),
-    );
-    assert_eq!(code, Some(3), "{said}");
+    let mut verify = sprifed();
+    verify.args(["verify", "receipt \u{1b}[2J\u{202e}.json"]);
+    let said = refused(&mut verify, 3);
     assert!(said.contains("\\u{1b}[2J\\u{202e}.json"), "{said}");
     assert!(!said.contains('\u{1b}') && !said.contains('\u{202e}'));
 }

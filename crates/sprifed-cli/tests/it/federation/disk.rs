@@ -1,7 +1,9 @@
 use std::fs;
 use std::process::Command;
 
-use super::stage::{Kind, Running, Stage, all_succeed, output_of};
+use super::stage::{
+    Kind, Running, Stage, all_succeed, code_of, output_of, refused_as, sprifed, succeed,
+};
 
 /// `command` in a process that can make no file larger than so many blocks of 512 bytes.
 ///
@@ -36,7 +38,7 @@ fn a_party_whose_disk_is_full_goes_on_when_there_is_room() {
             Some(0) => break,
             other => panic!("{other:?} with {room} blocks: {said}"),
         }
-        assert!(said.contains("goes on where it was"), "{said}");
+        assert_eq!(code_of(&said), "sprifed::study::environment", "{said}");
     }
     assert!(n_full > 0, "no disk was full");
     parties.push(Running::start(&mut stage.join(2), &log));
@@ -86,16 +88,16 @@ fn a_party_that_lost_its_state_does_not_begin_anew() {
     });
     party.kill();
     let state = state().unwrap();
+    let mut seen = stage.transcript();
     for lost in ["state.sqlite", "party.key"] {
         let (path, aside) = (state.join(lost), stage.folder.join(lost));
         fs::rename(&path, &aside).unwrap();
-        let ended = output_of(&mut stage.join(0));
-        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
-        assert_eq!(ended.status.code(), Some(1), "{said}");
-        assert!(said.contains(lost) && said.contains("is gone"), "{said}");
+        let said = refused_as(&mut stage.join(0), 1, "sprifed::study::state-lost");
+        seen.add(format!("without {lost}"), &said);
         assert!(!path.exists(), "a new one was made");
         fs::rename(&aside, &path).unwrap();
     }
+    insta::assert_snapshot!(seen);
     // With both it goes on.
     let parties = (0..3).map(|party| Running::start(&mut stage.join(party), &log));
     all_succeed(parties.collect(), coordinator, &log);
@@ -136,19 +138,20 @@ fn a_party_whose_journal_was_emptied_or_put_back_does_not_answer_again() {
     let journal = journal();
     let whole = fs::read(&journal).unwrap();
     fs::write(&journal, b"").unwrap();
-    let ended = output_of(&mut stage.join(0));
-    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
-    assert!(!ended.status.success(), "{said}");
-    assert!(said.contains("0 entries, but had"), "{said}");
+    let mut seen = stage.transcript();
+    let said = refused_as(&mut stage.join(0), 1, "sprifed::study::ended");
+    seen.hide_after("but had ", &said);
+    seen.add("emptied", &said);
     // One entry less than was counted.
     fs::write(&journal, &whole).unwrap();
     let older = rusqlite::Connection::open(&journal).unwrap();
     let sql = "DELETE FROM entries WHERE number > (SELECT max(number) FROM entries) - 2";
     older.execute(sql, []).unwrap();
     drop(older);
-    let ended = output_of(&mut stage.join(0));
-    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
-    assert!(said.contains("it is an older copy"), "{said}");
+    let said = refused_as(&mut stage.join(0), 1, "sprifed::study::ended");
+    seen.hide_after("sqlite` has ", &said);
+    seen.add("put back", &said);
+    insta::assert_snapshot!(seen);
     fs::write(&journal, &whole).unwrap();
     parties.insert(0, Running::start(&mut stage.join(0), &log));
     all_succeed(parties, coordinator, &log);
@@ -160,32 +163,26 @@ fn a_table_with_too_many_records_is_refused_and_nothing_stays_reserved() {
     let table = fs::read_to_string(stage.table(0)).unwrap();
     let (header, rows) = table.split_once('\n').unwrap();
     fs::write(stage.table(0), format!("{header}\n{rows}{rows}")).unwrap();
-    let ended = output_of(&mut stage.join(0));
-    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
-    assert_eq!(ended.status.code(), Some(2), "{said}");
-    assert!(said.contains("at most 60"), "{said}");
-    let mut status = super::stage::sprifed();
+    let mut seen = stage.transcript();
+    let said = refused_as(&mut stage.join(0), 2, "sprifed::study::too-many-records");
+    seen.add("join", &said);
+    let mut status = sprifed();
     status.args(["study", "status"]).arg(stage.party(0));
-    let status = super::stage::succeed(&mut status);
-    let status = String::from_utf8_lossy(&status.stdout).into_owned();
-    assert!(status.contains("no study has cost anything"), "{status}");
+    let status = succeed(&mut status);
+    seen.add("status", &String::from_utf8_lossy(&status.stdout));
+    insta::assert_snapshot!(seen);
 }
 
 #[test]
 fn a_seat_that_was_not_asked_for_is_refused() {
     let stage = Stage::new("seat", small());
     let path = stage.party(0).join("party.json");
-    for (change, words) in [
-        (
-            "\"records\": 59",
-            "room for 60 of its records, but it said 59",
-        ),
+    let mut seen = stage.transcript();
+    for change in [
+        "\"records\": 59",
         // A smaller seat would tell the coordinator by a refusal how many records there are.
-        (
-            "\"records\": 61",
-            "room for 60 of its records, but it said 61",
-        ),
-        ("\"name\": \"other\"", "calls it"),
+        "\"records\": 61",
+        "\"name\": \"other\"",
     ] {
         let text = fs::read_to_string(&path).unwrap();
         let key = change.split(':').next().unwrap();
@@ -200,12 +197,11 @@ fn a_seat_that_was_not_asked_for_is_refused() {
             })
             .collect();
         fs::write(&path, changed).unwrap();
-        let ended = output_of(stage.join(0).arg("--check"));
-        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
-        assert_eq!(ended.status.code(), Some(1), "{said}");
-        assert!(said.contains(words), "{said}");
+        let said = refused_as(stage.join(0).arg("--check"), 1, "sprifed::policy::refused");
+        seen.add(change, &said);
         fs::write(&path, text).unwrap();
     }
+    insta::assert_snapshot!(seen);
 }
 
 fn small() -> Kind {

@@ -8,8 +8,11 @@ use serde_json::Value;
 use sprifed_party::StudyFolder;
 use sprifed_study::JournalLine;
 
-use super::ledger::{finished, refused, second_study, small, status};
-use super::stage::{Kind, Running, Stage, sprifed, stored, succeed, wait_until};
+use super::ledger::{finished, second_study, small, status};
+use super::stage::{
+    Kind, Running, Stage, code_of, refusal_in, refused, refused_as, sprifed, stored, succeed,
+    wait_until,
+};
 
 /// The folder of the party's only study.
 fn study_of(stage: &Stage, party: u32) -> PathBuf {
@@ -67,8 +70,9 @@ fn a_party_that_leaves_is_charged_what_it_answered_and_answers_nothing_more() {
     });
     // The coordinator dies and never comes back.
     coordinator.kill();
-    let said = refused(&mut leave(&stage, 0), 3);
-    assert!(said.contains("in use by another process"), "{said}");
+    let mut seen = stage.transcript();
+    let said = refused_as(&mut leave(&stage, 0), 3, "sprifed::study::environment");
+    seen.add("leave while `join` runs", &said);
     parties.drain(..).for_each(Running::kill);
 
     let ledger = stage.party(0).join("ledger.sqlite");
@@ -92,13 +96,13 @@ fn a_party_that_leaves_is_charged_what_it_answered_and_answers_nothing_more() {
         (&true.into(), &true.into())
     );
     assert_eq!(study["epsilon_counted"], charged["charged_epsilon"]);
-    assert!(
-        words.contains("left: this party answers nothing more"),
-        "{words}"
-    );
+    let shown = sprifed_privacy::shown_cost(epsilon);
+    seen.hide(format!("epsilon = {shown}"), "epsilon = [charged]");
+    seen.hide(format!("counted {shown}"), "counted [charged]");
+    seen.add("status after it left", &words);
     for command in [&mut stage.join(0), stage.join(0).arg("--check")] {
-        let said = refused(command, 1);
-        assert!(said.contains("has left this study"), "{said}");
+        let said = refused_as(command, 1, "sprifed::ledger::refused");
+        seen.add("join after it left", &said);
     }
 
     // Broken off after the journal and before the ledger: again, it is finished.
@@ -107,7 +111,8 @@ fn a_party_that_leaves_is_charged_what_it_answered_and_answers_nothing_more() {
     }
     let (torn, words) = status(stage.party(0));
     assert_eq!(torn["studies"][0]["settled"], false);
-    assert!(words.contains("run `study leave` again"), "{words}");
+    seen.add("status after half of it", &words);
+    insta::assert_snapshot!(seen);
     for _ in 0..2 {
         assert_eq!(left(&stage, 0), charged);
         assert_eq!(status(stage.party(0)).0, after);
@@ -130,15 +135,17 @@ fn a_party_that_leaves_before_any_sum_has_its_whole_budget_back() {
     let tight = text.replace("in-total = 200.0", "in-total = 100.0");
     assert_ne!(text, tight);
     fs::write(&policy, tight).unwrap();
-    let said = refused(&mut second, 1);
-    assert!(said.contains("is reserved or spent"), "{said}");
+    let mut seen = stage.transcript();
+    let said = refused_as(&mut second, 1, "sprifed::policy::refused");
+    seen.add("a second study", &said);
 
     // A journal that was emptied knows nothing of what was charged.
     let journal = study_of(&stage, 0).join("state.sqlite");
     let whole = fs::read(&journal).unwrap();
     fs::write(&journal, "").unwrap();
-    let said = refused(&mut leave(&stage, 0), 1);
-    assert!(said.contains("is empty"), "{said}");
+    let said = refused_as(&mut leave(&stage, 0), 1, "sprifed::study::state-lost");
+    seen.add("leave without a journal", &said);
+    insta::assert_snapshot!(seen);
     fs::write(&journal, whole).unwrap();
     refused(&mut second, 1);
 
@@ -152,14 +159,12 @@ fn a_party_that_leaves_before_any_sum_has_its_whole_budget_back() {
 #[test]
 fn only_a_study_of_a_party_that_is_not_over_can_be_left() {
     let stage = finished("leave-late", small(false));
-    let said = refused(&mut leave(&stage, 0), 1);
-    assert!(said.contains("is over for this party"), "{said}");
+    refused_as(&mut leave(&stage, 0), 1, "sprifed::study::over");
     for folder in [stage.party(0), stage.study()] {
-        let said = refused(sprifed().args(["study", "leave"]).arg(folder), 2);
-        assert!(said.contains("is no study of a party"), "{said}");
+        let mut leave = sprifed();
+        leave.args(["study", "leave"]).arg(folder);
+        refused_as(&mut leave, 2, "sprifed::study::not-a-study");
     }
-    let help = succeed(sprifed().args(["study", "leave", "--help"])).stdout;
-    assert!(String::from_utf8_lossy(&help).contains("Example: sprifed study leave"));
 }
 
 #[test]
@@ -185,8 +190,11 @@ fn a_party_that_does_not_believe_the_receipt_ends_and_keeps_what_it_was_charged(
     let deleted = journal.execute("DELETE FROM entries WHERE number > ?1", [first]);
     assert!(deleted.unwrap() > 2);
     drop(journal);
-    let said = refused(&mut stage.join(0), 1);
-    assert!(said.contains("it is an older copy"), "{said}");
+    let mut seen = stage.transcript();
+    let said = refused_as(&mut stage.join(0), 1, "sprifed::study::ended");
+    seen.hide_after("sqlite` has ", &said);
+    seen.hide_after("but had ", &said);
+    seen.add("an old journal", &said);
     // Put back together with the ledger, it is believed; the receipt tells.
     rewrite_ledger(&stage);
     let log = stage.folder.join("again.log");
@@ -194,11 +202,9 @@ fn a_party_that_does_not_believe_the_receipt_ends_and_keeps_what_it_was_charged(
     let ended = Running::start(&mut stage.join(0), &log).finish();
     let said = fs::read_to_string(&log).unwrap();
     assert_eq!(ended.status.code(), Some(1), "{said}");
-    assert!(
-        said.contains("this party refuses to go on: the receipt says")
-            && said.contains("study leave"),
-        "{said}"
-    );
+    assert_eq!(code_of(&said), "sprifed::study::refused-by-party");
+    seen.add("an old journal and an old ledger", &refusal_in(&said));
+    insta::assert_snapshot!(seen);
     coordinator.kill();
     let (after, _) = status(stage.party(0));
     assert_eq!(after["totals"], before["totals"]);
@@ -219,9 +225,8 @@ fn a_study_that_is_over_has_no_key_left_and_its_receipt_is_delivered_again() {
         .execute_batch("DELETE FROM ended; DELETE FROM artefacts")
         .unwrap();
     drop(journal);
-    let said = refused(&mut stage.join(0), 1);
-    assert!(
-        said.contains("party.key") && said.contains("is gone"),
-        "{said}"
-    );
+    let said = refused_as(&mut stage.join(0), 1, "sprifed::study::state-lost");
+    let mut seen = stage.transcript();
+    seen.add("no key", &said);
+    insta::assert_snapshot!(seen);
 }

@@ -6,7 +6,12 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::stage::{Kind, Running, Stage, all_succeed, output_of, sprifed, succeed};
+use super::stage::{
+    Kind, Running, Stage, all_succeed, output_of, refused, refused_as, sprifed, succeed,
+};
+
+/// The code of a ledger that allows nothing.
+const REFUSED: &str = "sprifed::ledger::refused";
 
 pub(super) fn small(simulated: bool) -> Kind {
     Kind {
@@ -24,13 +29,6 @@ pub(super) fn finished(name: &str, kind: Kind) -> Stage {
     let parties = (0..3).map(|party| Running::start(&mut stage.join(party), &log));
     all_succeed(parties.collect(), coordinator, &log);
     stage
-}
-
-pub(super) fn refused(command: &mut Command, code: i32) -> String {
-    let ended = output_of(command);
-    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
-    assert_eq!(ended.status.code(), Some(code), "{said}");
-    said
 }
 
 pub(super) fn status(folder: PathBuf) -> (Value, String) {
@@ -78,10 +76,8 @@ fn a_party_sees_what_it_agreed_to_and_spent_and_a_second_study_counts_on_top() {
     );
     assert!((total["epsilon"].as_f64().unwrap() - charged).abs() < 1e-12);
     assert_eq!(total["delta"], 1e-6);
-    assert!(
-        words.contains("in all, for each record under zero-out"),
-        "{words}"
-    );
+    let mut seen = stage.transcript();
+    seen.add("status", &words);
     let folder = fs::read_dir(stage.party(0)).unwrap();
     let mut folder = folder.map(|entry| entry.unwrap().path());
     let (one, _) = status(folder.find(|path| path.is_dir()).unwrap());
@@ -92,36 +88,31 @@ fn a_party_sees_what_it_agreed_to_and_spent_and_a_second_study_counts_on_top() {
     assert_eq!(allowed["spent_elsewhere"]["delta"], 1e-6);
     let path = stage.party(0).join("policy.toml");
     let policy = fs::read_to_string(&path).unwrap();
-    for (key, tight, word) in [
+    for (key, tight) in [
         (
             "largest-delta-in-total = 1e-5",
             "largest-delta-in-total = 1.5e-6",
-            "the delta of this",
         ),
         (
             "largest-epsilon-in-total = 200.0",
             "largest-epsilon-in-total = 100.0",
-            "the cost of this",
         ),
         (
             "neighbours = [\"zero-out\"]",
             "neighbours = [\"replace-one\"]",
-            "neighbours",
         ),
     ] {
         assert!(policy.contains(key), "{policy}");
         fs::write(&path, policy.replace(key, tight)).unwrap();
-        let said = refused(&mut check, 1);
-        assert!(
-            said.contains(word) && said.contains("nothing was spent"),
-            "{said}"
+        seen.add(
+            tight,
+            &refused_as(&mut check, 1, "sprifed::policy::refused"),
         );
-        // A policy of an earlier version is told what it lacks.
         fs::write(&path, policy.replace(key, "")).unwrap();
-        let name = key.split(' ').next().unwrap();
-        let said = refused(&mut check, 2);
-        assert!(said.contains(name), "{said}");
+        let said = refused_as(&mut check, 2, "sprifed::policy::incomplete");
+        seen.add(format!("without {key}"), &said);
     }
+    insta::assert_snapshot!(seen);
 }
 
 #[test]
@@ -134,7 +125,9 @@ fn a_study_that_protects_no_record_is_shown_and_in_no_total() {
     assert_eq!(found["totals"]["unprotected_studies"], 1);
     let totals = &found["totals"]["by_unit_and_neighbours"];
     assert_eq!(*totals, serde_json::json!([]));
-    assert!(words.contains("NOT PROTECTED"), "{words}");
+    let mut seen = stage.transcript();
+    seen.add("status", &words);
+    insta::assert_snapshot!(seen);
     let mut check = second_study(&stage);
     let allowed: Value = serde_json::from_slice(&succeed(&mut check).stdout).unwrap();
     assert_eq!(allowed["spent_elsewhere"]["epsilon"], 0.0);
@@ -151,63 +144,58 @@ fn a_ledger_that_was_deleted_changed_or_put_back_is_missed() {
     let mut join = second_study(&stage);
     succeed(&mut join);
     fs::remove_file(&path).unwrap();
-    for command in [&mut join, &mut stage.join(0)] {
-        let said = refused(command, 1);
-        assert!(said.contains("is gone"), "{said}");
-        assert!(said.contains("sprifed ledger restart"), "{said}");
+    let mut seen = stage.transcript();
+    let mut status = sprifed();
+    status.args(["study", "status"]).arg(stage.party(0));
+    for (case, command) in [
+        ("join another study", &mut join),
+        ("join the same study", &mut stage.join(0)),
+        ("status", &mut status),
+    ] {
+        let said = refused_as(command, 1, REFUSED);
+        seen.hide_after("it had ", &said);
+        seen.add(case, &said);
         assert!(!path.exists(), "a new one was made");
     }
-    let mut command = sprifed();
-    let said = refused(command.args(["study", "status"]).arg(stage.party(0)), 1);
-    let first = said.lines().next().unwrap();
-    assert!(
-        first.contains("ledger.sqlite` is lost: its file is gone"),
-        "{said}"
-    );
     // Without the witness the folder of the study tells.
     let witness = fs::read(&head).unwrap();
     fs::remove_file(&head).unwrap();
-    let said = refused(&mut join, 1);
-    assert!(
-        said.contains("is gone") && said.contains("study-"),
-        "{said}"
-    );
+    seen.add("no witness", &refused_as(&mut join, 1, REFUSED));
     assert!(!path.exists(), "a new one was made");
     // Without the study's folder the mark beside the table tells.
     let (study, aside) = (study_of(&stage, 0), stage.folder.join("aside"));
     fs::rename(&study, &aside).unwrap();
-    let said = refused(&mut join, 1);
-    assert!(
-        said.contains("its file is gone, but it accounts for") && said.contains("p0.csv"),
-        "{said}"
-    );
+    seen.add("no study", &refused_as(&mut join, 1, REFUSED));
     assert!(mark.exists());
     fs::rename(&aside, &study).unwrap();
     fs::write(&head, witness).unwrap();
 
-    for (sql, word) in [
-        ("DELETE FROM entries", "has 0 entries, but had"),
-        (
-            "DELETE FROM entries WHERE number = (SELECT max(number) FROM entries)",
-            "its end was cut off",
-        ),
-        (
-            "UPDATE entries SET entry = replace(entry, 'zero-out', 'replace-one') WHERE number = 1",
-            "entry 2 does not follow the entry before it",
-        ),
-        ("UPDATE entries SET signature = '00'", "entry 0 is no entry"),
+    for sql in [
+        "DELETE FROM entries",
+        "DELETE FROM entries WHERE number = (SELECT max(number) FROM entries)",
+        "UPDATE entries SET entry = replace(entry, 'zero-out', 'replace-one') WHERE number = 1",
+        "UPDATE entries SET signature = '00'",
     ] {
         fs::write(&path, &whole).unwrap();
         let ledger = rusqlite::Connection::open(&path).unwrap();
         assert!(ledger.execute(sql, []).unwrap() > 0);
         drop(ledger);
-        for mut command in [second_again(&stage), ledger_command("show", &stage)] {
-            let said = refused(&mut command, 1);
-            assert!(said.contains(word), "{said}");
+        for (task, mut command) in [
+            ("join", second_again(&stage)),
+            ("show", ledger_command("show", &stage)),
+        ] {
+            let said = refused_as(&mut command, 1, REFUSED);
+            if sql.starts_with("DELETE FROM entries WHERE") {
+                seen.hide_after("it has ", &said);
+            } else if sql.starts_with("DELETE") {
+                seen.hide_after("but had ", &said);
+            }
+            seen.add(format!("{task} after {sql}"), &said);
         }
     }
     fs::write(&path, &whole).unwrap();
     succeed(&mut join);
+    insta::assert_snapshot!(seen);
 }
 
 /// The check of the second study, once more.
@@ -289,14 +277,17 @@ fn a_second_identity_over_the_same_table_goes_on_where_the_first_was() {
         command.args(["--check", "--json"]);
         command
     };
-    let said = refused(&mut join(stage.table(0)), 1);
-    assert!(said.contains("is accounted for in the ledger of"), "{said}");
-    assert!(said.contains("SPRIFED_LEDGER"), "{said}");
+    let mut seen = stage.transcript();
+    let mut refuse = |case: &str, data: PathBuf| {
+        let said = refused_as(&mut join(data), 1, REFUSED);
+        seen.add(case, &said);
+    };
+    refuse("the same table", stage.table(0));
     // Nor over a copy of it in the same folder.
     let copy = stage.folder.join("copy.csv");
     fs::copy(stage.table(0), &copy).unwrap();
-    let said = refused(&mut join(copy.clone()), 1);
-    assert!(said.contains("has the content of \"p0.csv\""), "{said}");
+    refuse("a copy", copy);
+    insta::assert_snapshot!(seen);
     // With the first one's ledger it sees what was spent, wherever that is said.
     let mut by_flag = join(stage.table(0));
     by_flag.arg("--ledger").arg(stage.party(0));
@@ -320,11 +311,8 @@ fn a_ledger_is_shown_exported_and_checked_by_a_stranger() {
     assert_eq!(shown["lines"][0]["data"]["name"], "p0.csv");
     assert_eq!(shown["lines"][0]["settled"], true);
     let words = succeed(&mut ledger_command("show", &stage)).stdout;
-    let words = String::from_utf8(words).unwrap();
-    assert!(
-        words.contains("in all, for each record under zero-out"),
-        "{words}"
-    );
+    let mut seen = stage.transcript();
+    seen.add("show", &String::from_utf8(words).unwrap());
 
     let log = stage.folder.join("audit.jsonl");
     succeed(ledger_command("export", &stage).arg("--out").arg(&log));
@@ -345,29 +333,25 @@ fn a_ledger_is_shown_exported_and_checked_by_a_stranger() {
         assert_eq!(found["entries"], shown["entries"]);
     }
     let said = refused(&mut verify(&log, other["identity"].as_str()), 1);
-    assert!(said.contains("none of those that were given"), "{said}");
+    seen.add("another party's key", &said);
     let text = fs::read_to_string(&log).unwrap();
     assert!(!text.contains(&stage.folder.display().to_string()));
     let cut: Vec<&str> = text.lines().collect();
     let forged = stage.folder.join("forged.jsonl");
-    for (changed, word) in [
+    for (case, changed) in [
+        ("changed", text.replacen("zero-out", "replace-one", 1)),
+        ("without its end", cut[..cut.len() - 1].join("\n")),
         (
-            text.replacen("zero-out", "replace-one", 1),
-            "entry 1 is not signed",
-        ),
-        (
-            cut[..cut.len() - 1].join("\n"),
-            "the closing line is missing",
-        ),
-        (
+            "without entry 2",
             [&cut[..2], &cut[3..]].concat().join("\n"),
-            "entry 2 has the number 3",
         ),
     ] {
         fs::write(&forged, changed).unwrap();
-        let said = refused(&mut verify(&forged, Some(key)), 1);
-        assert!(said.contains(word), "{said}");
+        let mut verify = verify(&forged, Some(key));
+        let said = refused_as(&mut verify, 1, "sprifed::ledger::not-believed");
+        seen.add(case, &said);
     }
+    insta::assert_snapshot!(seen);
 }
 
 #[test]
@@ -375,8 +359,9 @@ fn a_limit_of_the_ledger_refuses_a_study_before_anything_is_reserved() {
     let stage = Stage::new("limited", small(false));
     let mut limit = ledger_command("limit", &stage);
     succeed(limit.args(["--epsilon", "50", "--delta", "1e-5"]));
-    let said = refused(&mut stage.join(0), 1);
-    assert!(said.contains("has a limit"), "{said}");
+    let mut seen = stage.transcript();
+    seen.add("join", &refused_as(&mut stage.join(0), 1, REFUSED));
+    insta::assert_snapshot!(seen);
     let shown = succeed(ledger_command("show", &stage).arg("--json")).stdout;
     let shown: Value = serde_json::from_slice(&shown).unwrap();
     assert_eq!(shown["limit"]["epsilon"], 50.0);

@@ -8,13 +8,10 @@ use sprifed_party::{Invitation, Reach};
 use sprifed_secure_sum::IdentityKey;
 use sprifed_study::{Agreed, Digest};
 
-use super::stage::{Kind, PURPOSE, Running, Stage, json_at, sprifed, stored, succeed, wait_until};
-
-fn refusal(command: &mut Command) -> (Option<i32>, String) {
-    let output = super::stage::output_of(command);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    (output.status.code(), said)
-}
+use super::stage::{
+    Kind, PURPOSE, Running, Stage, json_at, output_of, refused_as, sprifed, stored, succeed,
+    wait_until,
+};
 
 fn init(stage: &Stage, parties: [&str; 3], address: &str) -> Command {
     let mut init = sprifed();
@@ -31,14 +28,20 @@ fn init(stage: &Stage, parties: [&str; 3], address: &str) -> Command {
     init
 }
 
+/// The words of a new study that people compare, in what `study init` says.
+fn compared_words(said: &str) -> &str {
+    let mut lines = said.lines();
+    let line = lines.find_map(|line| line.trim_start().strip_prefix("in words"));
+    line.unwrap().trim()
+}
+
 #[test]
 fn a_study_is_made_whole_or_not_at_all() {
     let stage = Stage::new("half", Kind::default());
     let all = ["p0", "p1", "p2"];
     for address in ["localhost", "localhost:0", "https://localhost:1", "a b:1"] {
-        let (code, said) = refusal(&mut init(&stage, all, address));
-        assert_eq!(code, Some(2), "{said}");
-        assert!(said.contains("is no address"), "{said}");
+        let mut init = init(&stage, all, address);
+        refused_as(&mut init, 2, "sprifed::study::address");
         assert!(!stage.folder.join("new").exists());
     }
     // Its certificate would take the place of the authority's, which is found out late.
@@ -46,12 +49,11 @@ fn a_study_is_made_whole_or_not_at_all() {
     identity.args(["study", "identity", "authority", "--records", "10"]);
     succeed(identity.arg("--out").arg(stage.folder.join("authority")));
     let clash = ["p0", "p1", "authority"];
-    let (code, said) = refusal(&mut init(&stage, clash, "localhost:1"));
-    assert!(code != Some(0), "{said}");
-    assert!(!stage.folder.join("new").exists(), "{said}");
-    let made = succeed(&mut init(&stage, all, "[::1]:8443"));
-    let words = String::from_utf8_lossy(&made.stdout).into_owned();
-    assert!(words.contains("sieve over 12 features"), "{words}");
+    let clashed = output_of(&mut init(&stage, clash, "localhost:1"));
+    assert!(!clashed.status.success());
+    assert!(!stage.folder.join("new").exists(), "{clashed:?}");
+    succeed(&mut init(&stage, all, "[::1]:8443"));
+    assert!(stage.folder.join("new/invitation.json").exists());
 }
 
 #[test]
@@ -67,10 +69,15 @@ fn a_study_with_simulated_noise_promises_nothing() {
         .arg("--json");
     let shown: Value = serde_json::from_slice(&succeed(&mut shown).stdout).unwrap();
     let guarantee = shown["guarantee"].as_str().unwrap().to_owned();
-    for words in [made, status, guarantee.into_bytes()] {
-        let words = String::from_utf8(words).unwrap();
-        assert!(words.contains("NOT PRIVATE: "), "{words}");
-        assert!(words.contains("protects no record"), "{words}");
+    let mut seen = stage.transcript();
+    let made = String::from_utf8(made).unwrap();
+    seen.hide(compared_words(&made), "[twelve words]");
+    for (case, words) in [
+        ("init", made),
+        ("status", String::from_utf8(status).unwrap()),
+        ("guarantee", guarantee),
+    ] {
+        seen.add(case, &words);
         for promise in ["against every reader", "changes the probability"] {
             assert!(!words.contains(promise), "{words}");
         }
@@ -83,23 +90,22 @@ fn a_study_with_simulated_noise_promises_nothing() {
     let stage = Stage::new("promises-kept", kind);
     let made = succeed(&mut stage.init_command("again")).stdout;
     let words = String::from_utf8(made).unwrap();
-    assert!(
-        words.contains("delta = 1e-6 for each record (zero-out)"),
-        "{words}"
-    );
     assert!(!words.contains("NOT PRIVATE"), "{words}");
+    seen.hide(stage.folder.display().to_string(), "[stage]");
+    seen.hide(compared_words(&words), "[twelve words]");
+    seen.add("init with secret noise", &words);
+    insta::assert_snapshot!(seen);
 }
 
 #[test]
 fn a_delta_that_the_protocol_uses_up_is_refused_with_the_least() {
     let stage = Stage::new("delta", Kind::default());
     let mut init = init(&stage, ["p0", "p1", "p2"], "localhost:1");
-    let (code, said) = refusal(init.args(["--delta", "1e-30"]));
-    assert_eq!(code, Some(2), "{said}");
-    assert!(
-        said.contains("delta is 1e-30, but it must be above 5.422e-20"),
-        "{said}"
-    );
+    init.args(["--delta", "1e-30"]);
+    let said = refused_as(&mut init, 2, "sprifed::plan::impossible");
+    let mut seen = stage.transcript();
+    seen.add("init", &said);
+    insta::assert_snapshot!(seen);
     assert!(!stage.folder.join("new").exists());
 }
 
@@ -115,18 +121,21 @@ fn a_roster_has_one_certificate_for_each_party() {
     };
     let mut unknown = good.clone();
     unknown["revoked"] = json!([]);
-    for (roster, word) in [
-        (repeated(&[0, 1]), "2 certificates"),
-        (repeated(&[]), "0 certificates"),
-        (repeated(&[0, 1, 2, 2]), "4 certificates"),
-        (repeated(&[0, 1, 1]), "the same certificate"),
-        (unknown, "revoked"),
+    let mut seen = stage.transcript();
+    for (case, roster) in [
+        ("one too few", repeated(&[0, 1])),
+        ("none", repeated(&[])),
+        ("one too many", repeated(&[0, 1, 2, 2])),
+        ("one of them twice", repeated(&[0, 1, 1])),
+        ("an unknown field", unknown),
     ] {
         fs::write(&path, roster.to_string()).unwrap();
-        let (code, said) = refusal(stage.coordinate().args(["--wait-for-parties", "1"]));
-        assert_eq!(code, Some(2), "{said}");
-        assert!(said.contains(word), "{said}");
+        let mut coordinate = stage.coordinate();
+        coordinate.args(["--wait-for-parties", "1"]);
+        let said = refused_as(&mut coordinate, 2, "sprifed::study::unusable-file");
+        seen.add(case, &said);
     }
+    insta::assert_snapshot!(seen);
     // It was not begun, and so nothing is missing.
     assert!(!stage.study().join("begun").exists());
     succeed(sprifed().args(["study", "status"]).arg(stage.study()));
@@ -158,15 +167,17 @@ fn a_party_is_told_the_procedure_that_was_agreed_on() {
     check.arg("--identity").arg(stage.party(0));
     let words = succeed(check.arg("--data").arg(stage.table(0)).arg("--check")).stdout;
     let words = String::from_utf8_lossy(&words).into_owned();
-    assert!(words.contains("sieve over 12 features"), "{words}");
     assert!(!words.contains("harmless counting"), "{words}");
+    let mut seen = stage.transcript();
+    seen.hide(shown["words"].as_str().unwrap(), "[twelve words]");
+    seen.add("check", &words);
 
     let path = stage.party(0).join("policy.toml");
     let policy = fs::read_to_string(&path).unwrap();
     fs::write(&path, policy.replace("\"sieve\"", "\"grad\"")).unwrap();
-    let (code, said) = refusal(stage.join(0).arg("--check"));
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("one of [\"grad\"]"), "{said}");
+    let said = refused_as(stage.join(0).arg("--check"), 1, "sprifed::policy::refused");
+    seen.add("a policy with another procedure", &said);
+    insta::assert_snapshot!(seen);
 }
 
 #[test]

@@ -8,7 +8,10 @@ use std::process::Command;
 use serde_json::Value;
 use sprifed_net::{CertificateOrder, fingerprint, issue, request_certificate};
 
-pub(crate) use crate::process::{Running, output_of, sprifed, succeed};
+pub(crate) use crate::process::{
+    Running, code_of, output_of, refusal_in, refused, refused_as, sprifed, succeed,
+};
+use crate::transcript::Transcript;
 
 /// What kind of study is made.
 #[derive(Clone, Copy, Debug)]
@@ -105,6 +108,20 @@ impl Stage {
     /// The identity key of a party, in quotes.
     pub(crate) fn key_of(&self, party: u32) -> Value {
         json_at(&self.party(party).join("party.json"))["identity"].clone()
+    }
+
+    /// A transcript that hides where this stage is and what keys it has.
+    pub(crate) fn transcript(&self) -> Transcript {
+        let mut seen = Transcript::new();
+        seen.hide(self.folder.display().to_string(), "[stage]");
+        seen.hide(format!("localhost:{}", self.port), "localhost:[port]");
+        let coordinator = self.invitation()["agreement"]["coordinator"].clone();
+        seen.hide(coordinator.as_str().unwrap(), "[key of the coordinator]");
+        for party in 0..self.kind.parties {
+            let key = self.key_of(party);
+            seen.hide(key.as_str().unwrap(), &format!("[key of p{party}]"));
+        }
+        seen
     }
 
     pub(crate) fn party(&self, party: u32) -> PathBuf {

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::table::{Folder, csv};
 use crate::command::{Ended, answer, run};
+use crate::transcript::Transcript;
 
 fn fit(folder: &Folder, options: &str) -> Ended {
     folder.fit(&format!("--sparsity 3 --force {options}"))
@@ -37,12 +38,10 @@ fn fits_are_entered_added_up_and_refused_at_the_limit() {
     assert_eq!(found["lines"][0]["data"], found["lines"][1]["data"]);
     let model = folder.read("model.json");
     let ended = fit(&folder, &entered);
-    assert_eq!(ended.exit_code, 1, "{}", ended.stderr);
-    assert!(
-        ended.stderr.contains("its limit is epsilon = 5"),
-        "{}",
-        ended.stderr
-    );
+    ended.assert_refused(1, "sprifed::ledger::refused");
+    let mut seen = Transcript::new();
+    seen.add("the third fit", &ended.stderr);
+    insta::assert_snapshot!(seen);
     assert_eq!(folder.read("model.json"), model, "nothing was released");
     assert!((total(&folder) - twice).abs() < 1e-12);
     // Simulated noise protects no record: it is listed and in no total.
@@ -61,20 +60,14 @@ fn a_table_with_a_ledger_is_not_fitted_past_it() {
     let ended = fit(&folder, &format!("--epsilon 2 --ledger {place}"));
     assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
     let ended = fit(&folder, "--epsilon 2");
-    assert_eq!(ended.exit_code, 2, "{}", ended.stderr);
-    assert!(
-        ended.stderr.contains("is accounted for"),
-        "{}",
-        ended.stderr
-    );
+    ended.assert_refused(2, "sprifed::ledger::needed");
+    let mut seen = Transcript::new();
+    seen.add("without a ledger", &ended.stderr);
     let other = folder.path("other");
     let ended = fit(&folder, &format!("--epsilon 2 --ledger {other}"));
-    assert_eq!(ended.exit_code, 1, "{}", ended.stderr);
-    assert!(
-        ended.stderr.contains("is accounted for"),
-        "{}",
-        ended.stderr
-    );
+    ended.assert_refused(1, "sprifed::ledger::refused");
+    seen.add("with another ledger", &ended.stderr);
+    insta::assert_snapshot!(seen);
     // A rehearsal spends nothing.
     let ended = fit(&folder, "--epsilon 2 --simulate-noise 1");
     assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
@@ -95,10 +88,10 @@ fn a_model_is_not_evaluated_on_another_table_with_a_ledger() {
         folder.path("other.csv")
     );
     let ended = folder.fit_file("new.csv", &options);
-    assert_eq!(ended.exit_code, 2, "{}", ended.stderr);
-    for words in ["--evaluate", "is accounted for", "nothing was spent"] {
-        assert!(ended.stderr.contains(words), "{}", ended.stderr);
-    }
+    ended.assert_refused(2, "sprifed::score::accounted");
+    let mut seen = Transcript::new();
+    seen.add("fit", &ended.stderr);
+    insta::assert_snapshot!(seen);
     assert_eq!(folder.read("model.json"), model, "nothing was released");
 }
 
