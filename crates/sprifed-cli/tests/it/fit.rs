@@ -360,5 +360,5 @@ fn a_page_says_what_the_text_says_and_replaces_no_input() {
     let data = folder.path("data.csv");
     let refused = folder.fit(&format!("{options} {data} --force"));
     assert_eq!(refused.exit_code, 2);
-    assert_eq!(refused.code(), "sprifed::fit::report-is-input");
+    assert_eq!(refused.code(), "sprifed::file::is-input");
 }

@@ -100,8 +100,11 @@ fn a_party_that_leaves_is_charged_what_it_answered_and_answers_nothing_more() {
     seen.hide(format!("epsilon = {shown}"), "epsilon = [charged]");
     seen.hide(format!("counted {shown}"), "counted [charged]");
     seen.add("status after it left", &words);
-    for command in [&mut stage.join(0), stage.join(0).arg("--check")] {
-        let said = refused_as(command, 1, "sprifed::ledger::refused");
+    for (command, code) in [
+        (&mut stage.join(0), "sprifed::ledger::refused"),
+        (stage.join(0).arg("--check"), "sprifed::study::over"),
+    ] {
+        let said = refused_as(command, 1, code);
         seen.add("join after it left", &said);
     }
 

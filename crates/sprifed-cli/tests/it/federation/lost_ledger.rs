@@ -177,8 +177,11 @@ fn a_restarted_ledger_never_lets_a_begun_study_be_joined_again() {
     let aside = stage.folder.join("aside");
     let mut seen = stage.transcript();
     for state in ["there", "moved"] {
-        for command in [&mut stage.join(0), stage.join(0).arg("--check")] {
-            let said = refused_as(command, 1, "sprifed::ledger::refused");
+        for (command, code) in [
+            (&mut stage.join(0), "sprifed::ledger::refused"),
+            (stage.join(0).arg("--check"), "sprifed::study::over"),
+        ] {
+            let said = refused_as(command, 1, code);
             seen.add(format!("join, its folder is {state}"), &said);
         }
         if state == "there" {

@@ -209,8 +209,6 @@ fn a_coordinator_whose_state_was_emptied_does_not_begin_the_study_anew() {
         let _ = fs::remove_file(stage.study().join(beside));
     }
     fs::write(&state, "").unwrap();
-    let (code, said) = refusal(&mut stage.coordinate());
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("is gone or was emptied"), "{said}");
+    refused_as(&mut stage.coordinate(), 1, "sprifed::study::state-lost");
     assert_eq!(fs::read(&state).unwrap(), b"", "nothing was written");
 }
