@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use sprifed::DemoAnswer;
+use sprifed::{DemoAnswer, PartyKey};
 use sprifed_report::table;
 
-use crate::entropy::secret_party;
+use crate::entropy::fresh_bits;
 use crate::failure::Failure;
 use crate::files::{Destination, Overwrite};
 use crate::output::Output;
@@ -26,7 +26,8 @@ pub(crate) struct Demo {
 impl Demo {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
         let mut progress = None;
-        let mut answer = DemoAnswer::run(&secret_party()?, self.seed, |sums| {
+        let key = PartyKey::assume_fresh_entropy(fresh_bits()?);
+        let mut answer = DemoAnswer::run(&key, self.seed, |sums| {
             let progress = progress.get_or_insert_with(|| Progress::start("sums", sums as u64));
             progress.advance();
         })?;

@@ -1,16 +1,6 @@
 //! The only place where entropy enters (invariant 3).
 
-use sprifed_study::PartyKey;
-
 use crate::failure::Failure;
-
-/// The secret of a party, or of all parties of one process: 256 fresh bits.
-///
-/// # Errors
-/// When the system has no entropy to give.
-pub(crate) fn secret_party() -> Result<PartyKey, Failure> {
-    Ok(PartyKey::assume_fresh_entropy(fresh_bits()?))
-}
 
 /// 256 fresh bits for a key.
 ///
