@@ -25,11 +25,18 @@ APP = Path(__file__).parent
 class Loopback:
     """A SuperLink, and SuperNodes as they are started. Ends all of them when it is left."""
 
-    def __init__(self, folder: Path, authenticate: bool = False, simulated: int = 0) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        authenticate: bool = False,
+        simulated: int = 0,
+        node_command: tuple[str, ...] = ("flower-supernode",),
+    ) -> None:
         """With `simulated` nodes the SuperLink runs Flower's simulation engine instead of SuperNodes."""
         self.folder = folder
         self.authenticate = authenticate
         self.simulated = simulated
+        self.node_command = node_command
         self.address = f"127.0.0.1:{free_port()}"
         self.nodes: dict[str, subprocess.Popen] = {}
         self._link: subprocess.Popen | None = None
@@ -66,14 +73,14 @@ class Loopback:
         return self
 
     def __exit__(self, *_) -> None:
-        for process in [*self.nodes.values(), self._link]:
-            if process is not None:
-                end(process)
+        end(*self.nodes.values())
+        if self._link is not None:
+            end(self._link)
 
     def start_node(self, name: str, configuration: dict) -> subprocess.Popen:
         """Starts a SuperNode with this node configuration."""
         pairs = " ".join(f"{key}={json.dumps(value)}" for key, value in configuration.items())
-        command = ["flower-supernode", "--superlink", self.address]
+        command = [*self.node_command, "--superlink", self.address]
         command += ["--root-certificates", "authority.pem", "--host", "127.0.0.1"]
         command += ["--port", str(free_port()), "--node-config", pairs]
         if self.authenticate:
@@ -83,7 +90,7 @@ class Loopback:
 
     def kill_node(self, name: str) -> None:
         """Ends a SuperNode and everything it started at once, as a power cut would."""
-        end(self.nodes.pop(name), signal.SIGKILL)
+        end(self.nodes.pop(name), how=signal.SIGKILL)
 
     def run(self, app: Path, configuration: dict, seconds: float) -> str:
         """Runs an app to its end and returns its log."""
@@ -152,16 +159,24 @@ class Loopback:
         raise RuntimeError(f"the SuperLink does not listen:\n{self.log_of('link')}")
 
 
-def end(process: subprocess.Popen, how: signal.Signals = signal.SIGTERM) -> None:
-    """Ends a process and its children, which are a group of their own."""
+def end(*processes: subprocess.Popen, how: signal.Signals = signal.SIGTERM) -> None:
+    """Ends processes at the same time, with their children: each is a group of its own."""
+    for process in processes:
+        signal_group(process, how)
+    for process in processes:
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            signal_group(process, signal.SIGKILL)
+            process.wait()
+
+
+def signal_group(process: subprocess.Popen, how: signal.Signals) -> None:
+    """Sends a signal to a process and its children, if any are left."""
     try:
         os.killpg(process.pid, how)
-        process.wait(timeout=10)
     except ProcessLookupError:
-        return
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        pass
 
 
 def free_port() -> int:

@@ -30,6 +30,8 @@ largest-colluder-share = 0.0
 procedures = ["{procedure}"]
 units = ["record"]
 neighbours = ["zero-out"]
+trustees = []
+largest-trustee-coalition = 1
 allow-simulated-noise = true
 
 [parties]

@@ -1,14 +1,17 @@
 #!/bin/sh
 # Writes north.csv, south.csv and west.csv: 400 made-up patients each, 60 measurements, of which three matter.
+# usage: make_data.sh FOLDER [RECORDS NAME …]   (other numbers of patients, other names)
 set -eu
-out=${1:?usage: make_data.sh FOLDER}
+out=${1:?usage: make_data.sh FOLDER [RECORDS NAME …]}
+records=${2:-400}
+if [ $# -gt 2 ]; then shift 2; else set -- north south west; fi
 mkdir -p "$out"
 seed=1
-for name in north south west; do
-    awk -v seed="$seed" 'BEGIN {
+for name in "$@"; do
+    awk -v seed="$seed" -v records="$records" 'BEGIN {
         srand(seed)
         printf "risk"; for (j = 1; j <= 60; j++) printf ",m%d", j; printf "\n"
-        for (i = 1; i <= 400; i++) {
+        for (i = 1; i <= records; i++) {
             for (j = 1; j <= 60; j++) {
                 z = 0; for (k = 0; k < 12; k++) z += rand()
                 x[j] = z - 6
@@ -20,4 +23,4 @@ for name in north south west; do
     }' > "$out/$name.csv"
     seed=$((seed + 1))
 done
-head -n 1 "$out/north.csv" > "$out/header.csv"
+head -n 1 "$out/$1.csv" > "$out/header.csv"

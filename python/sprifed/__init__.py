@@ -27,7 +27,7 @@ from sprifed._core import (
     mu_from_epsilon,
     rho_from_epsilon,
 )
-from sprifed._arguments import SprifedWarning
+from sprifed._arguments import SprifedWarning, UnreliableModelWarning
 from sprifed._documents import forecast, plan, simulate, verify_receipt
 from sprifed._guarantee import Guarantee
 
@@ -64,6 +64,7 @@ __all__ = [
     "SprifedError",
     "SprifedWarning",
     "StudyError",
+    "UnreliableModelWarning",
     "__version__",
     "compose",
     "epsilon_from_mu",

@@ -14,6 +14,7 @@ from sprifed._core import log_delta_from_mu as log_delta_from_mu
 from sprifed._core import mu_from_epsilon as mu_from_epsilon
 from sprifed._core import rho_from_epsilon as rho_from_epsilon
 from sprifed._arguments import SprifedWarning as SprifedWarning
+from sprifed._arguments import UnreliableModelWarning as UnreliableModelWarning
 from sprifed._documents import forecast as forecast
 from sprifed._documents import plan as plan
 from sprifed._documents import simulate as simulate

@@ -17,6 +17,10 @@ class SprifedWarning(UserWarning):
     """What a user must know before a model is used."""
 
 
+class UnreliableModelWarning(SprifedWarning):
+    """The model is only the mean, or its coefficients must not be interpreted."""
+
+
 class Kind(NamedTuple):
     """What a refusal is: its exception and its stable name."""
 

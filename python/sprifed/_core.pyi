@@ -24,7 +24,7 @@ def refusal(error: type[SprifedError], code: str, message: str, help: str) -> Sp
 
 class Schema:
     @staticmethod
-    def from_toml(text: str) -> Schema: ...
+    def from_toml(text: str, bounds: str | None = None) -> Schema: ...
     @staticmethod
     def read(path: str | PathLike[str]) -> Schema: ...
     @staticmethod
@@ -43,6 +43,7 @@ class Schema:
         unit: str = "record",
         missing: str = "reject",
         missing_response: str = "reject",
+        feature_transform: str = "identity",
     ) -> Schema: ...
     @property
     def response_name(self) -> str: ...
@@ -84,13 +85,21 @@ class SpentFit:
     @property
     def receipt(self) -> str | None: ...
 
+Reported = tuple[
+    int, bool, float, float | None, tuple[float, float] | None, float, float | None, float | None
+]
+
 class PrivateModel:
     @property
     def coef(self) -> NDArray[np.float64]: ...
     @property
-    def support(self) -> list[int]: ...
+    def reported(self) -> list[Reported]: ...
     @property
-    def noise_std_devs(self) -> list[float | None]: ...
+    def alarm(self) -> str | None: ...
+    @property
+    def notes(self) -> list[str]: ...
+    @property
+    def kept_words(self) -> str | None: ...
     @property
     def intercept(self) -> float: ...
     @property
@@ -111,6 +120,7 @@ def fit_private(
     schema: Schema,
     *,
     sparsity: int,
+    exactly: bool,
     epsilon: float,
     delta: float | None,
     procedure: str,
@@ -130,11 +140,12 @@ def fit_exactly(
     matrix: NDArray[Any], responses: NDArray[np.float64], sparsity: int
 ) -> tuple[list[int], list[float], float]: ...
 
-World = tuple[int, int, int, int | None, float | None, float | None, str]
+World = tuple[int, int, int, int | None, int | None, float | None, float | None, str]
 Answering = tuple[str, int | None, int | None]
 
 def plan_study(
     world: World,
+    exactly: bool,
     procedure: str,
     epsilon: float,
     delta: float | None,
@@ -145,6 +156,7 @@ def plan_study(
 ) -> str: ...
 def simulate_trials(
     world: World,
+    exactly: bool,
     procedure: str,
     epsilon: float,
     delta: float,

@@ -14,6 +14,7 @@ from sprifed._arguments import (
     LARGEST_SIZE,
     RECEIPT,
     budget_number,
+    flag,
     real,
     real_or_none,
     refused,
@@ -30,6 +31,7 @@ def _world(asked: dict[str, Any]) -> tuple[Any, ...]:
         whole("records", asked["records"], most=LARGEST_SIZE),
         whole("features", asked["features"], most=LARGEST_SIZE),
         whole("sparsity", asked["sparsity"], most=LARGEST_SIZE),
+        whole_or_none("support", asked["support"], most=LARGEST_SIZE),
         whole_or_none("clients", asked["clients"], most=LARGEST_SIZE),
         real_or_none("error_std", asked["error_std"]),
         real_or_none("population_r2", asked["population_r2"]),
@@ -51,6 +53,7 @@ def _plan(trials: int, progress: Any, asked: dict[str, Any]) -> dict[str, Any]:
     with watching(progress, "forecast") as watch:
         answer = _core.plan_study(
             _world(asked),
+            flag("exactly", asked["exactly"]),
             text("procedure", asked["procedure"]),
             budget_number("epsilon", asked["epsilon"]),
             None if delta is None else budget_number("delta", delta),
@@ -67,9 +70,11 @@ def plan(
     records: int,
     features: int,
     sparsity: int,
+    support: int | None = None,
+    exactly: bool = False,
     epsilon: float,
     delta: float | None = None,
-    procedure: str = "grad",
+    procedure: str = "auto",
     neighbours: str = "zero-out",
     clients: int | None = None,
     backend: str = "curator",
@@ -81,6 +86,9 @@ def plan(
 ) -> dict[str, Any]:
     """What a study of this size will ask, with which noise, at what cost; no record is touched.
 
+    ``sparsity`` is how many features are sought at most, ``exactly`` keeps all of them; ``support`` is how many are true in a
+    forecast.
+
     The answer is that of ``sprifed plan --json --forecast-trials 0``.
     """
     return _plan(0, False, locals())
@@ -91,9 +99,11 @@ def forecast(
     records: int,
     features: int,
     sparsity: int,
+    support: int | None = None,
+    exactly: bool = False,
     epsilon: float,
     delta: float | None = None,
-    procedure: str = "grad",
+    procedure: str = "auto",
     neighbours: str = "zero-out",
     clients: int | None = None,
     backend: str = "curator",
@@ -105,21 +115,25 @@ def forecast(
     trials: int = 6,
     progress: Any = None,
 ) -> dict[str, Any]:
-    """The plan, and under ``forecast`` what ``trials`` simulated studies a point found.
+    """The plan, and under ``forecast`` what ``trials`` simulated studies of each procedure found.
 
-    ``forecast["records_for_90_percent"]`` is how many records it takes to find nine tenths of the
-    features on average, on data like those that are simulated; None if more than were tried.
+    State ``population_r2``, the share of variance that the best model explains: without it four values are shown side by
+    side in ``forecast["rows"]``. With it, ``forecast["records_for_90_percent"]`` is how many records it takes to find nine
+    tenths of the features on average, on data like those that are simulated; None if more than were tried.
+    ``forecast`` is None if the study has too few records for any feature (``floor["is_below"]``).
     """
     asked = locals()
     return _plan(whole("trials", trials), progress, asked)
 
 
 def simulate(
-    procedure: str = "grad",
+    procedure: str = "auto",
     *,
     records: int,
     features: int,
     sparsity: int,
+    support: int | None = None,
+    exactly: bool = False,
     epsilon: float = 5.34,
     delta: float = 1e-4,
     neighbours: str = "zero-out",
@@ -137,6 +151,10 @@ def simulate(
 ) -> dict[str, Any]:
     """Trials of a procedure on generated data, beside the null model, as ``sprifed simulate`` does them.
 
+    ``sparsity`` is how many features are sought at most, ``support`` how many are true (as many by default), and ``exactly``
+    keeps all that are sought. The answer says how many true features were kept, the share of false ones among the kept,
+    and how often reported intervals contain their target.
+
     ``procedure`` is a certified one, such as grad or dp-sgd, or a reference without noise, such as non-private-omp; an
     unknown name is refused with the list of all names. The noise is repeatable and protects no record.
     """
@@ -145,6 +163,7 @@ def simulate(
     with watching(progress, "trials") as watch:
         answer = _core.simulate_trials(
             _world(asked),
+            flag("exactly", exactly),
             text("procedure", procedure),
             budget_number("epsilon", epsilon),
             budget_number("delta", delta),

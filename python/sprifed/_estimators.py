@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from sprifed._arguments import (
     SCHEMA,
     UNUSABLE_LEDGER,
     SprifedWarning,
+    UnreliableModelWarning,
     bound,
     bounds,
     budget_number,
@@ -34,6 +35,7 @@ from sprifed._arguments import (
 )
 from sprifed._guarantee import Guarantee
 from sprifed._progress import watching
+from sprifed._summary import Summary
 
 FLOATS = [np.float64, np.float32]
 
@@ -52,7 +54,10 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
     epsilon : float
         The privacy budget.
     sparsity : int
-        How many features are chosen; fewer than there are columns.
+        How many features are sought at most; fewer than there are columns. Those are kept that are significant after the
+        selection. Give at most twice as many as you believe in.
+    exactly : bool
+        Keep exactly ``sparsity`` features, significant or not.
     delta : float, optional
         The delta of the budget; the smaller of 1e-6 and 1/(10 n) if it is not given.
     bounds : (lower, upper), optional
@@ -60,13 +65,17 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
         without looking at the records; values outside are moved to the nearest bound.
     response_bounds : (lower, upper), optional
         Public bounds of the response.
+    feature_transform : {"identity", "log1p"}
+        A public change of scale of all features, made before bounding: "log1p" is sign(x) ln(1 + |x|). Bounds stay in
+        the units of the columns; coefficients are per unit after the change.
     schema : Schema or path, optional
-        Both bounds and more, instead of the two above.
+        Bounds and more, instead of the three above.
     procedure : str
-        How features are found, by name: "grad", for example. An unknown name is refused with the list of all names.
+        How features are found, by name: "grad", for example. "auto" takes the one that is expected to do best, by public
+        facts only; the receipt names it. An unknown name is refused with the list of all names.
     backend : str
-        Who adds up and adds the noise, by name: one party that holds all records ("curator"), or every client its
-        share ("secure-sum").
+        Who adds up and adds the noise, by name: one party that holds all records ("curator"), every client its
+        share ("secure-sum"), or three trustees who choose and add up on shared bits ("trustees").
     clients : int, optional
         Over how many clients the records are split, in consecutive blocks; one record each if it is
         not given. Labels are an argument of ``fit``.
@@ -91,10 +100,22 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
     Attributes
     ----------
     coef_ : ndarray of shape (n_features_in_,)
-        In the units of the columns; zero for features that were not chosen.
-    support_ : ndarray of int
-        The chosen columns, in the order in which they were found.
+        What predictions use, in the units of the columns: of all features that were chosen, kept or not, shrunk towards
+        zero where noise outweighs what is known; zero for the others. Report ``estimates_`` instead.
     intercept_ : float
+        What predictions use.
+    support_ : ndarray of int
+        The columns that are reported: those that were kept, then those that are always in the model.
+    is_always_ : ndarray of bool
+        Which columns of ``support_`` are always in the model: they were not selected.
+    estimates_, std_errors_ : ndarray
+        The coefficient of each column of ``support_`` without shrinkage, and its standard error.
+    intervals_ : ndarray of shape (len(support_), 2)
+        Confidence intervals of the columns of ``support_``; nan where they are not available.
+    p_values_ : ndarray
+        P-values of the columns of ``support_``; nan where they are not available. They allow for the selection.
+    privacy_shares_ : ndarray
+        The share of each estimate's variance that is due to the noise added for privacy.
     guarantee_ : Guarantee
         What was promised; ``print`` it first.
     status_ : str
@@ -102,9 +123,8 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
     status_words_ : str
         The same, and what would help.
     warning_ : str or None
-        What a user must know before the model is used; raised as ``SprifedWarning`` too.
-    noise_std_ : ndarray
-        The standard deviation that the noise alone gives each chosen coefficient; nan if unknown.
+        What a user must know before the model is used; raised as ``SprifedWarning`` too. If the model is only the mean, or
+        its coefficients must not be interpreted, the warning is an ``UnreliableModelWarning``.
     receipt_ : dict
         Model, guarantee, plan and ledger, as ``sprifed fit`` writes them; see ``verify_receipt``.
     n_features_in_ : int
@@ -122,11 +142,13 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
         epsilon: float = 1.0,
         sparsity: int = 1,
         *,
+        exactly: bool = False,
         delta: float | None = None,
         bounds: Any = None,
         response_bounds: Any = None,
+        feature_transform: str = "identity",
         schema: Any = None,
-        procedure: str = "grad",
+        procedure: str = "auto",
         backend: str = "curator",
         clients: int | None = None,
         neighbours: str = "zero-out",
@@ -139,9 +161,11 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
     ):
         self.epsilon = epsilon
         self.sparsity = sparsity
+        self.exactly = exactly
         self.delta = delta
         self.bounds = bounds
         self.response_bounds = response_bounds
+        self.feature_transform = feature_transform
         self.schema = schema
         self.procedure = procedure
         self.backend = backend
@@ -202,21 +226,42 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
         self._model = model
         self._fitted_schema = schema
         self.coef_ = model.coef
-        self.support_ = np.array(model.support, dtype=np.intp)
+        self._set_reported(model)
         self.intercept_ = model.intercept
         self.receipt_ = json.loads(model.document())
         self.guarantee_ = Guarantee(**self.receipt_["guarantee"])
         self.status_ = model.status
         self.status_words_ = model.status_words
-        self.warning_ = "; ".join(model.warnings) or None
+        alarm = [] if model.alarm is None else [model.alarm]
+        self.warning_ = "; ".join([*alarm, *model.warnings]) or None
         self.delta_note_ = model.delta_note
-        noise = [np.nan if value is None else value for value in model.noise_std_devs]
-        self.noise_std_ = np.array(noise, dtype=np.float64)
         if interrupt is not None:
             raise interrupt
+        for words in alarm:
+            warnings.warn(words, UnreliableModelWarning, stacklevel=3)
         for words in model.warnings:
             warnings.warn(words, SprifedWarning, stacklevel=3)
         return self
+
+    def _set_reported(self, model: _core.PrivateModel) -> None:
+        """What is said of the columns that are reported, an array each."""
+        terms = model.reported
+        self.support_ = np.array([term[0] for term in terms], dtype=np.intp)
+        self.is_always_ = np.array([term[1] for term in terms], dtype=bool)
+        self.estimates_ = _numbers(term[2] for term in terms)
+        self.std_errors_ = _numbers(term[3] for term in terms)
+        ends = [(np.nan, np.nan) if term[4] is None else term[4] for term in terms]
+        self.intervals_ = np.array(ends, dtype=np.float64).reshape(len(terms), 2)
+        self.p_values_ = _numbers(term[6] for term in terms)
+        self.privacy_shares_ = _numbers(term[7] for term in terms)
+
+    def summary(self) -> Summary:
+        """The result as statsmodels users expect it: a table of coefficients with intervals and p-values, and notes.
+
+        ``print`` it, or show it in a notebook.
+        """
+        check_is_fitted(self)
+        return Summary.of(self)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predictions in the units of the response, within its public bounds."""
@@ -229,6 +274,7 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
         """The parameters that the core is given, each of its kind."""
         return dict(
             sparsity=whole("sparsity", self.sparsity, least=1),
+            exactly=flag("exactly", self.exactly),
             epsilon=budget_number("epsilon", self.epsilon),
             delta=None if self.delta is None else budget_number("delta", self.delta),
             procedure=text("procedure", self.procedure),
@@ -291,10 +337,11 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
         """The schema, read if it is a path; None if there are bounds instead."""
         if self.schema is None:
             return None
-        if self.bounds is not None or self.response_bounds is not None:
+        changed = self.feature_transform != "identity"
+        if self.bounds is not None or self.response_bounds is not None or changed:
             raise _core.refusal(
                 *SCHEMA,
-                "schema was given together with bounds or response_bounds; required: one or the other",
+                "schema was given together with bounds, response_bounds or feature_transform; required: one or the other",
                 "remove one of them; nothing was spent",
             )
         if isinstance(self.schema, _core.Schema):
@@ -310,7 +357,12 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
         response = pair("response_bounds", self.response_bounds)
         response = tuple(bound("response_bounds", part) for part in response)
         return _core.Schema.from_bounds(
-            response, lower, upper, names, response_name=_unused_name("y", names)
+            response,
+            lower,
+            upper,
+            names,
+            response_name=_unused_name("y", names),
+            feature_transform=self.feature_transform,
         )
 
     def __sklearn_clone__(self) -> SparsePrivateRegressor:
@@ -388,6 +440,10 @@ class NonPrivateOMP(RegressorMixin, BaseEstimator):
 
 def _finiteness(schema: _core.Schema | None) -> bool | str:
     return "allow-nan" if schema is not None and schema.allows_missing else True
+
+
+def _numbers(values: Iterable[float | None]) -> np.ndarray:
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
 
 def _labels(clients: Any, n_records: int) -> list[str] | None:

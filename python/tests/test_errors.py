@@ -75,7 +75,7 @@ def test_other_columns_at_prediction(table):
         (dict(bounds=(3, -3)), sprifed.SchemaError, "lower"),
         (dict(bounds=3), sprifed.SchemaError, r"required: a pair \(lower, upper\)"),
         (dict(bounds=([0.0] * 5, 1.0)), sprifed.SchemaError, "one for each of the 12 columns"),
-        (dict(procedure="lasso"), sprifed.StudyError, "required: one of grad, sieve, argmax"),
+        (dict(procedure="lasso"), sprifed.StudyError, "required: one of auto, grad, sieve, argmax"),
         (dict(backend="cloud"), sprifed.StudyError, "required: one of curator, secure-sum"),
         (dict(neighbours="add-remove"), sprifed.StudyError, "required: one of zero-out"),
         (dict(clients=1000), sprifed.DataError, "1000 clients"),
@@ -146,7 +146,8 @@ def test_numbers_of_numpy_are_numbers(table):
         (sprifed.simulate, dict(procedure=None)),
         (sprifed.simulate, dict(correlation=3)),
     ],
-    ids=str,
+    # The same in every worker: a function is named without its address.
+    ids=lambda value: getattr(value, "__name__", str(value)),
 )  # fmt: skip
 def test_questions_of_the_wrong_kind_are_refused(ask, changes):
     asked = dict(records=200, features=20, sparsity=2, epsilon=3.0) | changes

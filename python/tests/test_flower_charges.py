@@ -35,7 +35,7 @@ def ask(engine) -> bytes:
 
 
 def is_ask(order: bytes) -> bool:
-    return order[:2] == b"\x02\x02" and len(order) == 70
+    return order[:2] == b"\x03\x02" and len(order) == 70
 
 
 def table_of(engine: Engine) -> Path:
@@ -145,7 +145,7 @@ def damage(table: Path, how: str) -> None:
     ("how", "logged"),
     [
         ("is absent", "No such file"),
-        ("has a bad cell", "the column `x0` (a feature) holds text"),
+        ("has a bad cell", "column `x0`, line 8: text where a number is required"),
         ("has too many records", "62 privacy units"),
         ("lacks a column", "x3"),
     ],

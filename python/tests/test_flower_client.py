@@ -58,7 +58,7 @@ def test_a_bad_cell_stays_at_its_node(engine, caplog):
     reply = tell(engine.request(0, engine.orders()[0]), of_party(engine, 0))
     sent = reply.error.reason.encode() if reply.has_error() else reply.content[RECORD]["answer"]
     assert not any(word in sent for word in [b"sekret", b"x0", str(engine.parties).encode()])
-    assert "the column `x0` (a feature) holds text" in caplog.text
+    assert "column `x0`, line 2: text where a number is required" in caplog.text
 
 
 @pytest.mark.parametrize(

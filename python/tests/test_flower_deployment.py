@@ -1,14 +1,18 @@
 """Whole studies over a real Flower deployment on this machine: SuperLink, SuperNodes, TLS.
 
-One study always runs, in which two nodes are killed and one was not invited. SPRIFED_SLOW=1 adds an undisturbed study,
-the simulation engine and 20 SuperNodes that authenticate themselves.
+One study always runs: a node was not invited, the first run fails, and in the second two nodes are killed. Each exchange
+starts a process at each node, so Flower carries its first and last sums; the test carries those between. SPRIFED_SLOW=1 adds
+studies that Flower carries from end to end, with its own waits: one with killed nodes, an undisturbed one, one in
+the simulation engine, and one of 20 SuperNodes that authenticate themselves.
 """
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,23 +20,23 @@ import pytest
 
 pytest.importorskip("flwr", reason="flwr==1.41.0 is not installed: no study over Flower is tested")
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "flower_study"
-sys.path.insert(0, str(EXAMPLE))
-
+from by_hand import EXAMPLE, FEW_SUMS, Engine  # noqa: E402
 from loopback import Loopback  # noqa: E402
 from make_rehearsal import Rehearsal, write_private  # noqa: E402
 
 from sprifed._core import rehearse, simulated_identity  # noqa: E402
 
-# Each exchange takes some seconds here, so the procedure with the fewest sums: twelve of them, forty exchanges.
-FEW_SUMS = {"procedure": "sieve", "sparsity": 1, "intercept": "absent", "epsilon": 50.0}
-# Two may leave, and one of the others may collude with the coordinator.
+# One at a time: they share the cores.
+pytestmark = pytest.mark.xdist_group("deployment")
+
+# Twelve sums, forty exchanges: no procedure has fewer. Two may leave, and one of the others may collude with the coordinator.
 SMALL = Rehearsal(parties=6, records=60, features=12, quorum=4, **FEW_SUMS)
+HURRIED = (sys.executable, str(Path(__file__).with_name("hurried_supernode.py")))
 only_slow = pytest.mark.skipif(
     os.environ.get("SPRIFED_SLOW") != "1", reason="set SPRIFED_SLOW=1 for this study"
 )
 
-SERVER_THAT_KILLS = '''
+SERVER_WITH_ACCIDENTS = '''
 import json
 import os
 import signal
@@ -47,12 +51,14 @@ app = ServerApp()
 @app.main()
 def main(grid, context):
     folder, patience = settings(context)
-    deaths = json.loads((folder / "deaths.json").read_text())
+    accidents = json.loads((folder / "accidents.json").read_text())
 
     def watch(phase, number):
-        group = deaths.pop(f"{phase} {number}", None)
-        if group is not None:
-            os.killpg(group, signal.SIGKILL)
+        accident = accidents.pop(f"{phase} {number}", None)
+        if accident == "the run fails":
+            raise RuntimeError(accident)
+        if accident is not None:
+            os.killpg(accident, signal.SIGKILL)
 
     run_study(grid, folder, patience, watch)
 '''
@@ -96,42 +102,83 @@ def waits(study: Path) -> dict:
     return {"study": str(study), "enrolment-seconds": 900, "patience-seconds": 600}
 
 
-@pytest.fixture(scope="module")
-def world(tmp_path_factory):
-    """Six parties and a stranger, all at work."""
-    folder = tmp_path_factory.mktemp("flower")
-    SMALL.write(folder / "first")
-    with Loopback(folder / "fleet") as fleet:
-        start_parties(fleet, SMALL, folder / "first")
-        stranger = start_stranger(fleet, folder / "first")
-        yield fleet, folder, stranger
+def run_with(fleet: Loopback, study: Path, accidents: dict) -> str:
+    """Runs the study with what happens before some of its phases; the log of the run."""
+    app = fleet.folder / "app-with-accidents"
+    if not app.exists():
+        shutil.copytree(EXAMPLE, app)
+        (app / "flower_study" / "server_app.py").write_text(SERVER_WITH_ACCIDENTS)
+    (study / "accidents.json").write_text(json.dumps(accidents))
+    return fleet.run(app, waits(study), seconds=1800)
 
 
-def test_nodes_killed_before_upload_and_unmasking_leave_the_right_result_and_a_stranger_is_refused(
-    world,
-):
-    fleet, folder, stranger = world
-    study = folder / "first"
-    app = folder / "app-that-kills"
-    shutil.copytree(EXAMPLE, app)
-    (app / "flower_study" / "server_app.py").write_text(SERVER_THAT_KILLS)
-    deaths = {
-        "upload 0": fleet.nodes["party-1"].pid,
-        "unmask 0": fleet.nodes["party-3"].pid,
-    }
-    (study / "deaths.json").write_text(json.dumps(deaths))
-    log = fleet.run(app, waits(study), seconds=1800)
+def carry_by_hand(study: Path, last: tuple[str, int]) -> None:
+    """Goes on from the journal of the coordinator and the states of the parties, up to this phase."""
+    engine = Engine(study, SMALL)
+    # As over Flower, numbers of requests grow with the clock.
+    engine.number = time.time_ns()
+    for place in range(SMALL.parties):
+        engine.coordinator.returned(place)
+    while engine.coordinator.phase() != last:
+        engine.run_phase()
+
+
+def assert_two_were_killed_in(killed_in: int, study: Path, log: str) -> None:
+    """Party 1 before its upload to this sum, party 3 before its unmasking."""
     receipt = receipt_of(study, log)
-    departures = [(1, 0, "upload"), (3, 0, "unmask")]
+    departures = [(1, killed_in, "upload"), (3, killed_in, "unmask")]
     assert receipt["fit"] == in_one_process(SMALL, study, SMALL.tables(study), departures)
-    assert receipt["sums"][0]["outcome"]["unmasked"]["survivors"] == [0, 2, 3, 4, 5]
-    assert receipt["sums"][1]["outcome"]["unmasked"]["survivors"] == [0, 2, 4, 5]
+    survivors = [sum["outcome"]["unmasked"]["survivors"] for sum in receipt["sums"]]
+    before, after = killed_in, len(survivors) - killed_in - 1
+    assert after > 0
+    assert survivors == [[0, 1, 2, 3, 4, 5]] * before + [[0, 2, 3, 4, 5]] + [[0, 2, 4, 5]] * after
     signatures = json.loads((study / "receipt.json").read_text())["parties"]
     assert [party for party, _ in signatures] == [0, 2, 4, 5]
-    assert f"is a stranger: the study does not invite {stranger}" in log
     for place in (0, 2, 4, 5):
         assert list((study / "parties" / str(place) / "flower").glob("study-*/receipt.json"))
+
+
+def assert_refused(stranger: str, study: Path, log: str) -> None:
+    assert f"is a stranger: the study does not invite {stranger}" in log
     assert not list((study / "stranger" / "flower").glob("study-*/party.sealed"))
+
+
+def test_after_a_failed_run_another_goes_on_and_nodes_killed_in_it_leave_the_right_result(tmp_path):
+    study = SMALL.write(tmp_path / "study")
+    with Loopback(tmp_path / "fleet", node_command=HURRIED) as fleet:
+        start_parties(fleet, SMALL, study)
+        stranger = start_stranger(fleet, study)
+        log = run_with(fleet, study, {"confirm 0": "the run fails"})
+        assert "upload of sum 0: 6 answers" in log and "confirm of sum 0" not in log, log
+        assert not (study / "receipt.json").exists()
+        assert_refused(stranger, study, log)
+        # The next run has to find all six parties again before two of them may leave.
+        carry_by_hand(study, ("unmask", 9))
+        deaths = {
+            "upload 10": fleet.nodes["party-1"].pid,
+            "unmask 10": fleet.nodes["party-3"].pid,
+        }
+        log = run_with(fleet, study, deaths)
+    assert re.search(r"unmask of sum 9: \d+ answers in [\d.]+ s$", log, re.MULTILINE), log
+    assert_two_were_killed_in(10, study, log)
+    assert_refused(stranger, study, log)
+
+
+@only_slow
+def test_nodes_killed_before_upload_and_unmasking_leave_the_right_result_and_a_stranger_is_refused(
+    tmp_path,
+):
+    study = SMALL.write(tmp_path / "study")
+    with Loopback(tmp_path / "fleet") as fleet:
+        start_parties(fleet, SMALL, study)
+        stranger = start_stranger(fleet, study)
+        deaths = {
+            "upload 0": fleet.nodes["party-1"].pid,
+            "unmask 0": fleet.nodes["party-3"].pid,
+        }
+        log = run_with(fleet, study, deaths)
+    assert_two_were_killed_in(0, study, log)
+    assert_refused(stranger, study, log)
 
 
 @only_slow

@@ -27,6 +27,9 @@ pub(crate) enum Error {
     /// A masked sum that cannot be made.
     #[error("{0}")]
     SecureSum(Box<dyn core::error::Error>),
+    /// A choice by trustees that cannot be made.
+    #[error("{0}")]
+    Trustees(String),
     /// A study could not be measured.
     #[error("{0}")]
     Study(String),
@@ -39,7 +42,7 @@ impl Error {
     /// What to do about it.
     pub(crate) const fn help(&self) -> &'static str {
         match self {
-            Self::Study(_) => "mend this, and name a new --folder",
+            Self::Study(_) => "correct this, and name a new --folder",
             Self::Peer(_) => "install numpy and scikit-learn there, or leave --python out",
             Self::Quantity(_) | Self::Plan(_) => "change the numbers of the plan",
             _ => "this is an error of sprifed",

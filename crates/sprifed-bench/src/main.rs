@@ -13,6 +13,7 @@ mod secure_sum;
 mod stopwatch;
 mod study;
 mod sweep;
+mod trustees;
 
 use std::process::ExitCode;
 
@@ -54,6 +55,10 @@ enum Subject {
     ///
     /// Example: cargo build --release && cargo run --release -p sprifed-bench -- study --clients 250,1000
     Study(study::Study),
+    /// CPU time and bytes of one of three trustees in a choice.
+    ///
+    /// Example: cargo run --release -p sprifed-bench -- trustees
+    Trustees(trustees::Trustees),
 }
 
 fn main() -> ExitCode {
@@ -65,6 +70,7 @@ fn main() -> ExitCode {
         Subject::Sweep(request) => request.run(&output),
         Subject::SecureSum(request) => request.run(&output),
         Subject::Study(request) => request.run(&output),
+        Subject::Trustees(request) => request.run(&output),
     };
     match ended {
         Ok(()) => ExitCode::SUCCESS,

@@ -11,7 +11,7 @@ use sprifed_noise::NoiseParameterError;
 use sprifed_report::table;
 
 use crate::error::Error;
-use crate::noise::contestants::{floor_gumbel, gaussian, skellam};
+use crate::noise::contestants::{euler_half, floor_gumbel, gaussian, skellam};
 use crate::output::Output;
 use crate::stopwatch::{Contestant, race};
 
@@ -103,6 +103,15 @@ fn races() -> Result<Vec<Race>, NoiseParameterError> {
         races.push(Race {
             law: format!("floor-Gumbel, rate 1/{inverse_rate}"),
             goal_nanoseconds: Some(300.0),
+            n_ours: contestants.len(),
+            contestants,
+        });
+    }
+    for inverse_rate in [64u32, 128, 512, 2_048] {
+        let contestants = euler_half(Ratio::new(1, inverse_rate.into()))?;
+        races.push(Race {
+            law: format!("half share of Euler noise, rate 1/{inverse_rate}"),
+            goal_nanoseconds: (inverse_rate == 128).then_some(200.0),
             n_ours: contestants.len(),
             contestants,
         });

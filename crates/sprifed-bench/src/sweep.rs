@@ -131,6 +131,7 @@ impl Sweep {
             test_records: 1000,
             features: self.features,
             sparsity: self.sparsity,
+            support: self.sparsity,
             correlation: Correlation::None,
             unexplained: Unexplained::ErrorStdDev(0.001),
             reading: Reading::Paper,

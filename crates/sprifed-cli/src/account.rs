@@ -1,12 +1,12 @@
 //! `sprifed account`: questions about the budget, answered without any data.
 
-pub(crate) mod check;
+mod check;
 mod compose;
 mod convert;
 mod paper;
 mod plan;
 
-pub(crate) use convert::parse_quantity;
+pub(crate) use convert::{parse_epsilon, parse_quantity};
 
 use clap::Subcommand;
 
@@ -24,7 +24,7 @@ pub(crate) enum Question {
     ///
     /// Example: sprifed account epsilon --mu 1.0 --delta 1e-6
     Epsilon(convert::ToEpsilon),
-    /// The largest mu (and rho) within an epsilon and delta, and the noise that takes.
+    /// The largest mu (and rho) within an epsilon and delta, and the noise that it requires.
     ///
     /// Example: sprifed account mu --epsilon 1 --delta 1e-6 --sensitivity 2
     Mu(convert::ToMu),

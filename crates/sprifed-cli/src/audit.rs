@@ -4,11 +4,9 @@ use std::ops::RangeInclusive;
 
 use clap::Args;
 use sprifed_paper::{
-    Audit as AuditRequest, AuditAnswer, AuditError, AuditVerdict, AuditedPoint, Contender,
-    NamedContender,
+    Audit as AuditRequest, AuditAnswer, AuditError, AuditVerdict, Contender, NamedContender,
 };
-use sprifed_privacy::{ApproxDp, Delta, Epsilon, PrivacyUnit, Relation, shown_cost, shown_delta};
-use sprifed_report::table;
+use sprifed_privacy::{ApproxDp, Delta, Epsilon, PrivacyUnit, Relation};
 
 use crate::account::parse_quantity;
 use crate::choices::{contenders, listed, relations, units};
@@ -77,7 +75,7 @@ impl Audit {
         let answer = self.request().run(&|| progress.advance());
         progress.finish();
         let answer = answer.explained()?;
-        output.answer(&answer, to_text);
+        output.answer(&answer, AuditAnswer::text);
         match answer.verdict {
             AuditVerdict::Consistent => Ok(()),
             AuditVerdict::Violated => Err(Failure::outcome(
@@ -140,49 +138,4 @@ fn with_guarantee() -> impl Iterator<Item = &'static str> {
         procedure.is_some_and(|procedure| procedure.name() == named.name)
     };
     Contender::named().filter(own_name).map(|named| named.name)
-}
-
-/// A delta for people: a decimal fraction, unless it is very small.
-fn delta_words(delta: f64) -> String {
-    if delta < 1e-3 {
-        shown_delta(delta)
-    } else {
-        shown_cost(delta)
-    }
-}
-
-/// A lower bound for people: four decimals, rounded down.
-fn shown_bound(bound: f64) -> String {
-    ((bound * 1e4).floor() / 1e4).to_string()
-}
-
-fn to_text(answer: &AuditAnswer) -> String {
-    let row = |point: &AuditedPoint| {
-        vec![
-            delta_words(point.delta),
-            shown_cost(point.claimed_epsilon),
-            shown_bound(point.least_epsilon),
-        ]
-    };
-    let heading = ["delta", "claimed epsilon", "epsilon at least"];
-    let rows = [
-        heading.map(str::to_owned).to_vec(),
-        row(&answer.at_budget),
-        row(&answer.at_best),
-    ];
-    format!(
-        "Verdict   {}\nAudited   {}, {} unit, {}, backend {}\nTrials    {} fits of each of two \
-         neighbouring tables\nLevel     {}: a correct system passes with at least this \
-         probability\n\n{}\nThe first row is the budget's delta, the second the delta at which the \
-         tables are told apart best.\nA bound below its claim proves nothing; one above its claim \
-         shows a bug.",
-        answer.verdict.text(),
-        answer.procedure,
-        answer.unit.text(),
-        answer.neighbours.text(),
-        answer.backend.text(),
-        answer.trials,
-        answer.level,
-        table(&rows),
-    )
 }

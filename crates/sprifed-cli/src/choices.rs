@@ -1,7 +1,7 @@
 //! Choices of the library as values of options: their names, and what the help says of each.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use sprifed::Backend;
+use sprifed::{ABOUT_AUTO, AUTO, Backend, ProcedureRequest};
 use sprifed_paper::{Contender, NamedContender};
 use sprifed_privacy::{Algorithm, PrivacyUnit, Relation};
 use sprifed_recovery::CertifiedProcedure;
@@ -96,18 +96,33 @@ pub(crate) fn algorithms() -> impl TypedValueParser<Value = Algorithm> {
     ])
 }
 
-/// One of the procedures that a study may run.
-pub(crate) fn procedures() -> impl TypedValueParser<Value = CertifiedProcedure> {
-    one_of(CertifiedProcedure::all().map(named).collect())
+/// `auto`, or one of the procedures that a study may run.
+pub(crate) fn procedures() -> impl TypedValueParser<Value = ProcedureRequest> {
+    auto_or(CertifiedProcedure::all())
 }
 
-/// One of those that need sums only.
-pub(crate) fn procedures_on_sums() -> impl TypedValueParser<Value = CertifiedProcedure> {
-    one_of(CertifiedProcedure::on_sums().map(named).collect())
+fn auto_or(
+    all: impl Iterator<Item = CertifiedProcedure>,
+) -> impl TypedValueParser<Value = ProcedureRequest> {
+    let named = all.map(|one| (one.name(), one.about(), one.into()));
+    let auto = (AUTO, ABOUT_AUTO, ProcedureRequest::Auto);
+    one_of(core::iter::once(auto).chain(named).collect())
 }
 
-fn named(one: CertifiedProcedure) -> (&'static str, &'static str, CertifiedProcedure) {
-    (one.name(), one.about(), one)
+/// What trials are to run: a contender, or the procedure that is expected to do best.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ContenderRequest {
+    /// The procedure that is expected to do best.
+    Auto,
+    /// This one.
+    Named(NamedContender),
+}
+
+/// `auto`, or anything that trials can run.
+pub(crate) fn auto_or_contenders() -> impl TypedValueParser<Value = ContenderRequest> {
+    let named = Contender::named().map(|one| (one.name, one.about, ContenderRequest::Named(one)));
+    let auto = (AUTO, ABOUT_AUTO, ContenderRequest::Auto);
+    one_of(core::iter::once(auto).chain(named).collect())
 }
 
 /// Anything that trials can run.

@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 
 #[cfg(test)]
+#[path = "../tests/unit/defect.rs"]
 mod tests;
 
 /// What to do after a defect.

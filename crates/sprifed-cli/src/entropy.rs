@@ -1,5 +1,7 @@
 //! The only place where entropy enters (invariant 3).
 
+use sprifed_party::PartyError;
+
 use crate::failure::Failure;
 
 /// 256 fresh bits for a key.
@@ -16,4 +18,14 @@ pub(crate) fn fresh_bits() -> Result<[u8; 32], Failure> {
         )
     })?;
     Ok(bits)
+}
+
+/// The same, as a party or a trustee takes it.
+///
+/// # Errors
+/// As [`fresh_bits`].
+pub(crate) fn entropy() -> Result<[u8; 32], PartyError> {
+    fresh_bits().map_err(|failure| PartyError::NoEntropy {
+        reason: failure.message,
+    })
 }

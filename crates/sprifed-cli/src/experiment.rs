@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::Args;
 use sprifed_paper::{
     Conditions, Experiment, ExperimentError, ExperimentList, ExperimentsAnswer, Size, catalogue,
-    publish_again, run_all,
+    commit, publish_again, run_all,
 };
 use sprifed_report::table;
 
@@ -86,7 +86,7 @@ impl RunExperiments {
             let found = all.iter().find(|experiment| experiment.name == name);
             found.copied().ok_or_else(|| {
                 let message =
-                    format!("`{name}` is no experiment; required: a name of the list, or all");
+                    format!("`{name}` is not an experiment; required: a name of the list, or all");
                 let help = "`sprifed experiment list` shows all names";
                 Failure::usage("sprifed::experiment::unknown", message, help)
             })
@@ -121,7 +121,7 @@ fn require_folder(folder: &Path) -> Result<PathBuf, Failure> {
         return Ok(folder.to_owned());
     }
     let message = format!(
-        "`{}` is no folder; required: one with the data sets",
+        "`{}` is not a folder; required: one with the data sets",
         folder.display()
     );
     let help = "name the folder with --data, or leave it out to skip the real data";
@@ -130,37 +130,6 @@ fn require_folder(folder: &Path) -> Result<PathBuf, Failure> {
         message,
         help,
     ))
-}
-
-/// The commit that the build was told in `SPRIFED_COMMIT`; else that of the sources as they are now,
-/// marked if they were changed since; `unknown` where there is no git.
-fn commit() -> String {
-    if let Some(told) = option_env!("SPRIFED_COMMIT") {
-        return told.to_owned();
-    }
-    let git = |arguments: &[&str]| {
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "results name the version of the program that made them"
-        )]
-        let mut command = std::process::Command::new("git");
-        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let ended = command
-            .arg("-C")
-            .arg(sources)
-            .args(arguments)
-            .output()
-            .ok()?;
-        let text = String::from_utf8(ended.stdout).ok()?;
-        ended.status.success().then(|| text.trim().to_owned())
-    };
-    let Some(commit) = git(&["rev-parse", "--short=12", "HEAD"]) else {
-        return "unknown".to_owned();
-    };
-    match git(&["status", "--porcelain", "--", "crates", "Cargo.lock"]) {
-        Some(changes) if changes.is_empty() => commit,
-        _ => format!("{commit} with changes"),
-    }
 }
 
 impl<T> Explained<T> for Result<T, ExperimentError> {

@@ -1,15 +1,16 @@
-//! A study between parties over a network: `study …`, `coordinate`, `join`, `verify`.
+//! A study between parties over a network: `study …`, `coordinate`, `join`, `trustee`, `verify`.
 //!
 //! ```text
-//! party        study identity ─▶ party.json ─┐                          ┌─▶ join ─▶ receipt.json
-//! coordinator                                └▶ study init ─▶ for-NAME ─┤
-//!                                                                       └─▶ coordinate ─▶ receipt, model
+//! party        study identity ─▶ party.json ───┐                          ┌─▶ join ─▶ receipt.json
+//! coordinator                                  ├▶ study init ─▶ for-NAME ─┼─▶ coordinate ─▶ receipt, model
+//! trustee      study trustee ──▶ trustee.json ─┘                          └─▶ trustee ─▶ receipt.json
 //! ```
 //!
 //! No secret leaves its owner: a party sends its public key and gets an invitation.
 
 mod begun;
 mod check;
+mod connection;
 mod coordinate;
 mod ended;
 mod identity;
@@ -21,10 +22,13 @@ pub(crate) mod party_ledger;
 mod party_status;
 mod rehearse;
 pub(crate) mod status;
+mod trustee;
+mod trustee_identity;
+mod trustee_status;
 mod verify;
 
 use clap::Subcommand;
-use sprifed::named_terms;
+use sprifed::{Model, study_model};
 use sprifed_coordinator::CoordinatorError;
 use sprifed_net::NetError;
 use sprifed_party::{PartyError, StoreError};
@@ -33,7 +37,9 @@ use sprifed_study::Receipt;
 pub(crate) use self::begun::begun_study;
 pub(crate) use self::coordinate::Coordinate;
 pub(crate) use self::join::Join;
+pub(crate) use self::trustee::Trustee;
 pub(crate) use self::verify::Verify;
+use crate::coefficients::coefficients;
 use crate::failure::{Explained, Failure};
 use crate::output::Output;
 
@@ -46,6 +52,12 @@ pub(crate) enum Task {
     ///
     /// Example: sprifed study identity north --records 400 --officer dpo/officer.pub
     Identity(identity::MakeIdentity),
+    /// A trustee makes its identity key, its TLS key, a first policy and the public file for the coordinator.
+    ///
+    /// Example: sprifed study trustee archive
+    ///
+    /// Example: sprifed study trustee archive --again
+    Trustee(trustee_identity::MakeTrustee),
     /// A data-protection officer makes the key that signs policies.
     ///
     /// Example: sprifed study officer dpo
@@ -59,16 +71,16 @@ pub(crate) enum Task {
     /// Example: sprifed study init heart --purpose "which measurements predict the risk" --party north/party.json --party south/party.json --party
     /// west/party.json --schema schema.toml --columns header.csv --sparsity 5 --epsilon 3
     /// --address coordinator.example.org:8443
-    Init(init::Init),
-    /// What a study agreed on, how far it is, and what it has spent; of a coordinator's or a party's folder.
+    Init(Box<init::Init>),
+    /// What a study agreed on, how far it is, and what it has spent; of a coordinator's, a party's or a trustee's folder.
     ///
     /// Example: sprifed study status heart
     Status(status::Status),
-    /// Ends a study for good and tells its parties. What was spent stays spent.
+    /// Ends a study permanently and tells its parties. What was spent stays spent.
     ///
     /// Example: sprifed study cancel heart
     Cancel(status::Cancel),
-    /// A party goes for good from a study that does not end. What was charged stays charged, the rest is free again.
+    /// A party leaves an unfinished study permanently. What was charged stays charged, the rest is free again.
     ///
     /// Example: sprifed study leave north/study-cbe37e8957ad38bf
     Leave(leave::Leave),
@@ -86,6 +98,7 @@ pub(crate) enum Task {
 pub(crate) fn run(task: &Task, output: &Output) -> Result<(), Failure> {
     match task {
         Task::Identity(request) => request.run(output),
+        Task::Trustee(request) => request.run(output),
         Task::Officer(request) => request.run(output),
         Task::SignPolicy(request) => request.run(output),
         Task::Init(request) => request.run(output),
@@ -169,7 +182,7 @@ fn coordinator_failure(error: CoordinatorError) -> Failure {
         CoordinatorError::StateLost { .. } => Failure::outcome(
             "sprifed::study::state-lost",
             message,
-            "restore the folder as it was last, or make another study; what parties were charged stays charged",
+            "restore the folder in its latest state, or make another study; what parties were charged stays charged",
         ),
         CoordinatorError::NotTheCoordinator { .. } => Failure::usage(
             "sprifed::study::not-the-coordinator",
@@ -209,8 +222,8 @@ pub(crate) fn net_failure(error: impl Into<NetError>) -> Failure {
         1 if matches!(error, NetError::RefusedByClient(_)) => Failure::outcome(
             "sprifed::study::refused-by-party",
             message,
-            "tell the coordinator. Nothing is lost: the journal and the ledger keep what was charged, and `join` goes \
-             on if what was refused is mended; otherwise `sprifed study leave` of its folder frees the rest",
+            "tell the coordinator. Nothing is lost: the journal and the ledger keep what was charged, and `join` \
+             continues once what was refused is corrected; otherwise `sprifed study leave` of its folder frees the rest",
         ),
         1 if matches!(error, NetError::Forbidden(_)) => Failure::outcome(
             "sprifed::study::refused-by-coordinator",
@@ -232,7 +245,7 @@ pub(crate) fn net_failure(error: impl Into<NetError>) -> Failure {
         _ => Failure::environment(
             "sprifed::study::environment",
             message,
-            "mend this and start again: the study goes on where it was",
+            "correct this and start again: the study continues where it stopped",
         ),
     }
 }
@@ -247,21 +260,16 @@ pub(crate) fn read(path: &std::path::Path) -> Result<Vec<u8>, Failure> {
     Ok(sprifed_party::read_file(path)?)
 }
 
-/// What a study has found, a feature a line; empty if there is no model.
-fn text_of_features(receipt: &Receipt) -> Result<String, Failure> {
-    let line = |term: sprifed::Term| {
-        let noise = term.noise_std_dev;
-        let noise = noise.map_or_else(String::new, |noise| {
-            format!("  noise alone: \u{b1} {:.4}", 2.0 * noise)
-        });
-        format!("  {}  {:+.4}{noise}\n", term.name, term.coefficient)
+/// The model of a study, and what is said of it under its guarantee: what makes it useless first, if anything does.
+fn model_and_text(receipt: &Receipt) -> Result<Option<(Model, String)>, Failure> {
+    let Some(model) = study_model(receipt)? else {
+        return Ok(None);
     };
-    let features: String = named_terms(receipt)?.into_iter().map(line).collect();
-    Ok(if features.is_empty() {
-        features
-    } else {
-        format!(
-            "features found (noise: two standard deviations, about 95 %, of what privacy adds; sampling comes on top)\n{features}"
-        )
-    })
+    let guarantee = &receipt.guarantee.statement;
+    let table = coefficients(&model);
+    let text = match model.alarm() {
+        Some(alarm) => format!("{alarm}\n\n{guarantee}\n\n{table}\n"),
+        None => format!("{guarantee}\n\n{}\n\n{table}\n", model.status_words()),
+    };
+    Ok(Some((model, text)))
 }

@@ -7,28 +7,29 @@
 mod release;
 mod report;
 #[cfg(test)]
+#[path = "../tests/unit/page.rs"]
 mod tests;
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use sprifed::{
-    Error, Evaluation, FitReport, Model, Request, Score, Secret, Study, require_columns,
+    Error, Evaluation, FitReport, Model, ProcedureRequest, Request, Score, Secret, Study,
+    counts_words, keep, require_columns,
 };
-use sprifed_privacy::{Delta, Epsilon, Relation};
-use sprifed_recovery::CertifiedProcedure;
+use sprifed_party::{Destination, is_same_file};
+use sprifed_privacy::Relation;
 use sprifed_schema::Schema;
 use sprifed_tables::{DataError, LoadCounts, Table, read_schema, read_table};
 
-use crate::account::parse_quantity;
 use crate::choices::{procedures, relations, table_help};
 use crate::entropy::fresh_bits;
 use crate::failure::Failure;
-use crate::files::{Destination, is_same_file};
 use crate::ledger::{LedgerArguments, refuse_accounted};
 use crate::model::receipts_at;
 use crate::output::Output;
-use crate::study_arguments::BackendArguments;
+use crate::study_arguments::{BackendArguments, StatedArguments, WantedArguments};
+use crate::table_arguments::{ColumnArguments, TextArguments};
 
 use self::report::to_text;
 
@@ -43,21 +44,20 @@ pub(crate) struct Fit {
     /// The column to be explained [default: the response of the schema, with which it must agree].
     #[arg(long, value_name = "NAME")]
     target: Option<String>,
-    /// How many features are chosen.
-    #[arg(long)]
-    sparsity: u32,
-    /// The privacy budget.
-    #[arg(long, value_parser = parse_quantity::<Epsilon>, allow_hyphen_values = true)]
-    epsilon: Epsilon,
-    /// The delta of the budget [default: the smaller of 1e-6 and 1/(10 n)].
-    #[arg(long, value_parser = parse_quantity::<Delta>, allow_hyphen_values = true)]
-    delta: Option<Delta>,
+    #[command(flatten)]
+    wanted: WantedArguments,
     /// How features are found.
-    #[arg(long, value_parser = procedures(), default_value = "grad")]
-    procedure: CertifiedProcedure,
+    #[arg(long, value_parser = procedures(), default_value = "auto")]
+    procedure: ProcedureRequest,
+    #[command(flatten)]
+    stated: StatedArguments,
     /// Which data sets the guarantee makes indistinguishable.
     #[arg(long, value_parser = relations(), default_value = "zero-out")]
     neighbours: Relation,
+    #[command(flatten)]
+    text: TextArguments,
+    #[command(flatten)]
+    columns: ColumnArguments,
     #[command(flatten)]
     backend: BackendArguments,
     #[command(flatten)]
@@ -88,8 +88,17 @@ pub(crate) struct Fit {
     simulate_noise: Option<u64>,
 }
 
+/// Whether a model that was written may be relied on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reliance {
+    /// Features were kept, and nothing warns of the model.
+    Yes,
+    /// It is only the mean, or its coefficients must not be interpreted.
+    No,
+}
+
 impl Fit {
-    pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
+    pub(crate) fn run(&self, output: &Output) -> Result<Reliance, Failure> {
         let schema = self.read_schema()?;
         self.refuse_hidden_score()?;
         let inputs = [
@@ -104,7 +113,7 @@ impl Fit {
         let page = page.map(|path| Destination::reserve(path, self.force.into(), &taken));
         let page = page.transpose()?;
         let earlier_receipts = receipts_at(place.path())?;
-        let table = read_table(&self.data, &schema)?;
+        let table = read_table(self.text.table(&self.data), &schema)?;
         self.check_evaluation(&schema, &table)?;
         let study = Study::prepare(&self.request(), &schema, table.outline())?;
         let delta_note = study.delta_note();
@@ -122,7 +131,7 @@ impl Fit {
             Ok(evaluation) => (evaluation, None),
             Err(error) => (None, Some(Failure::from(error))),
         };
-        let report = FitReport {
+        let mut report = FitReport {
             evaluation,
             delta_note,
             model,
@@ -130,12 +139,17 @@ impl Fit {
             page: self.report.clone(),
         };
         let shown = page.map(|page| write_page(page, &report.to_page().to_html()));
-        output.answer(&report.answer(), |_| to_text(&report));
-        shown.transpose()?;
+        let shown = shown.transpose();
+        report.page = report.page.filter(|_| shown.is_ok());
+        output.answer(&report.answer(), |_| {
+            format!("{}\n{}", to_text(&report).trim_end(), study.choice.reason())
+        });
+        shown?;
         match unscored {
-            None => Ok(()),
+            None if report.model.is_reliable() => Ok(Reliance::Yes),
+            None => Ok(Reliance::No),
             Some(failure) => Err(failure.with_help(
-                "the model was written and its budget IS SPENT; only the score failed: mend the \
+                "the model was written and its budget IS SPENT; only the score failed: correct the \
                  table and use `sprifed predict MODEL DATA --score COLUMN`",
             )),
         }
@@ -144,10 +158,12 @@ impl Fit {
     /// What is asked, without the command line.
     fn request(&self) -> Request {
         Request {
-            sparsity: self.sparsity,
-            epsilon: self.epsilon,
-            delta: self.delta,
+            sparsity: self.wanted.sparsity,
+            keep: keep(self.wanted.exactly),
+            epsilon: self.wanted.epsilon,
+            delta: self.wanted.delta,
             procedure: self.procedure,
+            stated: self.stated.stated(),
             neighbours: self.neighbours,
             backend: self.backend.request(),
             clients: self.clients,
@@ -160,7 +176,7 @@ impl Fit {
         if let Some(target) = &self.target {
             schema.require_target(target).map_err(DataError::from)?;
         }
-        Ok(schema)
+        Ok(self.columns.apply(schema).map_err(DataError::from)?)
     }
 
     /// A score on the training records must be asked for by the name that says what it is, and no score is made of
@@ -189,14 +205,10 @@ impl Fit {
             return Ok(());
         };
         let response = schema.response().name().to_owned();
-        let names: Vec<String> = table
-            .design()
-            .names()
-            .iter()
-            .cloned()
-            .chain([response])
-            .collect();
-        Ok(require_columns(path, &names)?)
+        let columns = table.mapping().columns().iter();
+        let names = columns.map(|column| column.name.clone());
+        let names: Vec<String> = names.chain([response]).collect();
+        Ok(require_columns(self.text.table(path), &names)?)
     }
 
     fn evaluate(&self, model: &Model) -> Result<Option<Evaluation>, Error> {
@@ -205,7 +217,7 @@ impl Fit {
             (None, true) => (&self.data, true),
             (None, false) => return Ok(None),
         };
-        let score = Score::of_table(model, path, &model.response.name)?;
+        let score = Score::of_table(model, self.text.table(path), &model.response.name)?;
         Ok(Some(Evaluation {
             path: path.clone(),
             on_training_records,
@@ -216,40 +228,17 @@ impl Fit {
 
 /// Writes the page about a fit whose model is written.
 fn write_page(page: Destination, html: &str) -> Result<(), Failure> {
-    page.write(html).map_err(|failure| {
-        failure.with_help("the model was written and its budget IS SPENT; only the page is missing")
+    page.write(html).map_err(|error| {
+        Failure::from(error)
+            .with_help("the model was written and its budget IS SPENT; only the page is missing")
     })
 }
 
 /// Tells only the holder of the table what happened to its records on their way in.
 pub(crate) fn note_counts(counts: &LoadCounts, output: &Output) {
-    let parts = [
-        (
-            counts.clipped_values,
-            "values outside their bounds were moved to the nearest bound",
-        ),
-        (
-            counts.missing_values,
-            "missing values became the middle of their bounds",
-        ),
-        (
-            counts.dropped_without_response,
-            "records without response contributed nothing",
-        ),
-        (
-            counts.over_cap,
-            "records beyond the cap of their client were not used",
-        ),
-    ];
-    let said: Vec<String> = parts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
-        .collect();
-    if !said.is_empty() {
+    if let Some(words) = counts_words(counts) {
         output.note(&format!(
-            "note for the holder of the table, not covered by the guarantee: {}",
-            said.join("; ")
+            "note for the holder of the table, not covered by the guarantee: {words}"
         ));
     }
 }

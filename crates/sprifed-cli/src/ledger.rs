@@ -10,9 +10,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_party::{
     AuditLog, Bound, Cost, LEDGER, LedgerAnswer, LedgerPlace, LedgerView, LifetimeLine, LogAnswer,
-    Protection, Standing, ledger_beside, look_for_ledger,
+    Protection, Standing, create_private_text, ledger_beside, look_for_ledger,
 };
-use sprifed_privacy::{ApproxDp, Delta, Epsilon};
+use sprifed_privacy::{ApproxDp, Delta, Epsilon, counted};
 use sprifed_report::table;
 use sprifed_study::Digest;
 
@@ -21,7 +21,6 @@ use crate::account::parse_quantity;
 use crate::entropy::fresh_bits;
 use crate::failure::{Explained as _, Failure};
 use crate::federation::party_ledger::text_of_totals;
-use crate::files::create_private;
 use crate::output::Output;
 
 /// The environment variable that names the folder of the ledger.
@@ -50,7 +49,7 @@ pub(crate) enum Task {
     ///
     /// It reads the lost ledger as far as it can, and every study-… folder: a study with a receipt counts with what it
     /// cost, any other with the most it can cost. This party takes no further part in these studies. Restore the ledger
-    /// instead, if there is a copy of ledger.sqlite and ledger.head as they were last.
+    /// instead, if there is a copy of ledger.sqlite and ledger.head in their latest state.
     ///
     /// Example: sprifed ledger restart north --spent-epsilon 1.5 --spent-delta 1e-6
     Restart(restart::RestartLedger),
@@ -220,15 +219,16 @@ impl Export {
     fn run(&self, output: &Output) -> Result<(), Failure> {
         look_into(self.folder.as_deref())?;
         let log = place_of(self.folder.as_deref())?.to_log().explained()?;
-        create_private(&self.out, &log)?;
+        create_private_text(&self.out, &log)?;
         let n_entries = log.lines().count().saturating_sub(1);
         let answer = LogWritten {
             file: &self.out,
             entries: n_entries,
         };
         output.answer(&answer, |_| {
+            let entries = counted(n_entries, "entry", "entries");
             format!(
-                "{n_entries} entries in {}; `sprifed ledger verify` checks them",
+                "{entries} in {}; `sprifed ledger verify` checks them",
                 self.out.display()
             )
         });
@@ -262,8 +262,8 @@ impl Verify {
                 ""
             };
             format!(
-                "verified: {} entries, whole and signed, as of {}\nsigned by {}{trust}\n{}{}",
-                log.n_entries(),
+                "verified: {}, whole and signed, as of {}\nsigned by {}{trust}\n{}{}",
+                counted(log.n_entries(), "entry", "entries"),
                 log.time(),
                 signers.join(", "),
                 restarted(log.is_restarted()),

@@ -1,19 +1,19 @@
 //! `sprifed`: federated, differentially private sparse regression from the command line.
 //!
 //! Data goes to standard output, everything else to standard error. Only this file chooses the
-//! exit code: 0 done, 1 ended without a result, 2 usage or configuration, 3 environment; and 4 for a panic, which
-//! `defect.rs` turns into the end of the process.
+//! exit code: 0 done, 1 ended without a result, 2 usage or configuration, 3 environment, 5 a fit whose model must not be
+//! relied on; and 4 for a panic, which `defect.rs` turns into the end of the process.
 
 mod account;
 mod audit;
 mod choices;
+mod coefficients;
 mod defect;
 mod demo;
 mod entropy;
 mod experiment;
 mod failure;
 mod federation;
-mod files;
 mod fit;
 mod ledger;
 mod model;
@@ -22,16 +22,19 @@ mod plan;
 mod predict;
 mod progress;
 #[cfg(test)]
+#[path = "../tests/unit/published.rs"]
 mod published;
 mod schema;
 mod simulate;
 mod study_arguments;
+mod table_arguments;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
 use crate::failure::Failure;
+use crate::fit::Reliance;
 use crate::output::Output;
 
 /// Federated, differentially private sparse regression.
@@ -56,8 +59,12 @@ Exit codes:
   0  done
   1  ended without a result, or refused by a policy
   2  usage or configuration
-  3  environment: a file, the network, the machine; to try again may help
-  4  a defect: the program panicked; do not start it again before the cause is known";
+  3  environment: a file, the network, the machine; trying again may help
+  4  a defect: the program panicked; do not start it again before the cause is known
+  5  fit: done and written, but the model is only the mean, or must not be interpreted";
+
+/// What [`EXIT_CODES`] says of a fit that found nothing.
+const UNRELIABLE: u8 = 5;
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -72,13 +79,13 @@ enum Command {
     Demo(demo::Demo),
     /// What a study will ask, cost and probably find, before any record is touched.
     ///
-    /// Example: sprifed plan --records 2000 --features 10000 --sparsity 10 --epsilon 3
+    /// Example: sprifed plan --records 2000 --features 10000 --sparsity 10 --epsilon 3 --r2 0.5
     Plan(plan::PlanStudy),
     /// Repeat trials of a procedure on generated data.
     ///
     /// Example: sprifed simulate --procedure grad --records 1500 --features 2500 --sparsity 5
     Simulate(simulate::Simulate),
-    /// Fit neighbouring tables many times and compare what can be told apart with the claim.
+    /// Fit two neighbouring tables many times, and compare how well they can be told apart with the claim.
     ///
     /// Ends with exit code 1 if the trials contradict the claimed guarantee.
     ///
@@ -90,6 +97,8 @@ enum Command {
     #[command(subcommand)]
     Schema(schema::Task),
     /// Fit a private sparse model to a local table.
+    ///
+    /// Ends with exit code 5 if the model is written but is only the mean, or its coefficients must not be interpreted.
     ///
     /// Example: sprifed fit data.csv --schema schema.toml --target y --sparsity 5 --epsilon 3
     Fit(fit::Fit),
@@ -110,12 +119,18 @@ enum Command {
     ///
     /// Example: sprifed coordinate heart --listen 0.0.0.0:8443 --page 127.0.0.1:8080
     Coordinate(federation::Coordinate),
-    /// Take part in a study with a local table, by one's own policy.
+    /// Take part in a study with a local table, under the party's own policy.
     ///
     /// Example: sprifed join for-north --identity north --data north.csv --check
     ///
     /// Example: sprifed join for-north --identity north --data north.csv
     Join(federation::Join),
+    /// Serve a study as one of its three trustees, by one's own policy, until it is over.
+    ///
+    /// Example: sprifed trustee for-trustee-archive --identity archive --check
+    ///
+    /// Example: sprifed trustee for-trustee-archive --identity archive
+    Trustee(federation::Trustee),
     /// Recompute the guarantee of a receipt from its own contents.
     ///
     /// Example: sprifed verify receipt.json
@@ -141,12 +156,16 @@ fn main() -> ExitCode {
         Command::Simulate(request) => request.run(&output),
         Command::Audit(request) => request.run(&output),
         Command::Schema(task) => schema::run(&task, &output),
-        Command::Fit(request) => request.run(&output),
+        Command::Fit(request) => match request.run(&output) {
+            Ok(Reliance::No) => return ExitCode::from(UNRELIABLE),
+            ended => ended.map(drop),
+        },
         Command::Predict(request) => request.run(&output),
         Command::Experiment(request) => request.run(&output),
         Command::Study(task) => federation::run(&task, &output),
         Command::Coordinate(request) => request.run(&output),
         Command::Join(request) => request.run(&output),
+        Command::Trustee(request) => request.run(&output),
         Command::Verify(request) => request.run(&output),
         Command::Ledger(task) => ledger::run(&task, &output),
     };

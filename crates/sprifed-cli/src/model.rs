@@ -3,11 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use serde::Deserialize;
-
 use crate::failure::Failure;
 
-pub(crate) use sprifed::{FORMAT, Model, Receipt, software};
+pub(crate) use sprifed::{Model, Receipt, software};
 
 /// Reads the model at `path`.
 ///
@@ -28,15 +26,6 @@ pub(crate) fn read_model(path: &Path) -> Result<Model, Failure> {
     Ok(Model::parse(&text, &path.display().to_string())?)
 }
 
-/// What a model file says was spent, whatever else is in it.
-#[derive(Deserialize)]
-struct Spent {
-    format: String,
-    receipts: Vec<Receipt>,
-    #[serde(default)]
-    earlier_receipts: Vec<Receipt>,
-}
-
 /// The receipts of the model at `path`, if there is one: they outlive the model they came with.
 ///
 /// # Errors
@@ -46,14 +35,12 @@ pub(crate) fn receipts_at(path: &Path) -> Result<Vec<Receipt>, Failure> {
         return Ok(Vec::new());
     }
     let text = fs::read_to_string(path).unwrap_or_default();
-    let old = serde_json::from_str::<Spent>(&text).ok();
-    let Some(old) = old.filter(|old| old.format == FORMAT) else {
+    Receipt::all_in(&text).ok_or_else(|| {
         let message = format!(
             "{} is there, but its receipts cannot be read: it is not a model, or it is damaged",
             path.display()
         );
         let help = "keep it as a record of what was spent and name another file; nothing was spent";
-        return Err(Failure::usage("sprifed::file::not-a-model", message, help));
-    };
-    Ok([old.earlier_receipts, old.receipts].concat())
+        Failure::usage("sprifed::file::not-a-model", message, help)
+    })
 }

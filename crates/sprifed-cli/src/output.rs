@@ -126,9 +126,3 @@ fn to_json<T: Serialize>(value: &T) -> String {
 fn print_line(stream: &mut impl std::io::Write, text: &str) {
     let _ = writeln!(stream, "{text}").and_then(|()| stream.flush());
 }
-
-/// A number with its noun: `1 study`, `2 studies`.
-pub(crate) fn counted(number: usize, one: &str, several: &str) -> String {
-    let noun = if number == 1 { one } else { several };
-    format!("{number} {noun}")
-}

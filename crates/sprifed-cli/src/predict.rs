@@ -5,13 +5,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 use sprifed::{Prediction, PredictionAnswer, SCORE_LABEL};
+use sprifed_party::Destination;
+use sprifed_privacy::counted;
 
 use crate::choices::table_help;
 use crate::failure::Failure;
-use crate::files::Destination;
 use crate::ledger::refuse_accounted;
 use crate::model::read_model;
 use crate::output::Output;
+use crate::table_arguments::TextArguments;
 
 /// `predict`.
 #[derive(Args, Debug)]
@@ -20,6 +22,8 @@ pub(crate) struct Predict {
     model: PathBuf,
     #[arg(help = format!("{}, with the model's features by name", table_help()))]
     data: PathBuf,
+    #[command(flatten)]
+    text: TextArguments,
     /// Write the predictions to this CSV file.
     #[arg(long, value_name = "FILE.csv")]
     out: Option<PathBuf>,
@@ -47,11 +51,13 @@ impl Predict {
             .as_deref()
             .map(|path| Destination::reserve(path, self.force.into(), &[&self.model, &self.data]))
             .transpose()?;
-        let prediction = Prediction::of_table(&model, &self.data, self.score.as_deref())?;
+        let prediction =
+            Prediction::of_table(&model, self.text.table(&self.data), self.score.as_deref())?;
         let missing = prediction.missing();
         if missing > 0 {
             output.note(&format!(
-                "note: {missing} records lack a feature of the model and have no prediction"
+                "note: no prediction for {} without a value of some feature of the model",
+                counted(missing, "record", "records")
             ));
         }
         if let Some(place) = place {

@@ -1,22 +1,22 @@
 //! `schema draft` and `schema check`: the file of public bounds.
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use sprifed::{SchemaCheck, SchemaDraft};
-use sprifed_schema::{CheckReport, PLACEHOLDER};
+use sprifed_party::Destination;
+use sprifed_schema::PLACEHOLDER;
 use sprifed_tables::{check, draft_schema_for};
 
 use crate::choices::table_help;
 use crate::failure::Failure;
-use crate::files::Destination;
-use crate::output::{Output, counted};
+use crate::output::Output;
+use crate::table_arguments::TextArguments;
 
 /// What to do with a schema.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Task {
-    /// Draft a schema from column names and types, never from values.
+    /// Draft a schema from the header of a table; no cell is read.
     ///
     /// Example: sprifed schema draft data.csv --out schema.toml
     Draft(Draft),
@@ -31,6 +31,8 @@ pub(crate) enum Task {
 pub(crate) struct Draft {
     #[arg(help = table_help())]
     data: PathBuf,
+    #[command(flatten)]
+    text: TextArguments,
     /// Write the draft to this file instead of standard output.
     #[arg(long, value_name = "FILE.toml")]
     out: Option<PathBuf>,
@@ -46,6 +48,8 @@ pub(crate) struct Check {
     schema: PathBuf,
     /// A table that it has to fit.
     data: Option<PathBuf>,
+    #[command(flatten)]
+    text: TextArguments,
 }
 
 /// Does `task`.
@@ -63,7 +67,7 @@ impl Draft {
             .as_deref()
             .map(|path| Destination::reserve(path, self.force.into(), &[&self.data]))
             .transpose()?;
-        let draft = draft_schema_for(&self.data)?;
+        let draft = draft_schema_for(self.text.table(&self.data))?;
         let answer = SchemaDraft::of(draft, self.data.clone(), self.out.clone());
         if let Some(place) = place {
             place.write(&answer.schema)?;
@@ -84,8 +88,9 @@ impl Draft {
 
 impl Check {
     fn run(&self, output: &Output) -> Result<(), Failure> {
-        let answer = SchemaCheck::from(check(&self.schema, self.data.as_deref())?);
-        output.answer(&answer, |answer| text(&answer.report));
+        let table = self.data.as_deref().map(|path| self.text.table(path));
+        let answer = SchemaCheck::from(check(&self.schema, table)?);
+        output.answer(&answer, SchemaCheck::text);
         if answer.usable {
             return Ok(());
         }
@@ -97,85 +102,4 @@ impl Check {
             help,
         ))
     }
-}
-
-fn text(report: &CheckReport) -> String {
-    let schema = &report.schema;
-    let [lower, upper] = schema.response_bounds;
-    let mut text = String::new();
-    let verdict = if report.is_usable() {
-        "usable"
-    } else {
-        "NOT usable"
-    };
-    let _ = writeln!(text, "the schema is {verdict}");
-    let _ = writeln!(
-        text,
-        "response `{}` from {lower} to {upper}, transform {}",
-        schema.response,
-        schema.transform.text()
-    );
-    let default = if schema.has_default_bounds {
-        "default bounds for the others"
-    } else {
-        "no default bounds"
-    };
-    let _ = writeln!(
-        text,
-        "{} features with bounds of their own, {default}",
-        schema.n_named_features
-    );
-    let client = schema
-        .client
-        .as_ref()
-        .map_or("none: one record per client".to_owned(), |name| {
-            format!("`{name}`")
-        });
-    let _ = writeln!(
-        text,
-        "client column {client}; at most {} per client; the guarantee is for each {}",
-        counted(schema.max_per_client as usize, "record", "records"),
-        schema.unit.text()
-    );
-    if let Some(columns) = &report.columns {
-        let _ = writeln!(
-            text,
-            "{} columns, {} of them features",
-            columns.n_columns, columns.n_features
-        );
-        let lists = [
-            ("absent from the table", &columns.absent),
-            ("text columns left out", &columns.text_left_out),
-            ("numeric columns left out", &columns.numeric_left_out),
-            ("names that occur more than once", &columns.duplicates),
-            (
-                "excluded names and patterns that match nothing",
-                &columns.idle_excludes,
-            ),
-        ];
-        for (what, names) in lists.iter().filter(|(_, names)| !names.is_empty()) {
-            let listed = names
-                .iter()
-                .take(10)
-                .map(String::as_str)
-                .collect::<Vec<_>>()
-                .join(", ");
-            let more = if names.len() > 10 { ", …" } else { "" };
-            let _ = writeln!(text, "{what} ({}): {listed}{more}", names.len());
-        }
-    }
-    if let Some(table) = &report.table {
-        let _ = writeln!(
-            text,
-            "{} records of {} clients, {} beyond the cap and not used",
-            table.n_records, table.n_clients, table.over_cap
-        );
-        if table.has_missing_response {
-            let _ = writeln!(text, "some records have no response and contribute nothing");
-        }
-    }
-    for problem in &report.problems {
-        let _ = writeln!(text, "problem: {problem}");
-    }
-    text
 }

@@ -3,14 +3,14 @@
 use std::time::Instant;
 
 use clap::Args;
+use sprifed::keep;
 use sprifed_paper::{
-    AnyGuarantee, GivenParameters, NamedContender, Priced, TrialsAnswer, TrialsError,
-    TrialsRequest, TunedAnswer, TunedSummary,
+    GivenParameters, NamedContender, TrialsAnswer, TrialsError, TrialsRequest, TunedAnswer,
 };
-use sprifed_privacy::{ApproxDp, Delta, Epsilon, Mu, Relation, shown_to};
+use sprifed_privacy::{ApproxDp, Delta, Epsilon, Mu, Relation};
 
 use crate::account::parse_quantity;
-use crate::choices::{contenders, relations};
+use crate::choices::{ContenderRequest, auto_or_contenders, relations};
 use crate::failure::{Explained, Failure};
 use crate::output::Output;
 use crate::progress::Progress;
@@ -20,8 +20,8 @@ use crate::study_arguments::{BackendArguments, WorldArguments};
 #[derive(Args, Debug)]
 pub(crate) struct Simulate {
     /// The procedure.
-    #[arg(long, value_parser = contenders())]
-    procedure: NamedContender,
+    #[arg(long, value_parser = auto_or_contenders(), default_value = "auto")]
+    procedure: ContenderRequest,
     #[command(flatten)]
     backend: BackendArguments,
     /// Of secure sums: the share of clients that leaves each sum, half of them before they upload.
@@ -80,7 +80,7 @@ struct BaselineArguments {
 
 impl Simulate {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
-        let request = self.request();
+        let request = self.request()?;
         let progress = Progress::start("trials", self.trials);
         let start = Instant::now();
         if let Some(count) = self.tune {
@@ -88,7 +88,7 @@ impl Simulate {
                 .run_tuned(count, || progress.advance())
                 .explained()?;
             progress.finish();
-            output.answer(&answer, tuned_text);
+            output.answer(&answer, TunedAnswer::text);
             return Ok(());
         }
         let mut answer = request.run(|| progress.advance()).explained()?;
@@ -96,12 +96,12 @@ impl Simulate {
         #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 trials")]
         let seconds = start.elapsed().as_secs_f64() / self.trials.max(1) as f64;
         answer.simulation.seconds_per_trial = Some(seconds);
-        output.answer(&answer, to_text);
+        output.answer(&answer, TrialsAnswer::text);
         Ok(())
     }
 
     /// What is asked, without the command line.
-    fn request(&self) -> TrialsRequest {
+    fn request(&self) -> Result<TrialsRequest, Failure> {
         let BaselineArguments {
             steps,
             step_size,
@@ -109,11 +109,12 @@ impl Simulate {
             clip,
             batch_rate,
         } = self.baseline;
-        TrialsRequest {
-            contender: self.procedure,
+        Ok(TrialsRequest {
+            contender: self.contender()?,
             backend: self.backend.request(),
             dropouts: self.dropouts,
             world: self.world.size(),
+            keep: keep(self.world.exactly),
             parameters: GivenParameters {
                 steps,
                 step_size,
@@ -127,6 +128,19 @@ impl Simulate {
             per_support: self.mu_s,
             trials: self.trials,
             seed: self.seed,
+        })
+    }
+
+    /// What runs: the contender that was named, or the procedure that is expected to do best.
+    fn contender(&self) -> Result<NamedContender, Failure> {
+        match self.procedure {
+            ContenderRequest::Named(contender) => Ok(contender),
+            ContenderRequest::Auto => {
+                let budget = ApproxDp::new(self.epsilon, self.delta);
+                let backend = self.backend.request();
+                let choice = self.world.size().choose(backend, budget, self.neighbours)?;
+                Ok(NamedContender::of(choice.procedure))
+            }
         }
     }
 }
@@ -156,82 +170,4 @@ impl<T> Explained<T> for Result<T, TrialsError> {
             Failure::usage(code, message, help)
         })
     }
-}
-
-fn to_text(answer: &TrialsAnswer) -> String {
-    let trials = &answer.simulation;
-    let statement = match &trials.guarantee {
-        AnyGuarantee::Certified(guarantee) => guarantee.statement.clone(),
-        AnyGuarantee::None(guarantee) => guarantee.statement.to_owned(),
-        AnyGuarantee::Nominal(guarantee) => {
-            let delivered = guarantee.delivered.as_ref();
-            format!(
-                "{}: claimed epsilon {}; delivered {} (zero-out), {} (replace-one), at delta {}",
-                guarantee.label,
-                shown_to(guarantee.claimed.epsilon.get(), 2),
-                epsilon_of(delivered.and_then(|delivered| delivered.zero_out)),
-                epsilon_of(delivered.and_then(|delivered| delivered.replace_one)),
-                guarantee.claimed.delta,
-            )
-        }
-    };
-    let theorem = answer.theorem;
-    let theorem = theorem.map_or_else(String::new, |words| format!("\n{words}"));
-    format!(
-        "{statement}\n\n\
-         recovered   {:.2} of {} features on average (share {:.3}, standard error {:.3})\n\
-         test MSE    mean {:.4}, median {:.4}; predicting zero: {:.4}\n\
-         test R2     mean {:.3}, median {:.3}; predicting zero: 0\n\
-         {} trials of n = {}, p = {}; {:.2} s each{theorem}",
-        trials.recovered.mean,
-        trials.sparsity,
-        trials.recovered_share.mean,
-        trials.recovered_share.std_error,
-        trials.test_mse.mean,
-        trials.test_mse.median,
-        trials.null_mse,
-        trials.test_r2.mean,
-        trials.test_r2.median,
-        trials.trials,
-        trials.records,
-        trials.features,
-        trials.seconds_per_trial.unwrap_or(f64::NAN),
-    )
-}
-
-fn epsilon_of(priced: Option<Priced>) -> String {
-    priced.map_or("none".to_owned(), |priced| {
-        shown_to(priced.epsilon.get(), 2)
-    })
-}
-
-fn tuned_text(answer: &TunedAnswer) -> String {
-    let line = |name: &str, row: Option<&TunedSummary>| {
-        let Some(row) = row else {
-            return format!("{name:<9} none: the paper's noise has no guarantee to charge against");
-        };
-        let promised = row.guarantee.as_ref();
-        let promised = promised.map(|guarantee| guarantee.statement.as_str());
-        format!(
-            "{name:<9} recovered {:.2} of {} (share {:.3}, standard error {:.3}); median test \
-             MSE {:.4}, predicting zero {:.4}\n          {}",
-            row.recovered.mean,
-            answer.sparsity,
-            row.recovered_share.mean,
-            row.recovered_share.std_error,
-            row.test_mse.median,
-            row.null_mse,
-            promised
-                .or(row.statement)
-                .unwrap_or_default()
-                .replace('\n', "\n          "),
-        )
-    };
-    format!(
-        "{} candidates in each of {} trials\n\n{}\n{}",
-        answer.candidates,
-        answer.trials,
-        line("free", Some(&answer.free)),
-        line("charged", answer.charged.as_ref())
-    )
 }

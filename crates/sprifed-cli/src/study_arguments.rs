@@ -1,10 +1,13 @@
-//! Arguments that several commands share: the world of a simulation and who adds up.
+//! Arguments that several commands share: the world of a simulation, who adds up, and what a fit may cost.
 
 use clap::Args;
-use sprifed::{Backend, BackendRequest, WorldSize, parse_correlation};
+use sprifed::{Backend, BackendRequest, IllegalWorld, Stated, WorldSize, parse_correlation};
+use sprifed_privacy::{Delta, Epsilon};
 use sprifed_simulate::{Correlation, Reading};
 
+use crate::account::{parse_epsilon, parse_quantity};
 use crate::choices::{backends, readings};
+use crate::table_arguments::parse_sparsity;
 
 /// Who answers, and on whom the noise depends.
 #[derive(Args, Clone, Copy, Debug)]
@@ -32,6 +35,57 @@ impl BackendArguments {
     }
 }
 
+/// What is asked of a fit, and what it may cost.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct WantedArguments {
+    /// How many features are sought at most, those that are always in the model not counted. Those are kept that are
+    /// significant after the selection; give at most twice as many as you believe in.
+    #[arg(long, value_parser = parse_sparsity, allow_hyphen_values = true)]
+    pub(crate) sparsity: u32,
+    /// Keep exactly as many features as --sparsity says, significant or not.
+    #[arg(long)]
+    pub(crate) exactly: bool,
+    /// The privacy budget.
+    #[arg(long, value_parser = parse_epsilon, allow_hyphen_values = true)]
+    pub(crate) epsilon: Epsilon,
+    /// The delta of the budget [default: the smaller of 1e-6 and 1/(10 n)].
+    #[arg(long, value_parser = parse_quantity::<Delta>, allow_hyphen_values = true)]
+    pub(crate) delta: Option<Delta>,
+}
+
+/// What the user states about the data without looking at a record.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct StatedArguments {
+    /// Share of the outcome's variance that the best model of so many features explains, as known from elsewhere
+    /// [default: 0.1, 0.25, 0.5 and 0.8 are considered].
+    #[arg(long, value_name = "SHARE", value_parser = parse_r2)]
+    pub(crate) r2: Option<f64>,
+    /// How features depend on each other, as known from elsewhere: none, ar:0.9 or equi:0.3.
+    #[arg(long, default_value = "none", value_parser = parse_correlation)]
+    pub(crate) correlation: Correlation,
+}
+
+impl StatedArguments {
+    /// The same without the command line.
+    pub(crate) const fn stated(&self) -> Stated {
+        Stated {
+            population_r2: self.r2,
+            correlation: self.correlation,
+        }
+    }
+}
+
+/// A share of explained variance.
+fn parse_r2(text: &str) -> Result<f64, String> {
+    let share: f64 = text
+        .parse()
+        .map_err(|_| format!("{text:?} is not a number"))?;
+    if share > 0.0 && share < 1.0 {
+        return Ok(share);
+    }
+    Err(IllegalWorld::PopulationR2(share).to_string())
+}
+
 /// The generated data.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct WorldArguments {
@@ -41,9 +95,16 @@ pub(crate) struct WorldArguments {
     /// p: how many features.
     #[arg(long)]
     pub(crate) features: usize,
-    /// s: how many of them are active.
+    /// s: how many of them are sought at most.
     #[arg(long)]
     pub(crate) sparsity: usize,
+    /// How many of them are true [default: as many as --sparsity]. With 0 the errors are as large as if --sparsity features
+    /// were true.
+    #[arg(long, value_name = "K")]
+    support: Option<usize>,
+    /// Keep exactly as many features as --sparsity says, significant or not.
+    #[arg(long)]
+    pub(crate) exactly: bool,
     /// How many clients hold the records [default: one record each].
     #[arg(long)]
     clients: Option<usize>,
@@ -51,7 +112,7 @@ pub(crate) struct WorldArguments {
     #[arg(long, conflicts_with = "population_r2")]
     error_std: Option<f64>,
     /// Share of the response's variance that the true model explains.
-    #[arg(long)]
+    #[arg(long, alias = "r2")]
     population_r2: Option<f64>,
     /// How features depend on each other: none, ar:0.9 or equi:0.3.
     #[arg(long, default_value = "none", value_parser = parse_correlation)]
@@ -68,6 +129,7 @@ impl WorldArguments {
             records: self.records,
             features: self.features,
             sparsity: self.sparsity,
+            support: self.support,
             clients: self.clients,
             error_std: self.error_std,
             population_r2: self.population_r2,

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use sprifed_net::{CertificateOrder, Issued, issue};
 use sprifed_party::{
-    Invitation, PartyError, PublicParty, Reach, create_private, create_private_folder, read_file,
+    Invitation, InvitationFolder, PartyError, PublicParty, PublicTrustee, Reach, create_private,
+    create_private_folder, read_file, seat_names,
 };
 use sprifed_secure_sum::IdentityKey;
 use sprifed_study::{Agreed, Digest};
@@ -22,6 +23,8 @@ pub struct NewStudy<'a> {
     pub agreed: &'a Agreed,
     /// Its parties, in the order of the agreement.
     pub parties: &'a [PublicParty],
+    /// Its trustees, in the order of the agreement; none in a study of secure sums.
+    pub trustees: &'a [PublicTrustee],
     /// The coordinator's signing key, whose public half the agreement names.
     pub key: [u8; 32],
     /// Where parties will reach the coordinator: `host:port`.
@@ -50,10 +53,11 @@ impl NewStudy<'_> {
     }
 
     fn order(&self, folder: &CoordinatorFolder) -> Result<CertificateOrder, PartyError> {
-        let requests = self.parties.iter().map(|party| {
-            let request = party.certificate_request()?;
-            Ok((party.name.clone(), request.to_owned()))
-        });
+        let parties = self.parties.iter().map(PublicParty::certificate_request);
+        let trustees = self.trustees.iter().map(PublicTrustee::certificate_request);
+        let names = seat_names(self.agreed.agreement()).into_iter();
+        let requests = names.zip(parties.chain(trustees));
+        let requests = requests.map(|(name, request)| Ok((name, request?.to_owned())));
         Ok(CertificateOrder {
             folder: folder.tls(),
             coordinator_hosts: vec![self.host.clone()],
@@ -68,20 +72,25 @@ impl NewStudy<'_> {
         order: &CertificateOrder,
     ) -> Result<(), CoordinatorError> {
         let issued = issue(order)?;
-        let parties = self.parties;
+        let names = seat_names(self.agreed.agreement());
+        let n_parties = self.parties.len();
         let invitation = self.invite(&issued)?;
         let text = invitation.to_json();
         create_private(&folder.invitation(), text.as_bytes())?;
         let mut certificates = Vec::new();
-        for (party, (certificate, fingerprint)) in parties.iter().zip(&issued.clients) {
-            let given = folder.invitation_of(&party.name);
+        for (name, (certificate, fingerprint)) in names.iter().zip(&issued.clients) {
+            let given: InvitationFolder = folder.invitation_of(name);
             create_private_folder(given.path())?;
             create_private(&given.document(), text.as_bytes())?;
             move_file(certificate, &given.certificate())?;
             create_private(&given.authority(), invitation.reach.authority.as_bytes())?;
             certificates.push(fingerprint.to_string());
         }
-        let roster = RosterFile { certificates };
+        let trustees = certificates.split_off(n_parties.min(certificates.len()));
+        let roster = RosterFile {
+            certificates,
+            trustees,
+        };
         Ok(create_private(
             &folder.roster_file(),
             roster.to_text().as_bytes(),
@@ -102,9 +111,5 @@ impl NewStudy<'_> {
 }
 
 fn move_file(from: &Path, to: &Path) -> Result<(), PartyError> {
-    fs::rename(from, to).map_err(|error| PartyError::File {
-        action: "move",
-        path: from.to_owned(),
-        reason: error.to_string(),
-    })
+    fs::rename(from, to).map_err(PartyError::file("move", from))
 }

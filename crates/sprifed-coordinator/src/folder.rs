@@ -1,6 +1,6 @@
 //! Where a coordinator keeps a study, and how far it is.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use sprifed::software;
@@ -17,26 +17,16 @@ use crate::roster::RosterFile;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoordinatorFolder(PathBuf);
 
+sprifed_party::folder_at_path!(CoordinatorFolder);
+
 impl CoordinatorFolder {
-    /// The folder at `path`.
-    #[must_use]
-    pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self(path.into())
-    }
-
-    /// Where it is.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.0
-    }
-
-    /// What the folder of the party `name` is called until the party has it.
+    /// What the folder of the party or trustee in the seat `name` is called until its owner has it.
     #[must_use]
     pub fn invitation_of(&self, name: &str) -> InvitationFolder {
         InvitationFolder::new(self.0.join(format!("for-{name}")))
     }
 
-    /// The invitation, the same for all parties.
+    /// The invitation, the same for all.
     #[must_use]
     pub fn invitation(&self) -> PathBuf {
         self.0.join("invitation.json")
@@ -91,12 +81,12 @@ impl CoordinatorFolder {
         Ok((invitation, Arc::new(agreed)))
     }
 
-    /// The certificates of the study's parties.
+    /// The certificates of the study's parties and trustees.
     ///
     /// # Errors
-    /// When the roster cannot be read, or does not have one certificate of its own for each party.
+    /// When the roster cannot be read, or does not have one certificate of its own for each.
     pub fn roster(&self, agreed: &Agreed) -> Result<Vec<RosterEntry>, CoordinatorError> {
-        RosterFile::entries(&self.roster_file(), &agreed.agreement().parties)
+        RosterFile::entries(&self.roster_file(), agreed.agreement())
     }
 
     /// The study's machine, as it was before its first message.

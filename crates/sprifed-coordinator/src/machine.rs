@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sprifed::{named_model, study_files};
+use sprifed::{Model, Role, Term, TermEstimate, study_files, study_model};
 use sprifed_net::{
     Budget, CoordinatorEffect as Effect, CoordinatorMachine, FeatureFound, PartyId, PartyState,
     PartyStatus, PhaseInfo, Progress, Refused, StatusView,
@@ -10,7 +10,10 @@ use sprifed_net::{
 use sprifed_party::TRANSCRIPT;
 use sprifed_privacy::ApproxDp;
 use sprifed_secure_sum::{ClientId, Phase};
-use sprifed_study::{CoordinatorEffect, Outcome, SignedReceipt, StudyCoordinator, StudyPhase};
+use sprifed_study::{
+    CoordinatorEffect, SignedReceipt, StudyCoordinator, StudyPhase, TrusteePhase, is_passed_on,
+};
+use sprifed_trustees::TrusteeId;
 
 /// See the module.
 #[derive(Debug)]
@@ -27,17 +30,13 @@ impl StudyMachine {
     fn states(&self) -> Vec<PartyStatus> {
         let agreement = self.study.agreed().agreement();
         let awaited = self.study.waits_for();
-        let last = self.study.history().iter().rev();
-        let survivors = last.filter_map(|sum| match &sum.outcome {
-            Outcome::Unmasked { survivors, .. } => Some(survivors.clone()),
-            Outcome::Abandoned { .. } => None,
-        });
-        let survivors = survivors.into_iter().next();
+        let mut last = self.study.history().iter().rev();
+        let survivors = last.find_map(|sum| sum.outcome.survivors());
         let receipt = self.study.receipt();
         let state = |id: u32| {
             let signed = |receipt: &SignedReceipt| receipt.parties.iter().any(|(p, _)| *p == id);
             let declined = self.study.declined().iter().any(|(who, _)| who.0 == id);
-            let missed = survivors.as_ref().is_some_and(|known| !known.contains(&id));
+            let missed = survivors.is_some_and(|known| !known.contains(&id));
             // Signatures were the last that was asked.
             let missed = missed || self.study.phase() == StudyPhase::Ended;
             if declined {
@@ -63,6 +62,39 @@ impl StudyMachine {
             })
             .collect()
     }
+
+    /// Where the trustees stand: none in a study of secure sums.
+    fn trustee_states(&self) -> Vec<PartyStatus> {
+        let agreed = self.study.agreed();
+        let Some(trustees) = agreed.trustees() else {
+            return Vec::new();
+        };
+        let awaited = self.study.waits_for();
+        let receipt = self.study.receipt();
+        let state = |trustee: TrusteeId| {
+            let place = u32::from(trustee.share());
+            let signed =
+                |receipt: &SignedReceipt| receipt.trustees.iter().any(|(t, _)| *t == place);
+            if receipt.is_some_and(signed) {
+                PartyState::Finished
+            } else if awaited.contains(&trustees.seat(trustee)) {
+                match self.study.phase() {
+                    StudyPhase::Keys => PartyState::Invited,
+                    _ => PartyState::Awaited,
+                }
+            } else if self.study.phase() == StudyPhase::Ended {
+                PartyState::DroppedOut
+            } else {
+                PartyState::Answered
+            }
+        };
+        let entries = TrusteeId::ALL.into_iter().zip(trustees.entries());
+        let status = entries.map(|(trustee, entry)| PartyStatus {
+            name: entry.name.clone(),
+            state: state(trustee),
+        });
+        status.collect()
+    }
 }
 
 impl CoordinatorMachine for StudyMachine {
@@ -76,6 +108,10 @@ impl CoordinatorMachine for StudyMachine {
                     reason: refused.reason,
                 }
             })
+    }
+
+    fn is_passed_on(&self, message: &[u8]) -> bool {
+        is_passed_on(message)
     }
 
     fn returned(&mut self, party: PartyId) {
@@ -126,17 +162,12 @@ impl CoordinatorMachine for StudyMachine {
     fn status(&self) -> StatusView {
         let agreed = Arc::clone(self.study.agreed());
         let agreement = agreed.agreement();
-        let unmasked = self.study.history().iter();
-        let unmasked = unmasked.filter(|sum| matches!(sum.outcome, Outcome::Unmasked { .. }));
+        let released = self.study.history().iter();
+        let released = released.filter(|sum| sum.outcome.survivors().is_some());
         let receipt = self.study.receipt().map(|signed| &signed.receipt);
-        let model = receipt.and_then(|receipt| named_model(receipt).ok().flatten());
-        let (terms, intercept) = model.unzip();
-        let features = terms.into_iter().flatten().map(|term| FeatureFound {
-            half_range: term.half_range(),
-            name: term.name,
-            coefficient: term.coefficient,
-            noise_std_dev: term.noise_std_dev.unwrap_or(f64::NAN),
-        });
+        let model = receipt.and_then(|receipt| study_model(receipt).ok().flatten());
+        let model = model.as_ref();
+        let intercept = model.map(Model::reported_intercept);
         StatusView {
             title: agreement.title.clone(),
             guarantee: receipt.map_or_else(
@@ -145,7 +176,7 @@ impl CoordinatorMachine for StudyMachine {
             ),
             phase: phase_words(self.study.phase()),
             progress: Progress {
-                done: u32::try_from(unmasked.count()).unwrap_or(u32::MAX),
+                done: u32::try_from(released.count()).unwrap_or(u32::MAX),
                 planned: u32::try_from(agreed.n_steps()).unwrap_or(u32::MAX),
             },
             budget: Budget {
@@ -154,8 +185,12 @@ impl CoordinatorMachine for StudyMachine {
                 delta: agreed.ceiling().delta().get(),
             },
             parties: self.states(),
-            features: features.collect(),
-            intercept,
+            trustees: self.trustee_states(),
+            alarm: model.and_then(Model::alarm),
+            features: model.map_or_else(Vec::new, features_of),
+            intercept: intercept.map(|(estimate, _)| estimate),
+            intercept_interval: intercept.and_then(|(_, interval)| interval),
+            notes: model.map_or_else(Vec::new, Model::notes),
             report: receipt
                 .map(|receipt| format!("The study ended: {}", receipt.ending))
                 .into_iter()
@@ -163,6 +198,20 @@ impl CoordinatorMachine for StudyMachine {
             refusals: self.refusals,
         }
     }
+}
+
+/// The features of a model as the page shows them.
+fn features_of(model: &Model) -> Vec<FeatureFound> {
+    let found = |term: TermEstimate| FeatureFound {
+        half_range: model.feature(&term.name).map_or(1.0, Term::half_range),
+        coefficient: term.estimate,
+        interval: term.interval.map(|interval| (interval.low, interval.high)),
+        p_value: term.p_value,
+        privacy_share: term.privacy_share,
+        is_always: term.role == Role::Always,
+        name: term.name,
+    };
+    model.reported().into_iter().map(found).collect()
 }
 
 fn epsilon_of(guarantee: ApproxDp) -> f64 {
@@ -183,6 +232,15 @@ fn phase_words(phase: StudyPhase) -> String {
                 _ => "uploads",
             };
             format!("{what} of sum {}", step + 1)
+        }
+        StudyPhase::Attempt { step, phase, .. } => {
+            let what = match phase {
+                TrusteePhase::Noise => "trustees draw noise for",
+                TrusteePhase::Uploads => "uploads for",
+                TrusteePhase::Running => "trustees compute",
+                TrusteePhase::Abandoning => "trustees abandon an attempt at",
+            };
+            format!("{what} step {}", step + 1)
         }
         StudyPhase::Receipts => "parties sign the receipt".to_owned(),
         StudyPhase::Ended => OVER.to_owned(),

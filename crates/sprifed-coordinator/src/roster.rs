@@ -1,11 +1,11 @@
-//! Who may connect: one certificate for each party, in the order of the agreement.
+//! Who may connect: one certificate for each party and each trustee, in the order of the agreement.
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use sprifed_net::{Fingerprint, PartyId, RosterEntry};
-use sprifed_party::{PartyError, read_file};
-use sprifed_study::Party;
+use sprifed_party::{PartyError, read_file, seat_names};
+use sprifed_study::Agreement;
 
 use crate::error::CoordinatorError;
 
@@ -15,6 +15,9 @@ use crate::error::CoordinatorError;
 pub(crate) struct RosterFile {
     /// The fingerprints, in the order of the parties.
     pub(crate) certificates: Vec<String>,
+    /// The same of the trustees, if the study has them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) trustees: Vec<String>,
 }
 
 impl RosterFile {
@@ -23,10 +26,10 @@ impl RosterFile {
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 
-    /// The certificates of `parties` in the file at `path`.
+    /// The certificates of the parties and trustees of `agreement` in the file at `path`.
     pub(crate) fn entries(
         path: &Path,
-        parties: &[Party],
+        agreement: &Agreement,
     ) -> Result<Vec<RosterEntry>, CoordinatorError> {
         let unusable = |found: String, required: &'static str| PartyError::Unusable {
             name: path.display().to_string(),
@@ -35,25 +38,35 @@ impl RosterFile {
         };
         let roster: Self = serde_json::from_slice(&read_file(path)?)
             .map_err(|error| unusable(error.to_string(), "the roster that `study init` wrote"))?;
-        let (found, required) = (roster.certificates.len(), parties.len());
-        if found != required {
-            let found = format!("it has {found} certificates for {required} parties");
-            return Err(unusable(found, "exactly one for each party, in their order").into());
+        let n_trustees = agreement.trustees.as_ref().map_or(0, |three| three.len());
+        let counts = [
+            (
+                roster.certificates.len(),
+                agreement.parties.len(),
+                "parties",
+            ),
+            (roster.trustees.len(), n_trustees, "trustees"),
+        ];
+        for (found, required, role) in counts {
+            if found != required {
+                let found = format!("it has {found} certificates for {required} {role}");
+                return Err(unusable(found, "exactly one for each, in their order").into());
+            }
         }
-        let mut entries: Vec<RosterEntry> = Vec::with_capacity(required);
-        for (id, (party, certificate)) in (0..).zip(parties.iter().zip(&roster.certificates)) {
+        let certificates = roster.certificates.iter().chain(&roster.trustees);
+        let mut entries: Vec<RosterEntry> = Vec::new();
+        for (id, (name, certificate)) in
+            (0..).zip(seat_names(agreement).into_iter().zip(certificates))
+        {
             let certificate = certificate.parse::<Fingerprint>()?;
             let mut known = entries.iter();
             if let Some(other) = known.find(|entry| entry.certificate == certificate) {
-                let found = format!(
-                    "{} and {} have the same certificate",
-                    other.name, party.name
-                );
-                return Err(unusable(found, "one of its own for each party").into());
+                let found = format!("{} and {name} have the same certificate", other.name);
+                return Err(unusable(found, "one of its own for each").into());
             }
             entries.push(RosterEntry {
                 party: PartyId(id),
-                name: party.name.clone(),
+                name,
                 certificate,
             });
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use sprifed::{Document, named_terms, study_files};
+use sprifed::{Document, study_files, study_model};
 use sprifed_party::{Invitation, Reach, parse_policy};
 use sprifed_privacy::Cost;
 use sprifed_secure_sum::ClientId;
@@ -12,6 +12,7 @@ use sprifed_study::{
     StudyParty,
 };
 
+use crate::trustee_documents::by_trustees;
 use crate::world::{Records, SOFTWARE, Watch, agreed, coordinator_key, honest, key, signed};
 use crate::{Way, way};
 
@@ -53,12 +54,11 @@ pub(crate) fn agreement(bytes: &[u8]) -> Way {
 
 /// Everything that follows from an agreement before a record is touched.
 fn joined(agreed: &Arc<Agreed>) -> String {
-    let n_sums = agreed.study().n_sums();
+    let n_sums = agreed.n_sums();
     for sum in 0..n_sums {
         let (step, attempt) = agreed.step_of(sum).unwrap();
         assert_eq!(agreed.sum_number(step, attempt), Some(sum));
-        let planned = agreed.step(step).unwrap();
-        let _ = agreed.purchase(planned);
+        let _ = agreed.line(step).unwrap();
     }
     assert_eq!(agreed.step_of(n_sums), None);
     assert!(agreed.largest_message() > 0);
@@ -88,7 +88,10 @@ fn joined(agreed: &Arc<Agreed>) -> String {
 }
 
 pub(crate) fn agreements() -> Seeds {
-    vec![("sieve", agreed().agreement().to_document())]
+    vec![
+        ("sieve", agreed().agreement().to_document()),
+        ("trustees", by_trustees().agreement().to_document()),
+    ]
 }
 
 /// What a coordinator may send: as it is, and signed by it.
@@ -139,7 +142,7 @@ pub(crate) fn receipt(bytes: &[u8]) -> Way {
         return UNREADABLE;
     };
     // What is shown of a receipt is made before or after it is believed.
-    let _ = (study_files(&study), named_terms(&study.receipt).map(drop));
+    let _ = (study_files(&study), study_model(&study.receipt).map(drop));
     let verified = signed(study.receipt.clone()).verify();
     if let Ok(verified) = &verified {
         let (stated, charged) = (verified.guarantee.epsilon, study.receipt.ledger.spent);
@@ -224,7 +227,7 @@ pub(crate) fn policies() -> Seeds {
         "coordinators = [\"{coordinator}\"]\npurposes = [\"{purpose}\"]\ncolumns = [\"y\", \"x*\"]\nexpires = \"2999-12-31\"\n\
          largest-epsilon-per-study = 200.0\nlargest-epsilon-in-total = 200.0\n\
          largest-delta = 1e-5\nlargest-delta-in-total = 1e-5\nsmallest-quorum = 3\nlargest-colluder-share = 0.0\n\
-         procedures = [\"sieve\", \"grad\"]\nunits = [\"record\"]\nneighbours = [\"zero-out\"]\n\
+         procedures = [\"sieve\", \"grad\"]\nunits = [\"record\"]\nneighbours = [\"zero-out\"]\ntrustees = []\nlargest-trustee-coalition = 1\n\
          allow-simulated-noise = true\nparties = {{ one = \"{one}\", other = \"{other}\" }}\n"
     );
     vec![("permissive", text.into_bytes())]

@@ -10,6 +10,8 @@ mod hunt;
 mod mutation;
 mod party;
 mod secure_sum;
+mod trustee_documents;
+mod trustees;
 mod wire;
 mod world;
 
@@ -33,7 +35,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 20] = [
     Target {
         name: "order",
         kind: Kind::Bytes,
@@ -117,6 +119,42 @@ pub const TARGETS: [Target; 14] = [
         kind: Kind::Bytes,
         run: secure_sum::coordinator,
         seeds: secure_sum::scripts,
+    },
+    Target {
+        name: "trustee_policy",
+        kind: Kind::Text,
+        run: trustee_documents::policy,
+        seeds: trustee_documents::policies,
+    },
+    Target {
+        name: "trustee_public",
+        kind: Kind::Json,
+        run: trustee_documents::public,
+        seeds: trustee_documents::publics,
+    },
+    Target {
+        name: "trustee_upload",
+        kind: Kind::Bytes,
+        run: trustees::upload,
+        seeds: trustees::uploads,
+    },
+    Target {
+        name: "trustee_message",
+        kind: Kind::Bytes,
+        run: trustees::message,
+        seeds: trustees::messages,
+    },
+    Target {
+        name: "trustee_report",
+        kind: Kind::Bytes,
+        run: trustees::report,
+        seeds: trustees::reports,
+    },
+    Target {
+        name: "trustee_line",
+        kind: Kind::Bytes,
+        run: trustees::line,
+        seeds: trustees::lines,
     },
 ];
 

@@ -172,7 +172,7 @@ impl Victim {
             _ => {}
         }
         self.journal.push(line);
-        let charged = (0..agreed().study().n_sums()).map(|sum| is_charged(&self.journal, sum));
+        let charged = (0..agreed().n_sums()).map(|sum| is_charged(&self.journal, sum));
         let n_entries = self.party.ledger().record().entries.len();
         assert!(n_entries >= charged.sum(), "the ledger knows every charge");
     }

@@ -4,11 +4,10 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use sprifed_privacy::{
-    ApproxDp, Delta, Epsilon, NoiseOrigin, Participation, PrivacyUnit, Relation,
-};
+use sprifed_privacy::{NoiseOrigin, Participation};
 use sprifed_query::{Record, RecordSource};
-use sprifed_recovery::{CertifiedProcedure, Intercept, Setting};
+use sprifed_recovery::test_support::{budget, legal_setting};
+use sprifed_recovery::{CertifiedProcedure, Setting};
 use sprifed_secure_sum::{ClientId, IdentityKey};
 use sprifed_study::{
     Agreed, Agreement, CoordinatorEffect, JournalLine, PartyEffect, PartyKey, PartyReceipt,
@@ -35,22 +34,14 @@ pub(crate) fn agreed() -> &'static Arc<Agreed> {
     static AGREED: OnceLock<Arc<Agreed>> = OnceLock::new();
     AGREED.get_or_init(|| {
         let participation = Participation::new(PARTIES, PARTIES, 1).unwrap();
-        let budget = ApproxDp::new(
-            Epsilon::try_from(60.0).unwrap(),
-            Delta::try_from(1e-6).unwrap(),
-        );
         let setting = Setting {
             n_records: PARTIES * UNITS,
             n_features: FEATURES,
             sparsity: 2,
-            budget,
-            relation: Relation::ZeroOut,
-            unit: PrivacyUnit::Record,
+            budget: budget(60.0, 1e-6),
             origin: NoiseOrigin::Shares(participation),
-            response_bound: 8.0,
             feature_bound: 2.0,
-            feature_scale: Some(1.0),
-            intercept: Intercept::Absent,
+            ..legal_setting()
         };
         let procedure = CertifiedProcedure::SIEVE;
         let plan = procedure.plan(&setting).unwrap();
@@ -221,5 +212,6 @@ pub(crate) fn signed(receipt: Receipt) -> SignedReceipt {
         receipt,
         coordinator: Signature(signature),
         parties: Vec::new(),
+        trustees: Vec::new(),
     }
 }

@@ -56,16 +56,18 @@ pub enum NetError {
     #[error("the study cannot be opened: {0}")]
     Study(#[from] Refused),
     /// The machine broke its contract; this is a fault of the program.
-    #[error("the study broke off: {0}; this is a fault of the program, its state file is unharmed")]
+    #[error(
+        "the study stopped: {0}; this is a defect in the program, and its state file is intact"
+    )]
     Machine(String),
     /// The client refused what the coordinator said, and cannot go on.
     #[error("this party refuses to go on: {0}")]
     RefusedByClient(Refused),
     /// The coordinator does not know this certificate, or wants no message of this client.
-    #[error("the coordinator refuses this client: {0}")]
+    #[error("the coordinator refuses this party: {0}")]
     Forbidden(String),
     /// Another process uses this client's certificate.
-    #[error("another process took over with this client's certificate; stop one of them")]
+    #[error("another process connected with this party's certificate; stop one of the two")]
     Superseded,
     /// The coordinator did not answer for too long.
     #[error("no contact with {coordinator} for {seconds} s, last: {last}; start again to go on")]

@@ -129,8 +129,9 @@ impl<M: CoordinatorMachine> Keeper<M> {
         if let Err(refused) = self.machine.receive(from, message) {
             return Ok(Outcome::Refused(refused));
         }
-        let input = Event::Message(from, message);
-        self.carry_out(epoch, Some(input), roster, outboxes)
+        let is_stored = !self.machine.is_passed_on(message);
+        let input = is_stored.then_some(Event::Message(from, message));
+        self.carry_out(epoch, input, roster, outboxes)
             .map(Outcome::Accepted)
     }
 
@@ -268,7 +269,7 @@ impl<M: CoordinatorMachine> Keeper<M> {
             let Some(place) = roster.place_of(party) else {
                 self.is_broken = true;
                 return Err(NetError::Machine(format!(
-                    "a notice for client {party}, who is not in the roster"
+                    "a notice for party {party}, which is not in the roster"
                 )));
             };
             let n_bytes = notice.len();

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use sprifed_party::{Finished, Outgoing, PartyError, PartyRuntime, PartyStore};
+use sprifed_party::{Finished, Outgoing, PartyError, PartyRuntime, PartyStore, TrusteeRuntime};
 use sprifed_study::RecordStore;
 
 use crate::status::StatusView;
@@ -76,6 +76,12 @@ pub trait CoordinatorMachine: Send + 'static {
     /// If the message is not acceptable now. Nothing has changed then, and nothing is stored. The process of a
     /// client that is refused [for good](Refused::is_final) ends.
     fn receive(&mut self, from: PartyId, message: &[u8]) -> Result<(), Refused>;
+
+    /// Whether a message that was accepted is only passed on: it changes nothing that a rebuilt machine must know, and
+    /// is not stored.
+    fn is_passed_on(&self, _message: &[u8]) -> bool {
+        false
+    }
 
     /// `party` came, or came back, with an empty memory: queue again what it needs to take part.
     ///
@@ -152,6 +158,23 @@ pub trait ClientMachine: Send + 'static {
     /// # Errors
     /// If something could not be stored; nothing that depends on it is sent. The process ends.
     fn poll(&mut self) -> Result<Option<Outgoing>, PartyError>;
+}
+
+impl ClientMachine for TrusteeRuntime {
+    fn restart(&mut self) -> Result<Option<Finished>, PartyError> {
+        Self::restart(self)
+    }
+
+    fn receive(&mut self, notice: &[u8]) -> Result<(), Refused> {
+        Self::receive(self, notice).map_err(|refused| Refused {
+            is_final: refused.is_final(),
+            reason: refused.to_string(),
+        })
+    }
+
+    fn poll(&mut self) -> Result<Option<Outgoing>, PartyError> {
+        Self::poll(self)
+    }
 }
 
 impl<S, R> ClientMachine for PartyRuntime<S, R>

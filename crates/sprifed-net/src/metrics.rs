@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::status::{PartyState, StatusView};
+use crate::status::{PartyState, PartyStatus, StatusView};
 
 /// A number that only grows.
 #[derive(Debug, Default)]
@@ -39,7 +39,8 @@ pub(crate) struct Metrics {
 
 impl Metrics {
     /// All of them, with what the study itself says.
-    pub(crate) fn text(&self, study: &StatusView, n_connected: usize) -> String {
+    /// `connected` clients and trustees are there now.
+    pub(crate) fn text(&self, study: &StatusView, connected: (usize, usize)) -> String {
         let counters = [
             (
                 "messages_accepted",
@@ -139,26 +140,35 @@ impl Metrics {
             (
                 "clients_connected",
                 "Clients that have a connection now.",
-                n_connected.to_string(),
+                connected.0.to_string(),
+            ),
+            (
+                "trustees_connected",
+                "Trustees that have a connection now.",
+                connected.1.to_string(),
             ),
         ];
         for (name, meaning, value) in gauges {
             metric(&mut text, name, "gauge", meaning, &[("", value)]);
         }
-        let states: Vec<(&str, String)> = PartyState::ALL
-            .iter()
-            .map(|state| {
-                let n_clients = study
-                    .parties
-                    .iter()
-                    .filter(|party| party.state == *state)
-                    .count();
-                (state.name(), n_clients.to_string())
-            })
-            .collect();
-        metric(&mut text, "clients", "gauge", "Clients by state.", &states);
+        let roles = [
+            ("clients", "Clients by state.", &study.parties),
+            ("trustees", "Trustees by state.", &study.trustees),
+        ];
+        for (name, meaning, all) in roles {
+            metric(&mut text, name, "gauge", meaning, &by_state(all));
+        }
         text
     }
+}
+
+/// How many of `all` are in each state.
+fn by_state(all: &[PartyStatus]) -> Vec<(&'static str, String)> {
+    let count = |state: &PartyState| {
+        let number = all.iter().filter(|one| one.state == *state).count();
+        (state.name(), number.to_string())
+    };
+    PartyState::ALL.iter().map(count).collect()
 }
 
 /// One metric; each value with its state as a label, unless that is empty.

@@ -21,7 +21,7 @@ use sprifed_report::{Badge, BadgeKind, Bar, FeatureTable, GuaranteeView, STYLE, 
 
 use crate::machine::CoordinatorMachine;
 use crate::server::Shared;
-use crate::status::{FeatureFound, PartyState, Presence, Progress, StatusView};
+use crate::status::{FeatureFound, PartyState, PartyStatus, Presence, Progress, StatusView};
 
 use own_address::OwnAddress;
 
@@ -40,9 +40,13 @@ struct View<'a> {
     delta: String,
     parties: Vec<Party<'a>>,
     n_connected: usize,
+    trustees: Vec<Party<'a>>,
+    n_trustees_connected: usize,
     presences: [Entry; 3],
     refusals: u64,
+    alarm: Option<&'a str>,
     features: FeatureTable,
+    notes: &'a [String],
     is_over: bool,
 }
 
@@ -110,11 +114,15 @@ async fn json<M: CoordinatorMachine>(State(shared): State<Arc<Shared<M>>>) -> Re
         #[serde(flatten)]
         study: &'a StatusView,
         connected: Vec<bool>,
+        trustees_connected: Vec<bool>,
     }
     let (study, presence) = seen(&shared);
+    let (parties, trustees) = by_role(&study, &presence);
+    let connected = |of: &[Presence]| of.iter().map(|one| one.is_connected()).collect();
     let facts = Facts {
         study: &study,
-        connected: presence.into_iter().map(Presence::is_connected).collect(),
+        connected: connected(parties),
+        trustees_connected: connected(trustees),
     };
     match serde_json::to_string(&facts) {
         Ok(text) => guarded("application/json", text),
@@ -124,7 +132,9 @@ async fn json<M: CoordinatorMachine>(State(shared): State<Arc<Shared<M>>>) -> Re
 
 async fn metrics<M: CoordinatorMachine>(State(shared): State<Arc<Shared<M>>>) -> Response {
     let (study, presence) = seen(&shared);
-    let text = shared.metrics.text(&study, n_connected(&presence));
+    let (parties, trustees) = by_role(&study, &presence);
+    let connected = (n_connected(parties), n_connected(trustees));
+    let text = shared.metrics.text(&study, connected);
     guarded("text/plain; version=0.0.4; charset=utf-8", text)
 }
 
@@ -136,11 +146,17 @@ async fn style() -> Response {
     guarded("text/css; charset=utf-8", format!("{STYLE}{OWN_STYLE}"))
 }
 
-/// The public facts, and which parties are there now. A party that missed a phase and was silent since has
+/// Who is there of the parties, and who of the trustees.
+fn by_role<'a>(study: &StatusView, presence: &'a [Presence]) -> (&'a [Presence], &'a [Presence]) {
+    presence.split_at(study.parties.len().min(presence.len()))
+}
+
+/// The public facts, and who is there now, in the order of the roster. A party that missed a phase and was silent since has
 /// dropped out, although the study waits for it in the next phase.
 fn seen<M: CoordinatorMachine>(shared: &Shared<M>) -> (StatusView, Vec<Presence>) {
     let mut study = StatusView::clone(&shared.status());
-    for (place, party) in study.parties.iter_mut().enumerate() {
+    let all = study.parties.iter_mut().chain(&mut study.trustees);
+    for (place, party) in all.enumerate() {
         let is_open = matches!(
             party.state,
             PartyState::Invited | PartyState::Awaited | PartyState::Answered
@@ -184,16 +200,7 @@ fn render(
 }
 
 fn view<'a>(study: &'a StatusView, presence: &[Presence]) -> View<'a> {
-    let parties = study.parties.iter().enumerate().map(|(place, party)| {
-        let presence = presence.get(place).copied().unwrap_or(Presence::Away);
-        Party {
-            name: &party.name,
-            state: party.state.name(),
-            words: text(party.state),
-            presence,
-            presence_words: presence.text(),
-        }
-    });
+    let (of_parties, of_trustees) = by_role(study, presence);
     let bars: Vec<(Bar, f64)> = study.features.iter().map(bar).collect();
     let progress = study.progress;
     let is_over = !study.report.is_empty();
@@ -204,10 +211,19 @@ fn view<'a>(study: &'a StatusView, presence: &[Presence]) -> View<'a> {
             _ => "ahead",
         })
         .collect();
-    let status = match (is_over, study.features.is_empty()) {
-        (false, _) => Badge::new(BadgeKind::Running, study.phase.clone()),
-        (true, false) => Badge::new(BadgeKind::Done, "complete"),
-        (true, true) => Badge::new(BadgeKind::Failed, "ended without a model"),
+    let status = match (is_over, study.intercept, &study.alarm) {
+        (false, ..) => Badge::new(BadgeKind::Running, study.phase.clone()),
+        (true, None, _) => Badge::new(BadgeKind::Failed, "ended without a model"),
+        (true, Some(_), None) => Badge::new(BadgeKind::Done, "complete"),
+        (true, Some(_), Some(_)) => {
+            Badge::new(BadgeKind::Failed, "ended; do not interpret the model")
+        }
+    };
+    let features = FeatureTable::over_bounds(&bars, study.intercept)
+        .with_intercept_interval(study.intercept_interval);
+    let features = match study.alarm {
+        Some(_) => features.without_chart(),
+        None => features,
     };
     let heading = if is_over {
         "Final guarantee"
@@ -231,25 +247,45 @@ fn view<'a>(study: &'a StatusView, presence: &[Presence]) -> View<'a> {
         epsilon_spent: shown_cost(budget.epsilon_spent),
         epsilon_planned: shown_cost(budget.epsilon_planned),
         delta: shown_delta(budget.delta),
-        parties: parties.collect(),
-        n_connected: n_connected(presence),
+        parties: present(&study.parties, of_parties),
+        n_connected: n_connected(of_parties),
+        trustees: present(&study.trustees, of_trustees),
+        n_trustees_connected: n_connected(of_trustees),
         presences: Presence::ALL.map(|presence| Entry {
             presence,
             words: presence.text(),
         }),
         refusals: study.refusals,
-        features: FeatureTable::over_bounds(&bars, study.intercept),
+        alarm: study.alarm.as_deref(),
+        notes: &study.notes,
+        features,
         is_over,
     }
+}
+
+/// Where each of `all` stands, and whether it is there.
+fn present<'a>(all: &'a [PartyStatus], presence: &[Presence]) -> Vec<Party<'a>> {
+    let each = all.iter().enumerate().map(|(place, one)| {
+        let presence = presence.get(place).copied().unwrap_or(Presence::Away);
+        Party {
+            name: &one.name,
+            state: one.state.name(),
+            words: text(one.state),
+            presence,
+            presence_words: presence.text(),
+        }
+    });
+    each.collect()
 }
 
 /// A feature's bar, and half the width of its public bounds.
 fn bar(feature: &FeatureFound) -> (Bar, f64) {
     let bar = Bar {
-        name: feature.name.clone(),
-        truth: None,
-        found: Some(feature.coefficient),
-        noise_std_dev: Some(feature.noise_std_dev),
+        interval: feature.interval,
+        p_value: feature.p_value,
+        privacy_share: feature.privacy_share,
+        is_always: feature.is_always,
+        ..Bar::of_estimate(feature.name.clone(), feature.coefficient)
     };
     (bar, feature.half_range)
 }

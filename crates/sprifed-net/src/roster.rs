@@ -84,7 +84,7 @@ impl Roster {
         {
             return Err(NetError::Setting {
                 found: format!("{} (twice)", pair[0].party),
-                required: "number that belongs to one client of the roster",
+                required: "number that belongs to one party of the roster",
             });
         }
         let mut by_certificate = BTreeMap::new();
@@ -92,7 +92,7 @@ impl Roster {
             if by_certificate.insert(entry.certificate, at).is_some() {
                 return Err(NetError::Setting {
                     found: entry.certificate.to_string(),
-                    required: "certificate of one client only",
+                    required: "certificate of one party only",
                 });
             }
         }

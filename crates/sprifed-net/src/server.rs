@@ -203,7 +203,7 @@ impl<M: CoordinatorMachine> Server<M> {
         } = self;
         let (stop, stopped) = watch::channel(false);
         shared.begin().await;
-        info!(address = %listener.address(), "waiting for clients");
+        info!(address = %listener.address(), "waiting for parties");
         // Dropped with this future, and with it every connection: an error sends nothing more.
         let mut serving = JoinSet::new();
         let routes = routes::router(Arc::clone(&shared), stopped.clone());

@@ -19,10 +19,18 @@ pub struct StatusView {
     pub budget: Budget,
     /// The clients of the roster, in its order.
     pub parties: Vec<PartyStatus>,
+    /// What must be read before anything else: why the model is no more than the mean, or must not be interpreted.
+    pub alarm: Option<String>,
+    /// The trustees, which follow the clients in the roster; none in a study of secure sums.
+    pub trustees: Vec<PartyStatus>,
     /// The features found so far, in the order in which they were found.
     pub features: Vec<FeatureFound>,
     /// The intercept of the model, once there is one.
     pub intercept: Option<f64>,
+    /// The ends of its confidence interval, if it has one.
+    pub intercept_interval: Option<(f64, f64)>,
+    /// How to read estimates, intervals and p-values.
+    pub notes: Vec<String>,
     /// How the study ended, as lines of text; empty until the end.
     pub report: Vec<String>,
     /// Messages that the study refused.
@@ -49,7 +57,7 @@ pub struct Budget {
     pub delta: f64,
 }
 
-/// One client of the roster.
+/// One client or trustee of the roster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PartyStatus {
     /// Its name in the roster.
@@ -137,11 +145,16 @@ impl Presence {
 pub struct FeatureFound {
     /// Its name in the schema.
     pub name: String,
-    /// Its coefficient, as released.
+    /// Its coefficient, as estimated from released sums.
     pub coefficient: f64,
-    /// The standard deviation of what privacy noise adds to the coefficient; NaN, in JSON null, if it is not known.
-    #[schemars(with = "Option<f64>")]
-    pub noise_std_dev: f64,
+    /// The ends of its confidence interval, if it has one.
+    pub interval: Option<(f64, f64)>,
+    /// Its p-value, if it has one.
+    pub p_value: Option<f64>,
+    /// The share of its variance that is due to the noise added for privacy, if it is known.
+    pub privacy_share: Option<f64>,
+    /// Whether it is always in the model: it was not selected.
+    pub is_always: bool,
     /// Half the width of its public bounds: what the page draws is the coefficient times this.
     pub half_range: f64,
 }

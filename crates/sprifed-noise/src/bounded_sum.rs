@@ -103,6 +103,15 @@ impl BoundedSum {
         Ok(())
     }
 
+    /// The exact integers, to be hidden from each of three trustees.
+    ///
+    /// # Caller must
+    /// send them as bits that are shared among the trustees, and in no other way.
+    #[must_use]
+    pub fn into_upload(self) -> Vec<i64> {
+        self.totals
+    }
+
     pub(crate) fn into_totals(self) -> Vec<i64> {
         self.totals
     }

@@ -8,7 +8,7 @@ use num_rational::Ratio;
 use rand_core::CryptoRng;
 
 use crate::bernoulli_exp::bernoulli_exp_fraction;
-use crate::discrete_gaussian::{LARGEST_VARIANCE, SMALLEST_VARIANCE};
+use crate::discrete_gaussian::accepted_variance;
 use crate::discrete_laplace::DiscreteLaplace;
 use crate::parameter::{Fraction, NoiseParameterError};
 
@@ -27,12 +27,7 @@ impl ReferenceDiscreteGaussian {
     /// # Errors
     /// If the parameter is not in the range that [`crate::DiscreteGaussian`] serves.
     pub fn new(variance_parameter: Ratio<u128>) -> Result<Self, NoiseParameterError> {
-        let accepted = Fraction::accept(
-            "the variance parameter",
-            variance_parameter,
-            SMALLEST_VARIANCE,
-            LARGEST_VARIANCE,
-        )?;
+        let accepted = accepted_variance(variance_parameter)?;
         // ⌊√(p/q)⌋ = ⌊√⌊p/q⌋⌋, so integers suffice.
         let scale = variance_parameter.to_integer().isqrt() + 1;
         Ok(Self {

@@ -67,12 +67,7 @@ impl DiscreteGaussian {
     /// # Errors
     /// If the parameter is zero or not between 2⁻⁶⁴ and 2⁷⁷.
     pub fn new(variance_parameter: Ratio<u128>) -> Result<Self, NoiseParameterError> {
-        let accepted = Fraction::accept(
-            "the variance parameter",
-            variance_parameter,
-            SMALLEST_VARIANCE,
-            LARGEST_VARIANCE,
-        )?;
+        let accepted = accepted_variance(variance_parameter)?;
         let path = match fine_bits(variance_parameter) {
             0 => Path::Table(InversionTable::new(GaussianMagnitude::new(
                 accepted,
@@ -135,11 +130,17 @@ fn fine_bits(variance_parameter: Ratio<u128>) -> u32 {
         .map_or(0, |log| (log + 1).saturating_sub(14).div_ceil(2))
 }
 
+/// σ², if a discrete Gaussian of it can be drawn.
+pub(crate) fn accepted_variance(found: Ratio<u128>) -> Result<Fraction, NoiseParameterError> {
+    let name = "the variance parameter";
+    Fraction::accept(name, found, SMALLEST_VARIANCE, LARGEST_VARIANCE)
+}
+
 /// Below this the law is a point mass to within `exp(-2^63)`, which no caller can mean.
-pub(crate) const SMALLEST_VARIANCE: Ratio<u128> = Ratio::new_raw(1, 1 << 64);
+const SMALLEST_VARIANCE: Ratio<u128> = Ratio::new_raw(1, 1 << 64);
 
 /// The largest σ² for which the fast coin of step 6 fits its words (32 fine bits).
-pub(crate) const LARGEST_VARIANCE: Ratio<u128> = Ratio::new_raw(1 << 77, 1);
+const LARGEST_VARIANCE: Ratio<u128> = Ratio::new_raw(1 << 77, 1);
 
 #[cfg(test)]
 mod tests;

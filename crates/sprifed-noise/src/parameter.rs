@@ -27,9 +27,17 @@ pub enum NoiseParameterError {
         /// The refused value.
         found: Ratio<u128>,
         /// The smallest value that is served.
-        smallest: Ratio<u128>,
+        smallest: Box<Ratio<u128>>,
         /// The largest value that is served.
-        largest: Ratio<u128>,
+        largest: Box<Ratio<u128>>,
+    },
+    /// The permit pays for noise that another role draws.
+    #[error("the permit pays for {found}, but {required} is drawn here")]
+    OtherDealer {
+        /// What was paid for.
+        found: &'static str,
+        /// What can be drawn here.
+        required: &'static str,
     },
 }
 
@@ -56,8 +64,8 @@ impl Fraction {
             return Err(NoiseParameterError::OutOfRange {
                 name,
                 found,
-                smallest,
-                largest,
+                smallest: Box::new(smallest),
+                largest: Box::new(largest),
             });
         }
         Ok(Self {

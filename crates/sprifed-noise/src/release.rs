@@ -29,7 +29,8 @@
 
 use num_rational::Ratio;
 use sprifed_privacy::{
-    Decision, NoiseOrigin, Participation, Permit, SelectionPurchase, SumPlan, SumPurchase,
+    Decision, NoiseOrigin, Participation, Permit, SelectionLaw, SelectionPurchase, SumPlan,
+    SumPurchase,
 };
 
 use crate::bounded_sum::BoundedSum;
@@ -176,7 +177,7 @@ impl Noised {
                 values: self.values,
                 provenance: self.provenance,
             }),
-            NoiseOrigin::Shares(_) => None,
+            NoiseOrigin::Shares(_) | NoiseOrigin::Trustees => None,
         }
     }
 }
@@ -222,6 +223,30 @@ impl PrivateSum {
         })
     }
 
+    /// The answer to `plan` that three trustees opened; `None` if it does not have the length of its
+    /// plan.
+    ///
+    /// # Guarantee
+    /// If at most one trustee colludes, the sum carries at least the noise that was charged for
+    /// [`NoiseOrigin::Trustees`].
+    ///
+    /// # Trust
+    /// The caller vouches that `values` is the sum with the [`crate::DrawnShare`] of each of the three,
+    /// each drawn with the stated `provenance`.
+    #[must_use]
+    pub fn assume_opened_by_trustees(
+        plan: SumPlan,
+        values: Vec<i64>,
+        provenance: Provenance,
+    ) -> Option<Self> {
+        let fits = plan.coordinates() == values.len() as u64;
+        fits.then_some(Self {
+            plan,
+            values,
+            provenance,
+        })
+    }
+
     /// The plan it answers.
     #[must_use]
     pub const fn plan(&self) -> &SumPlan {
@@ -255,12 +280,18 @@ impl DrawnSelection {
     /// Every candidate gets an independent ⌊G/λ⌋ with a standard Gumbel G, exactly.
     ///
     /// # Errors
-    /// When the rate is beyond the sampler.
+    /// When the rate is beyond the sampler, or the noise is one that trustees deal.
     pub fn draw(
         permit: Permit<SelectionPurchase>,
         generator: &mut NoiseGenerator,
     ) -> Result<Self, NoiseParameterError> {
         let purchase = permit.into_purchase();
+        if purchase.law != SelectionLaw::Curator {
+            return Err(NoiseParameterError::OtherDealer {
+                found: "noise that trustees deal",
+                required: "a curator's noise",
+            });
+        }
         let (numerator, denominator) = purchase.noise_rate;
         let rate = Ratio::new_raw(u128::from(numerator), u128::from(denominator));
         let mut noise = vec![0; purchase.candidates as usize];

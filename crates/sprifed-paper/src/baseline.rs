@@ -1,9 +1,9 @@
 //! The baselines that the paper compares with, in the same accounting: DP-SGD with an L1 penalty and
-//! the enhanced DP-GCD.
+//! the enhanced DP-GCD. A third one, DP-IHT, is not in the paper: the closest rival of argmax OMP in the literature.
 //!
-//! Both descend along private gradients of all features. DP-SGD moves every coefficient and shrinks
+//! The first two descend along private gradients of all features. DP-SGD moves every coefficient and shrinks
 //! it (a noisy proximal gradient step); DP-GCD moves the one of largest gradient, queried again
-//! with less noise. Both end alike: the strongest s features are refitted by one question for their
+//! with less noise. All three end alike: the strongest s features are refitted by one question for their
 //! second moments, and the clip follows one private scale of the response.
 //!
 //! Here the noise is what a budget buys. The same two with the paper's noise, which protects no
@@ -14,8 +14,10 @@
 
 mod descent;
 mod dp_gcd;
+mod dp_iht;
 mod dp_sgd;
 mod iterate;
+mod refit;
 mod schedule;
 mod tuned;
 
@@ -25,6 +27,7 @@ use sprifed_query::{Plan, PlanError};
 
 pub use descent::Descent;
 pub use dp_gcd::DpGcdParameters;
+pub use dp_iht::{DpIht, plan_dp_iht};
 pub use dp_sgd::{Batch, DpSgdParameters};
 pub(crate) use iterate::Iterate;
 use schedule::DescentCosts;

@@ -117,6 +117,7 @@ impl Cell {
             test_records,
             features,
             sparsity,
+            support,
             correlation,
             unexplained,
             reading,
@@ -125,6 +126,11 @@ impl Cell {
             Correlation::None => String::new(),
             Correlation::Autoregressive(by) => format!(" AR({by})"),
             Correlation::Equal(by) => format!(" equal({by})"),
+        };
+        // Rows that were measured before the two could differ have no word for it.
+        let support = match support == sparsity {
+            true => String::new(),
+            false => format!(" true={support}"),
         };
         let unexplained = match unexplained {
             Unexplained::ErrorStdDev(error) => format!("error={error}"),
@@ -135,7 +141,7 @@ impl Cell {
             Reading::Paper => "paper",
         };
         format!(
-            "n={records} test={test_records} p={features} s={sparsity}{correlation} {unexplained} \
+            "n={records} test={test_records} p={features} s={sparsity}{support}{correlation} {unexplained} \
              reading={reading} {}",
             self.noise.text()
         )

@@ -9,7 +9,7 @@ use sprifed_recovery::{CertifiedProcedure, Entry, Intercept, Needs, Ready, Setti
 use sprifed_simulate::{Reading, WorldRequest, setting_of, typical_response};
 
 use crate::algorithm::{PaperGradient, PaperOmp, plan_honest_gradient, plan_honest_omp};
-use crate::baseline::{Baseline, Descent, DpGcdParameters, DpSgdParameters};
+use crate::baseline::{Baseline, Descent, DpGcdParameters, DpIht, DpSgdParameters, plan_dp_iht};
 
 #[cfg(test)]
 mod tests;
@@ -36,7 +36,7 @@ static DP_SGD_ENTRY: Entry = Entry {
     name: "dp-sgd",
     about: "DP-SGD with an L1 penalty and certified noise",
     needs: Needs::Sums,
-    version: 1,
+    version: 2,
     plan: |setting| dp_sgd().plan(setting),
     begin: |setting| Ok(Ready::sums(Descent::new(*setting, dp_sgd()))),
 };
@@ -45,9 +45,18 @@ static DP_GCD_ENTRY: Entry = Entry {
     name: "dp-gcd",
     about: "Enhanced DP-GCD (the paper's Algorithm 5) with certified noise",
     needs: Needs::Sums,
-    version: 1,
+    version: 2,
     plan: |setting| dp_gcd(setting).plan(setting),
     begin: |setting| Ok(Ready::sums(Descent::new(*setting, dp_gcd(setting)))),
+};
+
+static DP_IHT_ENTRY: Entry = Entry {
+    name: "dp-iht",
+    about: "Noisy iterative hard thresholding with peeling and certified noise",
+    needs: Needs::Choices,
+    version: 2,
+    plan: plan_dp_iht,
+    begin: |setting| Ok(Ready::choices(DpIht::new(*setting))),
 };
 
 /// The paper's SPriFed-OMP with certified noise.
@@ -59,8 +68,11 @@ pub const DP_SGD: CertifiedProcedure = CertifiedProcedure::of(&DP_SGD_ENTRY);
 /// Enhanced DP-GCD with certified noise.
 pub const DP_GCD: CertifiedProcedure = CertifiedProcedure::of(&DP_GCD_ENTRY);
 
+/// Noisy iterative hard thresholding with certified noise.
+pub const DP_IHT: CertifiedProcedure = CertifiedProcedure::of(&DP_IHT_ENTRY);
+
 /// All of them.
-pub const COMPARISONS: [CertifiedProcedure; 4] = [HONEST_OMP, HONEST_GRAD, DP_SGD, DP_GCD];
+pub const COMPARISONS: [CertifiedProcedure; 5] = [HONEST_OMP, HONEST_GRAD, DP_SGD, DP_GCD, DP_IHT];
 
 const fn dp_sgd() -> Baseline {
     Baseline::DpSgd(DpSgdParameters::certified())
@@ -101,7 +113,7 @@ pub fn certified_setting(
     if world.reading == Reading::Clean && is_of_the_paper(procedure) {
         return Ok(Setting {
             feature_bound: 1.0,
-            response_bound: typical_response(world.sparsity),
+            response_bound: typical_response(world.support),
             ..setting
         });
     }

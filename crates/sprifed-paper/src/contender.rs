@@ -6,7 +6,7 @@ use sprifed_simulate::{Reference, WorldRequest};
 
 use crate::baseline::{Baseline, DpGcdParameters, DpSgdParameters};
 use crate::cell::Noise;
-use crate::comparison::{DP_GCD, DP_SGD, HONEST_GRAD, HONEST_OMP};
+use crate::comparison::{DP_GCD, DP_IHT, DP_SGD, HONEST_GRAD, HONEST_OMP, certified_setting};
 use crate::method::{AnyMethod, MethodError, PaperAlgorithm};
 
 /// A procedure that an experiment runs.
@@ -36,7 +36,7 @@ pub struct NamedContender {
 }
 
 /// What trials can run beside the procedures of the registry and the references, in the order of the help.
-const NAMED: [NamedContender; 10] = [
+const NAMED: [NamedContender; 11] = [
     NamedContender {
         name: "omp",
         about: "The paper's SPriFed-OMP with certified noise (the same as honest-omp)",
@@ -61,6 +61,7 @@ const NAMED: [NamedContender; 10] = [
     },
     certified(DP_SGD),
     certified(DP_GCD),
+    certified(DP_IHT),
     NamedContender {
         name: "paper-dp-sgd",
         about: "DP-SGD with an L1 penalty and the paper's noise. NOT PRIVATE",
@@ -74,10 +75,18 @@ const NAMED: [NamedContender; 10] = [
 ];
 
 const fn certified(procedure: CertifiedProcedure) -> NamedContender {
-    NamedContender {
-        name: procedure.name(),
-        about: procedure.about(),
-        contender: Contender::Certified(procedure),
+    NamedContender::of(procedure)
+}
+
+impl NamedContender {
+    /// A procedure with certified noise, under its own name.
+    #[must_use]
+    pub const fn of(procedure: CertifiedProcedure) -> Self {
+        Self {
+            name: procedure.name(),
+            about: procedure.about(),
+            contender: Contender::Certified(procedure),
+        }
     }
 }
 
@@ -155,7 +164,8 @@ impl Contender {
     pub fn method(self, world: &WorldRequest, noise: Noise) -> Result<AnyMethod, MethodError> {
         match (self, noise) {
             (Self::Certified(procedure), Noise::Certified { budget, relation }) => {
-                Ok(AnyMethod::certified(procedure, world, budget, relation)?)
+                let setting = certified_setting(procedure, world, budget, relation)?;
+                Ok(AnyMethod::certified(procedure, setting)?)
             }
             (
                 _,

@@ -21,6 +21,14 @@ pub(crate) struct Label {
 pub(crate) const NO_NOISE: &str = "NOT PRIVATE: no noise";
 
 impl Label {
+    /// The label of a run without noise.
+    pub(crate) fn no_noise() -> Self {
+        Self {
+            text: NO_NOISE.to_owned(),
+            ..Self::default()
+        }
+    }
+
     /// The label of a cell that `method` runs.
     pub(crate) fn of(cell: &Cell, method: &AnyMethod) -> Result<Self, MethodError> {
         match (cell.noise, cell.contender, method) {
@@ -62,10 +70,7 @@ impl Label {
                     text: "certified under zero-out, if the noise were secret".to_owned(),
                 })
             }
-            _ => Ok(Self {
-                text: NO_NOISE.to_owned(),
-                ..Self::default()
-            }),
+            _ => Ok(Self::no_noise()),
         }
     }
 

@@ -8,6 +8,7 @@ mod catalogue;
 mod cell;
 mod chart;
 mod claims;
+mod commit;
 mod comparison;
 mod contender;
 mod experiment;
@@ -23,6 +24,7 @@ mod run;
 mod run_plan;
 mod search;
 mod store;
+mod text;
 mod theorem;
 pub mod theory;
 mod trials;
@@ -35,12 +37,15 @@ pub use algorithm::{
 };
 pub use answer::{ExperimentList, ExperimentsAnswer, JudgedExperiment, ListedExperiment};
 pub use audit::{Audit, AuditAnswer, AuditError, AuditVerdict, AuditedPoint};
-pub use baseline::{Baseline, Batch, Chosen, Descent, DpGcdParameters, DpSgdParameters, Tuned};
+pub use baseline::{
+    Baseline, Batch, Chosen, Descent, DpGcdParameters, DpIht, DpSgdParameters, Tuned, plan_dp_iht,
+};
 pub use catalogue::catalogue;
 pub use cell::{Cell, Noise, PaperSays};
 pub use claims::{ClaimRow, ClaimsAnswer};
+pub use commit::commit;
 pub use comparison::{
-    COMPARISONS, DP_GCD, DP_SGD, HONEST_GRAD, HONEST_OMP, certified_setting, intercept_of,
+    COMPARISONS, DP_GCD, DP_IHT, DP_SGD, HONEST_GRAD, HONEST_OMP, certified_setting, intercept_of,
 };
 pub use contender::{Contender, NamedContender};
 pub use experiment::{Conditions, Experiment, ExperimentError, Session, Size, Work};

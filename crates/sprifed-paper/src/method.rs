@@ -15,7 +15,7 @@ use crate::comparison::{DP_SGD, certified_setting};
 use crate::paper_noise::{PaperBackend, PaperBackendError, PaperNoise};
 
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;
 
 /// The paper's algorithms with the paper's noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,40 +107,45 @@ pub enum AnyMethod {
 }
 
 impl AnyMethod {
-    /// A certified procedure for worlds of this kind.
+    /// A certified procedure in a [`certified_setting`], by a curator.
     ///
     /// # Errors
     /// When no plan exists.
-    pub fn certified(
-        procedure: CertifiedProcedure,
-        world: &WorldRequest,
-        budget: ApproxDp,
-        relation: Relation,
-    ) -> Result<Self, PlanError> {
-        let setting = certified_setting(procedure, world, budget, relation)?;
+    pub fn certified(procedure: CertifiedProcedure, setting: Setting) -> Result<Self, PlanError> {
         let planned = Certified::planned(procedure, setting, Absence::NONE)?;
         Ok(Self::Certified(planned))
     }
 
-    /// The same over secure sums: every party, mask and share of noise for real.
+    /// A certified procedure in a [`certified_setting`], over secure sums: every party, mask and share of noise
+    /// for real.
     ///
     /// # Errors
     /// When no plan exists.
     pub fn federated(
         procedure: CertifiedProcedure,
-        world: &WorldRequest,
-        budget: ApproxDp,
-        relation: Relation,
+        setting: Setting,
         participation: Participation,
         absence: Absence,
     ) -> Result<Self, PlanError> {
-        let setting = Setting {
-            origin: NoiseOrigin::Shares(participation),
-            ..certified_setting(procedure, world, budget, relation)?
-        };
-        Ok(Self::Certified(Certified::planned(
-            procedure, setting, absence,
-        )?))
+        let origin = NoiseOrigin::Shares(participation);
+        let planned = Certified::planned(procedure, Setting { origin, ..setting }, absence)?;
+        Ok(Self::Certified(planned))
+    }
+
+    /// A certified procedure in a [`certified_setting`], by three trustees, with this many clients: every upload, gate
+    /// and share of noise for real.
+    ///
+    /// # Errors
+    /// When no plan exists.
+    pub fn by_trustees(
+        procedure: CertifiedProcedure,
+        setting: Setting,
+        clients: u32,
+        absence: Absence,
+    ) -> Result<Self, PlanError> {
+        let origin = NoiseOrigin::Trustees;
+        let planned = Certified::planned(procedure, Setting { origin, ..setting }, absence)?;
+        Ok(Self::Certified(planned.with_clients(clients)))
     }
 
     /// One of the paper's algorithms for worlds of this kind.

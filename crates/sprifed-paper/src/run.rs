@@ -198,8 +198,7 @@ fn known_of<T: Copy>(known: &[(&'static str, T)], metric: &str) -> Option<T> {
 /// Features found by picking at random, on average.
 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 features")]
 pub(crate) fn chance(world: &WorldRequest) -> f64 {
-    let picks = world.sparsity as f64;
-    picks * picks / world.features as f64
+    world.sparsity as f64 * world.support as f64 / world.features as f64
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a sparsity is small")]

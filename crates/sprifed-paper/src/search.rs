@@ -63,7 +63,7 @@ impl Session<'_> {
                 && row.x.total_cmp(&cell.axis.1).is_eq()
         });
         #[expect(clippy::cast_precision_loss, reason = "a sparsity is small")]
-        let active = cell.world.sparsity as f64;
+        let active = cell.world.support as f64;
         let row = found.unwrap_or_default();
         Ok(Row {
             value: row.value / active,

@@ -42,7 +42,7 @@ impl RecoveryTheorems {
     ) -> Result<Self, IllegalQuantity> {
         let total = Mu::largest_within(budget)?;
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        let sparsity = f64::from(count(world.sparsity));
+        let sparsity = f64::from(count(world.support));
         let norm = (5.0 * sparsity).sqrt();
         let error = match world.unexplained {
             Unexplained::ErrorStdDev(error) => error,
@@ -52,7 +52,7 @@ impl RecoveryTheorems {
         let situation = Situation {
             n_records: count(world.records),
             n_features: count(world.features),
-            sparsity: count(world.sparsity),
+            sparsity: count(world.support),
             isometry_constant: 0.1,
             residual_std_dev: error,
             model_norm: norm,

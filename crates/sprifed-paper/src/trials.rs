@@ -7,9 +7,12 @@ use sprifed::{
     WorldSize,
 };
 use sprifed_privacy::{ApproxDp, IllegalQuantity, Mu, NoiseOrigin, Relation};
-use sprifed_simulate::{Absence, Certified, Method as _, Summary};
+use sprifed_query::PlanError;
+use sprifed_recovery::{CertifiedProcedure, Keep, Setting};
+use sprifed_simulate::{Absence, Certified, Method as _, Summary, WorldRequest};
 
 use crate::baseline::Baseline;
+use crate::comparison::certified_setting;
 use crate::contender::{Contender, NamedContender};
 use crate::method::{AnyMethod, MethodError};
 use crate::theorem::RecoveryTheorems;
@@ -35,6 +38,8 @@ pub struct TrialsRequest {
     pub dropouts: f64,
     /// The data.
     pub world: WorldSize,
+    /// Which of the chosen features certified procedures keep.
+    pub keep: Keep,
     /// Parameters of a baseline.
     pub parameters: GivenParameters,
     /// The budget of certified procedures.
@@ -113,7 +118,7 @@ impl TrialsRequest {
             outcomes.push(method.run(request, self.seed.wrapping_add(trial))?);
             watch();
         }
-        let summary = Summary::of(&outcomes, request.sparsity);
+        let summary = Summary::of(&outcomes, request.support);
         let simulation = Simulation {
             procedure: self.contender.name.to_owned(),
             backend: Backend::of(self.backend.origin(self.world.clients())?),
@@ -141,14 +146,20 @@ impl TrialsRequest {
             let procedure = contender.procedure().filter(|_| !is_tuned);
             let procedure = procedure.ok_or(TrialsError::NotOnSums { name })?;
             let absence = Absence::of(self.dropouts).map_err(Error::from)?;
-            let method = AnyMethod::federated(
-                procedure,
-                &request,
-                budget,
-                relation,
-                participation,
-                absence,
-            );
+            let setting = self.setting(procedure, &request);
+            let method = setting.and_then(|setting| {
+                AnyMethod::federated(procedure, setting, participation, absence)
+            });
+            return Ok(method.map_err(Error::from)?);
+        }
+        if self.backend.origin(self.world.clients())? == NoiseOrigin::Trustees {
+            let procedure = contender.procedure().filter(|_| !is_tuned);
+            let procedure = procedure.ok_or(TrialsError::NotOnSums { name })?;
+            let absence = Absence::of(self.dropouts).map_err(Error::from)?;
+            let clients = u32::try_from(self.world.clients()).unwrap_or(u32::MAX);
+            let setting = self.setting(procedure, &request);
+            let method = setting
+                .and_then(|setting| AnyMethod::by_trustees(procedure, setting, clients, absence));
             return Ok(method.map_err(Error::from)?);
         }
         if self.dropouts != 0.0 {
@@ -163,9 +174,9 @@ impl TrialsRequest {
                 AnyMethod::paper_baseline(baseline, &request, per_vector, self.per_support)
             }
             None => match contender {
-                Contender::Certified(procedure) => {
-                    AnyMethod::certified(procedure, &request, budget, relation)
-                }
+                Contender::Certified(procedure) => self
+                    .setting(procedure, &request)
+                    .and_then(|setting| AnyMethod::certified(procedure, setting)),
                 Contender::Paper(algorithm) => {
                     AnyMethod::paper(algorithm, &request, per_vector, self.per_support)
                 }
@@ -176,6 +187,18 @@ impl TrialsRequest {
             },
         };
         Ok(method.map_err(Error::from)?)
+    }
+
+    /// What a certified procedure is planned for.
+    fn setting(
+        &self,
+        procedure: CertifiedProcedure,
+        world: &WorldRequest,
+    ) -> Result<Setting, PlanError> {
+        Ok(Setting {
+            choice: self.keep,
+            ..certified_setting(procedure, world, self.budget, self.relation)?
+        })
     }
 
     /// μ_p: what the paper uses for so many active features, unless it was given.

@@ -3,6 +3,7 @@
 
 mod check;
 mod status;
+mod text;
 
 use std::path::PathBuf;
 
@@ -11,8 +12,9 @@ use serde::Serialize;
 use sprifed_privacy::{Epsilon, SpentDelta};
 use sprifed_study::{Digest, Guarantee};
 
-pub use self::check::{CheckAnswer, CheckedTable, InvitedParty};
+pub use self::check::{CheckAnswer, CheckedTable, InvitedParty, InvitedTrustee};
 pub use self::status::{AgreedTerms, PartAnswer, PartyStatusAnswer};
+pub use self::text::TWO_SEE;
 use crate::leave::Departure;
 use crate::ledger::{LifetimeLine, Protection, Standing, TotalsAnswer};
 
@@ -34,6 +36,10 @@ pub struct IdentityAnswer {
 /// A study that ended with a model, for one of its parties.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct JoinAnswer {
+    /// How the fit ended, in one word.
+    pub status: &'static str,
+    /// What must be read before anything else: why the model is no more than the mean, or must not be interpreted.
+    pub alarm: Option<String>,
     /// What the study promises.
     pub guarantee: Guarantee,
     /// Whether the noise was secret.

@@ -15,7 +15,7 @@ use crate::private_files::touch_private;
 pub enum StoreError {
     /// Another process has it.
     #[error(
-        "`{path}` is in use by another process; a study has one coordinator, a client one process"
+        "`{path}` is in use by another process; start one process for the coordinator and one for each party"
     )]
     InUse {
         /// Which file.
@@ -32,7 +32,7 @@ pub enum StoreError {
     /// The file is an older one than it was.
     #[error(
         "`{path}` has {found} entries, but had {required} before: it is an older copy, or was emptied; going on would \
-         answer sums a second time with the same masks. Restore all of its folder as it was last, or make another \
+         answer sums a second time with the same masks. Restore its whole folder in its latest state, or make another \
          study; what was charged stays charged"
     )]
     PutBack {
@@ -69,7 +69,7 @@ pub enum StoreError {
     )]
     DiskFull,
     /// The file is no database, or a damaged one.
-    #[error("the state is damaged: {0}; nothing was sent, restore the folder as it was last")]
+    #[error("the state is damaged: {0}; nothing was sent, restore the folder in its latest state")]
     Damaged(String),
     /// Anything else that the database said.
     #[error("the state cannot be kept: {0}; nothing was sent, start again when the disk works")]

@@ -6,6 +6,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use sprifed_schema::TermsError;
 use sprifed_study::{CannotDerive, CannotJoin, Digest, Forbidden, IllegalAgreement};
 use sprifed_tables::DataError;
 
@@ -62,17 +63,9 @@ pub enum PartyError {
     /// The agreement does not say how records are read.
     #[error("the study does not say how records are read")]
     DataTerms,
-    /// The schema of the study names a client column.
-    #[error(
-        "the schema names the client column `{column}`, but in a study between parties each party is one client"
-    )]
-    ClientColumn {
-        /// Which column.
-        column: String,
-    },
-    /// A feature without bounds.
-    #[error("a feature of the study has no bounds in its schema")]
-    UnboundedFeature,
+    /// The schema does not say how the parties of a study read their records.
+    #[error(transparent)]
+    Terms(TermsError),
     /// The table lacks a column.
     #[error("`{table}` has no column {column:?}, which the study asks for")]
     MissingColumn {
@@ -100,7 +93,7 @@ pub enum PartyError {
         required: u32,
     },
     /// A name that cannot stand in certificates and file names.
-    #[error("{name:?} is no name; up to 60 letters, digits, `-` and `_` are required")]
+    #[error("{name:?} is not a valid name; up to 60 letters, digits, `-` and `_` are required")]
     IllegalName {
         /// The name.
         name: String,
@@ -114,6 +107,24 @@ pub enum PartyError {
         party: String,
         /// What is wrong with the request.
         found: &'static str,
+    },
+    /// A `trustee.json` that the trustee's identity key did not sign whole.
+    #[error(
+        "the trustee.json of {trustee} {found}; the file as `study trustee` wrote it is required"
+    )]
+    PublicTrustee {
+        /// Which trustee.
+        trustee: String,
+        /// What is wrong with it.
+        found: &'static str,
+    },
+    /// The study names a key that this trustee does not have, or no longer has.
+    #[error(
+        "the study names a study key that `{folder}` does not have: it was used for another study, or never made here"
+    )]
+    OtherStudyKey {
+        /// Where study keys are that were not used.
+        folder: PathBuf,
     },
     /// A policy that cannot be read, or says what no policy says.
     #[error("{message}")]
@@ -177,7 +188,7 @@ pub enum PartyError {
     #[error("the questions of this study cannot be derived: {0}")]
     Underivable(CannotDerive),
     /// The policy does not allow the study.
-    #[error("this party does not take part: {0}")]
+    #[error("this {role} does not take part: {0}", role = .0.role())]
     Forbidden(Forbidden),
     /// The limit of the ledger would be passed.
     #[error("the ledger has a limit: {0}")]
@@ -237,7 +248,7 @@ pub enum PartyError {
     },
     /// A state that was emptied says that nothing was charged; to believe it would give back what is spent.
     #[error(
-        "`{path}` is empty, so it cannot say what was charged; the journal as it was last is required"
+        "`{path}` is empty, so it cannot say what was charged; the journal in its latest state is required"
     )]
     Emptied {
         /// Which file.
@@ -260,10 +271,7 @@ impl PartyError {
     }
 
     /// The system did not do `action` with the file `path`.
-    pub(crate) fn file(
-        action: &'static str,
-        path: impl Into<PathBuf>,
-    ) -> impl FnOnce(io::Error) -> Self {
+    pub fn file(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::File {
             action,

@@ -38,23 +38,34 @@ pub const TRANSCRIPT: &str = "transcript.json";
 /// The file with the model of a study that is over.
 pub const MODEL: &str = "model.json";
 
+/// Gives a type around the path of a folder its constructor and that path.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! folder_at_path {
+    ($folder:ident) => {
+        impl $folder {
+            /// The folder at `path`.
+            #[must_use]
+            pub fn new(path: impl Into<std::path::PathBuf>) -> Self {
+                Self(path.into())
+            }
+
+            /// Where it is.
+            #[must_use]
+            pub fn path(&self) -> &std::path::Path {
+                &self.0
+            }
+        }
+    };
+}
+
 /// The folder of a party: `sprifed study identity` makes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartyFolder(PathBuf);
 
+crate::folder_at_path!(PartyFolder);
+
 impl PartyFolder {
-    /// The folder at `path`.
-    #[must_use]
-    pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self(path.into())
-    }
-
-    /// Where it is.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.0
-    }
-
     /// The party's signing key.
     #[must_use]
     pub fn identity_key(&self) -> PathBuf {
@@ -151,17 +162,13 @@ impl PartyFolder {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StudyFolder(PathBuf);
 
+crate::folder_at_path!(StudyFolder);
+
 impl StudyFolder {
     /// The folder of `study` in `home`.
     #[must_use]
     pub fn in_home(home: &Path, study: &Digest) -> Self {
         Self(home.join(Self::name(&study.to_string())))
-    }
-
-    /// The folder at `path`.
-    #[must_use]
-    pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self(path.into())
     }
 
     /// The name of the folder of `study`.
@@ -195,12 +202,6 @@ impl StudyFolder {
         Ok(found)
     }
 
-    /// Where it is.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.0
-    }
-
     /// What was agreed on.
     #[must_use]
     pub fn invitation(&self) -> PathBuf {
@@ -213,7 +214,13 @@ impl StudyFolder {
         self.0.join("party.key")
     }
 
-    /// The state of a party that takes part over the network.
+    /// The secret of a trustee in this study, beside [`database`](Self::database).
+    #[must_use]
+    pub fn trustee_key(&self) -> PathBuf {
+        self.0.join("trustee.key")
+    }
+
+    /// The state of a party or trustee that takes part over the network.
     #[must_use]
     pub fn database(&self) -> PathBuf {
         self.0.join("state.sqlite")
@@ -225,7 +232,7 @@ impl StudyFolder {
         self.0.join("party.sealed")
     }
 
-    /// Says of a state that cannot be read without a key that something may have been sent.
+    /// Says of a state that cannot be read without a key, or of a trustee's, that something may have been sent.
     #[must_use]
     pub fn begun(&self) -> PathBuf {
         self.0.join("begun")
@@ -278,6 +285,18 @@ impl StudyFolder {
             return Ok(());
         }
         create_private(&kept, invitation)
+    }
+
+    /// Notes that something may have been sent from now on; to be called when the state is there.
+    ///
+    /// # Errors
+    /// If the disk refuses.
+    pub fn mark_begun(&self) -> Result<(), PartyError> {
+        let begun = self.begun();
+        if is_there(&begun) {
+            return Ok(());
+        }
+        create_private(&begun, b"this study was begun; its state lies beside\n")
     }
 
     /// What the state of the network's runtime says, without taking it from the process that has it; nothing if there

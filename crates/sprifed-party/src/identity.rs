@@ -50,6 +50,14 @@ impl CertificateRequest {
         let signature = Signature(identity.sign_statement(CERTIFICATE_REQUEST, &digest));
         Self { pem, signature }
     }
+
+    /// The request in PEM, if the holder of `identity` has signed it.
+    #[must_use]
+    pub fn of(&self, identity: &Digest) -> Option<&str> {
+        let digest = Sha256::digest(&self.pem).into();
+        let (key, signature) = (&identity.0, &self.signature.0);
+        is_signed_statement(key, CERTIFICATE_REQUEST, &digest, signature).then_some(&self.pem)
+    }
 }
 
 impl PublicParty {
@@ -76,12 +84,8 @@ impl PublicParty {
         let Some(request) = &self.certificate_request else {
             return Err(refuse("has no certificate request"));
         };
-        let digest = Sha256::digest(&request.pem).into();
-        let (key, signature) = (&self.identity.0, &request.signature.0);
-        if !is_signed_statement(key, CERTIFICATE_REQUEST, &digest, signature) {
-            return Err(refuse("has a certificate request of another party"));
-        }
-        Ok(&request.pem)
+        let request = request.of(&self.identity);
+        request.ok_or_else(|| refuse("has a certificate request of another party"))
     }
 
     /// How many units of privacy it has at most.

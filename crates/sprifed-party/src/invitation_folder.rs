@@ -1,6 +1,6 @@
 //! The folder that a party gets from the coordinator: the invitation, and what it needs to connect.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use sprifed_study::Agreed;
 
@@ -12,19 +12,9 @@ use crate::private_files::read_file;
 #[derive(Clone, Debug)]
 pub struct InvitationFolder(PathBuf);
 
+crate::folder_at_path!(InvitationFolder);
+
 impl InvitationFolder {
-    /// The folder at `path`.
-    #[must_use]
-    pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self(path.into())
-    }
-
-    /// Where it is.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.0
-    }
-
     /// The invitation.
     #[must_use]
     pub fn document(&self) -> PathBuf {

@@ -1,4 +1,4 @@
-//! A party goes for good from a study that does not end, and has the rest of its budget back.
+//! A party leaves an unfinished study permanently, and has the rest of its budget back.
 //!
 //! First the journal says that the party has left, so that it answers nothing more; then the ledger counts what was
 //! charged instead of the most possible. Broken off between the two, the same call finishes it.

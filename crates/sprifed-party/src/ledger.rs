@@ -16,6 +16,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sprifed_noise::Provenance;
 pub use sprifed_privacy::{Cost, CostKind};
 use sprifed_study::Digest;
 
@@ -49,6 +50,15 @@ pub enum Protection {
     Secret,
     /// It can be repeated: nothing bounds what the study tells.
     Unprotected,
+}
+
+impl From<Provenance> for Protection {
+    fn from(noise: Provenance) -> Self {
+        match noise {
+            Provenance::Cryptographic => Self::Secret,
+            Provenance::Simulated => Self::Unprotected,
+        }
+    }
 }
 
 /// What was asked of a data set.

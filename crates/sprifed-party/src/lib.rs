@@ -3,6 +3,7 @@
 mod admission;
 mod answer;
 mod database;
+mod destination;
 mod error;
 mod folder;
 mod identity;
@@ -21,13 +22,18 @@ mod table;
 mod terms;
 #[cfg(test)]
 mod test_study;
+mod trustee;
+mod trustee_runtime;
 
 pub use admission::{Admission, Admitted, Application};
 pub use answer::{
-    AgreedTerms, CheckAnswer, CheckedTable, EndedPart, IdentityAnswer, InvitedParty, JoinAnswer,
-    LeaveAnswer, PartAnswer, PartyStatusAnswer,
+    AgreedTerms, CheckAnswer, CheckedTable, EndedPart, IdentityAnswer, InvitedParty,
+    InvitedTrustee, JoinAnswer, LeaveAnswer, PartAnswer, PartyStatusAnswer, TWO_SEE,
 };
 pub use database::{StateLock, StoreError, connect, durable, schema_of};
+pub use destination::{
+    Destination, DestinationError, Overwrite, create_private_text, is_same_file, write_beside,
+};
 pub use error::PartyError;
 pub use folder::{
     MODEL, PartyFolder, RECEIPT, StoredPart, StudyFolder, TRANSCRIPT, parse_key, read_key,
@@ -44,10 +50,11 @@ pub use ledger::{
     ledger_beside, look_for_ledger, today, totals_of,
 };
 pub use policy::{key_of, sign_policy, signature_of};
-pub use policy_text::{first_policy, parse_policy};
+pub use policy_text::{first_policy, first_trustee_policy, parse_policy, parse_trustee_policy};
 pub use private_files::{
     append_private, cause_of, create_private, create_private_folder, is_there, put_private,
-    read_file, read_if_there, replace_private, write_artefacts,
+    read_file, read_if_there, rename_durably, replace_private, sync_folder, sync_tree,
+    write_artefacts,
 };
 pub use records::PartyRecords;
 pub use runtime::{Finished, Outgoing, PartyRuntime, Seat};
@@ -55,3 +62,8 @@ pub use spoken_digest::spoken_digest;
 pub use store::{Artefacts, Entropy, PartyEnd, PartyStore, SealedStore, SqliteStore};
 pub use table::PartyTable;
 pub use terms::terms_of;
+pub use trustee::{
+    PublicTrustee, StoredTrustee, TrusteeAdmission, TrusteeApplication, TrusteeFolder, seat_name,
+    seat_names,
+};
+pub use trustee_runtime::{TrusteeRuntime, TrusteeSeat};

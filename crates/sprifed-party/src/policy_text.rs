@@ -2,12 +2,27 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::DeserializeOwned;
 use sprifed_recovery::CertifiedProcedure;
 use sprifed_schema::{TomlProblem, line_at, parse_toml};
-use sprifed_study::{Day, Policy, PolicyKey};
+use sprifed_study::{Day, Policy, PolicyKey, TrusteePolicy};
 use toml::{Spanned, Value};
 
 use crate::error::PartyError;
+
+/// A policy of one of the roles.
+trait Keyed: DeserializeOwned {
+    /// Every key that it may have.
+    const KEYS: &'static [PolicyKey];
+}
+
+impl Keyed for Policy {
+    const KEYS: &'static [PolicyKey] = &Self::KEYS;
+}
+
+impl Keyed for TrusteePolicy {
+    const KEYS: &'static [PolicyKey] = &Self::KEYS;
+}
 
 /// The keys of a policy with their values, and where each value is.
 type Keys = BTreeMap<String, Spanned<Value>>;
@@ -15,12 +30,20 @@ type Keys = BTreeMap<String, Spanned<Value>>;
 /// The text of a policy that refuses every study until its owner has thought about it. It allows nothing after `expires`.
 #[must_use]
 pub fn first_policy(expires: Day) -> String {
-    let procedures =
-        CertifiedProcedure::on_sums().map(|procedure| format!("{:?}", procedure.name()));
-    let procedures: Vec<String> = procedures.collect();
+    let procedures = CertifiedProcedure::all();
+    let procedures: Vec<String> = procedures
+        .map(|procedure| format!("{:?}", procedure.name()))
+        .collect();
     include_str!("first_policy.toml")
         .replace("EXPIRES", &expires.to_string())
         .replace("PROCEDURES", &procedures.join(", "))
+}
+
+/// The text of a trustee's policy that refuses every study until its owner has thought about it. It allows nothing after
+/// `expires`.
+#[must_use]
+pub fn first_trustee_policy(expires: Day) -> String {
+    include_str!("first_trustee_policy.toml").replace("EXPIRES", &expires.to_string())
 }
 
 /// The policy that `text` spells; messages call it `name`.
@@ -28,14 +51,33 @@ pub fn first_policy(expires: Day) -> String {
 /// # Errors
 /// When it is none, or lacks a key: there is no safe default for what a party agrees to.
 pub fn parse_policy(text: &str, name: &str) -> Result<Policy, PartyError> {
-    let keys: Keys = parse_toml(text).map_err(|problem| unreadable(name, &problem))?;
-    refuse_unknown(&keys, text, name)?;
-    refuse_missing(&keys, name)?;
-    parse_toml(&with_quoted_day(text, &keys)).map_err(|problem| illegal(name, &keys, &problem))
+    parse(text, name)
 }
 
-fn refuse_unknown(keys: &Keys, text: &str, name: &str) -> Result<(), PartyError> {
-    let is_known = |found: &str| Policy::KEYS.iter().any(|key| key.name == found);
+/// The policy of a trustee that `text` spells; messages call it `name`.
+///
+/// # Errors
+/// As [`parse_policy`].
+pub fn parse_trustee_policy(text: &str, name: &str) -> Result<TrusteePolicy, PartyError> {
+    parse(text, name)
+}
+
+fn parse<P: Keyed>(text: &str, name: &str) -> Result<P, PartyError> {
+    let unreadable = |problem| unreadable(P::KEYS, name, &problem);
+    let keys: Keys = parse_toml(text).map_err(unreadable)?;
+    refuse_unknown(P::KEYS, &keys, text, name)?;
+    refuse_missing(P::KEYS, &keys, name)?;
+    let parsed = parse_toml(&with_quoted_day(text, &keys));
+    parsed.map_err(|problem| illegal(P::KEYS, name, &keys, &problem))
+}
+
+fn refuse_unknown(
+    known: &'static [PolicyKey],
+    keys: &Keys,
+    text: &str,
+    name: &str,
+) -> Result<(), PartyError> {
+    let is_known = |found: &str| known.iter().any(|key| key.name == found);
     let unknown = keys.iter().filter(|(found, _)| !is_known(found));
     // The first in the file.
     let Some((found, value)) = unknown.min_by_key(|(_, value)| value.span().start) else {
@@ -43,14 +85,15 @@ fn refuse_unknown(keys: &Keys, text: &str, name: &str) -> Result<(), PartyError>
     };
     let (line, _) = line_at(text, value.span().start);
     Err(wrong(
+        known,
         format!("`{name}` line {line}: `{found}` is not a key of a policy"),
         "correct or remove it",
     ))
 }
 
-fn refuse_missing(keys: &Keys, name: &str) -> Result<(), PartyError> {
+fn refuse_missing(known: &'static [PolicyKey], keys: &Keys, name: &str) -> Result<(), PartyError> {
     let is_missing = |key: &&PolicyKey| key.is_required && !keys.contains_key(key.name);
-    let missing: Vec<&PolicyKey> = Policy::KEYS.iter().filter(is_missing).collect();
+    let missing: Vec<&PolicyKey> = known.iter().filter(is_missing).collect();
     if missing.is_empty() {
         return Ok(());
     }
@@ -82,18 +125,24 @@ fn with_quoted_day(text: &str, keys: &Keys) -> String {
 }
 
 /// A value that its key cannot have.
-fn illegal(name: &str, keys: &Keys, problem: &TomlProblem) -> PartyError {
+fn illegal(
+    known: &'static [PolicyKey],
+    name: &str,
+    keys: &Keys,
+    problem: &TomlProblem,
+) -> PartyError {
     let Some((line, content)) = &problem.line else {
-        return unreadable(name, problem);
+        return unreadable(known, name, problem);
     };
     let start = problem.span.as_ref().map_or(0, |span| span.start);
     // Quotes around a day may have moved what follows by two bytes, which is less than any value is long.
     let before = keys.iter().filter(|(_, value)| value.span().start <= start);
     let found = before.max_by_key(|(_, value)| value.span().start);
-    let key = found.and_then(|(found, _)| Policy::KEYS.iter().find(|key| key.name == found));
+    let key = found.and_then(|(found, _)| known.iter().find(|key| key.name == found));
     match key {
-        None => unreadable(name, problem),
+        None => unreadable(known, name, problem),
         Some(key) => wrong(
+            known,
             format!(
                 "`{name}` line {line}: `{}` cannot be as in `{content}` ({}); {} is required",
                 key.name, problem.problem, key.value
@@ -104,22 +153,25 @@ fn illegal(name: &str, keys: &Keys, problem: &TomlProblem) -> PartyError {
 }
 
 /// A text that is not TOML.
-fn unreadable(name: &str, problem: &TomlProblem) -> PartyError {
+fn unreadable(known: &'static [PolicyKey], name: &str, problem: &TomlProblem) -> PartyError {
     let place = problem.line.as_ref();
     let place = place.map_or_else(String::new, |(line, content)| {
         format!(" line {line}: `{content}`")
     });
+    let is_number = |key: &&PolicyKey| key.value.starts_with("a whole number");
+    let example = known.iter().find(is_number).map_or("", |key| key.line);
     wrong(
+        known,
         format!(
-            "`{name}`{place} cannot be read ({}); lines such as `smallest-quorum = 3` are required",
+            "`{name}`{place} cannot be read ({}); lines such as `{example}` are required",
             problem.problem
         ),
         "correct the line",
     )
 }
 
-fn wrong(message: String, advice: &str) -> PartyError {
-    let names = Policy::KEYS.map(|key| key.name);
+fn wrong(known: &'static [PolicyKey], message: String, advice: &str) -> PartyError {
+    let names: Vec<&str> = known.iter().map(|key| key.name).collect();
     let help = format!(
         "{advice}; nothing was spent. The keys of a policy are: {}",
         names.join(", ")
@@ -218,7 +270,7 @@ pub(crate) mod tests {
                 13,
                 "`neighbours` cannot be",
             ),
-            ("south = \"0000", "south = \"KEY", 14, "`parties` cannot be"),
+            ("south = \"0000", "south = \"KEY", 16, "`parties` cannot be"),
             ("largest-delta = ", "largest-delta ", 7, "cannot be read"),
         ];
         for (right, wrong, line, words) in cases {
@@ -243,7 +295,7 @@ pub(crate) mod tests {
         let after = format!("{}\n[patners]\nsouth = 1\n", whole());
         let refused = parse_policy(&after, "policy.toml").expect_err("unknown");
         assert!(
-            refused.to_string().contains("line 15: `patners`"),
+            refused.to_string().contains("line 17: `patners`"),
             "{refused}"
         );
     }

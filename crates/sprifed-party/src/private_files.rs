@@ -74,8 +74,7 @@ pub fn replace_private(path: &Path, bytes: &[u8]) -> Result<(), PartyError> {
         // It still leads to the former content when the name does not.
         let former = OpenOptions::new().write(true).open(path)?;
         write_new(&temporary, bytes)?;
-        fs::rename(&temporary, path)?;
-        sync_folder(path)?;
+        rename_durably(&temporary, path)?;
         overwrite(former)?;
         sweep(path)
     };
@@ -110,8 +109,12 @@ pub fn put_private(path: &Path, bytes: &[u8]) -> Result<(), PartyError> {
         .map_err(PartyError::file("write", path))
 }
 
-/// Gives the file `from` the name `to`, in the place of what has it. When this returns, a power cut cannot undo it.
-pub(crate) fn rename_durably(from: &Path, to: &Path) -> io::Result<()> {
+/// Gives the file or folder `from` the name `to`, in the place of a file that has it. When this returns, a power cut
+/// cannot undo it.
+///
+/// # Errors
+/// If the system refuses. If `from` is no longer there, `to` has its name already, but a power cut may still undo that.
+pub fn rename_durably(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)?;
     sync_folder(to)
 }
@@ -211,7 +214,7 @@ fn settle(temporary: &Path, path: &Path) -> io::Result<()> {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
         Err(_) if fs::exists(path)? => return Err(io::ErrorKind::AlreadyExists.into()),
-        Err(_) => fs::rename(temporary, path)?,
+        Err(_) => return rename_durably(temporary, path),
     }
     sync_folder(path)
 }
@@ -285,7 +288,7 @@ pub fn write_artefacts(
         file.write_all(bytes)
             .and_then(|()| file.sync_all())
             .map_err(PartyError::file("write", &unfinished))?;
-        fs::rename(&unfinished, &path).map_err(PartyError::file("write", &path))?;
+        rename_durably(&unfinished, &path).map_err(PartyError::file("write", &path))?;
         written.push(path);
     }
     Ok(written)
@@ -300,19 +303,43 @@ fn owner_only(options: &mut OpenOptions) {
 #[cfg(not(unix))]
 fn owner_only(_: &mut OpenOptions) {}
 
-fn folder_of(path: &Path) -> &Path {
+pub(crate) fn folder_of(path: &Path) -> &Path {
     let folder = path.parent().filter(|folder| *folder != Path::new(""));
     folder.unwrap_or(Path::new("."))
 }
 
-/// A new name survives a power cut once its folder is synced.
-#[cfg(unix)]
-fn sync_folder(path: &Path) -> io::Result<()> {
-    fs::File::open(folder_of(path))?.sync_all()
+/// Syncs `folder` with all files and folders in it: a power cut loses none of their names and contents from then on.
+///
+/// # Errors
+/// If the system refuses.
+pub fn sync_tree(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            sync_tree(&entry.path())?;
+        } else {
+            sync_one(&entry.path())?;
+        }
+    }
+    sync_one(folder)
 }
 
+/// Syncs the folder of `path`: a new name in it survives a power cut from then on.
+///
+/// # Errors
+/// If the system refuses.
+pub fn sync_folder(path: &Path) -> io::Result<()> {
+    sync_one(folder_of(path))
+}
+
+#[cfg(unix)]
+fn sync_one(path: &Path) -> io::Result<()> {
+    fs::File::open(path)?.sync_all()
+}
+
+/// Other systems sync no folder, and files only through the handle that wrote them, as every writer here does.
 #[cfg(not(unix))]
-fn sync_folder(_: &Path) -> io::Result<()> {
+fn sync_one(_: &Path) -> io::Result<()> {
     Ok(())
 }
 

@@ -6,7 +6,7 @@
 //! | [`SealedStore`] | a process that an engine starts for each request | one encrypted file |
 
 mod sealed;
-mod sqlite;
+pub(crate) mod sqlite;
 
 use std::path::PathBuf;
 

@@ -1,14 +1,13 @@
 //! A party's table, read when its records are first asked for.
 
 use core::fmt;
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use sprifed_query::RecordSource as _;
 use sprifed_schema::Schema;
 use sprifed_secure_sum::ClientId;
 use sprifed_study::{Agreed, RecordStore, Unopened};
-use sprifed_tables::{DataError, LoadCounts, Table, read_table};
+use sprifed_tables::{DataError, LoadCounts, Table, TableFile, read_table};
 
 use crate::error::PartyError;
 use crate::records::PartyRecords;
@@ -63,11 +62,15 @@ impl PartyTable {
         }))
     }
 
-    /// The table in the file `path`, for the party `me` of `agreed`; it is not read yet.
+    /// The table in a file, for the party `me` of `agreed`; it is not read yet.
     #[must_use]
-    pub fn in_file(path: &Path, agreed: &Arc<Agreed>, me: ClientId) -> Self {
+    pub fn in_file<'a>(file: impl Into<TableFile<'a>>, agreed: &Arc<Agreed>, me: ClientId) -> Self {
+        let TableFile { path, format } = file.into();
         let own = path.to_owned();
-        let read = move |schema: &_| read_table(&own, schema);
+        let read = move |schema: &_| {
+            let path = own.as_path();
+            read_table(TableFile { path, format }, schema)
+        };
         Self::new(&path.display().to_string(), agreed, me, read)
     }
 

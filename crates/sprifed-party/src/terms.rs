@@ -18,8 +18,7 @@ impl From<TermsError> for PartyError {
     fn from(error: TermsError) -> Self {
         match error {
             TermsError::Schema(error) => DataError::from(error).into(),
-            TermsError::ClientColumn { column } => Self::ClientColumn { column },
-            _ => Self::UnboundedFeature,
+            error => Self::Terms(error),
         }
     }
 }

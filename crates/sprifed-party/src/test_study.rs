@@ -8,7 +8,7 @@ use sprifed_noise::Provenance;
 use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, NoiseOrigin, Participation, PrivacyUnit, Relation,
 };
-use sprifed_recovery::{CertifiedProcedure, Intercept, Setting};
+use sprifed_recovery::{CertifiedProcedure, Intercept, Keep, Setting};
 use sprifed_schema::DataTerms;
 use sprifed_study::{Agreed, Agreement, Digest, FORMAT, Party, PartyKey};
 
@@ -49,6 +49,8 @@ pub(crate) fn agreement(noise: Provenance) -> Agreement {
         n_records: N_PARTIES * RECORDS,
         n_features: 6,
         sparsity: 1,
+        choice: Keep::Exactly,
+        always: 0,
         budget: ApproxDp::new(epsilon, Delta::try_from(1e-6).expect("legal")),
         relation: Relation::ZeroOut,
         unit: PrivacyUnit::Record,
@@ -78,6 +80,7 @@ pub(crate) fn agreement(noise: Provenance) -> Agreement {
         plan: procedure.plan(&setting).expect("a plan"),
         setting,
         parties: (0..N_PARTIES).map(party).collect(),
+        trustees: None,
         repeats: 0,
         noise,
         data: Some(terms.expect("terms")),
@@ -213,7 +216,7 @@ fn policy(agreed: &Agreed, place: u32) -> String {
         "coordinators = [\"{}\"]\npurposes = [\"tests\"]\ncolumns = [\"x*\", \"y\"]\nexpires = \"2999-12-31\"\n\
          largest-epsilon-per-study = 100.0\nlargest-epsilon-in-total = 200.0\nlargest-delta = 1e-5\n\
          largest-delta-in-total = 1e-5\nsmallest-quorum = 3\nlargest-colluder-share = 0.0\n\
-         procedures = [\"sieve\"]\nunits = [\"record\"]\nneighbours = [\"zero-out\"]\n\
+         procedures = [\"sieve\"]\nunits = [\"record\"]\nneighbours = [\"zero-out\"]\ntrustees = []\nlargest-trustee-coalition = 1\n\
          allow-simulated-noise = true\n[parties]\n{parties}",
         agreement.coordinator
     )

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::neighbours::{PrivacyUnit, Relation};
 use crate::participation::Participation;
 use crate::quantity::{ApproxDp, Mu, Rho};
-use crate::shown::{shown_cost, shown_delta};
+use crate::shown::{counted, shown_cost, shown_delta};
 use crate::sum_plan::NoiseOrigin;
 
 #[cfg(test)]
@@ -102,7 +102,7 @@ pub enum Currency {
 }
 
 /// What a [`GuaranteeTable`] tells.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct GuaranteeFacts {
     /// ε at δ; absent if nothing was released.
     pub cost: Option<ApproxDp>,
@@ -116,6 +116,8 @@ pub struct GuaranteeFacts {
     pub relation: Relation,
     /// Who adds the noise.
     pub origin: NoiseOrigin,
+    /// The names of the trustees that deal it, where the study names them.
+    pub trustees: Option<[String; 3]>,
     /// Where the clients compute.
     pub clients: ClientsRun,
     /// The most records of one client and the ε that it has at the same δ, where records are the
@@ -286,6 +288,7 @@ impl GuaranteeFacts {
                 }
                 return rows;
             }
+            NoiseOrigin::Trustees => return self.trust_in_trustees(),
             NoiseOrigin::Shares(participation) => participation,
         };
         let (one, many) = self.roles();
@@ -302,6 +305,23 @@ impl GuaranteeFacts {
         rows
     }
 
+    fn trust_in_trustees(&self) -> Vec<(GuaranteeLabel, String)> {
+        let noise = "dealt by three trustees, one share each, of which two suffice";
+        let names = self.trustees.as_ref();
+        let names = names.map_or_else(String::new, |names| format!(" {}", names.join(", ")));
+        let holds = format!(
+            "against every reader with bounded computing power, including the coordinator, one of the trustees{names} \
+             included; any two of them together see all contributions"
+        );
+        let opened = "only sums with noise and the indices of choices";
+        let mut rows = vec![(GuaranteeLabel::Noise, noise.to_owned())];
+        if self.is_secret {
+            rows.push((GuaranteeLabel::Holds, holds));
+        }
+        rows.push((GuaranteeLabel::Opened, opened.to_owned()));
+        rows
+    }
+
     fn note(&self) -> Option<String> {
         match (self.moment, self.origin, self.clients) {
             (GuaranteeMoment::Planned, ..) => Some(
@@ -310,6 +330,10 @@ impl GuaranteeFacts {
             ),
             (GuaranteeMoment::Final, NoiseOrigin::Shares(_), ClientsRun::InOneProcess) => Some(
                 "This run simulated all clients in one process; that process saw all records."
+                    .to_owned(),
+            ),
+            (GuaranteeMoment::Final, NoiseOrigin::Trustees, ClientsRun::InOneProcess) => Some(
+                "This run simulated all clients and trustees in one process; that process saw all records."
                     .to_owned(),
             ),
             _ => None,
@@ -342,19 +366,16 @@ impl GuaranteeFacts {
 
 /// Against whom shares of noise protect. A reader who adds noise knows its own share.
 fn holds(participation: Participation, one: &str, many: &str) -> String {
-    let known = match participation.colluders() {
-        0 => {
-            return format!(
-                "against every reader with bounded computing power who knows no {one}'s noise, including the \
-                 coordinator; not against a {one}, which knows its own noise"
-            );
-        }
-        1 => format!("the noise of at most 1 {one}"),
-        several => format!("the noise of at most {several} {many}"),
-    };
+    if participation.colluders() == 0 {
+        return format!(
+            "against every reader with bounded computing power who knows no {one}'s noise, including the \
+             coordinator; not against a {one}, which knows its own noise"
+        );
+    }
+    let known = counted(participation.colluders(), one, many);
     format!(
-        "against every reader with bounded computing power, including the coordinator, who knows {known} (a {one} \
-         knows its own)"
+        "against every reader with bounded computing power who knows the noise of at most {known}, including the \
+         coordinator (a {one} knows its own noise)"
     )
 }
 

@@ -21,6 +21,7 @@ mod rational;
 mod rounding;
 mod run_plan;
 mod selection;
+mod selection_law;
 mod sensitivity;
 mod share_sum;
 mod shown;
@@ -57,13 +58,14 @@ pub use quantity::{ApproxDp, Delta, Epsilon, IllegalQuantity, Mu, RangeBound, Rh
 pub use rational::{IllegalFraction, NoiseVariance, parse_exact};
 pub use run_plan::{RunPlan, RunRequest, Unplannable};
 pub use selection::{GeometricNoise, SelectionRate};
+pub use selection_law::{SelectionLaw, Trustee};
 pub use sensitivity::{
     BatchedMessage, ClipNorm, FeatureBound, L2Sensitivity, NoiseStdDev, RecordBounds, Release,
     ResidualClip, ResponseBound,
 };
 pub use share_sum::{ShareSum, sandwich_delta, sandwich_epsilon, smoothing_slack};
-pub use shown::{shown_cost, shown_delta, shown_to};
+pub use shown::{counted, shown_cost, shown_delta, shown_to};
 pub use skellam::{BoxMove, Skellam};
-pub use spending::{Expense, Spending};
+pub use spending::{Expense, SelectionCost, Spending};
 pub use sum_plan::{LARGEST_SLACK, NoiseOrigin, SumCost, SumPlan, Uncertifiable};
 pub use totals::{Algorithm, Reading, RunShape};

@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::quantity::{IllegalQuantity, Mu};
+use crate::shown::counted;
 
 #[cfg(test)]
 mod tests;
@@ -34,8 +35,10 @@ pub enum IllegalParticipation {
     },
     /// Too few honest clients are certain to stay.
     #[error(
-        "a quorum of {quorum} with {colluders} colluders leaves {} honest clients, but at least 1 in a quorum of at least 2 is required; raise the quorum or tolerate fewer colluders",
-        quorum.saturating_sub(*colluders)
+        "a quorum of {quorum} with {} leaves {}, but at least 1 honest client in a quorum of at least 2 is required; raise the \
+         quorum or tolerate fewer colluders",
+        counted(*colluders, "colluder", "colluders"),
+        counted(quorum.saturating_sub(*colluders), "honest client", "honest clients")
     )]
     TooFewHonest {
         /// Clients that must stay.

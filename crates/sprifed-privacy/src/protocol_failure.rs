@@ -22,7 +22,7 @@ pub const COMPLETE_GRAPH_UP_TO: u32 = 40;
 /// many in one run of places. Both are about the graph, which is drawn once in a study.
 const GRAPH_EVENTS: f64 = 2.0;
 
-/// 2⁻⁶⁴: what is set aside for the cryptography of the secure sum.
+/// 2⁻⁶⁴: what is set aside for the cryptography of the secure sum, or of the trustees.
 ///
 /// # Trust
 /// This is assumption A7 with a number, not a theorem.
@@ -37,11 +37,12 @@ impl NoiseOrigin {
     /// # Why
     /// docs/proofs/protocol_failure.md#2-the-events: a complete graph never fails, a random one with at
     /// most 2 · 2⁻⁴² for all sums, repetitions and clients together, and the cryptography is given 2⁻⁶⁴.
-    /// Wrap-around is post-processing. A curator runs no protocol.
+    /// Wrap-around is post-processing. A curator runs no protocol; trustees have no masking graph.
     #[must_use]
     pub fn protocol_failure(self) -> f64 {
         match self {
             Self::Curator => 0.0,
+            Self::Trustees => CRYPTOGRAPHIC_ALLOWANCE,
             Self::Shares(participation) if participation.clients() <= COMPLETE_GRAPH_UP_TO => {
                 CRYPTOGRAPHIC_ALLOWANCE
             }

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::neighbours::{PrivacyUnit, Relation};
 use crate::quantity::RangeBound;
-use crate::spending::Expense;
+use crate::selection_law::SelectionLaw;
+use crate::spending::{Expense, SelectionCost};
 use crate::sum_plan::{NoiseOrigin, SumPlan, Uncertifiable};
 
 mod sealed {
@@ -49,8 +50,11 @@ pub struct SelectionPurchase {
     pub candidates: u32,
     /// The largest absolute integer by which one contribution enters a score.
     pub score_bound: u32,
-    /// λ: the noise is ⌊G/λ⌋ with a standard Gumbel G. Numerator and denominator.
+    /// λ, the rate of the noise. Numerator and denominator.
     pub noise_rate: (u32, u32),
+    /// The noise and who deals it; a curator's where it is not named.
+    #[serde(default, skip_serializing_if = "SelectionLaw::is_curator")]
+    pub law: SelectionLaw,
     /// Whose contributions are bounded one by one.
     pub unit: PrivacyUnit,
 }
@@ -117,20 +121,29 @@ impl sealed::Sealed for SelectionPurchase {}
 
 impl Purchase for SelectionPurchase {
     /// # Guarantee
-    /// The index of the largest |score| + ⌊G/λ⌋ has a privacy loss of range 2λΔ + 4λ.
+    /// The index of the largest |score| + ⌊G/λ⌋ has a privacy loss of range 2λΔ + 4λ, that of the
+    /// largest score with Euler noise one of range 2λ(Δ + 1). Among trustees the pair of the index and
+    /// the noise of one of them costs no more than that range, up to the probability of a clamp.
     ///
     /// # Why
     /// With real Gumbel noise of scale 1/λ this is the exponential mechanism, of range 2λΔ
     /// [DDR20, Lemma 4.2] where Δ is how far one score can move. Rounding the noise down changes
     /// each probability by a factor within e^(±λ), hence each loss by at most 2λ, twice
-    /// (docs/proofs/selection.md#2-gumbel-noise-on-the-integers).
+    /// (docs/proofs/selection.md#2-gumbel-noise-on-the-integers). Euler noise and trustees:
+    /// docs/proofs/trustees.md#5-three-trustees.
     fn expense(&self, relation: Relation) -> Result<Expense, Uncertifiable> {
         let moves = f64::from(relation.sum_moves_by()) * f64::from(self.score_bound);
         let (numerator, denominator) = self.noise_rate;
         let rate = f64::from(numerator) / f64::from(denominator);
-        Ok(Expense::Selection(RangeBound::try_from(
-            2.0 * rate * moves + 4.0 * rate,
-        )?))
+        let range = RangeBound::try_from(self.law.range(rate, moves))?;
+        if !self.rate().is_some_and(|rate| self.law.serves(rate)) {
+            return Err(Uncertifiable::RateOfTrustees { found: rate });
+        }
+        Ok(Expense::Selection(SelectionCost::of(
+            range,
+            self.law,
+            self.candidates,
+        )))
     }
 
     fn unit(&self) -> PrivacyUnit {

@@ -3,6 +3,8 @@
 //! This is the one place where ε, δ, μ and ρ are shortened. `cargo xtask tidy` refuses other formats
 //! with a fixed number of digits beside these names. Files hold the numbers in full.
 
+use core::fmt::Display;
+
 use crate::lifetime_totals::SpentDelta;
 use crate::quantity::{Delta, Epsilon, Mu, Rho};
 
@@ -14,6 +16,13 @@ const DECIMALS: usize = 4;
 
 /// Significant digits of a smaller cost, and of every δ.
 const SIGNIFICANT: usize = 4;
+
+/// A number with its noun: `1 study`, `2 studies`.
+#[must_use]
+pub fn counted<N: Display + PartialEq + From<u8>>(number: N, one: &str, several: &str) -> String {
+    let noun = if number == N::from(1) { one } else { several };
+    format!("{number} {noun}")
+}
 
 /// An ε, μ or ρ for people: four decimals, or four significant digits if it is small, rounded up.
 ///

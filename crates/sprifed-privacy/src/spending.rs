@@ -2,11 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::concentrated;
 use crate::loss_distribution::compose_selections;
 use crate::protocol_failure::left_for_noise;
 use crate::quantity::{ApproxDp, Delta, Epsilon, RangeBound};
-use crate::rounding::upward;
-use crate::sum_plan::{SumCost, Uncertifiable};
+use crate::rounding::{exp_up, product_up, sum_up, upward};
+use crate::selection_law::SelectionLaw;
+use crate::sum_plan::{NoiseOrigin, SumCost, Uncertifiable};
 
 #[cfg(test)]
 mod tests;
@@ -17,8 +19,52 @@ mod tests;
 pub enum Expense {
     /// A sum: Gaussian, with a slack for its being discrete.
     Sum(SumCost),
-    /// A selection: a bound on the range of the privacy loss.
-    Selection(RangeBound),
+    /// A selection: a bound on the range of the privacy loss, and what its clamps cost.
+    Selection(SelectionCost),
+}
+
+/// What one selection costs.
+///
+/// # Guarantee
+/// With probability at least 1 − η the selection is one of this range; see
+/// [`SelectionLaw::cut_off`]. What is seen is nothing but its outcome and one trustee's noise, except
+/// with the probability φ that the protocol fails.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SelectionCost {
+    range: RangeBound,
+    cut_off: f64,
+    failure: f64,
+}
+
+impl SelectionCost {
+    /// A selection of this range among `candidates` with noise of this law.
+    #[must_use]
+    pub fn of(range: RangeBound, law: SelectionLaw, candidates: u32) -> Self {
+        let failure = match law {
+            SelectionLaw::Curator => NoiseOrigin::Curator.protocol_failure(),
+            SelectionLaw::FloorGumbel | SelectionLaw::Euler => {
+                NoiseOrigin::Trustees.protocol_failure()
+            }
+        };
+        Self {
+            range,
+            cut_off: law.cut_off(candidates),
+            failure,
+        }
+    }
+
+    /// The range of the privacy loss.
+    #[must_use]
+    pub const fn range(self) -> RangeBound {
+        self.range
+    }
+
+    /// η: how likely the noise is not of its law.
+    #[must_use]
+    pub const fn cut_off(self) -> f64 {
+        self.cut_off
+    }
 }
 
 /// The cost of some releases, each chosen with knowledge of the answers before it.
@@ -26,6 +72,10 @@ pub enum Expense {
 pub struct Spending {
     sums: Option<SumCost>,
     selections: Vec<(RangeBound, u32)>,
+    /// η of all selections together.
+    cut_off: f64,
+    /// φ of the protocol that made the selections.
+    failure_of_selections: f64,
 }
 
 impl Spending {
@@ -42,7 +92,13 @@ impl Spending {
                     None => cost,
                 });
             }
-            Expense::Selection(range) => {
+            Expense::Selection(SelectionCost {
+                range,
+                cut_off,
+                failure,
+            }) => {
+                total.cut_off = sum_up(total.cut_off, cut_off);
+                total.failure_of_selections = total.failure_of_selections.max(failure);
                 match total
                     .selections
                     .iter_mut()
@@ -72,7 +128,14 @@ impl Spending {
                 None => selections.push((*range, *count)),
             }
         }
-        Ok(Self { sums, selections })
+        let failures = [self, other].map(Self::failure);
+        Ok(Self {
+            sums,
+            selections,
+            cut_off: sum_up(self.cut_off, other.cut_off),
+            // Not only of the selections: the protocol of either study may fail.
+            failure_of_selections: sum_up(failures[0], failures[1]),
+        })
     }
 
     /// The cost of all sums, if there were any.
@@ -87,6 +150,19 @@ impl Spending {
         &self.selections
     }
 
+    /// φ: how likely the protocol fails that shows nothing but sums and choices.
+    #[must_use]
+    pub fn failure(&self) -> f64 {
+        let of_sums = self.sums.map_or(0.0, SumCost::failure);
+        of_sums.max(self.failure_of_selections)
+    }
+
+    /// η of all selections together: how likely the noise of one of them was clamped.
+    #[must_use]
+    pub const fn cut_off(&self) -> f64 {
+        self.cut_off
+    }
+
     /// The guarantee of all releases together at `delta`, rounded up; `None` if there were none.
     ///
     /// # Guarantee
@@ -95,6 +171,8 @@ impl Spending {
     /// # Why
     /// Sums alone: [`SumCost`]. With selections, the smaller of the zCDP and the privacy-loss
     /// route, each a bound; the slack of the sums and the failure of their protocol enter as there.
+    /// Clamps add (1 + e^ε) η to δ (docs/proofs/trustees.md#6-what-is-cut-off), for an ε that is at
+    /// least the one returned; that much is taken off `delta` first.
     #[must_use]
     pub fn to_approx_dp(&self, delta: Delta) -> Option<ApproxDp> {
         if self.selections.is_empty() {
@@ -105,8 +183,8 @@ impl Spending {
             sums.mu()
                 .unwrap_or_else(|_| unreachable!("every SumCost has a legal mu"))
         });
-        let failure = self.sums.map_or(0.0, SumCost::failure);
-        let left = left_for_noise(delta, failure)
+        let left = left_for_noise(delta, self.failure())
+            .and_then(|left| self.without_cut_off(left))
             .and_then(|left| Delta::try_from(left.get() * (-slack).exp()).ok());
         let Some(smaller) = left else {
             return Some(ApproxDp::new(Epsilon::LARGEST, delta));
@@ -122,5 +200,33 @@ impl Spending {
             epsilon.unwrap_or_else(|_| unreachable!("ε ≥ 0")),
             delta,
         ))
+    }
+
+    /// `delta` less what the clamps may add to it, rounded down; `None` if more than half were gone.
+    ///
+    /// # Why
+    /// Let E be the ε of the zCDP route at `delta`/2. The result is at least `delta`/2, and
+    /// [`Self::to_approx_dp`] takes the least of several routes, so its ε is at most E. So
+    /// (1 + e^E) η is enough.
+    fn without_cut_off(&self, delta: Delta) -> Option<Delta> {
+        if self.cut_off <= 0.0 {
+            return Some(delta);
+        }
+        let slack = self.sums.map_or(0.0, SumCost::slack);
+        let goal = (delta.get() / 2.0).ln() - slack;
+        let epsilon = upward(concentrated::epsilon(self.rho(), goal) + 2.0 * slack);
+        let added = product_up(sum_up(1.0, exp_up(epsilon)), self.cut_off);
+        let left = (delta.get() - added).next_down();
+        (left >= delta.get() / 2.0)
+            .then(|| Delta::try_from(left).ok())
+            .flatten()
+    }
+
+    /// ρ of all releases without their slack.
+    fn rho(&self) -> f64 {
+        let squares = |&(range, count): &(RangeBound, u32)| f64::from(count) * range.get().powi(2);
+        let selections: f64 = self.selections.iter().map(squares).sum();
+        let sums = self.sums.map_or(0.0, SumCost::squared_mu);
+        upward(selections / 8.0 + sums / 2.0)
     }
 }

@@ -28,6 +28,12 @@ pub(crate) const SMOOTHING_VARIANCE: u32 = 3;
 /// The smallest variance of a noise share for which shares merge with a negligible slack.
 const LEAST_SHARE_VARIANCE: u32 = 4;
 
+/// How many trustees deal noise.
+const TRUSTEES: u32 = 3;
+
+/// How many of them may know their own share and pool it with what is opened.
+const COLLUDING_TRUSTEES: u32 = 1;
+
 /// The largest slack with which a guarantee is still certified.
 pub const LARGEST_SLACK: f64 = 1e-9;
 
@@ -59,6 +65,14 @@ pub enum Uncertifiable {
         /// The names of its blocks.
         found: String,
     },
+    /// The rate of a selection among trustees is one for which their clamps are not proved.
+    #[error(
+        "the selection has noise of rate {found}, but trustees deal noise of rates between 1/16384 and 1; ask for a choice of another range"
+    )]
+    RateOfTrustees {
+        /// λ.
+        found: f64,
+    },
     /// A number of the plan does not fit.
     #[error("block {block:?} is too large to be accounted for; use a coarser grid")]
     TooLarge {
@@ -78,6 +92,8 @@ pub enum NoiseOrigin {
     Shares(Participation),
     /// One trusted party adds all of it.
     Curator,
+    /// Each of three trustees deals a share, and at most one of them colludes.
+    Trustees,
 }
 
 impl NoiseOrigin {
@@ -87,6 +103,7 @@ impl NoiseOrigin {
         match self {
             Self::Shares(participation) => participation.honest(),
             Self::Curator => 1,
+            Self::Trustees => TRUSTEES - COLLUDING_TRUSTEES,
         }
     }
 
@@ -96,6 +113,7 @@ impl NoiseOrigin {
         match self {
             Self::Shares(participation) => participation.clients(),
             Self::Curator => 1,
+            Self::Trustees => TRUSTEES,
         }
     }
 }

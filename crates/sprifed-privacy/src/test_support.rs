@@ -3,9 +3,10 @@
 use crate::block::{Block, IntegerBounds};
 use crate::ledger::Ledger;
 use crate::neighbours::{PrivacyUnit, Relation};
-use crate::purchase::SumPurchase;
+use crate::purchase::{SelectionPurchase, SumPurchase};
 use crate::quantity::{ApproxDp, Delta, Epsilon};
 use crate::rational::NoiseVariance;
+use crate::selection_law::SelectionLaw;
 use crate::sum_plan::{NoiseOrigin, SumPlan};
 
 /// One sum of three coordinates with a curator's noise.
@@ -29,6 +30,34 @@ pub fn small_sum() -> SumPurchase {
             blocks: vec![block],
         },
         origin: NoiseOrigin::Curator,
+        unit: PrivacyUnit::Record,
+    }
+}
+
+/// A choice by a curator, for each record.
+#[must_use]
+pub const fn choice_of_a_curator(
+    candidates: u32,
+    score_bound: u32,
+    noise_rate: (u32, u32),
+) -> SelectionPurchase {
+    SelectionPurchase {
+        candidates,
+        score_bound,
+        noise_rate,
+        law: SelectionLaw::Curator,
+        unit: PrivacyUnit::Record,
+    }
+}
+
+/// A choice among nine candidates with Euler noise of rate 1/128.
+#[must_use]
+pub const fn small_choice_of_trustees() -> SelectionPurchase {
+    SelectionPurchase {
+        candidates: 9,
+        score_bound: 63,
+        noise_rate: (1, 128),
+        law: SelectionLaw::Euler,
         unit: PrivacyUnit::Record,
     }
 }

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
-use sprifed::{RepeatedFit, Repetition, recommended_delta};
+use sprifed::{CertifiedProcedure, ProcedureRequest, RepeatedFit, Repetition, recommended_delta};
 use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, IllegalQuantity, Mu, RangeBound, Rho, compose_selections,
 };
@@ -215,7 +215,11 @@ fn refuse_repeated_fit(
         None => recommended_delta(f64::from(n_records)).map_err(|error| raise(py, error))?,
     };
     let budget = ApproxDp::new(quantity(py, epsilon)?, delta);
-    let procedure = choices::procedure(procedure).map_err(|error| raise(py, error))?;
+    let procedure = match choices::procedure(procedure).map_err(|error| raise(py, error))? {
+        ProcedureRequest::Named(procedure) => procedure,
+        // The choice is made later; costs of choices add up, which is the larger total.
+        ProcedureRequest::Auto => CertifiedProcedure::ARGMAX,
+    };
     let repetition = if is_clone {
         Repetition::Clone
     } else {

@@ -1,6 +1,6 @@
 //! Names of choices, as the command line types them.
 
-use sprifed::Backend;
+use sprifed::{Backend, ProcedureRequest};
 use sprifed_paper::Contender;
 use sprifed_privacy::Relation;
 use sprifed_recovery::CertifiedProcedure;
@@ -24,10 +24,13 @@ fn named<T: Copy>(
     })
 }
 
-/// The procedure of this name that a study may run.
-pub(crate) fn procedure(found: &str) -> Result<CertifiedProcedure, Refusal> {
-    let all: Vec<CertifiedProcedure> = CertifiedProcedure::all().collect();
-    named("procedure", found, &all, |one| one.name().to_owned())
+/// The procedure of this name that a study may run, or `auto`.
+pub(crate) fn procedure(found: &str) -> Result<ProcedureRequest, Refusal> {
+    let all = CertifiedProcedure::all().map(ProcedureRequest::from);
+    let all: Vec<ProcedureRequest> = core::iter::once(ProcedureRequest::Auto)
+        .chain(all)
+        .collect();
+    named("procedure", found, &all, |one| one.to_string())
 }
 
 /// What trials look for a model with: a procedure, a comparison, or a reference without noise.

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use numpy::ndarray::ArrayView2;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use sprifed::{Backend, BackendRequest, Model, Receipt, Request, Run, Secret, Study};
+use sprifed::{
+    Backend, BackendRequest, Model, Receipt, Request, Role, Run, Secret, Stated, Study, keep,
+};
 use sprifed_tables::{DataError, Enrolment};
 
 use crate::budget::quantity;
@@ -19,12 +21,24 @@ use crate::schema::Schema;
 use crate::spent_fit::SpentFit;
 use crate::threads::on_living_threads;
 
+/// What is said of one feature: see [`PrivateModel::reported`].
+type Reported = (
+    usize,
+    bool,
+    f64,
+    Option<f64>,
+    Option<(f64, f64)>,
+    f64,
+    Option<f64>,
+    Option<f64>,
+);
+
 /// A fitted model, applied to matrices with the columns it was fitted on.
 #[pyclass(frozen, module = "sprifed._core")]
 #[derive(Debug)]
 struct PrivateModel {
     model: Model,
-    /// The column of each chosen feature.
+    /// The column of each feature that predicts.
     columns: Vec<usize>,
     n_columns: usize,
     delta_note: Option<String>,
@@ -33,7 +47,7 @@ struct PrivateModel {
 
 #[pymethods]
 impl PrivateModel {
-    /// One coefficient for each column, zero for those not chosen.
+    /// One coefficient for each column, as predictions use it; zero for those not chosen.
     #[getter]
     fn coef<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         let mut dense = vec![0.0; self.n_columns];
@@ -43,17 +57,47 @@ impl PrivateModel {
         PyArray1::from_vec(py, dense)
     }
 
-    /// The chosen columns, in the order in which they were found.
+    /// What is said of each reported feature: column, whether it is always in the model, estimate, standard error, ends of
+    /// the interval, its level, p-value, share of the variance that is due to privacy.
     #[getter]
-    fn support(&self) -> Vec<usize> {
-        self.columns.clone()
+    fn reported(&self) -> Vec<Reported> {
+        let column = |name: &str| {
+            let mut features = self.model.features.iter();
+            let place = features.position(|term| term.name == name)?;
+            self.columns.get(place).copied()
+        };
+        let terms = self.model.reported().into_iter();
+        let reported = terms.filter_map(|term| {
+            Some((
+                column(&term.name)?,
+                term.role == Role::Always,
+                term.estimate,
+                term.std_error,
+                term.interval.map(|interval| (interval.low, interval.high)),
+                term.level,
+                term.p_value,
+                term.privacy_share,
+            ))
+        });
+        reported.collect()
     }
 
-    /// The standard deviation that the noise alone gives each chosen coefficient.
+    /// Why the model is no more than the mean, or must not be interpreted.
     #[getter]
-    fn noise_std_devs(&self) -> Vec<Option<f64>> {
-        let terms = self.model.features.iter();
-        terms.map(|term| term.noise_std_dev).collect()
+    fn alarm(&self) -> Option<String> {
+        self.model.alarm()
+    }
+
+    /// How to read estimates, intervals and p-values.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.model.notes()
+    }
+
+    /// How many features were kept and what is expected of them, if that is known.
+    #[getter]
+    fn kept_words(&self) -> Option<String> {
+        self.model.inference.kept_words()
     }
 
     /// The response, after its transform, where all features are zero.
@@ -175,7 +219,7 @@ impl PrivateModel {
 /// Comes back with the model and, if the user interrupted after the last step, when there was nothing left to
 /// save, with the exception.
 #[pyfunction]
-#[pyo3(signature = (matrix, responses, names, schema, *, sparsity, epsilon, delta, procedure, neighbours, backend,
+#[pyo3(signature = (matrix, responses, names, schema, *, sparsity, exactly, epsilon, delta, procedure, neighbours, backend,
     quorum, colluders, clients, labels, simulate_noise, watch, earlier, spent_fit, ledger=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords, in Python")]
 fn fit_private(
@@ -185,6 +229,7 @@ fn fit_private(
     names: Vec<String>,
     schema: &Bound<'_, Schema>,
     sparsity: u32,
+    exactly: bool,
     epsilon: f64,
     delta: Option<f64>,
     procedure: &str,
@@ -205,9 +250,11 @@ fn fit_private(
     let refuse = |refusal: Refusal| raise(py, refusal);
     let request = Request {
         sparsity,
+        keep: keep(exactly),
         epsilon: quantity(py, epsilon)?,
         delta: delta.map(|delta| quantity(py, delta)).transpose()?,
         procedure: choices::procedure(procedure).map_err(refuse)?,
+        stated: Stated::NOTHING,
         neighbours: choices::neighbours(neighbours).map_err(refuse)?,
         backend: BackendRequest {
             backend: choices::backend(backend).map_err(refuse)?,
@@ -251,7 +298,6 @@ fn fit_private(
         model.guarantee.warning(),
         study.delta_warning(),
         fitting.cost_of_all(&model),
-        model.warning(),
     ];
     let model = PrivateModel {
         model,

@@ -7,7 +7,7 @@ use numpy::ndarray::ArrayView2;
 use pyo3::prelude::*;
 use sprifed::{Receipt, Study};
 use sprifed_noise::Provenance;
-use sprifed_party::{Cost, LedgerPlace, LocalFit, PartyError, Protection, StoreError};
+use sprifed_party::{LedgerPlace, LocalFit, PartyError, StoreError};
 
 use crate::entropy::{NoEntropy, fresh_bits};
 use crate::error::raise;
@@ -38,15 +38,7 @@ impl FitEntry {
             let numbers = values.iter().map(|value| (*value).into());
             let numbers = numbers.chain(responses.iter().copied());
             let data = place.data_in_memory(&name, Bytes::of(numbers))?;
-            let (kind, cost) = (study.cost_kind(), study.most());
-            let protection = match provenance {
-                Provenance::Cryptographic => Protection::Secret,
-                Provenance::Simulated => Protection::Unprotected,
-            };
-            let (procedure, sparsity) = (study.procedure, study.setting.sparsity);
-            let title = format!("fit by {procedure} with {sparsity} features");
-            let fit = LocalFit::reserve(&place, &title, kind, protection, cost, data)?;
-            Ok(fit)
+            Ok(study.reserve(&place, provenance, data)?)
         });
         match reserved {
             Ok(fit) => Ok(Self(Some(fit))),
@@ -59,9 +51,7 @@ impl FitEntry {
         let Some(fit) = self.0 else {
             return Ok(());
         };
-        let spent = receipt.filter(|receipt| !receipt.ledger.entries.is_empty());
-        let cost =
-            spent.map(|receipt| Cost::charged(receipt.ledger.spent, receipt.ledger.budget.delta()));
+        let cost = receipt.and_then(Receipt::cost);
         let settled = py.detach(|| fit.settle(cost));
         settled.map_err(|error| raise(py, Unentered::from(error)))
     }

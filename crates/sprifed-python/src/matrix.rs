@@ -8,6 +8,7 @@ use numpy::ndarray::{ArrayView2, Axis};
 use numpy::{Element, PyReadonlyArray2};
 use pyo3::prelude::*;
 use sprifed_query::{Record, RecordSource};
+use sprifed_schema::Coding;
 use sprifed_tables::Enrolment;
 
 use crate::error::{Refusal, raise};
@@ -56,6 +57,8 @@ pub(crate) struct MatrixRows<'a, T> {
     enrolment: &'a Enrolment,
     /// How many rows are read at a time: one where a row is in one piece, a few where a column is.
     at_a_time: usize,
+    /// Whether the features are all columns in their order.
+    is_whole: bool,
     /// Told apart from other matrices by this number.
     number: u64,
 }
@@ -69,7 +72,9 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 impl<'a, T> MatrixRows<'a, T> {
     pub(crate) fn new(values: ArrayView2<'a, T>, enrolment: &'a Enrolment) -> Self {
         let is_in_rows = values.strides().get(1) == Some(&1);
+        let features = enrolment.features().iter().copied();
         Self {
+            is_whole: features.eq(0..values.ncols()),
             values,
             enrolment,
             at_a_time: if is_in_rows { 1 } else { ROWS_OF_A_LINE },
@@ -100,22 +105,26 @@ impl<T: Number> MatrixRows<'_, T> {
         bounded.units = first..end;
         bounded.values.resize((end - first) * width, 0.0);
         let columns = self.enrolment.features();
-        let units = self.enrolment.mapping().features();
         let rows = &self.enrolment.rows()[first..end];
         if let [row] = rows {
             let row = self.values.index_axis(Axis(0), *row);
             let mapping = self.enrolment.mapping();
-            if columns.len() == row.len() {
+            if self.is_whole {
                 let values = row.iter().map(|value| (*value).into());
                 return mapping.features_to_units(values, &mut bounded.values);
             }
             let values = columns.iter().map(|at| row[*at].into());
             return mapping.features_to_units(values, &mut bounded.values);
         }
-        for (feature, (at, units)) in columns.iter().zip(units).enumerate() {
+        let coded = self.enrolment.mapping().columns();
+        for (feature, (at, coded)) in columns.iter().zip(coded).enumerate() {
             let column = self.values.index_axis(Axis(1), *at);
+            // An enrolment has columns of numbers only.
+            let Coding::Number(number) = &coded.coding else {
+                continue;
+            };
             for (place, row) in rows.iter().enumerate() {
-                bounded.values[place * width + feature] = units.to_unit(column[*row].into());
+                bounded.values[place * width + feature] = number.to_unit(column[*row].into());
             }
         }
     }

@@ -6,11 +6,12 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use serde::Serialize;
 use sprifed::{
-    Backend, BackendRequest, Document, Error, ForecastAnswer, NoGuarantee, PlanRequest,
-    ProofAnswer, Simulation, TrialGuarantee, WorldSize, centred_omp, parse_correlation,
+    AUTO, Backend, BackendRequest, Document, Error, NoGuarantee, PlanRequest, ProofAnswer,
+    SchemaFacts, Simulation, TrialGuarantee, WorldSize, centred_omp, keep, parse_correlation,
 };
-use sprifed_paper::{AnyMethod, Contender};
+use sprifed_paper::{AnyMethod, Contender, certified_setting};
 use sprifed_privacy::{ApproxDp, NoiseOrigin};
+use sprifed_recovery::Setting;
 use sprifed_simulate::{Absence, Certified, Method as _, Reading, Summary};
 
 use crate::budget::quantity;
@@ -25,18 +26,21 @@ type World = (
     usize,
     usize,
     Option<usize>,
+    Option<usize>,
     Option<f64>,
     Option<f64>,
     String,
 );
 
 fn world_size(world: World) -> Result<WorldSize, Refusal> {
-    let (records, features, sparsity, clients, error_std, population_r2, correlation) = world;
+    let (records, features, sparsity, support, clients, error_std, population_r2, correlation) =
+        world;
     let correlation = parse_correlation(&correlation)?;
     Ok(WorldSize {
         records,
         features,
         sparsity,
+        support,
         clients,
         error_std,
         population_r2,
@@ -66,6 +70,7 @@ fn tell(watch: Option<&Py<PyAny>>, stopped: &mut Option<PyErr>) -> ControlFlow<(
 fn plan_study(
     py: Python<'_>,
     world: World,
+    exactly: bool,
     procedure: &str,
     epsilon: f64,
     delta: Option<f64>,
@@ -79,21 +84,19 @@ fn plan_study(
         procedure: choices::procedure(procedure).map_err(refuse)?,
         backend: answering_request(answering).map_err(refuse)?,
         world: world_size(world).map_err(refuse)?,
+        keep: keep(exactly),
         epsilon: quantity(py, epsilon)?,
         delta: delta.map(|delta| quantity(py, delta)).transpose()?,
         neighbours: choices::neighbours(neighbours).map_err(refuse)?,
+        schema: SchemaFacts::NONE,
     };
     let planned = request.plan().map_err(|error| raise(py, error))?;
-    if trials == 0 {
-        let answer = planned.answer(None).map_err(|error| raise(py, error))?;
-        return Ok(to_json(&answer));
-    }
     let mut stopped = None;
     let run = || planned.forecast(trials, |_| tell(watch.as_ref(), &mut stopped));
     let forecast = py.detach(|| on_living_threads(run)?.map_err(Refusal::from));
     let forecast = forecast.map_err(|failure| stopped.unwrap_or_else(|| refuse(failure)))?;
     // There is no clock here: Python measures, if a user asks.
-    let answer = planned.answer(Some(ForecastAnswer::of(forecast, None)));
+    let answer = planned.answer(forecast);
     Ok(to_json(&answer.map_err(|error| raise(py, error))?))
 }
 
@@ -114,6 +117,7 @@ fn answering_request((backend, quorum, colluders): Answering) -> Result<BackendR
 fn simulate_trials(
     py: Python<'_>,
     world: World,
+    exactly: bool,
     procedure: &str,
     epsilon: f64,
     delta: f64,
@@ -133,8 +137,14 @@ fn simulate_trials(
     let budget = ApproxDp::new(quantity(py, epsilon)?, quantity(py, delta)?);
     let origin = asked.origin(world.clients());
     let origin = origin.map_err(|error| raise(py, error))?;
+    let contender = if procedure == AUTO {
+        let choice = world.choose(asked, budget, relation);
+        Contender::Certified(choice.map_err(|error| raise(py, error))?.procedure)
+    } else {
+        choices::contender(procedure).map_err(refuse)?
+    };
     let simulation = Simulation {
-        procedure: procedure.to_owned(),
+        procedure: contender.name(),
         backend: Backend::of(origin),
         dropouts,
         world,
@@ -145,20 +155,25 @@ fn simulate_trials(
     if origin == NoiseOrigin::Curator && dropouts != 0.0 {
         return Err(raise(py, Error::DropoutsOfCurator));
     }
-    let contender = choices::contender(procedure).map_err(refuse)?;
+    let planned_for = |procedure| {
+        certified_setting(procedure, &request, budget, relation).map(|setting| Setting {
+            choice: keep(exactly),
+            ..setting
+        })
+    };
     let method = match (contender, origin) {
         (Contender::Certified(procedure), NoiseOrigin::Curator) => {
-            AnyMethod::certified(procedure, &request, budget, relation)
+            planned_for(procedure).and_then(|setting| AnyMethod::certified(procedure, setting))
         }
         (Contender::Certified(procedure), NoiseOrigin::Shares(participation)) => {
-            AnyMethod::federated(
-                procedure,
-                &request,
-                budget,
-                relation,
-                participation,
-                absence,
-            )
+            planned_for(procedure).and_then(|setting| {
+                AnyMethod::federated(procedure, setting, participation, absence)
+            })
+        }
+        (Contender::Certified(procedure), NoiseOrigin::Trustees) => {
+            let clients = u32::try_from(world.clients()).unwrap_or(u32::MAX);
+            planned_for(procedure)
+                .and_then(|setting| AnyMethod::by_trustees(procedure, setting, clients, absence))
         }
         (Contender::NonPrivate(reference), _) => Ok(AnyMethod::Reference(reference)),
         _ => unreachable!("only certified methods and references have a name in Python"),
@@ -174,7 +189,7 @@ fn simulate_trials(
             watch.call0(py)?;
         }
     }
-    let summary = Summary::of(&outcomes, request.sparsity);
+    let summary = Summary::of(&outcomes, request.support);
     Ok(match &method {
         AnyMethod::Certified(Certified { plan, .. }) => {
             let spending = plan.spending().map_err(|error| raise(py, error))?;

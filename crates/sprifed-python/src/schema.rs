@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error as NameError, StrDeserializer};
 use sprifed::Error;
-use sprifed_schema::{PublicBounds, RecordPolicy};
-use sprifed_tables::{DataError, read_schema};
+use sprifed_schema::{PublicBounds, RecordPolicy, SchemaText};
+use sprifed_tables::{DataError, read_schema, read_schema_text};
 
 use crate::error::{Refusal, raise};
 
@@ -26,7 +26,7 @@ pub(crate) struct Schema {
 
 #[derive(Clone, Debug)]
 enum Source {
-    Text(String),
+    Text(SchemaText),
     Bounds(Box<FromBounds>),
 }
 
@@ -47,6 +47,7 @@ type Options = (
     String,
     Option<String>,
     Option<u32>,
+    String,
     String,
     String,
     String,
@@ -79,22 +80,27 @@ impl OneOrMany {
 
 #[pymethods]
 impl Schema {
-    /// The schema written in `text`, in TOML.
+    /// The schema written in `text`, in TOML; `bounds` is the text of the bounds file that it names.
     #[staticmethod]
-    fn from_toml(py: Python<'_>, text: &str) -> PyResult<Self> {
-        let inner = sprifed_schema::Schema::parse(text)
+    #[pyo3(signature = (text, bounds=None))]
+    fn from_toml(py: Python<'_>, text: &str, bounds: Option<String>) -> PyResult<Self> {
+        let text = SchemaText {
+            schema: text.to_owned(),
+            bounds,
+        };
+        let inner = sprifed_schema::Schema::of_text(&text)
             .map_err(|error| raise(py, DataError::from(error)))?;
         Ok(Self {
             inner,
-            source: Source::Text(text.to_owned()),
+            source: Source::Text(text),
         })
     }
 
     /// The schema in the file at `path`.
     #[staticmethod]
     fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let text = read_schema_text(&path).map_err(|error| raise(py, error))?;
         let inner = read_schema(&path).map_err(|error| raise(py, error))?;
-        let text = std::fs::read_to_string(&path)?;
         Ok(Self {
             inner,
             source: Source::Text(text),
@@ -105,7 +111,7 @@ impl Schema {
     #[staticmethod]
     #[pyo3(signature = (response, lower, upper, names=None, *, response_name="y", center=None, scale=None,
         transform="identity", client=None, max_per_client=None, unit="record", missing="reject",
-        missing_response="reject"))]
+        missing_response="reject", feature_transform="identity"))]
     #[expect(clippy::too_many_arguments, reason = "keywords, in Python")]
     fn from_bounds(
         py: Python<'_>,
@@ -122,6 +128,7 @@ impl Schema {
         unit: &str,
         missing: &str,
         missing_response: &str,
+        feature_transform: &str,
     ) -> PyResult<Self> {
         let options = (
             response_name.to_owned(),
@@ -133,6 +140,7 @@ impl Schema {
             unit.to_owned(),
             missing.to_owned(),
             missing_response.to_owned(),
+            feature_transform.to_owned(),
         );
         Self::of((response, lower, upper, names, options)).map_err(|failure| raise(py, failure))
     }
@@ -189,7 +197,7 @@ impl Schema {
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let class = py.get_type::<Self>();
         Ok(match &self.source {
-            Source::Text(text) => (class.getattr("from_toml")?, (text,))
+            Source::Text(text) => (class.getattr("from_toml")?, (&text.schema, &text.bounds))
                 .into_pyobject(py)?
                 .into_any(),
             Source::Bounds(bounds) => {
@@ -218,14 +226,16 @@ impl Schema {
 impl Schema {
     fn of(arguments: FromBounds) -> Result<Self, Refusal> {
         let (response, lower, upper, names, options) = &arguments;
-        let (response_name, center, scale, transform, client, max_per_client, unit, missing, gap) =
+        let (response_name, center, scale, transform, client, cap, unit, missing, gap, change) =
             options;
+        let change = named_choice("feature_transform", change)?;
         let at = |column: usize| -> Option<PublicBounds> {
             Some(PublicBounds {
                 lower: lower.at(column)?,
                 upper: upper.at(column)?,
                 center: center.as_ref().and_then(|center| center.at(column)),
                 scale: scale.as_ref().and_then(|scale| scale.at(column)),
+                transform: change,
             })
         };
         let given = [Some(lower), Some(upper), center.as_ref(), scale.as_ref()];
@@ -257,19 +267,17 @@ impl Schema {
             upper: highest,
             center: None,
             scale: None,
+            transform: named_choice("transform", transform)?,
         };
         let record = RecordPolicy {
             client: client.clone(),
-            max_per_client: *max_per_client,
+            max_per_client: *cap,
             unit: named_choice("unit", unit)?,
             missing: named_choice("missing", missing)?,
             missing_response: named_choice("missing_response", gap)?,
+            site_effects: false,
         };
-        let response = (
-            response_name.as_str(),
-            bounds,
-            named_choice("transform", transform)?,
-        );
+        let response = (response_name.as_str(), bounds);
         let inner = sprifed_schema::Schema::of_bounds(response, features, named, record)
             .map_err(DataError::from)?;
         Ok(Self {

@@ -6,13 +6,10 @@ use sprifed_noise::{
     BoundedSum, DrawnNoise, DrawnSelection, NoiseGenerator, NoiseParameterError, OutOfBounds,
     Provenance, ReleaseError,
 };
-use sprifed_privacy::{
-    Block, IntegerBounds, Ledger, LedgerError, NoiseOrigin, NoiseVariance, PrivacyUnit, Rounding,
-    SumPurchase,
-};
+use sprifed_privacy::{Ledger, LedgerError, NoiseOrigin, PrivacyUnit, SumPurchase};
 
 use crate::contribution::{AskedBlock, Contributor};
-use crate::plan::{Plan, PlannedBlock, PlannedChoice, PlannedStep, PlannedSum, SCORE_STEPS};
+use crate::plan::{Plan, PlannedChoice, PlannedStep, PlannedSum};
 use crate::procedure::{Answer, ChoiceBackend, ChoiceQuery, SumBackend, SumQuery};
 use crate::records::RecordSource;
 
@@ -236,30 +233,11 @@ impl<S: RecordSource> ChoiceBackend for Curator<S> {
         let permit = self.ledger.spend(&planned.purpose, planned.purchase)?;
         let noise = DrawnSelection::draw(permit, &mut self.generator)?;
         self.next_step += 1;
-        let block = score_block(&planned);
+        let block = planned.score_block();
         let asked = vec![AskedBlock {
             question: &query.scores,
             planned: &block,
         }];
         Ok(noise.choose(self.total(asked)?)?.index)
-    }
-}
-
-/// The grid of scores. Its share variance is never used: a choice draws its own noise.
-fn score_block(planned: &PlannedChoice) -> PlannedBlock {
-    let bounds = IntegerBounds::Box {
-        bound: u64::from(SCORE_STEPS),
-        squares: 0,
-    };
-    let block = Block {
-        name: planned.purpose.clone(),
-        coordinates: planned.purchase.candidates,
-        bounds,
-        share_variance: NoiseVariance::one(),
-    };
-    PlannedBlock {
-        block,
-        steps: f64::from(SCORE_STEPS),
-        rounding: Rounding::Dithered,
     }
 }

@@ -21,9 +21,7 @@ pub use feature_list::{FeatureList, RepeatedFeature};
 pub use feature_set::{FeatureSet, IllegalRuns};
 pub use limit::{IllegalLimit, Limit};
 pub use model::{IllegalModel, LinearModel, ReleasedModel};
-pub use plan::{
-    Plan, PlanError, PlannedBlock, PlannedChoice, PlannedStep, PlannedSum, Planner, SCORE_STEPS,
-};
+pub use plan::{Plan, PlanError, PlannedBlock, PlannedChoice, PlannedStep, PlannedSum, Planner};
 pub use procedure::{
     Answer, AnswerBlock, ChoiceBackend, ChoiceQuery, ChoosingProcedure, ChoosingStep, Procedure,
     Step, SumBackend, SumQuery, run, run_choosing,

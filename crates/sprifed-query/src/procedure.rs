@@ -16,6 +16,19 @@ pub struct SumQuery {
     pub questions: Vec<Question>,
 }
 
+impl SumQuery {
+    /// The questions of the step number `step`, which is counted up for the next ones.
+    #[must_use]
+    pub const fn next(step: &mut usize, questions: Vec<Question>) -> Self {
+        let query = Self {
+            step: *step,
+            questions,
+        };
+        *step += 1;
+        query
+    }
+}
+
 /// A request for the index of the largest absolute score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChoiceQuery {
@@ -53,13 +66,12 @@ impl Answer {
             let size = (planned.block.coordinates as usize).min(rest.len());
             let (values, following) = rest.split_at(size);
             rest = following;
-            let variance = planned.block.share_variance.to_f64() * f64::from(shares);
             AnswerBlock {
                 values: values
                     .iter()
                     .map(|value| *value as f64 / planned.steps)
                     .collect(),
-                noise_std_dev: variance.sqrt() / planned.steps,
+                noise_std_dev: planned.noise_std_dev(shares),
             }
         });
         Self {

@@ -4,21 +4,27 @@
 //! features: one score moves by at most b·c, where the vector of all of them moves by √p·b·c.
 
 use sprifed_noise::Provenance;
-use sprifed_privacy::{Mu, RangeBound, Rho, Rounding};
 use sprifed_query::{
     Answer, ChoiceQuery, ChoosingProcedure, ChoosingStep, FeatureList, FeatureSet, Limit,
-    LinearModel, Plan, PlanError, PlannedStep, PlannedSum, Question, SCALE_BUCKETS, Scales,
-    SumQuery,
+    LinearModel, PlanError, Question, Scales, SumQuery,
 };
 
 use crate::catalogue::{Entry, Needs};
-use crate::clipping::{clipped_variance, kept_signal};
+use crate::conclusion::{Conclusion, Evidence};
 use crate::fit::{Fit, FitStatus};
-use crate::least_squares::{NoisyNormalEquations, Solution};
-use crate::opening::OpeningCosts;
+use crate::inference::{Inferred, NoInference};
+use crate::joint::LastAnswer;
+use crate::least_squares::NoisyNormalEquations;
+use crate::opening::Opening;
 use crate::ready::Ready;
+use crate::selection::Pick;
 use crate::setting::{Intercept, Setting};
 use crate::square_matrix::SquareMatrix;
+
+mod plan;
+
+pub use plan::plan_argmax;
+use plan::{PlannedNoise, score_clips};
 
 #[cfg(test)]
 mod tests;
@@ -27,160 +33,19 @@ pub(crate) static ENTRY: Entry = Entry {
     name: "argmax",
     about: "Argmax OMP: the curator reveals only which feature is picked",
     needs: Needs::Choices,
-    version: 1,
+    version: 2,
     plan: plan_argmax,
     begin: |setting| Ok(Ready::choices(Argmax::new(*setting)?)),
 };
 
-/// Shares of ρ.
-const SCALE_SHARE: f64 = 0.03;
-const UPDATE_SHARE: f64 = 0.27;
-const FINAL_SHARE: f64 = 0.13;
-const MEAN_SHARE: f64 = 0.01;
-const ROW_SCALE_SHARE: f64 = 0.003;
-
 /// Residuals are clipped at this many of their scale in an update.
 const UPDATE_CLIP: f64 = 3.0;
-
-/// Clips of features and residuals that are tried for a score, in units of their scale.
-const SCORE_CLIPS: [f64; 7] = [0.7, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0];
 
 /// Coefficients whose residual is this many times as large as the best ones' are given up.
 const WORSE: f64 = 1.5;
 
 /// An update is clipped to this many times the square root of its length.
 const UPDATE_NORM: f64 = 0.8;
-
-/// The clips of features and residuals that separate the largest score most clearly from its noise.
-///
-/// # Why
-/// A score's signal per record is k(b)/b · k(q)/q of the covariance; its variance is that of the
-/// clipped products, and the largest of p Gumbel variables of scale β adds about β ln p, which
-/// for a choice of cost ρ has the square ln p / (4ρ) up to a constant.
-fn score_clips(setting: &Setting, choice_rho: f64) -> (f64, f64) {
-    let records = f64::from(setting.n_records);
-    let noise = libm::log(f64::from(setting.n_features)) / (4.0 * choice_rho);
-    let quality = |(feature, residual): (f64, f64)| {
-        let signal = kept_signal(feature) / feature * kept_signal(residual) / residual;
-        let spread = noise + records * clipped_variance(feature) * clipped_variance(residual);
-        spread / (signal * signal)
-    };
-    let pairs = SCORE_CLIPS
-        .iter()
-        .flat_map(|b| SCORE_CLIPS.iter().map(move |q| (*b, *q)));
-    let best = pairs.min_by(|left, right| quality(*left).total_cmp(&quality(*right)));
-    best.unwrap_or((1.0, 1.0))
-}
-
-/// The ρ of one choice when all steps together cost `total`.
-fn choice_rho(setting: &Setting, total: f64) -> f64 {
-    let mut others = SCALE_SHARE + UPDATE_SHARE + FINAL_SHARE;
-    others += if setting.intercept == Intercept::Estimated {
-        MEAN_SHARE
-    } else {
-        0.0
-    };
-    others += if setting.feature_scale.is_none() {
-        ROW_SCALE_SHARE
-    } else {
-        0.0
-    };
-    total * (1.0 - others) / f64::from(setting.sparsity)
-}
-
-/// The ρ that is within the budget by zCDP alone.
-fn least_rho(setting: &Setting) -> Result<f64, PlanError> {
-    Ok(Rho::largest_within(setting.noise_budget()?)?.get() * (1.0 - 1e-9))
-}
-
-/// The plan of argmax OMP.
-///
-/// # Why
-/// The shares are shares of ρ, in which Gaussians cost μ²/2 and a choice of range ε costs ε²/8
-/// [CR21, Lemma 3.4]. A ρ that converts to the budget by [CKS20, Prop. 12] is a safe start; where
-/// composing privacy losses shows that the plan costs less, it is scaled up to fill the budget.
-///
-/// # Errors
-/// When the sparsity does not suit the features or no grid exists.
-pub fn plan_argmax(setting: &Setting) -> Result<Plan, PlanError> {
-    setting.check()?;
-    let start = least_rho(setting)?;
-    let mut best = plan_of(setting, start)?;
-    let (mut fits, mut exceeds) = (1.0, LARGEST_GAIN);
-    for _ in 0..SEARCH_STEPS {
-        let middle = f64::midpoint(fits, exceeds);
-        let candidate = plan_of(setting, start * middle)?;
-        let cost = candidate.spending()?.to_approx_dp(setting.budget.delta());
-        if cost.is_some_and(|cost| cost.epsilon() <= setting.budget.epsilon()) {
-            (best, fits) = (candidate, middle);
-        } else {
-            exceeds = middle;
-        }
-    }
-    Ok(best)
-}
-
-/// How much more than by zCDP a plan may spend at most, in ρ, and how closely that is searched.
-const LARGEST_GAIN: f64 = 1.5;
-const SEARCH_STEPS: u32 = 7;
-
-/// The plan that costs ρ = `total` by zCDP.
-fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
-    let planner = setting.planner();
-    let picks = f64::from(setting.sparsity);
-    let gaussian = |share: f64, times: f64| Mu::try_from((2.0 * total * share / times).sqrt());
-    let with_mean = setting.intercept == Intercept::Estimated;
-    let range = RangeBound::try_from((8.0 * choice_rho(setting, total)).sqrt())?;
-    let costs = OpeningCosts {
-        scale: gaussian(SCALE_SHARE, picks + 1.0)?,
-        mean: gaussian(MEAN_SHARE, 1.0)?,
-        row_scale: gaussian(ROW_SCALE_SHARE, 1.0)?,
-    };
-    let mut steps = Vec::new();
-    for pick in 0..setting.sparsity {
-        let number = pick + 1;
-        let blocks = if pick == 0 {
-            setting.opening_blocks(costs)?
-        } else {
-            vec![planner.ball(
-                "scale",
-                SCALE_BUCKETS,
-                costs.scale,
-                setting.count_rounding(),
-            )?]
-        };
-        let purpose = format!("residual scale before pick {number}");
-        steps.push(PlannedStep::Sum(PlannedSum { purpose, blocks }));
-        let candidates = (setting.n_features - pick) as usize;
-        let choice = planner.choice(&format!("pick {number}"), candidates, range)?;
-        steps.push(PlannedStep::Choice(choice));
-        let entries = 2 * (number as usize + usize::from(with_mean));
-        let cost = gaussian(UPDATE_SHARE, picks)?;
-        let update = planner.ball("support update", entries, cost, Rounding::Dithered)?;
-        let purpose = format!("support update of pick {number}");
-        steps.push(PlannedStep::Sum(PlannedSum {
-            purpose,
-            blocks: vec![update],
-        }));
-    }
-    let scale = planner.ball(
-        "scale",
-        SCALE_BUCKETS,
-        costs.scale,
-        setting.count_rounding(),
-    )?;
-    let entries = setting.moment_entries(setting.sparsity as usize);
-    let cost = gaussian(FINAL_SHARE, 1.0)?;
-    let moments = planner.ball("second moment", entries, cost, Rounding::Dithered)?;
-    for (purpose, block) in [
-        ("residual scale after the last pick", scale),
-        ("second moments of the support", moments),
-    ] {
-        let (purpose, blocks) = (purpose.to_owned(), vec![block]);
-        steps.push(PlannedStep::Sum(PlannedSum { purpose, blocks }));
-    }
-    Ok(setting.plan("argmax OMP", steps))
-}
 
 /// Argmax OMP, waiting for an answer.
 ///
@@ -210,23 +75,29 @@ pub struct Argmax {
     clips: (f64, f64),
     phase: Phase,
     step: usize,
+    /// The features of every model, then those that were picked.
     support: Vec<u32>,
+    /// What the plan says of the noise of each choice, and of the last question.
+    planned: PlannedNoise,
+    /// How each of the picked features was picked.
+    picks: Vec<Pick>,
+    opening: Opening,
     /// Coefficients in units of scaled features, in the order of the support.
     coefficients: Vec<f64>,
     /// Second moments of (1?, x_S), as far as they were queried.
     gram: SquareMatrix,
     intercept: f64,
-    feature_scale: f64,
     scale: f64,
     /// Coefficients and intercept with the smallest residual so far, and that residual's scale.
     best: Option<(Vec<f64>, f64, f64)>,
-    solution: Option<Solution>,
     provenance: Option<Provenance>,
 }
 
 #[derive(Clone, Debug)]
 enum Phase {
+    Centre,
     Scale,
+    Joint,
     Choice { candidates: FeatureSet },
     Update,
     Final,
@@ -240,24 +111,24 @@ impl Argmax {
     pub fn new(setting: Setting) -> Result<Self, PlanError> {
         setting.check()?;
         let constant = usize::from(setting.intercept == Intercept::Estimated);
-        let size = setting.sparsity as usize + constant;
+        let size = (setting.always + setting.sparsity) as usize + constant;
         let mut gram = SquareMatrix::zeros(size);
         if constant == 1 {
             gram[(0, 0)] = f64::from(setting.n_records);
         }
-        let choice_rho = choice_rho(&setting, least_rho(&setting)?);
         Ok(Self {
-            clips: score_clips(&setting, choice_rho),
-            phase: Phase::Scale,
+            planned: PlannedNoise::of(&setting)?,
+            picks: Vec::new(),
+            opening: Opening::before(&setting),
+            clips: score_clips(&setting)?,
+            phase: Phase::Centre,
             step: 0,
             support: Vec::new(),
             coefficients: Vec::new(),
             gram,
             intercept: 0.0,
-            feature_scale: setting.feature_scale.unwrap_or(1.0),
             scale: setting.response_bound,
             best: None,
-            solution: None,
             provenance: None,
             setting,
         })
@@ -265,7 +136,8 @@ impl Argmax {
 
     fn model(&self) -> LinearModel {
         let terms = self.support.iter().zip(&self.coefficients);
-        let terms = terms.map(|(feature, value)| (*feature, value / self.feature_scale));
+        let unit = self.opening.feature_scale;
+        let terms = terms.map(|(feature, value)| (*feature, value / unit));
         LinearModel {
             intercept: self.intercept,
             terms: terms.collect(),
@@ -275,7 +147,7 @@ impl Argmax {
     /// What one unit of each variable is now.
     const fn scales(&self) -> Scales {
         Scales {
-            feature: Limit::nearest(self.feature_scale),
+            feature: Limit::nearest(self.opening.feature_scale),
             residual: Limit::nearest(self.scale),
         }
     }
@@ -291,24 +163,17 @@ impl Argmax {
     }
 
     fn ask_scale(self) -> ChoosingStep<Self> {
-        let questions = if self.support.is_empty() {
-            self.setting.opening_questions()
-        } else {
-            vec![self.setting.scale_question(self.model())]
-        };
-        self.ask(Phase::Scale, questions)
+        let question = self.setting.scale_question(self.model());
+        self.ask(Phase::Scale, vec![question])
     }
 
     fn take_scale(&mut self, answer: &Answer) {
-        if self.support.is_empty() {
-            let opening = self.setting.opening_of(answer);
-            self.scale = opening.scale;
-            self.intercept = opening.intercept;
-            self.feature_scale = opening.feature_scale;
-        } else if let Some(block) = answer.blocks.first() {
-            self.scale = self.setting.scale_of(block);
+        self.scale = self.setting.scale_after(answer, self.scale);
+        // The scale of the response is none that a model has to reach: responses that lie at one
+        // value make it smaller than that of any honest residual.
+        if !self.picks.is_empty() {
+            self.give_up_if_worse();
         }
-        self.give_up_if_worse();
     }
 
     /// Returns to the best coefficients if the residual is clearly larger under these: rows that
@@ -331,7 +196,7 @@ impl Argmax {
         let scores = Question::BoxedGradient {
             model: self.model().into(),
             features: candidates.clone(),
-            feature_limit: Limit::nearest(self.clips.0 * self.feature_scale),
+            feature_limit: Limit::nearest(self.clips.0 * self.opening.feature_scale),
             residual_limit: Limit::nearest(self.clips.1 * self.scale),
         };
         let query = ChoiceQuery {
@@ -341,6 +206,37 @@ impl Argmax {
         self.step += 1;
         self.phase = Phase::Choice { candidates };
         ChoosingStep::Choose(query, self)
+    }
+
+    /// What p-values depend on of the choice that is asked now.
+    fn pick(&self) -> Option<Pick> {
+        let planned = self.planned.choices.get(self.picks.len())?;
+        let (rate, steps) = planned.noise_rate;
+        Some(Pick {
+            n_records: f64::from(self.setting.n_records),
+            residual_scale: self.scale,
+            feature_clip: self.clips.0,
+            residual_clip: self.clips.1,
+            feature_variance: 1.0,
+            score_steps: f64::from(planned.score_bound),
+            noise_rate: f64::from(rate) / f64::from(steps),
+            candidates: f64::from(planned.candidates),
+        })
+    }
+
+    /// By how much the clip of the last question is loosened.
+    fn clip_factor(&self) -> f64 {
+        let asked = self.setting.always + self.setting.sparsity;
+        self.setting.clip_factor(asked as usize, self.planned.last)
+    }
+
+    fn ask_joint(self) -> ChoosingStep<Self> {
+        let always = self.setting.always_features();
+        let scales = self.scales();
+        let question = self
+            .setting
+            .joint_question(&always, self.model(), scales, 1.0);
+        self.ask(Phase::Joint, vec![question])
     }
 
     /// One for a model with an intercept, which then is the first variable of an update.
@@ -380,61 +276,75 @@ impl Argmax {
         .solve_expecting(expected);
         if constant == 1 {
             self.intercept += self.scale * solution.coefficients.remove(0);
-            solution.noise_std_devs.remove(0);
-            solution.sampling_std_devs.remove(0);
         }
         self.coefficients.resize(self.support.len(), 0.0);
         for (coefficient, change) in self.coefficients.iter_mut().zip(&solution.coefficients) {
             *coefficient += self.scale * change;
         }
-        self.solution = Some(solution);
     }
 
-    /// Solves once more, with moments that were all clipped alike.
-    fn take_moments(&mut self, answer: &Answer) {
-        let Some(moments) = self.setting.moments_of(answer, self.support.len()) else {
+    /// Solves for the features of every model, and takes their second moments.
+    fn take_joint(&mut self, answer: &Answer) {
+        self.support = self.setting.always_features();
+        let always = self.support.len();
+        self.coefficients = vec![0.0; always];
+        let Some(joint) = self.setting.joint_moments(answer, always, 1.0) else {
             return;
         };
+        let constant = self.constant();
+        for row in 0..always {
+            for column in 0..=row {
+                let value = joint.matrix()[(row + 1, column + 1)];
+                self.gram[(constant + row, constant + column)] = value;
+                self.gram[(constant + column, constant + row)] = value;
+            }
+            if constant == 1 {
+                self.gram[(0, row + 1)] = joint.matrix()[(0, row + 1)];
+                self.gram[(row + 1, 0)] = joint.matrix()[(0, row + 1)];
+            }
+        }
+        let moments = self.setting.modelled(&joint);
         #[expect(clippy::cast_precision_loss, reason = "a support is small")]
-        let expected = 1.0 / self.support.len().max(1) as f64;
+        let expected = 1.0 / always.max(1) as f64;
         let solution = moments.normal_equations().solve_expecting(expected);
         self.intercept += self.scale * moments.intercept_change(&solution.coefficients);
         for (coefficient, change) in self.coefficients.iter_mut().zip(&solution.coefficients) {
             *coefficient += self.scale * change;
         }
-        self.solution = Some(solution);
     }
 
-    fn finish(self) -> Fit {
-        let model = self.model();
-        let unit = self.scale / self.feature_scale;
-        let Some(solution) = self.solution else {
-            let status = FitStatus::NoFeatureAboveNoise { largest_ratio: 0.0 };
-            let (noise_std_devs, provenance) = (Vec::new(), self.provenance);
+    /// The fit that the last answer gives.
+    fn finish(self, answer: &Answer) -> Fit {
+        let current = self.coefficients.iter().map(|value| value / self.scale);
+        let current: Vec<f64> = current.collect();
+        let clip_factor = self.clip_factor();
+        let answer = LastAnswer::new(&self.setting, answer, current, clip_factor);
+        let Some(answer) = answer else {
             return Fit {
-                model,
-                noise_std_devs,
-                status,
+                model: self.model(),
+                inference: Inferred::NotAvailable {
+                    reason: NoInference::NoAnswer,
+                },
+                status: FitStatus::NoFeatureAboveNoise { largest_ratio: 0.0 },
                 residual_scale: None,
-                provenance,
+                provenance: self.provenance,
             };
         };
-        let relative: Vec<f64> = self
-            .coefficients
-            .iter()
-            .map(|value| value / self.scale)
-            .collect();
-        Fit {
-            model,
-            noise_std_devs: solution
-                .noise_std_devs
-                .iter()
-                .map(|noise| noise * unit)
-                .collect(),
-            status: solution.status_among(&relative, self.setting.n_features),
-            residual_scale: Some(self.scale),
+        let picked: Vec<usize> = (self.setting.always as usize..self.support.len()).collect();
+        Conclusion {
+            setting: &self.setting,
+            opening: self.opening,
+            asked: &self.support,
+            chosen: picked.clone(),
+            judged: picked,
+            answer,
+            clip_factor,
+            scale: self.scale,
+            intercept: self.intercept,
+            evidence: Evidence::Picks(self.picks),
             provenance: self.provenance,
         }
+        .fit()
     }
 }
 
@@ -442,37 +352,51 @@ impl ChoosingProcedure for Argmax {
     type Fit = Fit;
 
     fn start(self) -> ChoosingStep<Self> {
-        self.ask_scale()
+        let questions = self.setting.centre_questions();
+        if questions.is_empty() {
+            return self.ask_scale();
+        }
+        self.ask(Phase::Centre, questions)
     }
 
     fn resume(mut self, answer: Answer) -> ChoosingStep<Self> {
         self.provenance = Some(answer.provenance);
         match self.phase {
+            Phase::Centre => {
+                self.opening = self.setting.centre_of(&answer);
+                self.intercept = self.opening.intercept;
+                self.ask_scale()
+            }
             Phase::Scale | Phase::Choice { .. } => {
                 self.take_scale(&answer);
-                if self.support.len() < self.setting.sparsity as usize {
+                if self.support.len() < self.setting.always as usize {
+                    return self.ask_joint();
+                }
+                if self.picks.len() < self.setting.sparsity as usize {
                     return self.ask_choice();
                 }
-                let scales = self.scales();
-                let question = self
-                    .setting
-                    .moment_question(&self.support, self.model(), scales);
+                let (scales, factor) = (self.scales(), self.clip_factor());
+                let question =
+                    self.setting
+                        .joint_question(&self.support, self.model(), scales, factor);
                 self.ask(Phase::Final, vec![question])
+            }
+            Phase::Joint => {
+                self.take_joint(&answer);
+                self.ask_scale()
             }
             Phase::Update => {
                 self.take_update(&answer);
                 self.ask_scale()
             }
-            Phase::Final => {
-                self.take_moments(&answer);
-                ChoosingStep::Done(self.finish())
-            }
+            Phase::Final => ChoosingStep::Done(self.finish(&answer)),
         }
     }
 
     fn chosen(mut self, index: usize) -> ChoosingStep<Self> {
         if let Phase::Choice { candidates } = &self.phase {
             self.support.extend(candidates.iter().nth(index));
+            self.picks.extend(self.pick());
         }
         let question = Question::SupportUpdate {
             support: FeatureList::of(&self.support),

@@ -19,10 +19,6 @@ use crate::ready::Ready;
 use crate::setting::Setting;
 
 #[cfg(test)]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "tests decide nothing for a study"
-)]
 mod tests;
 
 /// What is known of a procedure before it runs.

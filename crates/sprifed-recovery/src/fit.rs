@@ -5,15 +5,17 @@ use serde::{Deserialize, Serialize};
 use sprifed_noise::Provenance;
 use sprifed_query::LinearModel;
 
+use crate::inference::Inferred;
+
 /// How a fit ended.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind", from = "StatedStatus")]
 pub enum FitStatus {
-    /// All planned features were chosen and the solve was sound.
+    /// Features were kept and the solve was sound.
     Complete,
-    /// No estimate exceeds its noise: the features are no better than random.
+    /// No feature was kept: those that were chosen are no better than random.
     NoFeatureAboveNoise {
-        /// The largest estimate, in standard deviations of its noise.
+        /// The largest estimate, in its standard errors.
         largest_ratio: f64,
     },
     /// The noisy normal equations had to be repaired so much that coefficients are unreliable.
@@ -58,10 +60,12 @@ impl From<StatedStatus> for FitStatus {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fit {
-    /// The model in bounded units.
+    /// The model that predicts, in bounded units: of all features that were chosen, shrunk where
+    /// noise outweighs what is known; the mean and the features of every model if none was kept.
+    /// Which of its features were kept, [`Self::inference`] says.
     pub model: LinearModel,
-    /// The standard deviation that the added noise alone gives each coefficient, in order.
-    pub noise_std_devs: Vec<f64>,
+    /// What is known of the coefficients, or why nothing is.
+    pub inference: Inferred,
     /// How the fit ended.
     pub status: FitStatus,
     /// The last private estimate of the residual's scale, in bounded units.

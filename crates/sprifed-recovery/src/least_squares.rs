@@ -1,7 +1,7 @@
 //! PRIVATE-OLS: normal equations with noise in them, repaired before they are solved.
 
 use crate::fit::FitStatus;
-use crate::portable::{larger, norm, square};
+use crate::portable::{dot, larger, norm, square};
 use crate::square_matrix::{Eigen, SquareMatrix};
 
 #[cfg(test)]
@@ -34,6 +34,19 @@ pub struct Solution {
     pub condition: f64,
     /// How many eigenvalues were raised.
     pub repaired: usize,
+}
+
+/// Second moments with every eigenvalue raised to at least the noise level.
+#[derive(Clone, Debug)]
+pub(crate) struct Inverted {
+    /// G.
+    pub(crate) gram: SquareMatrix,
+    /// Its inverse.
+    pub(crate) inverse: SquareMatrix,
+    /// Largest over smallest eigenvalue of G as it came.
+    pub(crate) condition: f64,
+    /// How many eigenvalues were raised.
+    pub(crate) repaired: usize,
 }
 
 impl NoisyNormalEquations {
@@ -115,6 +128,42 @@ impl NoisyNormalEquations {
         }
     }
 
+    /// G and its inverse, with every eigenvalue raised to at least the noise level.
+    pub(crate) fn inverted(&self) -> Inverted {
+        let (eigen, floor) = self.eigen();
+        let (largest, smallest) = eigen.extremes();
+        let repaired = eigen.values.iter().filter(|value| **value < floor);
+        Inverted {
+            condition: largest / smallest,
+            repaired: repaired.count(),
+            gram: eigen.recompose(|value| larger(value, floor)),
+            inverse: eigen.recompose(|value| 1.0 / larger(value, floor)),
+        }
+    }
+
+    /// The equations of all but the first `count` variables, with those eliminated: eigenvalues of
+    /// their own second moments are raised to at least the noise level first.
+    #[must_use]
+    pub fn eliminating(&self, count: usize) -> Self {
+        let size = self.cross.len();
+        if count == 0 || count >= size {
+            return self.clone();
+        }
+        let (first, rest): (Vec<usize>, Vec<usize>) = (0..size).partition(|index| *index < count);
+        let inverse = self.restricted(&first).inverted().inverse;
+        let explained = inverse.times(&self.cross[..count]);
+        let shared = |index: usize| &self.gram.row(index)[..count];
+        let mut left = self.restricted(&rest);
+        for (row, index) in rest.iter().enumerate() {
+            left.cross[row] -= dot(shared(*index), &explained);
+            let weights = inverse.times(shared(*index));
+            for (column, other) in rest.iter().enumerate() {
+                left.gram[(row, column)] -= dot(&weights, shared(*other));
+            }
+        }
+        left
+    }
+
     /// G with every eigenvalue raised to at least the noise level, and how many were raised.
     #[must_use]
     pub fn repaired_gram(&self) -> (SquareMatrix, usize) {
@@ -132,6 +181,17 @@ impl NoisyNormalEquations {
 }
 
 impl Solution {
+    /// The same without its first `count` coefficients.
+    pub(crate) fn without_first(&self, count: usize) -> Self {
+        let rest = |values: &[f64]| values.get(count..).unwrap_or(&[]).to_vec();
+        Self {
+            coefficients: rest(&self.coefficients),
+            noise_std_devs: rest(&self.noise_std_devs),
+            sampling_std_devs: rest(&self.sampling_std_devs),
+            ..*self
+        }
+    }
+
     /// The status of a fit that ends with these coefficients; `change` is their last change.
     #[must_use]
     pub fn status_of(&self, coefficients: &[f64]) -> FitStatus {

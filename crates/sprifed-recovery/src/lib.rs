@@ -3,12 +3,15 @@
 mod argmax;
 mod catalogue;
 mod clipping;
+mod conclusion;
 #[expect(
     clippy::disallowed_methods,
     reason = "reads records, in one process: no party derives a question from it"
 )]
 mod correlate;
 mod fit;
+mod inference;
+mod joint;
 mod least_squares;
 mod moments;
 mod opening;
@@ -23,6 +26,7 @@ mod ready;
 mod reference;
 mod residual_scale;
 mod schedule;
+pub mod selection;
 mod setting;
 mod square_matrix;
 mod subset;
@@ -38,6 +42,9 @@ pub use catalogue::{CertifiedProcedure, Entry, Needs, RunError, UnknownProcedure
 pub use clipping::{best_clip, clipped_variance, kept_signal};
 pub use correlate::{correlate, correlate_clipped_rows, correlate_rows};
 pub use fit::{Fit, FitStatus};
+pub use inference::{
+    Inference, Inferred, Interval, NoInference, NoInterval, ReportedIntercept, ReportedTerm, Role,
+};
 pub use least_squares::{NoisyNormalEquations, Solution};
 pub use moments::Moments;
 pub use opening::{Opening, OpeningCosts};
@@ -46,6 +53,6 @@ pub use ready::{AnyChoosing, Ready, SummingProcedure};
 pub use reference::{columns, non_private_lasso, non_private_lasso_at, non_private_omp};
 pub use residual_scale::{estimate_row_scale, estimate_scale};
 pub use schedule::{Schedule, Working};
-pub use setting::{Intercept, Setting, share_of};
+pub use setting::{Intercept, Keep, Setting, share_of};
 pub use square_matrix::{Eigen, SquareMatrix};
 pub use subset::best_subset;

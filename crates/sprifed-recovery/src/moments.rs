@@ -121,6 +121,27 @@ impl Moments {
         }
     }
 
+    /// The whole matrix, of z·zᵀ.
+    pub(crate) const fn matrix(&self) -> &SquareMatrix {
+        &self.matrix
+    }
+
+    /// The standard deviation of the noise on the diagonal of [`Self::matrix`].
+    pub(crate) const fn noise(&self) -> f64 {
+        self.noise
+    }
+
+    /// The same without the constant, for a model without an intercept.
+    pub(crate) fn without_constant(&self) -> Self {
+        let first = usize::from(self.intercept);
+        let places: Vec<usize> = (first..self.matrix.size()).collect();
+        Self {
+            matrix: self.matrix.restricted(&places),
+            intercept: false,
+            ..*self
+        }
+    }
+
     /// What the intercept changes by once the coefficients change by `changes`; zero without one.
     #[must_use]
     pub fn intercept_change(&self, changes: &[f64]) -> f64 {

@@ -1,11 +1,15 @@
-//! What every certified procedure asks before its first pick: the scale of the response and, where
-//! they are not public, its mean and the scale of a row of features.
+//! What every certified procedure asks before its first pick: the mean of the response and the scale
+//! of a row of features, where they are not public, and then the scale of the response around its mean.
+//!
+//! # Why
+//! The mean comes first. Around a public centre at which many responses lie exactly, the scale says
+//! how many those are and not how far the others are away.
 
 use sprifed_privacy::Mu;
 use sprifed_privacy::Rounding;
 use sprifed_query::{
-    Answer, AnswerBlock, Limit, LinearModel, PlanError, PlannedBlock, Question, ROW_BUCKETS,
-    SCALE_BUCKETS,
+    Answer, AnswerBlock, Limit, LinearModel, PlanError, PlannedStep, PlannedSum, Question,
+    ROW_BUCKETS, SCALE_BUCKETS,
 };
 
 use crate::residual_scale::{estimate_row_scale, estimate_scale};
@@ -22,38 +26,75 @@ pub struct OpeningCosts {
     pub row_scale: Mu,
 }
 
-/// What the opening found.
+/// What the opening found, as far as it was asked.
 #[derive(Clone, Copy, Debug)]
 pub struct Opening {
-    /// The scale of the response.
+    /// The scale of the response around its mean.
     pub scale: f64,
     /// Its mean, if it was asked for.
     pub intercept: f64,
+    /// The standard deviation of the noise on the mean; none if it was not asked for.
+    pub mean_noise: Option<f64>,
     /// The scale of a feature, asked for or public.
     pub feature_scale: f64,
 }
 
+impl Opening {
+    /// What is public before the first answer.
+    #[must_use]
+    pub fn before(setting: &Setting) -> Self {
+        Self {
+            scale: setting.response_bound,
+            intercept: 0.0,
+            mean_noise: None,
+            feature_scale: setting.feature_scale.unwrap_or(1.0),
+        }
+    }
+
+    /// The model without a feature.
+    #[must_use]
+    pub const fn model(&self) -> LinearModel {
+        LinearModel {
+            intercept: self.intercept,
+            terms: Vec::new(),
+        }
+    }
+}
+
 impl Setting {
-    /// The blocks of the opening.
+    /// The sums of the opening: of its centre, where there is something to ask, and of the scale.
     ///
     /// # Errors
     /// When no grid exists.
-    pub fn opening_blocks(&self, costs: OpeningCosts) -> Result<Vec<PlannedBlock>, PlanError> {
+    pub fn opening_steps(&self, costs: OpeningCosts) -> Result<Vec<PlannedStep>, PlanError> {
         let (planner, counts) = (self.planner(), self.count_rounding());
-        let mut blocks = vec![planner.ball("scale", SCALE_BUCKETS, costs.scale, counts)?];
+        let mut centre = Vec::new();
         if self.intercept == Intercept::Estimated {
-            blocks.push(planner.ball("mean response", 1, costs.mean, Rounding::Dithered)?);
+            centre.push(planner.ball("mean response", 1, costs.mean, Rounding::Dithered)?);
         }
         if self.feature_scale.is_none() {
-            blocks.push(planner.ball("row scale", ROW_BUCKETS, costs.row_scale, counts)?);
+            centre.push(planner.ball("row scale", ROW_BUCKETS, costs.row_scale, counts)?);
         }
-        Ok(blocks)
+        let purpose = match self.intercept {
+            Intercept::Estimated => "mean of the response",
+            Intercept::Absent => "scale of the features",
+        };
+        let scale = vec![planner.ball("scale", SCALE_BUCKETS, costs.scale, counts)?];
+        let sums = [(purpose, centre), ("scale of the response", scale)];
+        let asked = sums.into_iter().filter(|(_, blocks)| !blocks.is_empty());
+        Ok(asked
+            .map(|(purpose, blocks)| {
+                let purpose = purpose.to_owned();
+                PlannedStep::Sum(PlannedSum { purpose, blocks })
+            })
+            .collect())
     }
 
-    /// The questions of the opening, in the order of its blocks.
+    /// The questions of the opening's first sum, in the order of its blocks; none if there is
+    /// nothing to ask before the scale.
     #[must_use]
-    pub fn opening_questions(&self) -> Vec<Question> {
-        let mut questions = vec![self.scale_question(LinearModel::default())];
+    pub fn centre_questions(&self) -> Vec<Question> {
+        let mut questions = Vec::new();
         if self.intercept == Intercept::Estimated {
             let response_limit = Limit::nearest(self.response_bound);
             questions.push(Question::ResponseMean { response_limit });
@@ -65,25 +106,18 @@ impl Setting {
         questions
     }
 
-    /// What the answer to [`Self::opening_questions`] says.
+    /// What is known once [`Self::centre_questions`] are answered.
     #[must_use]
-    pub fn opening_of(&self, answer: &Answer) -> Opening {
+    pub fn centre_of(&self, answer: &Answer) -> Opening {
         let mut blocks = answer.blocks.iter();
-        let scale = blocks
-            .next()
-            .map_or(self.response_bound, |block| self.scale_of(block));
-        let mut opening = Opening {
-            scale,
-            intercept: 0.0,
-            feature_scale: self.feature_scale.unwrap_or(1.0),
-        };
-        if self.intercept == Intercept::Estimated {
-            let sum = blocks
-                .next()
-                .and_then(|block| block.values.first())
-                .copied();
-            let mean = (sum.unwrap_or(0.0) / f64::from(self.n_records)).clamp(-1.0, 1.0);
-            opening.intercept = mean * self.response_bound;
+        let mut opening = Opening::before(self);
+        if self.intercept == Intercept::Estimated
+            && let Some(block) = blocks.next()
+        {
+            let records = f64::from(self.n_records);
+            let sum = block.values.first().copied().unwrap_or(0.0);
+            opening.intercept = (sum / records).clamp(-1.0, 1.0) * self.response_bound;
+            opening.mean_noise = Some(block.noise_std_dev / records * self.response_bound);
         }
         if self.feature_scale.is_none()
             && let Some(block) = blocks.next()
@@ -102,7 +136,14 @@ impl Setting {
         }
     }
 
-    /// What the answer to [`Self::scale_question`] says.
+    /// What the answer to [`Self::scale_question`] says; `before` without an answer.
+    #[must_use]
+    pub fn scale_after(&self, answer: &Answer, before: f64) -> f64 {
+        let block = answer.blocks.first();
+        block.map_or(before, |block| self.scale_of(block))
+    }
+
+    /// What the block of a [`Self::scale_question`] says.
     #[must_use]
     pub fn scale_of(&self, block: &AnswerBlock) -> f64 {
         estimate_scale(

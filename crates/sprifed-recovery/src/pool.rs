@@ -44,6 +44,27 @@ impl Pool {
         self.weights[index] += 1.0 / variance;
     }
 
+    /// The pooled estimate of a feature and its variance: zero and infinity if there is none yet.
+    pub(crate) fn estimate(&self, feature: u32) -> (f64, f64) {
+        let index = feature as usize;
+        let (weighted, weight) = (self.weighted[index], self.weights[index]);
+        if weight > 0.0 {
+            (weighted / weight, 1.0 / weight)
+        } else {
+            (0.0, f64::INFINITY)
+        }
+    }
+
+    /// The largest absolute ratio of a pooled estimate to its standard deviation among `features`, each as
+    /// it was when it was last estimated.
+    pub(crate) fn largest_ratio(&self, features: impl Iterator<Item = u32>) -> f64 {
+        let ratios = features.map(|feature| {
+            let (estimate, variance) = self.estimate(feature);
+            estimate.abs() / variance.sqrt()
+        });
+        ratios.fold(0.0, |most, ratio| larger(ratio, most))
+    }
+
     /// Ranks `candidates`; `are_all` says whether they are all features, most of them inactive.
     pub(crate) fn rank(&self, candidates: &[u32], are_all: bool) -> Ranking {
         let mut ranked: Vec<Ranked> = candidates

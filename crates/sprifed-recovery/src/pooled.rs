@@ -16,12 +16,16 @@ use sprifed_query::{
 
 use crate::catalogue::{Entry, Needs};
 use crate::clipping::{best_clip, clipped_variance, kept_signal};
+use crate::conclusion::{Conclusion, Evidence, PoolEvidence};
 use crate::fit::{Fit, FitStatus};
+use crate::inference::{Inferred, NoInference};
+use crate::joint::LastAnswer;
+use crate::opening::Opening;
 use crate::pool::{Pool, Ranking, median};
 use crate::portable::{larger, smaller, square};
 use crate::ready::Ready;
 use crate::schedule::{Schedule, Working};
-use crate::setting::Setting;
+use crate::setting::{Keep, Setting};
 use crate::subset::best_subset;
 
 #[cfg(test)]
@@ -32,7 +36,7 @@ pub(crate) static GRAD: Entry = Entry {
     name: "grad",
     about: "Certified GRAD: for correlated features",
     needs: Needs::Sums,
-    version: 1,
+    version: 2,
     plan: |setting| Schedule::of(setting, Working::LeastSquares)?.plan(setting),
     begin: |setting| begin(setting, Working::LeastSquares),
 };
@@ -42,7 +46,7 @@ pub(crate) static SIEVE: Entry = Entry {
     name: "sieve",
     about: "The sieve: for weakly correlated features",
     needs: Needs::Sums,
-    version: 1,
+    version: 2,
     plan: |setting| Schedule::of(setting, Working::Pooled)?.plan(setting),
     begin: |setting| begin(setting, Working::Pooled),
 };
@@ -78,12 +82,16 @@ pub struct Pooled {
     pool: Pool,
     candidates: Vec<u32>,
     ranking: Option<Ranking>,
-    /// Coefficients in units of scaled features.
+    /// Coefficients of the features of every model, in units of scaled features.
+    covariates: Vec<f64>,
+    /// Coefficients of selected features in units of scaled features.
     terms: Vec<(u32, f64)>,
     intercept: f64,
-    feature_scale: f64,
+    opening: Opening,
     scale: f64,
     expected_scale: f64,
+    /// How many features may enter a pooled model together.
+    most_together: usize,
     /// The model with the smallest residual so far.
     best: Option<Best>,
     provenance: Option<Provenance>,
@@ -92,6 +100,7 @@ pub struct Pooled {
 /// A model and the scale of its residual.
 #[derive(Clone, Debug)]
 struct Best {
+    covariates: Vec<f64>,
     terms: Vec<(u32, f64)>,
     intercept: f64,
     scale: f64,
@@ -99,10 +108,13 @@ struct Best {
 
 #[derive(Clone, Debug)]
 enum Phase {
+    Centre,
     FirstScale,
+    Joint,
+    JointScale,
     Gradient { round: usize, clip: f64 },
     Working { round: usize, features: Vec<u32> },
-    Final { finalists: Vec<u32> },
+    Final { asked: Vec<u32> },
 }
 
 impl Pooled {
@@ -111,15 +123,17 @@ impl Pooled {
     pub fn new(setting: Setting, schedule: Schedule) -> Self {
         Self {
             pool: Pool::new(setting.n_features as usize),
-            candidates: (0..setting.n_features).collect(),
-            phase: Phase::FirstScale,
+            candidates: (setting.always..setting.n_features).collect(),
+            phase: Phase::Centre,
             step: 0,
             ranking: None,
+            covariates: vec![0.0; setting.always as usize],
             terms: Vec::new(),
             intercept: 0.0,
-            feature_scale: setting.feature_scale.unwrap_or(1.0),
+            opening: Opening::before(&setting),
             scale: setting.response_bound,
             expected_scale: setting.response_bound,
+            most_together: setting.sparsity as usize,
             best: None,
             provenance: None,
             setting,
@@ -133,10 +147,12 @@ impl Pooled {
 
     /// The current model in bounded units.
     fn model(&self) -> LinearModel {
-        let terms = self
-            .terms
-            .iter()
-            .map(|(feature, value)| (*feature, value / self.feature_scale));
+        let covariates = self.setting.always_features();
+        let covariates = covariates.into_iter().zip(self.covariates.iter().copied());
+        let unit = self.opening.feature_scale;
+        let terms = covariates
+            .chain(self.terms.iter().copied())
+            .map(|(feature, value)| (feature, value / unit));
         LinearModel {
             intercept: self.intercept,
             terms: terms.collect(),
@@ -155,28 +171,57 @@ impl Pooled {
 
     fn ask_gradient(self, round: usize) -> Step<Self> {
         let planned = self.schedule.rounds[round];
-        let noise_variance = count(self.candidates.len()) / square(planned.cost.get());
+        let coordinates = self.coordinates();
+        let noise_variance = count(coordinates.len()) / square(planned.cost.get());
         let clip = best_clip(noise_variance, self.records()) * self.expected_scale;
         let gradient = Question::RowClippedGradient {
             model: self.model().into(),
-            features: FeatureSet::only(&self.candidates),
-            row_norm: Limit::nearest(self.row_norm()),
+            features: FeatureSet::only(&coordinates),
+            row_norm: Limit::nearest(count(coordinates.len()).sqrt() * self.opening.feature_scale),
             residual_limit: Limit::nearest(clip),
         };
         let questions = vec![gradient, self.setting.scale_question(self.model())];
         self.ask(Phase::Gradient { round, clip }, questions)
     }
 
-    fn row_norm(&self) -> f64 {
-        count(self.candidates.len()).sqrt() * self.feature_scale
+    /// The features of a gradient: those of every model, then the candidates.
+    fn coordinates(&self) -> Vec<u32> {
+        let covariates = self.setting.always_features();
+        covariates
+            .into_iter()
+            .chain(self.candidates.iter().copied())
+            .collect()
     }
 
-    fn take_first(&mut self, answer: &Answer) {
-        let opening = self.setting.opening_of(answer);
-        self.scale = opening.scale;
-        self.expected_scale = opening.scale;
-        self.intercept = opening.intercept;
-        self.feature_scale = opening.feature_scale;
+    fn ask_scale(self, phase: Phase) -> Step<Self> {
+        let question = self.setting.scale_question(self.model());
+        self.ask(phase, vec![question])
+    }
+
+    /// Takes the first coefficients of the features of every model.
+    fn take_joint(&mut self, answer: &Answer) {
+        let always = self.covariates.len();
+        let Some(joint) = self.setting.joint_moments(answer, always, 1.0) else {
+            return;
+        };
+        let moments = self.setting.modelled(&joint);
+        let equations = moments.normal_equations();
+        let solution = equations.solve_expecting(1.0 / count(always.max(1)));
+        self.intercept += self.scale * moments.intercept_change(&solution.coefficients);
+        let records = self.records();
+        let noise = square(equations.cross_noise / records) + 1.0 / records;
+        let variance = square(self.scale) * noise;
+        for feature in self.setting.always_features() {
+            let change = solution.coefficients.get(feature as usize);
+            let estimate = self.scale * change.copied().unwrap_or(0.0);
+            self.covariates[feature as usize] = estimate;
+            self.pool.add(feature, estimate, variance);
+        }
+    }
+
+    fn take_scale(&mut self, answer: &Answer) {
+        self.scale = self.setting.scale_after(answer, self.scale);
+        self.expected_scale = self.scale;
     }
 
     /// Pools the de-biased gradient and ranks the candidates.
@@ -187,50 +232,59 @@ impl Pooled {
         let Some(block) = answer.blocks.first() else {
             return;
         };
-        let size = self.candidates.len();
+        let coordinates = self.coordinates();
+        let always = self.covariates.len();
+        let size = coordinates.len();
         // In units of scaled features the row norm is √K.
         let unit = count(size).sqrt();
         let noise_variance = square(block.noise_std_dev * unit);
         let inactive = size > 20 * self.setting.sparsity as usize;
-        let centre = if inactive { median(&block.values) } else { 0.0 };
+        let ranked = block.values.get(always..).unwrap_or(&[]);
+        let centre = if inactive { median(ranked) } else { 0.0 };
         let relative = clip / self.scale;
         let factor = clip / (self.records() * kept_signal(relative));
         let variance =
             factor * factor * (noise_variance + self.records() * clipped_variance(relative));
         let mut current = vec![0.0; self.setting.n_features as usize];
+        current[..always].copy_from_slice(&self.covariates);
         for (feature, value) in &self.terms {
             current[*feature as usize] = *value;
         }
-        for (feature, value) in self.candidates.iter().zip(&block.values) {
-            let estimate = current[*feature as usize] + factor * (value - centre) * unit;
+        for (place, (feature, value)) in coordinates.iter().zip(&block.values).enumerate() {
+            let common = if place < always { 0.0 } else { centre };
+            let estimate = current[*feature as usize] + factor * (value - common) * unit;
             self.pool.add(*feature, estimate, variance);
         }
-        let are_all = size == self.setting.n_features as usize;
+        let are_all = self.candidates.len() == self.setting.n_candidates() as usize;
         self.ranking = Some(self.pool.rank(&self.candidates, are_all));
         let last = round + 1 == self.schedule.rounds.len();
-        match self.schedule.working {
-            Working::LeastSquares => self.give_up_if_worse(),
-            Working::Pooled if !last => {
-                self.adopt(self.standing_out(self.setting.sparsity as usize));
-            }
-            Working::Pooled => {}
+        self.give_up_if_worse();
+        if self.schedule.working == Working::Pooled && !last {
+            let pooled = self.setting.always_features().into_iter();
+            self.covariates = pooled
+                .map(|feature| self.pool.estimate(feature).0)
+                .collect();
+            self.adopt(self.standing_out(self.most_together));
         }
     }
 
     /// Returns to the best model if the current one's residual is clearly larger. Estimates of
-    /// correlated features add up to too much when they enter a model together; fewer will the
-    /// next time.
+    /// correlated features add up to too much when they enter a model together; half as many will
+    /// the next time.
     fn give_up_if_worse(&mut self) {
         match &self.best {
             Some(best) if self.scale > WORSE * best.scale => {
+                self.covariates.clone_from(&best.covariates);
                 self.terms.clone_from(&best.terms);
                 self.intercept = best.intercept;
                 self.scale = best.scale;
+                self.most_together = (self.most_together / 2).max(1);
             }
             Some(best) if self.scale > best.scale => {}
             _ => {
                 let (terms, intercept, scale) = (self.terms.clone(), self.intercept, self.scale);
                 self.best = Some(Best {
+                    covariates: self.covariates.clone(),
                     terms,
                     intercept,
                     scale,
@@ -288,20 +342,22 @@ impl Pooled {
         features
     }
 
-    fn moment_question(&self, support: &[u32]) -> Question {
-        let scales = Scales {
-            feature: Limit::nearest(self.feature_scale),
+    /// What one unit of each variable is now.
+    const fn scales(&self) -> Scales {
+        Scales {
+            feature: Limit::nearest(self.opening.feature_scale),
             residual: Limit::nearest(self.scale),
-        };
-        self.setting.moment_question(support, self.model(), scales)
+        }
     }
 
     /// Coefficients of `features` in the current model.
     fn current(&self, features: &[u32]) -> Vec<f64> {
         let of = |feature: &u32| self.terms.iter().find(|(known, _)| known == feature);
+        let selected = |feature: &u32| of(feature).map_or(0.0, |(_, value)| *value);
+        let covariates = |feature: &u32| self.covariates.get(*feature as usize).copied();
+        let features = features.iter();
         features
-            .iter()
-            .map(|feature| of(feature).map_or(0.0, |(_, value)| *value))
+            .map(|feature| covariates(feature).unwrap_or_else(|| selected(feature)))
             .collect()
     }
 
@@ -319,6 +375,8 @@ impl Pooled {
         let mut terms: Vec<(u32, f64)> = updated
             .map(|(feature, (before, change))| (*feature, before + change))
             .collect();
+        let covariates = terms.drain(..self.covariates.len()).map(|(_, value)| value);
+        self.covariates = covariates.collect();
         terms.sort_by(|left, right| right.1.abs().total_cmp(&left.1.abs()));
         terms.truncate(self.setting.sparsity as usize);
         terms.retain(|(_, value)| value.abs() > KEPT * error);
@@ -362,61 +420,70 @@ impl Pooled {
             finalists.extend(others.filter(|feature| !in_model.contains(feature)));
         }
         finalists.truncate(self.schedule.final_features);
-        let question = self.moment_question(&finalists);
-        self.ask(Phase::Final { finalists }, vec![question])
+        let mut asked = self.setting.always_features();
+        asked.extend(finalists);
+        let (scales, factor) = (self.scales(), self.schedule.clip_factor);
+        let question = self
+            .setting
+            .joint_question(&asked, self.model(), scales, factor);
+        self.ask(Phase::Final { asked }, vec![question])
     }
 
-    /// The support and coefficients from the second moments of the finalists.
-    fn finish(self, finalists: &[u32], answer: &Answer) -> Fit {
-        let Some(moments) = self.setting.moments_of(answer, finalists.len()) else {
+    /// The fit that the second moments of the finalists, asked after the features of every model, give.
+    fn finish(self, asked: &[u32], answer: &Answer) -> Fit {
+        let always = self.setting.always as usize;
+        let current = self.current(asked);
+        let current = current.iter().map(|value| value / self.scale).collect();
+        let clip_factor = self.schedule.clip_factor;
+        let answer = LastAnswer::new(&self.setting, answer, current, clip_factor);
+        let Some(answer) = answer else {
             return self.nothing();
         };
-        let equations = moments.normal_equations();
-        let current = self.current(finalists);
-        let before: Vec<f64> = current.iter().map(|value| value / self.scale).collect();
-        let response = equations.shifted(&before);
-        let chosen = best_subset(&response, self.setting.sparsity as usize);
-        let dropped: Vec<f64> = (0..before.len())
-            .map(|index| {
-                if chosen.contains(&index) {
-                    0.0
-                } else {
-                    before[index]
-                }
-            })
-            .collect();
-        let chosen_equations = equations.shifted(&dropped).restricted(&chosen);
-        let solution = chosen_equations.solve_expecting(1.0 / count(chosen.len().max(1)));
-        let mut changes: Vec<f64> = dropped.iter().map(|value| -value).collect();
-        let mut coefficients = Vec::new();
-        for (index, change) in chosen.iter().zip(&solution.coefficients) {
-            changes[*index] = *change;
-            coefficients.push(before[*index] + change);
+        let response = answer.equations().eliminating(always);
+        let places = |size: usize| -> Vec<usize> {
+            let subset = best_subset(&response, size);
+            subset.iter().map(|place| always + place).collect()
+        };
+        let chosen = places(self.setting.sparsity as usize);
+        // Of features that stand in for one another, fewer are told apart.
+        let mut judged = chosen.clone();
+        if self.setting.choice == Keep::Significant {
+            while !judged.is_empty() && answer.solve(&judged).repaired > 0 {
+                judged = places(judged.len() - 1);
+            }
         }
-        let unit = self.scale / self.feature_scale;
-        let terms = chosen.iter().zip(&coefficients);
-        let terms = terms
-            .map(|(index, value)| (finalists[*index], value * unit))
-            .collect();
-        let intercept = self.intercept + self.scale * moments.intercept_change(&changes);
-        Fit {
-            model: LinearModel { intercept, terms },
-            noise_std_devs: solution
-                .noise_std_devs
-                .iter()
-                .map(|noise| noise * unit)
-                .collect(),
-            status: solution.status_among(&coefficients, self.setting.n_features),
-            residual_scale: Some(self.scale),
+        let finalists = &asked[always..];
+        let others = self.setting.always..self.setting.n_features;
+        let pooled = asked.iter().map(|feature| self.pool.estimate(*feature));
+        let evidence = PoolEvidence {
+            pooled: pooled.collect(),
+            largest_left_out: self
+                .pool
+                .largest_ratio(others.filter(|feature| !finalists.contains(feature))),
+        };
+        Conclusion {
+            setting: &self.setting,
+            opening: self.opening,
+            asked,
+            chosen,
+            judged,
+            answer,
+            clip_factor,
+            scale: self.scale,
+            intercept: self.intercept,
+            evidence: Evidence::Pool(evidence),
             provenance: self.provenance,
         }
+        .fit()
     }
 
     /// What an answer without blocks leaves: the current model. No backend gives one.
     fn nothing(self) -> Fit {
         Fit {
-            noise_std_devs: vec![f64::INFINITY; self.terms.len()],
             model: self.model(),
+            inference: Inferred::NotAvailable {
+                reason: NoInference::NoAnswer,
+            },
             status: FitStatus::NoFeatureAboveNoise { largest_ratio: 0.0 },
             residual_scale: Some(self.scale),
             provenance: self.provenance,
@@ -428,23 +495,48 @@ impl Procedure for Pooled {
     type Fit = Fit;
 
     fn start(self) -> Step<Self> {
-        let questions = self.setting.opening_questions();
-        self.ask(Phase::FirstScale, questions)
+        let questions = self.setting.centre_questions();
+        if questions.is_empty() {
+            return self.ask_scale(Phase::FirstScale);
+        }
+        self.ask(Phase::Centre, questions)
     }
 
     fn resume(mut self, answer: Answer) -> Step<Self> {
         self.provenance = Some(answer.provenance);
         match self.phase.clone() {
+            Phase::Centre => {
+                self.opening = self.setting.centre_of(&answer);
+                self.intercept = self.opening.intercept;
+                self.ask_scale(Phase::FirstScale)
+            }
             Phase::FirstScale => {
-                self.take_first(&answer);
+                self.take_scale(&answer);
+                if self.covariates.is_empty() {
+                    return self.ask_gradient(0);
+                }
+                let always = self.setting.always_features();
+                let question =
+                    self.setting
+                        .joint_question(&always, self.model(), self.scales(), 1.0);
+                self.ask(Phase::Joint, vec![question])
+            }
+            Phase::Joint => {
+                self.take_joint(&answer);
+                self.ask_scale(Phase::JointScale)
+            }
+            Phase::JointScale => {
+                self.take_scale(&answer);
                 self.ask_gradient(0)
             }
             Phase::Gradient { round, clip } => {
                 self.take_gradient(round, clip, &answer);
                 let last = round + 1 == self.schedule.rounds.len();
                 if !last && self.schedule.working == Working::LeastSquares {
-                    let features = self.working_features();
-                    let question = self.moment_question(&features);
+                    let mut features = self.setting.always_features();
+                    features.extend(self.working_features());
+                    let (model, scales) = (self.model(), self.scales());
+                    let question = self.setting.moment_question(&features, model, scales);
                     return self.ask(Phase::Working { round, features }, vec![question]);
                 }
                 self.next_round(round)
@@ -453,7 +545,7 @@ impl Procedure for Pooled {
                 self.take_working(&features, &answer);
                 self.next_round(round)
             }
-            Phase::Final { finalists } => Step::Done(self.finish(&finalists, &answer)),
+            Phase::Final { asked } => Step::Done(self.finish(&asked, &answer)),
         }
     }
 }

@@ -13,11 +13,14 @@ pub use pursuit::non_private_omp;
 use sprifed_query::LinearModel;
 
 use crate::fit::{Fit, FitStatus};
+use crate::inference::{Inferred, NoInference};
 
 /// A fit without noise.
 fn exact_fit(terms: Vec<(u32, f64)>) -> Fit {
     Fit {
-        noise_std_devs: vec![0.0; terms.len()],
+        inference: Inferred::NotAvailable {
+            reason: NoInference::Procedure,
+        },
         model: LinearModel {
             intercept: 0.0,
             terms,

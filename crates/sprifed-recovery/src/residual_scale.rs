@@ -6,7 +6,7 @@
 use libm::{erf, exp2};
 use sprifed_query::SCALE_BUCKETS;
 
-use crate::portable::square;
+use crate::portable::{smaller, square};
 
 #[cfg(test)]
 #[expect(
@@ -18,25 +18,56 @@ mod tests;
 /// Scales tried in each halving.
 const STEPS_PER_HALVING: u32 = 8;
 
+/// Up to this share of the records may be residuals of zero beside a normal residual …
+const MOST_ZEROS: f64 = 0.8;
+
+/// … and fewer than this are not told from noise.
+const LEAST_ZEROS: f64 = 0.1;
+
 /// The standard deviation of a centred normal residual that fits the noisy `counts` best.
 ///
 /// # Notation
 /// Bucket b holds residuals in [largest·2^(−b−1), largest·2^(−b)); the first takes everything
 /// above, the last everything below. The fit minimises Σ (count − n·P(bucket))².
+///
+/// # Why
+/// A response that takes one value very often leaves residuals of zero, and the last bucket then
+/// holds more than its normal share. What it holds beyond that is left out of the fit.
 #[must_use]
 pub fn estimate_scale(counts: &[f64], records: f64, largest: f64) -> f64 {
     let tried = (0..STEPS_PER_HALVING * 14)
         .map(|step| largest * exp2(-f64::from(step) / f64::from(STEPS_PER_HALVING)));
     let distance = |scale: f64| -> f64 {
         let expected = bucket_probabilities(scale / largest);
-        counts
-            .iter()
-            .zip(expected)
-            .map(|(count, p)| square(count - records * p))
-            .sum()
+        let zeros = zeros_beside(counts, records, &expected);
+        let mut sum = 0.0;
+        for (bucket, (count, p)) in counts.iter().zip(expected).enumerate() {
+            let beside = if bucket + 1 == SCALE_BUCKETS {
+                zeros
+            } else {
+                0.0
+            };
+            sum += square(count - beside - (records - zeros) * p);
+        }
+        sum
     };
     let best = tried.min_by(|left, right| distance(*left).total_cmp(&distance(*right)));
     best.unwrap_or(largest)
+}
+
+/// How many residuals of zero there are beside normal ones of these probabilities, by the count of
+/// the last bucket.
+fn zeros_beside(counts: &[f64], records: f64, expected: &[f64; SCALE_BUCKETS]) -> f64 {
+    let last = SCALE_BUCKETS - 1;
+    let (Some(count), normal) = (counts.get(last), expected[last]) else {
+        return 0.0;
+    };
+    let excess = count - records * normal;
+    if excess > LEAST_ZEROS * records {
+        smaller(excess / (1.0 - normal), MOST_ZEROS * records)
+    } else {
+        0.0
+    }
 }
 
 /// The root mean square of the features of a typical record: the median of the noisy histogram.

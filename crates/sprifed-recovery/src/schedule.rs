@@ -5,7 +5,7 @@
 //! 10,000 features, five and ten of them active, at ε of 1 and 5.34, and not tuned per design.
 
 use sprifed_privacy::{Mu, Rounding};
-use sprifed_query::{Plan, PlanError, PlannedStep, PlannedSum, SCALE_BUCKETS};
+use sprifed_query::{Plan, PlanError, PlannedBlock, PlannedStep, PlannedSum, SCALE_BUCKETS};
 
 use crate::opening::OpeningCosts;
 use crate::portable::larger;
@@ -51,15 +51,13 @@ const ROW_SCALE_SHARE: f64 = 0.003;
 const MEAN_SHARE: f64 = 0.01;
 const WORKING_SHARE: f64 = 0.05;
 const FINAL_SHARE: f64 = 0.08;
+const JOINT_SHARE: f64 = 0.05;
 
 /// At most this many times the sparsity enter the working model's least squares.
 const WORKING_SLACK: f64 = 1.5;
 
 /// At most this many times the sparsity enter the last question.
 const FINAL_SLACK: u32 = 3;
-
-/// How many features the last question can distinguish per unit of n·μ.
-const FINAL_RATE: f64 = 0.05;
 
 /// One round of gradients.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,8 +78,12 @@ pub struct Schedule {
     pub(crate) mean_cost: Mu,
     pub(crate) working_cost: Mu,
     pub(crate) working_features: usize,
+    pub(crate) joint_cost: Mu,
     pub(crate) final_cost: Mu,
+    /// Of the candidates: the features of every model come on top.
     pub(crate) final_features: usize,
+    /// By how much the clip of the last question is loosened.
+    pub(crate) clip_factor: f64,
 }
 
 impl Schedule {
@@ -98,7 +100,7 @@ impl Schedule {
         setting.check()?;
         let total = setting.total_mu()?;
         let sparsity = setting.sparsity as usize;
-        let features = setting.n_features as usize;
+        let features = setting.n_candidates() as usize;
         let fractions = working.fractions();
         let rounds = fractions.len() as u32;
         let mut others = SCALE_SHARE + FINAL_SHARE;
@@ -117,6 +119,7 @@ impl Schedule {
         } else {
             0.0
         };
+        others += if setting.always > 0 { JOINT_SHARE } else { 0.0 };
         let decayed = |weight: &f64| Some(weight * working.decay());
         let weights: Vec<f64> = core::iter::successors(Some(1.0), decayed)
             .take(fractions.len())
@@ -125,7 +128,7 @@ impl Schedule {
         let mut most = features;
         let mut planned = Vec::new();
         for (fraction, share) in fractions.iter().zip(weights) {
-            let wanted = (fraction * f64::from(setting.n_features)) as usize;
+            let wanted = (fraction * f64::from(setting.n_candidates())) as usize;
             most = most.min(wanted.max(4 * sparsity));
             let cost = share_of(total, share / weight * (1.0 - others), 1)?;
             planned.push(Round {
@@ -134,21 +137,30 @@ impl Schedule {
             });
         }
         let final_cost = share_of(total, FINAL_SHARE, 1)?;
-        let told_apart = FINAL_RATE * f64::from(setting.n_records) * final_cost.get() - 1.0;
+        setting.check_always(final_cost)?;
+        let told_apart = setting.told_apart(final_cost) - f64::from(setting.always);
         let final_features = (larger(told_apart, 0.0) as usize)
             .clamp(sparsity, FINAL_SLACK as usize * sparsity)
             .min(most);
-        Ok(Self {
+        let mut schedule = Self {
             working,
             rounds: planned,
-            scale_cost: share_of(total, SCALE_SHARE, rounds + 1)?,
+            scale_cost: share_of(
+                total,
+                SCALE_SHARE,
+                rounds + if setting.always > 0 { 2 } else { 1 },
+            )?,
             row_scale_cost: share_of(total, ROW_SCALE_SHARE, 1)?,
             mean_cost: share_of(total, MEAN_SHARE, 1)?,
             working_cost: share_of(total, WORKING_SHARE, rounds - 1)?,
             working_features: ((WORKING_SLACK * f64::from(setting.sparsity)) as usize).max(1),
+            joint_cost: share_of(total, JOINT_SHARE, 1)?,
             final_cost,
             final_features,
-        })
+            clip_factor: 1.0,
+        };
+        schedule.clip_factor = schedule.planned_clip_factor(setting)?;
+        Ok(schedule)
     }
 
     /// The plan of the run.
@@ -157,12 +169,20 @@ impl Schedule {
     /// When no grid exists.
     pub fn plan(&self, setting: &Setting) -> Result<Plan, PlanError> {
         let planner = setting.planner();
-        let mut steps = vec![self.first_sum(setting)?];
+        let mut steps = setting.opening_steps(OpeningCosts {
+            scale: self.scale_cost,
+            mean: self.mean_cost,
+            row_scale: self.row_scale_cost,
+        })?;
+        let always = setting.always as usize;
+        if always > 0 {
+            steps.extend(self.joint_sums(setting)?);
+        }
         let last = self.rounds.len() - 1;
         for (index, round) in self.rounds.iter().enumerate() {
             let number = index + 1;
-            let gradient =
-                planner.ball("gradient", round.candidates, round.cost, Rounding::Dithered)?;
+            let coordinates = always + round.candidates;
+            let gradient = planner.ball("gradient", coordinates, round.cost, Rounding::Dithered)?;
             let scale = planner.ball(
                 "scale",
                 SCALE_BUCKETS,
@@ -174,7 +194,7 @@ impl Schedule {
                 blocks: vec![gradient, scale],
             }));
             if self.working == Working::LeastSquares && index < last {
-                let entries = setting.moment_entries(self.working_features);
+                let entries = setting.moment_entries(always + self.working_features);
                 let block = planner.ball(
                     "second moment",
                     entries,
@@ -188,16 +208,9 @@ impl Schedule {
                 }));
             }
         }
-        let entries = setting.moment_entries(self.final_features);
-        let block = planner.ball(
-            "second moment",
-            entries,
-            self.final_cost,
-            Rounding::Dithered,
-        )?;
         steps.push(PlannedStep::Sum(PlannedSum {
             purpose: "second moments of the finalists".to_owned(),
-            blocks: vec![block],
+            blocks: vec![self.last_block(setting)?],
         }));
         let procedure = match self.working {
             Working::Pooled => "sieve",
@@ -206,14 +219,38 @@ impl Schedule {
         Ok(setting.plan(procedure, steps))
     }
 
-    fn first_sum(&self, setting: &Setting) -> Result<PlannedStep, PlanError> {
-        let costs = OpeningCosts {
-            scale: self.scale_cost,
-            mean: self.mean_cost,
-            row_scale: self.row_scale_cost,
+    /// The block of the last question.
+    fn last_block(&self, setting: &Setting) -> Result<PlannedBlock, PlanError> {
+        let entries = setting.joint_entries(setting.always as usize + self.final_features);
+        let (cost, dithered) = (self.final_cost, Rounding::Dithered);
+        setting
+            .planner()
+            .ball("second moment", entries, cost, dithered)
+    }
+
+    fn planned_clip_factor(&self, setting: &Setting) -> Result<f64, PlanError> {
+        let noise = self.last_block(setting)?;
+        let noise = noise.noise_std_dev(setting.origin.most_shares());
+        let asked = setting.always as usize + self.final_features;
+        Ok(setting.clip_factor(asked, noise))
+    }
+
+    /// The first sums about the features of every model: their second moments, and the scale of what
+    /// they leave.
+    fn joint_sums(&self, setting: &Setting) -> Result<[PlannedStep; 2], PlanError> {
+        let entries = setting.joint_entries(setting.always as usize);
+        let (cost, dithered) = (self.joint_cost, Rounding::Dithered);
+        let planner = setting.planner();
+        let moments = planner.ball("second moment", entries, cost, dithered)?;
+        let counts = setting.count_rounding();
+        let scale = planner.ball("scale", SCALE_BUCKETS, self.scale_cost, counts)?;
+        let sum = |purpose: &str, block| {
+            let (purpose, blocks) = (purpose.to_owned(), vec![block]);
+            PlannedStep::Sum(PlannedSum { purpose, blocks })
         };
-        let blocks = setting.opening_blocks(costs)?;
-        let purpose = "scale of the response".to_owned();
-        Ok(PlannedStep::Sum(PlannedSum { purpose, blocks }))
+        Ok([
+            sum("second moments of the features of every model", moments),
+            sum("residual scale of the features of every model", scale),
+        ])
     }
 }

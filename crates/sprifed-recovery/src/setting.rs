@@ -6,6 +6,8 @@ use sprifed_privacy::{
 };
 use sprifed_query::{Plan, PlanError, PlannedStep, Planner};
 
+use crate::portable::larger;
+
 #[cfg(test)]
 #[expect(
     clippy::disallowed_methods,
@@ -21,8 +23,13 @@ pub struct Setting {
     pub n_records: u32,
     /// p: how many features.
     pub n_features: u32,
-    /// s: how many features are to be chosen.
+    /// s: how many features are chosen, those that are in every model not counted.
     pub sparsity: u32,
+    /// Which of the chosen features are kept.
+    pub choice: Keep,
+    /// How many features are in every model and are no candidates: the first of a record. The
+    /// candidates are those after them.
+    pub always: u32,
     /// The budget.
     pub budget: ApproxDp,
     /// Which data sets are neighbours.
@@ -42,6 +49,17 @@ pub struct Setting {
     pub intercept: Intercept,
 }
 
+/// Which of the chosen features are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Keep {
+    /// Those whose selection p-values pass Benjamini-Hochberg: the sparsity is a maximum. With
+    /// clients as the unit of privacy there are no p-values, and all are kept.
+    Significant,
+    /// All of them.
+    Exactly,
+}
+
 /// Whether the model has an intercept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -51,6 +69,9 @@ pub enum Intercept {
     /// It is estimated, at a small share of the budget.
     Estimated,
 }
+
+/// How many variables a question for second moments can tell apart per unit of n·μ.
+const TOLD_APART: f64 = 0.05;
 
 /// Bounds and scales within these keep every number that a procedure derives far from the ends of
 /// double precision, whatever integers are released.
@@ -80,7 +101,7 @@ impl Setting {
     /// Refuses what no procedure can do.
     ///
     /// # Errors
-    /// When the sparsity is zero or not below the number of features, there are fewer than two
+    /// When the sparsity is zero or not below the number of features to choose from, there are fewer than two
     /// records, a bound or scale is not from 1e-30 to 1e30, or δ is not above the probability that the
     /// protocol of the sums fails.
     pub fn check(&self) -> Result<(), PlanError> {
@@ -90,10 +111,18 @@ impl Setting {
                 required: required.to_owned(),
             })
         };
-        if self.sparsity == 0 || self.sparsity >= self.n_features {
+        if self.always >= self.n_features {
             let found = format!(
-                "a sparsity of {} for {} features",
-                self.sparsity, self.n_features
+                "{} of {} features in every model",
+                self.always, self.n_features
+            );
+            return refuse(found, "at least two must be left to choose from");
+        }
+        let n_candidates = self.n_candidates();
+        if self.sparsity == 0 || self.sparsity >= n_candidates {
+            let found = format!(
+                "a sparsity of {} for {n_candidates} features",
+                self.sparsity
             );
             return refuse(
                 found,
@@ -119,6 +148,42 @@ impl Setting {
         }
         self.noise_budget()?;
         Ok(())
+    }
+
+    /// How many features there are to choose from.
+    #[must_use]
+    pub const fn n_candidates(&self) -> u32 {
+        self.n_features.saturating_sub(self.always)
+    }
+
+    /// The features that are in every model.
+    pub(crate) fn always_features(&self) -> Vec<u32> {
+        (0..self.always).collect()
+    }
+
+    /// How many variables a question for second moments can tell apart at the cost `mu`, the
+    /// constant not counted.
+    pub(crate) fn told_apart(&self, cost: Mu) -> f64 {
+        TOLD_APART * f64::from(self.n_records) * cost.get() - 1.0
+    }
+
+    /// Refuses more features in every model than the last question, of this cost, can tell apart
+    /// beside those that are chosen.
+    pub(crate) fn check_always(&self, last_cost: Mu) -> Result<(), PlanError> {
+        let most = self.told_apart(last_cost);
+        if self.always == 0 || f64::from(self.always + self.sparsity) <= most {
+            return Ok(());
+        }
+        let (always, sparsity, records) = (self.always, self.sparsity, self.n_records);
+        Err(PlanError::Request {
+            found: format!(
+                "{always} features in every model and {sparsity} to be chosen, with {records} records"
+            ),
+            required: format!(
+                "at most {:.0} together can be told apart at this budget; name fewer, or spend more",
+                larger(most, 0.0).floor()
+            ),
+        })
     }
 
     /// A plan of these steps.

@@ -108,6 +108,18 @@ impl SquareMatrix {
             .collect()
     }
 
+    /// The product with a matrix of the same size.
+    #[must_use]
+    pub fn times_matrix(&self, other: &Self) -> Self {
+        Self::from_fn(self.size, |row, column| {
+            let mut sum = 0.0;
+            for (index, value) in self.row(row).iter().enumerate() {
+                sum += value * other[(index, column)];
+            }
+            sum
+        })
+    }
+
     /// The eigenvalues and eigenvectors of the symmetric part, by Jacobi's rotations.
     ///
     /// # Why

@@ -8,7 +8,7 @@ use sprifed_privacy::{ApproxDp, Delta, Epsilon, NoiseOrigin, PrivacyUnit, Relati
 use sprifed_query::LinearModel;
 
 use crate::fit::Fit;
-use crate::setting::{Intercept, Setting};
+use crate::setting::{Intercept, Keep, Setting};
 
 /// A setting in which everything is legal.
 #[must_use]
@@ -17,6 +17,8 @@ pub fn legal_setting() -> Setting {
         n_records: 400,
         n_features: 30,
         sparsity: 3,
+        choice: Keep::Exactly,
+        always: 0,
         budget: budget(5.34, 1e-4),
         relation: Relation::ZeroOut,
         unit: PrivacyUnit::Record,
@@ -25,6 +27,28 @@ pub fn legal_setting() -> Setting {
         feature_bound: 4.0,
         feature_scale: Some(1.0),
         intercept: Intercept::Absent,
+    }
+}
+
+/// A setting made from `seed`; any two differ in all that a plan depends on.
+#[must_use]
+pub fn setting_from(seed: u64) -> Setting {
+    let mut generator = NoiseGenerator::simulated(seed);
+    let mut below = move |most: u32| generator.next_u32() % most;
+    let n_features = 2 + below(3998);
+    let share = f64::from(below(1000)) / 1000.0;
+    let epsilons = [0.05 + 0.95 * share, 1.0 + 19.0 * share];
+    let deltas = [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9];
+    Setting {
+        n_records: 2 + below(199_998),
+        n_features,
+        sparsity: (1 + below(11)).min(n_features - 1),
+        budget: budget(epsilons[below(2) as usize], deltas[below(7) as usize]),
+        relation: [Relation::ReplaceOne, Relation::ZeroOut][below(2) as usize],
+        unit: [PrivacyUnit::Client, PrivacyUnit::Record][below(2) as usize],
+        intercept: [Intercept::Estimated, Intercept::Absent][below(2) as usize],
+        feature_scale: [None, Some(1.0)][below(2) as usize],
+        ..legal_setting()
     }
 }
 

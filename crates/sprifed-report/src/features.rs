@@ -1,4 +1,4 @@
-//! The table of features and coefficients that every page shows, each with a bar and the noise as
+//! The table of features and coefficients that every page shows, each with a bar and its interval as
 //! whiskers.
 
 use schemars::JsonSchema;
@@ -6,9 +6,6 @@ use serde::Serialize;
 
 #[cfg(test)]
 mod tests;
-
-/// How many standard deviations of the noise are shown each way: about 95 % of it.
-const REACH: f64 = 2.0;
 
 /// The width of a chart, in its own units.
 const WIDTH: f64 = 200.0;
@@ -22,8 +19,14 @@ pub struct Bar {
     pub truth: Option<f64>,
     /// The private estimate.
     pub found: Option<f64>,
-    /// What the added noise alone does to the estimate.
-    pub noise_std_dev: Option<f64>,
+    /// The ends of its confidence interval; absent if it has none.
+    pub interval: Option<(f64, f64)>,
+    /// Its p-value; absent if it has none.
+    pub p_value: Option<f64>,
+    /// The share of its variance that is due to the noise added for privacy, if that is known.
+    pub privacy_share: Option<f64>,
+    /// Whether the feature was selected, or is in every model.
+    pub is_always: bool,
 }
 
 impl Bar {
@@ -34,7 +37,24 @@ impl Bar {
             name: self.name.clone(),
             truth: self.truth.map(|truth| truth * factor),
             found: self.found.map(|found| found * factor),
-            noise_std_dev: self.noise_std_dev.map(|noise| noise * factor.abs()),
+            interval: self
+                .interval
+                .map(|(low, high)| (low * factor, high * factor)),
+            ..*self
+        }
+    }
+
+    /// A feature with this private estimate, of which nothing more is known.
+    #[must_use]
+    pub fn of_estimate(name: impl Into<String>, found: f64) -> Self {
+        Self {
+            name: name.into(),
+            truth: None,
+            found: Some(found),
+            interval: None,
+            p_value: None,
+            privacy_share: None,
+            is_always: false,
         }
     }
 
@@ -43,8 +63,8 @@ impl Bar {
     }
 
     fn whiskers(&self) -> Option<(f64, f64)> {
-        let (found, noise) = (self.found?, REACH * self.noise_std_dev?);
-        noise.is_finite().then_some((found - noise, found + noise))
+        self.interval
+            .filter(|(low, high)| low.is_finite() && high.is_finite())
     }
 }
 
@@ -59,8 +79,16 @@ pub struct FeatureTable {
     has_truth: bool,
     has_positive: bool,
     has_negative: bool,
-    intercept: Option<String>,
+    has_chart: bool,
+    has_intervals: bool,
+    intercept: Option<InterceptRow>,
     note: Option<&'static str>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct InterceptRow {
+    estimate: String,
+    interval: String,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -68,7 +96,10 @@ struct FeatureRow {
     name: String,
     truth: String,
     coefficient: String,
-    noise: String,
+    interval: String,
+    p_value: String,
+    privacy_share: String,
+    is_always: bool,
     bar: Option<Drawn>,
 }
 
@@ -117,11 +148,10 @@ impl FeatureTable {
             name: bar.name.clone(),
             truth: number(bar.truth),
             coefficient: number(bar.found),
-            noise: match bar.noise_std_dev.filter(|noise| noise.is_finite()) {
-                Some(noise) => format!("\u{b1} {}", four(REACH * noise)),
-                None if bar.found.is_some() => "unknown".to_owned(),
-                None => number(None),
-            },
+            interval: interval_words(bar.interval, bar.found.is_some()),
+            p_value: bar.p_value.map_or_else(none, p_value_words),
+            privacy_share: bar.privacy_share.map_or_else(none, percent_words),
+            is_always: bar.is_always,
             bar: scale.map(|scale| scale.draw(drawn)),
         };
         Self {
@@ -129,9 +159,31 @@ impl FeatureTable {
             has_truth: written.iter().any(|bar| bar.truth.is_some()),
             has_positive: written.iter().any(|bar| !bar.is_negative()),
             has_negative: written.iter().any(Bar::is_negative),
-            intercept: intercept.map(four),
+            has_chart: true,
+            has_intervals: written.iter().any(|bar| bar.interval.is_some()),
+            intercept: intercept.map(|estimate| InterceptRow {
+                estimate: four(estimate),
+                interval: String::new(),
+            }),
             note,
         }
+    }
+
+    /// The same with an interval for the intercept.
+    #[must_use]
+    pub fn with_intercept_interval(mut self, interval: Option<(f64, f64)>) -> Self {
+        if let Some(row) = &mut self.intercept {
+            row.interval = interval_words(interval, true);
+        }
+        self
+    }
+
+    /// The same without bars: a chart invites a reading of coefficients that must not be read.
+    #[must_use]
+    pub fn without_chart(mut self) -> Self {
+        self.has_chart = false;
+        self.note = None;
+        self
     }
 }
 
@@ -195,12 +247,43 @@ impl Scale {
     }
 }
 
+fn none() -> String {
+    "–".to_owned()
+}
+
 fn number(value: Option<f64>) -> String {
-    value.map_or("–".to_owned(), four)
+    value.map_or_else(none, four)
+}
+
+/// An interval in words; `is_estimated` if there is an estimate that it could be of.
+#[must_use]
+pub fn interval_words(interval: Option<(f64, f64)>, is_estimated: bool) -> String {
+    match interval {
+        Some((low, high)) => format!("{} to {}", four(low), four(high)),
+        None if is_estimated => "not available".to_owned(),
+        None => none(),
+    }
+}
+
+/// A p-value as journals print it.
+#[must_use]
+pub fn p_value_words(value: f64) -> String {
+    if value < 0.001 {
+        "< 0.001".to_owned()
+    } else {
+        format!("{value:.3}")
+    }
+}
+
+/// A share in percent.
+#[must_use]
+pub fn percent_words(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
 }
 
 /// Four significant digits, with an exponent where a number is very large or small.
-fn four(value: f64) -> String {
+#[must_use]
+pub fn four(value: f64) -> String {
     let size = value.abs();
     if size == 0.0 {
         return "0".to_owned();

@@ -33,6 +33,8 @@ pub struct FitPage {
     pub warnings: Vec<String>,
     /// The coefficients.
     pub features: FeatureTable,
+    /// How estimates, intervals and p-values are to be read.
+    pub notes: Vec<String>,
     /// Names and values.
     pub facts: Vec<(String, String)>,
     /// The steps that were asked.
@@ -55,6 +57,7 @@ struct View<'a> {
 #[derive(Serialize)]
 struct Rest<'a> {
     warnings: &'a [String],
+    notes: &'a [String],
     facts: &'a [(String, String)],
     rounds: &'a [Round],
     budget: &'a [(String, String)],
@@ -74,6 +77,7 @@ impl FitPage {
                 features: &self.features,
                 page: Rest {
                     warnings: &self.warnings,
+                    notes: &self.notes,
                     facts: &self.facts,
                     rounds: &self.rounds,
                     budget: &self.budget,

@@ -5,7 +5,8 @@ use std::collections::{BTreeSet, HashSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::columns::{Column, ColumnKind, Role, Selection, duplicate_names, role_of};
+use crate::columns::{Column, Role, Selection, duplicate_names, role_of};
+use crate::mapping::Mapping;
 use crate::pattern::{Pattern, Patterns};
 use sprifed_privacy::PrivacyUnit;
 
@@ -59,16 +60,16 @@ pub struct ColumnReport {
     pub n_columns: usize,
     /// Whether the response is among them.
     pub has_response: bool,
-    /// Features the study would use; zero if the columns do not fit.
+    /// Features the study would use, each coded level counted; zero if the columns do not fit.
     pub n_features: usize,
+    /// Columns that are always in the model.
+    pub always: Vec<String>,
     /// Features under the default bounds.
     pub under_default_bounds: Vec<String>,
     /// Names in the schema that the table lacks, in alphabetical order.
     pub absent: Vec<String>,
-    /// Text columns that the schema does not use.
-    pub text_left_out: Vec<String>,
-    /// Numeric columns that the schema does not use.
-    pub numeric_left_out: Vec<String>,
+    /// Columns that the schema does not use, those that `features.every` leaves out among them.
+    pub left_out: Vec<String>,
     /// Names that occur more than once.
     pub duplicates: Vec<String>,
     /// Patterns of `features.exclude` that match nothing, often a slip of the pen.
@@ -121,16 +122,18 @@ pub fn check_schema(schema: &Schema) -> CheckReport {
 pub fn check_columns(schema: &Schema, columns: &[Column]) -> CheckReport {
     let mut report = check_schema(schema);
     let selection = Selection::choose(columns, schema);
-    let features: Vec<&str> = selection
+    let used: Vec<&str> = selection
         .iter()
         .flat_map(|chosen| &chosen.features)
         .map(|&at| columns[at].name.as_str())
         .collect();
+    let mapping = Mapping::for_features(schema, used.iter().copied());
     let names: HashSet<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     let absent: BTreeSet<&str> = std::iter::once(schema.response().name())
         .chain(schema.client())
         .chain(schema.named_features())
         .chain(schema.include().into_iter().flat_map(Patterns::names))
+        .chain(schema.always().names())
         .filter(|name| !names.contains(name))
         .collect();
     let idle_names = schema
@@ -147,33 +150,43 @@ pub fn check_columns(schema: &Schema, columns: &[Column]) -> CheckReport {
     report.columns = Some(ColumnReport {
         n_columns: columns.len(),
         has_response: names.contains(schema.response().name()),
-        n_features: features.len(),
-        under_default_bounds: features
+        n_features: mapping.as_ref().map_or(0, |mapping| mapping.names().len()),
+        always: used
             .iter()
-            .filter(|name| !schema.names_feature(name))
+            .filter(|name| schema.is_always(name))
+            .map(|name| (*name).to_owned())
+            .collect(),
+        under_default_bounds: used
+            .iter()
+            .filter(|name| !schema.bounds_feature(name))
             .map(|name| (*name).to_owned())
             .collect(),
         absent: absent.into_iter().map(str::to_owned).collect(),
-        text_left_out: left_out(schema, columns, ColumnKind::Text),
-        numeric_left_out: left_out(schema, columns, ColumnKind::Numeric),
+        left_out: left_out(schema, columns, &used),
         duplicates: duplicate_names(columns),
         idle_excludes,
     });
     if let Err(problem) = selection {
-        report.problems.push(problem.to_string());
+        let problems = problem.each().into_iter();
+        report
+            .problems
+            .extend(problems.map(|problem| problem.to_string()));
     }
     report
 }
 
-fn left_out(schema: &Schema, columns: &[Column], kind: ColumnKind) -> Vec<String> {
+fn left_out(schema: &Schema, columns: &[Column], used: &[&str]) -> Vec<String> {
+    let used: HashSet<&str> = used.iter().copied().collect();
     let has_role = |name: &str| name == schema.response().name() || Some(name) == schema.client();
+    let is_left_out = |column: &&Column| match used.is_empty() {
+        // Without a selection, by what the schema says of each column alone.
+        true => role_of(column, schema) == Role::LeftOut,
+        false => !used.contains(column.name.as_str()),
+    };
     columns
         .iter()
-        .filter(|column| column.kind == kind && !has_role(&column.name))
-        .filter(|column| match role_of(column, schema) {
-            Role::Named | Role::Implied => false,
-            Role::LeftOut => true,
-        })
+        .filter(|column| !has_role(&column.name))
+        .filter(is_left_out)
         .map(|column| column.name.clone())
         .collect()
 }

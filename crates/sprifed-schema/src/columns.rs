@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
+use crate::coding::Coding;
 use crate::error::ColumnError;
 use crate::pattern::Patterns;
 use crate::schema::Schema;
@@ -17,24 +18,28 @@ pub struct Column {
     pub kind: ColumnKind,
 }
 
-/// What a column holds.
+/// What a column holds, as far as the file says so without a look at its cells.
 ///
-/// Parquet and .npy state it. A CSV file does not, so there the first few records decide; text that
-/// turns up later in a numeric column is an error, not a change of mind. A study in which clients
-/// must agree on the features should list them in `features.include`.
+/// # Guarantee
+/// No cell decides it. Parquet and .npy state it; a CSV file does not, so there it is not known, and a cell that is no
+/// number is an error where a number is required, never a change of mind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ColumnKind {
     /// Numbers.
     Numeric,
+    /// Dates or times.
+    Date,
     /// Anything else.
     Text,
+    /// The file does not say.
+    Unstated,
 }
 
 /// The columns a study uses, as positions in the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
-    /// The features, in the order of the table.
+    /// The features: those that are always in the model, then the candidates, each in the order of the table.
     pub features: Vec<usize>,
     /// The response.
     pub response: usize,
@@ -46,81 +51,123 @@ impl Selection {
     /// Gives every column its role.
     ///
     /// # Errors
-    /// If names repeat or are absent, or a column cannot play the role the schema gives it.
+    /// If names repeat or are absent, or a column cannot play the role the schema gives it; all of it is said at once.
     pub fn choose(columns: &[Column], schema: &Schema) -> Result<Self, ColumnError> {
         let positions = positions_by_name(columns)?;
-        let place = |column: &str, role| {
-            positions
-                .get(column)
-                .copied()
-                .ok_or_else(|| ColumnError::AbsentColumn {
-                    column: column.to_owned(),
-                    role,
-                })
-        };
-        let response = place(schema.response().name(), "the response")?;
-        require_numeric(&columns[response], "the response")?;
+        let mut problems = absent_columns(columns, schema, &positions);
+        let response = positions.get(schema.response().name()).copied();
         let client = schema
             .client()
-            .map(|name| place(name, "the client column"))
-            .transpose()?;
-        for name in schema.named_features() {
-            place(name, "a feature")?;
-        }
-        for name in schema.include().into_iter().flat_map(Patterns::names) {
-            place(name, "a feature")?;
-        }
-        for pattern in schema.include().map_or(&[][..], Patterns::starred) {
-            if !columns.iter().any(|column| pattern.matches(&column.name)) {
-                return Err(ColumnError::IdlePattern {
-                    pattern: pattern.as_str().to_owned(),
-                });
-            }
+            .and_then(|name| positions.get(name).copied());
+        if let Some(response) = response {
+            problems.extend(require_numeric(&columns[response], "the response").err());
         }
         let mut features = Vec::new();
+        let mut thinned = 0..;
         for (position, column) in columns.iter().enumerate() {
-            if position == response || Some(position) == client {
+            if Some(position) == response || Some(position) == client {
                 continue;
             }
-            match role_of(column, schema) {
-                // Safety of the guarantee: whether a column looks like text is a statistic of the
-                // records, so it may refuse a table but never decide which features there are.
-                Role::Named | Role::Implied => {
-                    require_numeric(column, "a feature")?;
-                    features.push(position);
-                }
-                Role::LeftOut => {}
+            let is_kept = match role_of(column, schema) {
+                Role::Named => true,
+                // By position among the columns that the schema does not name: a public fact.
+                Role::Implied => thinned
+                    .next()
+                    .is_some_and(|place: u32| place.is_multiple_of(schema.every().get())),
+                Role::LeftOut => false,
+            };
+            if is_kept {
+                // Safety of the guarantee: what a column holds may refuse a table but never decide which
+                // features there are.
+                problems.extend(require_kind(column, schema).err());
+                features.push(position);
             }
         }
-        require_bounds(columns, &features, schema)?;
-        Ok(Self {
-            features,
-            response,
-            client,
-        })
+        // Stable, so that the order of the table stays within both parts.
+        features.sort_by_key(|&position| !schema.is_always(&columns[position].name));
+        if problems.is_empty() || !features.is_empty() {
+            problems.extend(require_bounds(columns, &features, schema).err());
+        }
+        problems.extend(repeated_feature(columns, &features, schema));
+        match (response, ColumnError::of(problems)) {
+            (Some(response), None) => Ok(Self {
+                features,
+                response,
+                client,
+            }),
+            (_, Some(problem)) => Err(problem),
+            (None, None) => Err(ColumnError::NoHeader),
+        }
     }
+}
+
+/// What the schema names that is not among `columns`.
+fn absent_columns(
+    columns: &[Column],
+    schema: &Schema,
+    positions: &HashMap<&str, usize>,
+) -> Vec<ColumnError> {
+    let is_by_position = columns
+        .iter()
+        .enumerate()
+        .all(|(at, column)| column.name == format!("x_{at}"));
+    let absent = |column: &str, role| match is_by_position {
+        true => ColumnError::AbsentPosition {
+            column: column.to_owned(),
+            role,
+            count: columns.len(),
+        },
+        false => ColumnError::AbsentColumn {
+            column: column.to_owned(),
+            role,
+        },
+    };
+    let listed = schema.include().into_iter().chain([schema.always()]);
+    let features = schema
+        .named_features()
+        .chain(listed.clone().flat_map(Patterns::names))
+        .map(|name| (name, "a feature"));
+    let mut seen = HashSet::new();
+    let mut problems: Vec<ColumnError> = [(schema.response().name(), "the response")]
+        .into_iter()
+        .chain(schema.client().map(|name| (name, "the client column")))
+        .chain(features)
+        .filter(|(name, _)| !positions.contains_key(name) && seen.insert(*name))
+        .map(|(name, role)| absent(name, role))
+        .collect();
+    let patterns = listed.flat_map(Patterns::starred);
+    for pattern in patterns.chain(schema.feature_patterns()) {
+        if !columns.iter().any(|column| pattern.matches(&column.name)) {
+            problems.push(ColumnError::IdlePattern {
+                pattern: pattern.as_str().to_owned(),
+            });
+        }
+    }
+    problems
 }
 
 /// What the schema says about a column that is neither the response nor the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// It is a feature, by name or by pattern.
+    /// It is a feature, by its name.
     Named,
-    /// It is a feature, because nothing says otherwise.
+    /// It is a feature, by a pattern or because nothing says otherwise.
     Implied,
     /// It is none.
     LeftOut,
 }
 
 pub(crate) fn role_of(column: &Column, schema: &Schema) -> Role {
-    if schema.excludes(&column.name) {
+    let name = &column.name;
+    if schema.excludes(name) {
         Role::LeftOut
-    } else if schema.names_feature(&column.name) {
+    } else if schema.names_feature(name) || schema.is_always(name) {
         Role::Named
     } else {
         match schema.include() {
             None => Role::Implied,
-            Some(patterns) if patterns.matches(&column.name) => Role::Named,
+            Some(patterns) if patterns.lists(name) => Role::Named,
+            Some(patterns) if patterns.matches(name) => Role::Implied,
             Some(_) => Role::LeftOut,
         }
     }
@@ -129,25 +176,25 @@ pub(crate) fn role_of(column: &Column, schema: &Schema) -> Role {
 /// The place of each name.
 ///
 /// # Errors
-/// If names are absent or repeated.
+/// If names are absent or repeated; all of it is said at once.
 pub fn positions_by_name(columns: &[Column]) -> Result<HashMap<&str, usize>, ColumnError> {
     if columns.is_empty() {
         return Err(ColumnError::NoHeader);
     }
     let mut positions = HashMap::with_capacity(columns.len());
+    let mut problems = Vec::new();
     for (position, column) in columns.iter().enumerate() {
         if column.name.is_empty() {
-            return Err(ColumnError::NamelessColumn {
+            problems.push(ColumnError::NamelessColumn {
                 position: position + 1,
             });
         }
-        if positions.insert(column.name.as_str(), position).is_some() {
-            return Err(ColumnError::DuplicateColumn {
-                column: column.name.clone(),
-            });
-        }
+        positions.insert(column.name.as_str(), position);
     }
-    Ok(positions)
+    let duplicates = duplicate_names(columns).into_iter();
+    let duplicates = duplicates.filter(|name| !name.is_empty());
+    problems.extend(duplicates.map(|column| ColumnError::DuplicateColumn { column }));
+    ColumnError::of(problems).map_or(Ok(positions), Err)
 }
 
 /// The names that occur more than once, each once, in the order of the table.
@@ -162,17 +209,29 @@ pub(crate) fn duplicate_names(columns: &[Column]) -> Vec<String> {
     duplicates
 }
 
-/// Requires a column that holds numbers.
+/// Requires a column that may hold numbers.
 ///
 /// # Errors
-/// If it holds text.
+/// If its file says that it holds text or dates.
 pub fn require_numeric(column: &Column, role: &'static str) -> Result<(), ColumnError> {
     match column.kind {
-        ColumnKind::Numeric => Ok(()),
+        ColumnKind::Numeric | ColumnKind::Unstated => Ok(()),
+        ColumnKind::Date => Err(ColumnError::Date {
+            column: column.name.clone(),
+            role,
+        }),
         ColumnKind::Text => Err(ColumnError::NotNumeric {
             column: column.name.clone(),
             role,
         }),
+    }
+}
+
+/// Requires a column that can be read as the schema says; levels may be of any kind.
+fn require_kind(column: &Column, schema: &Schema) -> Result<(), ColumnError> {
+    match schema.coding_of(&column.name) {
+        Some(Coding::Levels(_)) => Ok(()),
+        _ => require_numeric(column, "a feature"),
     }
 }
 
@@ -187,7 +246,7 @@ fn require_bounds(
     let mut unbounded = features
         .iter()
         .map(|&position| &columns[position].name)
-        .filter(|name| schema.units_of(name).is_none());
+        .filter(|name| schema.coding_of(name).is_none());
     match unbounded.next() {
         None => Ok(()),
         Some(first) => Err(ColumnError::Unbounded {
@@ -195,6 +254,24 @@ fn require_bounds(
             count: 1 + unbounded.count(),
         }),
     }
+}
+
+/// A feature that is made of a level or of a gap, and has the name of another one.
+fn repeated_feature(
+    columns: &[Column],
+    features: &[usize],
+    schema: &Schema,
+) -> Option<ColumnError> {
+    let mut seen = HashSet::new();
+    let names = features.iter().flat_map(|&at| {
+        let name = &columns[at].name;
+        schema
+            .coding_of(name)
+            .map_or_else(Vec::new, |coding| coding.names(name))
+    });
+    let mut names = names.into_iter();
+    let column = names.find(|name| !seen.insert(name.clone()))?;
+    Some(ColumnError::DuplicateColumn { column })
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A first schema, written from column names and types and never from values.
+//! A first schema, written from the header of a table and never from its cells.
 
 use std::fmt::Write as _;
 
@@ -14,20 +14,28 @@ const MOST_LISTED: usize = 40;
 
 /// A schema for `columns` in which every bound is still to be filled in.
 ///
+/// # Guarantee
+/// It depends on the names of the columns, and on their types where the file states them, as Parquet does. No cell is
+/// looked at: a draft that told columns of numbers from columns of text by their cells would reveal them.
+///
 /// The response is the column `y` if there is one, else a placeholder.
 ///
 /// # Errors
-/// If columns have no names, or names repeat.
+/// If columns have no names, or names repeat; all of it is said at once.
 pub fn draft_schema(columns: &[Column]) -> Result<String, ColumnError> {
     let positions = positions_by_name(columns)?;
     let response = positions.get("y").map(|&at| columns[at].name.as_str());
-    let features = numeric_names(columns).filter(|name| Some(*name) != response);
-    let features: Vec<&str> = features.collect();
-    let text: Vec<&str> = columns
+    let is_stated_otherwise =
+        |column: &&Column| matches!(column.kind, ColumnKind::Text | ColumnKind::Date);
+    let (text, features): (Vec<&Column>, Vec<&Column>) =
+        columns.iter().partition(is_stated_otherwise);
+    let name = |column: &&Column| column.name.clone();
+    let features: Vec<String> = features
         .iter()
-        .filter(|column| column.kind == ColumnKind::Text)
-        .map(|column| column.name.as_str())
+        .map(name)
+        .filter(|name| Some(name.as_str()) != response)
         .collect();
+    let text: Vec<String> = text.iter().map(name).collect();
 
     let mut draft = String::from(PREAMBLE);
     write_response(&mut draft, response);
@@ -37,22 +45,16 @@ pub fn draft_schema(columns: &[Column]) -> Result<String, ColumnError> {
     Ok(draft)
 }
 
-fn numeric_names(columns: &[Column]) -> impl Iterator<Item = &str> {
-    columns
-        .iter()
-        .filter(|column| column.kind == ColumnKind::Numeric)
-        .map(|column| column.name.as_str())
-}
-
 const PREAMBLE: &str = "\
-# Public schema, drafted from column names and types. No value was used for a bound.
+# Public schema, drafted from the header of the table alone. No cell was read, so the draft cannot
+# know which columns hold numbers: `sprifed schema check` names all that do not fit.
 #
 # Replace every FILL_IN by a number that is known without looking at the records: a physical limit,
 # the range of the instrument, the definition of a scale, the literature. Bounds cannot be read off
 # the data: the largest value of a column is the value of one record, and a bound
 # that moves when one record changes reveals that record. Values outside the bounds are moved to the nearest bound.
 # Bounds that are too wide cost accuracy, bounds that are too narrow bias the fit; neither costs
-# privacy.
+# privacy. All keys: docs/schema.md
 
 ";
 
@@ -61,7 +63,7 @@ const RECORD: &str = "
 # client = \"NAME\"            # column that says whose record it is; absent: one record per client
 # max_per_client = 1         # only the first records of a client are used, in file order
 # unit = \"record\"            # or \"client\": whose presence the guarantee hides
-missing = \"reject\"           # or \"midpoint\": the middle of the bounds is used
+missing = \"reject\"           # or \"midpoint\": the middle of the bounds; \"indicator\": and a 0/1 column
 missing_response = \"reject\"  # or \"drop\": such a record contributes nothing
 ";
 
@@ -78,36 +80,43 @@ fn write_response(draft: &mut String, response: Option<&str>) {
     );
 }
 
-fn write_defaults(draft: &mut String, text: &[&str], n_features: usize) {
+fn write_defaults(draft: &mut String, text: &[String], n_features: usize) {
     let _ = write!(
         draft,
-        "[features]                   # for each of the {n_features} numeric columns not named below\n\
+        "[features]                   # for each of the {n_features} columns not named below\n\
          lower = {PLACEHOLDER}\n\
          upper = {PLACEHOLDER}\n\
          # center = 0                # a public mean and spread, if they are known without the records:\n\
          # scale = 1                 # features in standard units are found far better than wide bounds allow\n\
+         # transform = \"log1p\"       # for counts; bounds stay in the units of the column\n\
+         # bounds = \"bounds.csv\"     # public bounds of many columns: column,lower,upper[,center,scale]\n\
          # include = [\"x_*\"]         # only these columns (`*` matches any text)\n"
     );
     if text.is_empty() {
-        draft.push_str("# exclude = [\"id\", \"time\"]   # all but these columns\n");
+        draft.push_str(
+            "# exclude = [\"id\", \"time\"]   # all but these columns: ids, times, free text\n",
+        );
     } else {
         let list: Vec<String> = text.iter().map(|name| quote(name)).collect();
         let _ = writeln!(
             draft,
-            "exclude = [{}]  # text; add ids and times",
+            "exclude = [{}]  # no numbers, says the file; add ids and times",
             list.join(", ")
         );
     }
 }
 
-fn write_features(draft: &mut String, features: &[&str]) {
+fn write_features(draft: &mut String, features: &[String]) {
     let listed = if features.len() > MOST_LISTED {
         1
     } else {
         features.len()
     };
     if listed > 0 {
-        draft.push_str("\n# Columns with bounds of their own; remove the # where they differ.\n");
+        draft.push_str(
+            "\n# Columns with bounds of their own; remove the # where they differ.\n\
+             # A category has public levels instead: levels = [\"female\", \"male\"], the first is the reference.\n",
+        );
     }
     for name in &features[..listed] {
         let name = quote(name);

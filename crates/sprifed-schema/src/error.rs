@@ -3,6 +3,7 @@
 //! Messages say what was found, what is required and what to do. They name columns and settings,
 //! which are public, and never a value.
 
+use sprifed_privacy::counted;
 use thiserror::Error;
 
 use crate::toml_text::TomlProblem;
@@ -20,6 +21,60 @@ pub enum SchemaError {
         /// The line, and what is wrong with it.
         problem: TomlProblem,
     },
+    /// A draft was not filled in.
+    #[error(
+        "{place} line {line}: replace FILL_IN with a number that is known without looking at the records{}",
+        other_lines(others)
+    )]
+    Placeholder {
+        /// What the line is of: the name of a file.
+        place: String,
+        /// The first such line, counted from 1.
+        line: usize,
+        /// The other such lines.
+        others: Vec<usize>,
+    },
+    /// The bounds file is no table of bounds.
+    #[error(
+        "line {line} of the bounds file: {problem}; required: the columns `column`, `lower` and `upper`, and possibly \
+         `center` and `scale`, one line for each column of the table"
+    )]
+    BoundsFile {
+        /// The line, counted from 1.
+        line: u64,
+        /// What is wrong.
+        problem: String,
+    },
+    /// `features.bounds` is no plain file name.
+    #[error(
+        "`features.bounds` is `{name}`; required: the name of a file in the folder of the schema, without a path"
+    )]
+    BoundsElsewhere {
+        /// The name.
+        name: String,
+    },
+    /// The schema names a bounds file, of which there is no text.
+    #[error(
+        "the schema names the bounds file `{name}`, which was not given with it; read the schema from its file"
+    )]
+    BoundsNotGiven {
+        /// The name.
+        name: String,
+    },
+    /// There is a bounds file that the schema does not name.
+    #[error("a bounds file was given, but the schema has no `features.bounds`")]
+    BoundsNotNamed,
+    /// A table of the schema contradicts itself.
+    #[error("`{table}` {problem}")]
+    FeatureTable {
+        /// The table.
+        table: String,
+        /// What is wrong and what is required.
+        problem: String,
+    },
+    /// `features.every` is zero.
+    #[error("`features.every` is 0; required: at least 1, which keeps every column")]
+    ZeroEvery,
     /// A number that must be finite is not.
     #[error("`{key}` is {found}; required: a finite number, chosen without looking at the records")]
     NotFinite {
@@ -27,6 +82,16 @@ pub enum SchemaError {
         key: String,
         /// What the schema says.
         found: f64,
+    },
+    /// A number so large that coefficients could not be written.
+    #[error("`{key}` is {found:e}; required: at most {most:e} in size; use larger units")]
+    TooLarge {
+        /// The full key.
+        key: String,
+        /// What the schema says.
+        found: f64,
+        /// The largest size.
+        most: f64,
     },
     /// The bounds are not an interval.
     #[error("`{table}` has lower = {lower} and upper = {upper}; required: lower < upper")]
@@ -58,7 +123,7 @@ pub enum SchemaError {
     },
     /// The public scale is not positive, or so small that bounded units overflow.
     #[error(
-        "`{table}.scale` is {found}; required: a positive number that is not negligible beside \
+        "`{table}.scale` is {found}; required: at least 1e-30, and not negligible beside \
          the bounds (leave it out to use half the distance between them)"
     )]
     UnusableScale {
@@ -128,6 +193,15 @@ pub enum SchemaError {
     Missing,
 }
 
+fn other_lines(others: &[usize]) -> String {
+    let listed: Vec<String> = others.iter().map(ToString::to_string).collect();
+    match listed.len() {
+        0 => String::new(),
+        1 => format!("; also in line {}", listed[0]),
+        _ => format!("; also in lines {}", listed.join(", ")),
+    }
+}
+
 /// What is wrong with the columns of a table, or between them and a schema.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -179,9 +253,9 @@ pub enum ColumnError {
     NoFeatures,
     /// Features for which the schema gives no bounds.
     #[error(
-        "{count} features have no bounds, the first is `{first}`; required: bounds for each; add \
-         default bounds under [features], a [feature.NAME] table, or list the columns to leave out \
-         in `features.exclude`"
+        "{} no bounds, the first is `{first}`; required: bounds for each; add default bounds under [features], a \
+         [feature.NAME] table, or list the columns to leave out in `features.exclude`",
+        counted(*count, "feature has", "features have")
     )]
     Unbounded {
         /// How many.
@@ -189,10 +263,40 @@ pub enum ColumnError {
         /// The first of them in the order of the table.
         first: String,
     },
+    /// A column without names, by position, and not the one that the schema names.
+    #[error(
+        "the schema names `{column}` ({role}), but a .npy array has no column names: its {count} columns are called \
+         x_0 to x_{}; use these names in the schema", .count - 1
+    )]
+    AbsentPosition {
+        /// The name.
+        column: String,
+        /// What it was to be.
+        role: &'static str,
+        /// How many columns there are.
+        count: usize,
+    },
+    /// Several of these.
+    #[error("{}", joined(problems))]
+    Several {
+        /// Each of them.
+        problems: Vec<Self>,
+    },
+    /// A column of dates.
+    #[error(
+        "the column `{column}` ({role}) holds dates; required: numbers; write it as the number of days since a public \
+         date, or list it in `features.exclude`"
+    )]
+    Date {
+        /// The column.
+        column: String,
+        /// What it was to be.
+        role: &'static str,
+    },
     /// A column that must hold numbers holds text.
     #[error(
-        "the column `{column}` ({role}) holds text; required: numbers; encode it as numbers, or \
-         list it in `features.exclude`"
+        "the column `{column}` ({role}) holds text; required: numbers; give it `levels` in the schema, encode it as \
+         numbers, or list it in `features.exclude`"
     )]
     NotNumeric {
         /// The column.
@@ -200,4 +304,28 @@ pub enum ColumnError {
         /// What it was to be.
         role: &'static str,
     },
+}
+
+fn joined(problems: &[ColumnError]) -> String {
+    let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    said.join("; ")
+}
+
+impl ColumnError {
+    /// These problems as one; none if there are none.
+    pub(crate) fn of(mut problems: Vec<Self>) -> Option<Self> {
+        match problems.len() {
+            0 | 1 => problems.pop(),
+            _ => Some(Self::Several { problems }),
+        }
+    }
+
+    /// Each problem on its own.
+    #[must_use]
+    pub fn each(self) -> Vec<Self> {
+        match self {
+            Self::Several { problems } => problems,
+            one => vec![one],
+        }
+    }
 }

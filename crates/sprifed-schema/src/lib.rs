@@ -1,11 +1,14 @@
 #![doc = include_str!("../README.md")]
 
 mod check;
+mod coding;
 mod columns;
+mod covariates;
 mod draft;
 mod error;
 mod mapping;
 mod pattern;
+mod reading;
 mod schema;
 mod terms;
 mod toml_text;
@@ -14,12 +17,16 @@ mod units;
 pub use crate::check::{
     CheckReport, ColumnReport, SchemaReport, TableReport, check_columns, check_schema,
 };
+pub use crate::coding::{CellDefect, CellNote, Coding, LevelCoding, NumberCoding, is_missing_text};
 pub use crate::columns::{Column, ColumnKind, Selection, positions_by_name, require_numeric};
+pub use crate::covariates::{CovariateGroup, Covariates};
 pub use crate::draft::{PLACEHOLDER, draft_schema};
 pub use crate::error::{ColumnError, SchemaError};
-pub use crate::mapping::{Mapping, OriginalModel, UnitModel};
+pub use crate::mapping::{CodedColumn, Mapping, OriginalModel, UnitModel};
+pub use crate::reading::FeatureReading;
 pub use crate::schema::{
-    MissingPolicy, MissingResponsePolicy, PublicBounds, RecordPolicy, Response, Schema, Transform,
+    MissingPolicy, MissingResponsePolicy, PublicBounds, RecordPolicy, Response, Schema, SchemaText,
+    Transform,
 };
 pub use crate::terms::{DataTerms, TermsError};
 pub use crate::toml_text::{TomlProblem, line_at, parse_toml};

@@ -1,14 +1,36 @@
 //! From bounded units back to the units of the table, intercept included.
 
-use crate::schema::{Schema, Transform};
+use core::ops::Range;
+
+use crate::coding::Coding;
+use crate::covariates::Covariates;
+use crate::reading::FeatureReading;
+use crate::schema::{MissingPolicy, Schema, Transform};
 use crate::units::Units;
 
 /// The public change of units between a table and the bounded matrix made from it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mapping {
+    columns: Vec<CodedColumn>,
+    names: Vec<String>,
     features: Vec<Units>,
     response: Units,
     transform: Transform,
+    /// What stands in for gaps where a column does not say it.
+    missing: MissingPolicy,
+}
+
+/// A column of the table, and the columns of the matrix that it becomes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CodedColumn {
+    /// Its name in the table.
+    pub name: String,
+    /// How it is read.
+    pub coding: Coding,
+    /// The columns of the matrix.
+    pub features: Range<usize>,
+    /// Whether it is always in the model.
+    pub is_always: bool,
 }
 
 /// A sparse linear model of bounded response on bounded features.
@@ -30,7 +52,7 @@ pub struct UnitModel {
 pub struct OriginalModel {
     /// Positions of the chosen features.
     pub support: Vec<usize>,
-    /// One coefficient for each chosen feature, per unit of its column.
+    /// One coefficient for each chosen feature, per unit of its column after the column's transform.
     pub coefficients: Vec<f64>,
     /// The response (after its transform) where all features are zero.
     pub intercept: f64,
@@ -39,26 +61,102 @@ pub struct OriginalModel {
 }
 
 impl Mapping {
-    /// The mapping for features that `schema` bounds, in this order; `None` if it bounds not all.
+    /// The mapping for columns that `schema` bounds, in this order; `None` if it bounds not all.
     pub fn for_features<'a>(
         schema: &Schema,
         names: impl IntoIterator<Item = &'a str>,
     ) -> Option<Self> {
-        let features = names
-            .into_iter()
-            .map(|name| schema.units_of(name).copied())
-            .collect::<Option<_>>()?;
         let response = schema.response();
-        Some(Self {
-            features,
+        let mut mapping = Self {
+            columns: Vec::new(),
+            names: Vec::new(),
+            features: Vec::new(),
             response: *response.units(),
             transform: response.transform(),
-        })
+            missing: schema.missing(),
+        };
+        for name in names {
+            let coding = schema.coding_of(name)?.clone();
+            let start = mapping.features.len();
+            mapping.names.extend(coding.names(name));
+            mapping.features.extend(coding.units());
+            mapping.columns.push(CodedColumn {
+                name: name.to_owned(),
+                coding,
+                features: start..mapping.features.len(),
+                is_always: schema.is_always(name),
+            });
+        }
+        Some(mapping)
+    }
+
+    /// The columns of the table, in the order of the matrix.
+    pub fn columns(&self) -> &[CodedColumn] {
+        &self.columns
+    }
+
+    /// The name of each feature: of its column, or of its column and its level.
+    pub fn names(&self) -> &[String] {
+        &self.names
     }
 
     /// The units of each feature.
     pub fn features(&self) -> &[Units] {
         &self.features
+    }
+
+    /// The columns that are always in the model, and what they became.
+    #[must_use]
+    pub fn covariates(&self) -> Covariates {
+        let always = self.columns.iter().filter(|column| column.is_always);
+        Covariates::new(always)
+    }
+
+    /// Whether every column of numbers has a public centre and scale of its own, so that its units are standard ones.
+    /// Zeros and ones count neither for nor against it.
+    #[must_use]
+    pub fn has_public_scales(&self) -> bool {
+        let mut units = self
+            .columns
+            .iter()
+            .filter_map(|column| match &column.coding {
+                Coding::Number(number) => Some(number.units()),
+                Coding::Levels(_) => None,
+            });
+        units.clone().next().is_some() && units.all(Units::has_public_scale)
+    }
+
+    /// How the feature at `place` is read from a table.
+    ///
+    /// # Panics
+    /// If there is no such feature.
+    #[must_use]
+    pub fn reading(&self, place: usize) -> FeatureReading {
+        let is_of = |column: &&CodedColumn| column.features.contains(&place);
+        let column = self.columns.iter().find(is_of);
+        let column = column.expect("each feature is of a column");
+        FeatureReading::of(column, place - column.features.start)
+    }
+
+    /// How the feature at `place` is read, unless it is the number of the column of its name, as it is, and gaps are
+    /// treated as everywhere.
+    ///
+    /// # Panics
+    /// If there is no such feature.
+    #[must_use]
+    pub fn special_reading(&self, place: usize) -> Option<FeatureReading> {
+        let reading = self.reading(place);
+        let units = &self.features[place];
+        let usual = match self.missing {
+            MissingPolicy::Midpoint => Some(units.lower() / 2.0 + units.upper() / 2.0),
+            _ => None,
+        };
+        let plain = FeatureReading::Number {
+            column: self.names[place].clone(),
+            transform: Transform::Identity,
+            missing: usual,
+        };
+        (reading != plain).then_some(reading)
     }
 
     /// The units of the response, on the scale after its transform.
@@ -86,10 +184,13 @@ impl Mapping {
         self.response.to_unit(self.transform.apply(value))
     }
 
-    /// Writes the features of one record in bounded units; not a number becomes the midpoint.
+    /// Writes the numbers of one record in bounded units, where each column is read as one number; what is not a number
+    /// becomes what stands in for it, or the middle of the bounds.
     pub fn features_to_units(&self, values: impl Iterator<Item = f64>, bounded: &mut [f32]) {
-        for ((place, units), value) in bounded.iter_mut().zip(&self.features).zip(values) {
-            *place = units.to_unit(value);
+        for ((place, column), value) in bounded.iter_mut().zip(&self.columns).zip(values) {
+            if let Coding::Number(number) = &column.coding {
+                *place = number.to_unit(value);
+            }
         }
     }
 
@@ -145,7 +246,7 @@ impl UnitModel {
 
 impl OriginalModel {
     /// The response predicted, in the units of its column, from the chosen features in the order of
-    /// [`Self::support`].
+    /// [`Self::support`], after their transforms.
     pub fn predict(&self, chosen: &[f64]) -> f64 {
         let terms = self.coefficients.iter().zip(chosen);
         self.transform

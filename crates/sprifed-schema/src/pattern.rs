@@ -76,6 +76,17 @@ impl Patterns {
         }
     }
 
+    /// Adds what `others` match.
+    pub(crate) fn extend(&mut self, others: Self) {
+        self.names.extend(others.names);
+        self.starred.extend(others.starred);
+    }
+
+    /// Whether `name` is listed, not only described by a pattern.
+    pub(crate) fn lists(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
     pub(crate) fn matches(&self, name: &str) -> bool {
         self.names.contains(name) || self.starred.iter().any(|pattern| pattern.matches(name))
     }

@@ -4,19 +4,24 @@
 //! because bounds cannot be read off the data: the largest value of a column is the value of one
 //! record. Deliberately absent: anything estimated from records, such as means or quantiles.
 
+mod bounds_file;
 mod file;
 mod policy;
+mod resolve;
 
+use serde::{Deserialize, Serialize};
 use sprifed_privacy::PrivacyUnit;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 
-use self::file::{FeaturesTable, ResponseTable, SchemaFile};
+use self::file::{FeatureTable, FeaturesTable, ResponseTable, SchemaFile};
 pub use self::file::{PublicBounds, RecordPolicy};
 pub use self::policy::{MissingPolicy, MissingResponsePolicy, Transform};
+use self::resolve::Codings;
+use crate::coding::Coding;
 use crate::error::SchemaError;
 use crate::pattern::{Pattern, Patterns};
-use crate::toml_text::parse_toml;
+use crate::toml_text::{parse_toml, placeholders};
 use crate::units::Units;
 
 /// A checked schema.
@@ -42,15 +47,50 @@ use crate::units::Units;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Schema {
     response: Response,
-    default_units: Option<Units>,
-    named_units: BTreeMap<String, Units>,
+    codings: Codings,
+    /// The features that have a table of their own.
+    named: BTreeSet<String>,
     include: Option<Patterns>,
     exclude: Patterns,
+    always: Patterns,
+    every: NonZeroU32,
     client: Option<String>,
     max_per_client: NonZeroU32,
     unit: PrivacyUnit,
     missing: MissingPolicy,
     missing_response: MissingResponsePolicy,
+    site_effects: bool,
+}
+
+/// A schema as it is written: its text, and that of the bounds file which it names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SchemaText {
+    /// The schema, in TOML.
+    pub schema: String,
+    /// The file that `features.bounds` names, in CSV.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<String>,
+}
+
+impl SchemaText {
+    /// The name of the bounds file in the schema `text`, if it has one.
+    ///
+    /// # Errors
+    /// If the text is no schema, or the name is a path.
+    pub fn bounds_name(text: &str) -> Result<Option<String>, SchemaError> {
+        let name = read(text)?.features.bounds;
+        name.map(require_plain_name).transpose()
+    }
+}
+
+impl From<String> for SchemaText {
+    fn from(schema: String) -> Self {
+        Self {
+            schema,
+            bounds: None,
+        }
+    }
 }
 
 /// The column to be explained, its transform and its units.
@@ -83,10 +123,18 @@ impl Schema {
     ///
     /// # Errors
     /// If the text is not TOML, has an unknown key, or a value that no schema may have; the message
-    /// names the key, what was found and what is required.
+    /// names the key, what was found and what is required. Also if it names a bounds file: that needs
+    /// [`Self::of_text`].
     pub fn parse(text: &str) -> Result<Self, SchemaError> {
-        let file = parse_toml(text).map_err(|problem| SchemaError::Syntax { problem })?;
-        Self::check(file)
+        Self::check(read(text)?, None)
+    }
+
+    /// The schema written in `text`, with its bounds file.
+    ///
+    /// # Errors
+    /// Those of [`Self::parse`], and if the bounds file is no table of bounds.
+    pub fn of_text(text: &SchemaText) -> Result<Self, SchemaError> {
+        Self::check(read(&text.schema)?, text.bounds.as_deref())
     }
 
     /// A schema made of numbers instead of text, for tables that are in memory: the response, bounds
@@ -95,55 +143,53 @@ impl Schema {
     /// # Errors
     /// The same as those of [`Self::parse`].
     pub fn of_bounds(
-        response: (&str, PublicBounds, Transform),
+        response: (&str, PublicBounds),
         features: Option<PublicBounds>,
         named: BTreeMap<String, PublicBounds>,
         record: RecordPolicy,
     ) -> Result<Self, SchemaError> {
-        let (name, bounds, transform) = response;
+        let (name, bounds) = response;
         let features = features.map_or_else(FeaturesTable::default, |bounds| FeaturesTable {
             lower: Some(bounds.lower),
             upper: Some(bounds.upper),
             center: bounds.center,
             scale: bounds.scale,
+            transform: Some(bounds.transform),
             ..FeaturesTable::default()
         });
-        Self::check(SchemaFile {
+        let feature = named
+            .into_iter()
+            .map(|(name, bounds)| (name, bounds.into()));
+        let file = SchemaFile {
             response: ResponseTable {
                 name: name.to_owned(),
                 lower: bounds.lower,
                 upper: bounds.upper,
                 center: bounds.center,
                 scale: bounds.scale,
-                transform,
+                transform: bounds.transform,
             },
             features,
-            feature: named,
+            feature: feature.collect(),
             record,
-        })
+        };
+        Self::check(file, None)
     }
 
-    fn check(file: SchemaFile) -> Result<Self, SchemaError> {
+    fn check(file: SchemaFile, bounds: Option<&str>) -> Result<Self, SchemaError> {
         let response = check_response(file.response)?;
-        let default_units = default_units(&file.features)?;
-        let mut named_units = BTreeMap::new();
-        for (name, bounds) in file.feature {
-            let table = format!("feature.{name}");
-            let units = Units::new(
-                &table,
-                bounds.lower,
-                bounds.upper,
-                bounds.center,
-                bounds.scale,
-            )?;
-            named_units.insert(name, units);
-        }
+        let bounds = check_bounds(file.features.bounds.as_deref(), bounds)?;
+        let codings =
+            Codings::resolve(&file.features, &file.feature, &bounds, file.record.missing)?;
         let include = file
             .features
             .include
             .map(|texts| patterns("include", texts))
             .transpose()?;
         let exclude = patterns("exclude", file.features.exclude)?;
+        let always = patterns("always", file.features.always)?;
+        let every =
+            NonZeroU32::new(file.features.every.unwrap_or(1)).ok_or(SchemaError::ZeroEvery)?;
         let client = file.record.client;
         if client.as_ref().is_some_and(String::is_empty) {
             return Err(SchemaError::EmptyName {
@@ -158,17 +204,21 @@ impl Schema {
                 found: cap.to_string(),
             });
         }
+        let is_plain = |name: &String| !name.contains('*');
         let schema = Self {
             response,
-            default_units,
-            named_units,
+            codings,
+            named: file.feature.into_keys().filter(is_plain).collect(),
             include,
             exclude,
+            always,
+            every,
             client,
             max_per_client,
             unit: file.record.unit,
             missing: file.record.missing,
             missing_response: file.record.missing_response,
+            site_effects: file.record.site_effects,
         };
         schema.check_roles()?;
         Ok(schema)
@@ -177,14 +227,14 @@ impl Schema {
     /// A pattern with a star may cover the response or the client column, which are then left out;
     /// a plain name that asks for it is a contradiction.
     fn check_roles(&self) -> Result<(), SchemaError> {
-        let is_named_feature = |name: &str| {
-            self.named_units.contains_key(name)
-                || self
-                    .include
-                    .iter()
-                    .flat_map(Patterns::names)
-                    .any(|listed| listed == name)
+        let listed = || {
+            self.include
+                .iter()
+                .chain([&self.always])
+                .flat_map(Patterns::names)
         };
+        let is_named_feature =
+            |name: &str| self.named.contains(name) || listed().any(|listed| listed == name);
         let two_roles = |column: &str, first, second| {
             Err(SchemaError::TwoRoles {
                 column: column.to_owned(),
@@ -204,8 +254,11 @@ impl Schema {
                 return two_roles(client, "the client column", "a feature");
             }
         }
-        match self.named_units.keys().find(|name| self.excludes(name)) {
-            Some(name) => two_roles(name, "bounded as a feature", "excluded from the features"),
+        if let Some(name) = self.named.iter().find(|name| self.excludes(name)) {
+            return two_roles(name, "bounded as a feature", "excluded from the features");
+        }
+        match self.always.names().find(|name| self.excludes(name)) {
+            Some(name) => two_roles(name, "always in the model", "excluded from the features"),
             None => Ok(()),
         }
     }
@@ -229,11 +282,30 @@ impl Schema {
     #[must_use]
     pub fn only<'a>(mut self, names: impl IntoIterator<Item = &'a str>) -> Self {
         let names: BTreeSet<&str> = names.into_iter().collect();
-        self.named_units
-            .retain(|name, _| names.contains(name.as_str()));
+        self.named.retain(|name| names.contains(name.as_str()));
+        let always = names.iter().filter(|name| self.always.matches(name));
+        self.always = Patterns::of_names(always.copied());
         self.include = Some(Patterns::of_names(names));
         self.exclude = Patterns::default();
+        self.every = NonZeroU32::MIN;
         self
+    }
+
+    /// The same schema, with one column in `every` of those that are features only by pattern or by default.
+    #[must_use]
+    pub const fn thinned(mut self, every: NonZeroU32) -> Self {
+        self.every = every;
+        self
+    }
+
+    /// The same schema, with the columns that `names` list or describe always in the model too.
+    ///
+    /// # Errors
+    /// If one of them is empty, or a column that cannot be a feature.
+    pub fn with_always(mut self, names: &[String]) -> Result<Self, SchemaError> {
+        self.always.extend(patterns("always", names.to_vec())?);
+        self.check_roles()?;
+        Ok(self)
     }
 
     /// The column to be explained.
@@ -241,24 +313,70 @@ impl Schema {
         &self.response
     }
 
-    /// The units of the feature `name`, if the schema bounds it.
+    /// How the feature `name` is read; none if the schema gives it neither bounds nor levels.
+    pub fn coding_of(&self, name: &str) -> Option<&Coding> {
+        self.codings.of(name)
+    }
+
+    /// The units of the feature `name`, if the schema bounds it as a number.
     pub fn units_of(&self, name: &str) -> Option<&Units> {
-        self.named_units.get(name).or(self.default_units.as_ref())
+        match self.coding_of(name)? {
+            Coding::Number(number) => Some(number.units()),
+            Coding::Levels(_) => None,
+        }
     }
 
     /// Whether features without a table of their own have bounds.
     pub const fn has_default_bounds(&self) -> bool {
-        self.default_units.is_some()
+        self.codings.has_default()
+    }
+
+    /// Whether the feature `name` has a table, or a line of the bounds file, of its own.
+    pub fn bounds_feature(&self, name: &str) -> bool {
+        self.codings.named.contains_key(name)
     }
 
     /// Whether the feature `name` has a table of its own.
     pub fn names_feature(&self, name: &str) -> bool {
-        self.named_units.contains_key(name)
+        self.named.contains(name)
     }
 
     /// The features that have a table of their own, in the order of their names.
     pub fn named_features(&self) -> impl Iterator<Item = &str> {
-        self.named_units.keys().map(String::as_str)
+        self.named.iter().map(String::as_str)
+    }
+
+    /// The patterns that have a table.
+    pub(crate) fn feature_patterns(&self) -> impl Iterator<Item = &Pattern> {
+        self.codings.patterns()
+    }
+
+    /// The columns that are always in the model.
+    pub(crate) const fn always(&self) -> &Patterns {
+        &self.always
+    }
+
+    /// How many features the columns are that are always in the model, as far as they are named and not only matched.
+    #[must_use]
+    pub fn n_always(&self) -> usize {
+        let named = self.always.names();
+        let codings = named.filter_map(|name| self.coding_of(name));
+        codings.map(Coding::width).sum()
+    }
+
+    /// Whether the column `name` is always in the model.
+    pub fn is_always(&self, name: &str) -> bool {
+        self.always.matches(name)
+    }
+
+    /// One of how many columns is kept, of those that are features only by pattern or by default.
+    pub const fn every(&self) -> NonZeroU32 {
+        self.every
+    }
+
+    /// Whether each party of a study has an intercept of its own.
+    pub const fn has_site_effects(&self) -> bool {
+        self.site_effects
     }
 
     /// The patterns a feature must fit, if the schema has any.
@@ -325,15 +443,41 @@ fn check_response(table: ResponseTable) -> Result<Response, SchemaError> {
     })
 }
 
-fn default_units(table: &FeaturesTable) -> Result<Option<Units>, SchemaError> {
-    match (table.lower, table.upper) {
-        (Some(lower), Some(upper)) => {
-            Units::new("features", lower, upper, table.center, table.scale).map(Some)
-        }
-        (None, None) if table.center.is_none() && table.scale.is_none() => Ok(None),
-        _ => Err(SchemaError::HalfAnInterval {
-            table: "features".into(),
-        }),
+/// The tables of the schema `text`.
+fn read(text: &str) -> Result<SchemaFile, SchemaError> {
+    let unfilled = placeholders(text);
+    if let Some((line, others)) = unfilled.split_first() {
+        return Err(SchemaError::Placeholder {
+            place: "the schema,".to_owned(),
+            line: *line,
+            others: others.to_vec(),
+        });
+    }
+    parse_toml(text).map_err(|problem| SchemaError::Syntax { problem })
+}
+
+fn check_bounds(
+    name: Option<&str>,
+    text: Option<&str>,
+) -> Result<BTreeMap<String, FeatureTable>, SchemaError> {
+    let name = name
+        .map(str::to_owned)
+        .map(require_plain_name)
+        .transpose()?;
+    match (name, text) {
+        (None, None) => Ok(BTreeMap::new()),
+        (Some(_), Some(text)) => bounds_file::parse(text),
+        (Some(name), None) => Err(SchemaError::BoundsNotGiven { name }),
+        (None, Some(_)) => Err(SchemaError::BoundsNotNamed),
+    }
+}
+
+/// Requires a file beside the schema: `study init` publishes what it holds.
+fn require_plain_name(name: String) -> Result<String, SchemaError> {
+    let is_path = name.contains(['/', '\\', ':']) || matches!(name.as_str(), "" | "." | "..");
+    match is_path {
+        true => Err(SchemaError::BoundsElsewhere { name }),
+        false => Ok(name),
     }
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::SchemaError;
 use crate::mapping::Mapping;
-use crate::schema::Schema;
+use crate::schema::{Schema, SchemaText};
 
 /// The terms on which parties read their tables.
 ///
@@ -34,7 +34,14 @@ pub struct DataTerms {
 #[serde(deny_unknown_fields)]
 struct WrittenTerms {
     schema: String,
+    /// The file that `features.bounds` of the schema names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bounds: Option<String>,
+    /// The columns that are features.
     features: Vec<String>,
+    /// Those that are always in the model, beside the ones that the schema names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    always: Vec<String>,
 }
 
 /// Terms on which no party can read its table.
@@ -52,19 +59,44 @@ pub enum TermsError {
         /// Which column.
         column: String,
     },
+    /// A column that is always in the model is no feature.
+    #[error("`{column}` is to be always in the model, but it is none of the features of the study")]
+    AlwaysNotFeature {
+        /// Which column.
+        column: String,
+    },
     /// A feature without bounds.
     #[error("a feature of the study has no bounds in its schema")]
     UnboundedFeature,
 }
 
 impl DataTerms {
-    /// The terms with this schema, as text, and these candidate features, in order.
+    /// The terms with this schema, as text, and these columns as features, in order.
     ///
     /// # Errors
     /// When the text is no schema, a feature has no bounds, or the schema names a client column: between parties each
     /// party is one client, or each record is a unit of its own.
-    pub fn new(schema: String, features: Vec<String>) -> Result<Self, TermsError> {
-        WrittenTerms { schema, features }.try_into()
+    pub fn new(schema: impl Into<SchemaText>, features: Vec<String>) -> Result<Self, TermsError> {
+        Self::with_always(schema, features, Vec::new())
+    }
+
+    /// The same with columns that are always in the model, beside those that the schema names.
+    ///
+    /// # Errors
+    /// Those of [`Self::new`], and when such a column is none of the features.
+    pub fn with_always(
+        schema: impl Into<SchemaText>,
+        features: Vec<String>,
+        always: Vec<String>,
+    ) -> Result<Self, TermsError> {
+        let SchemaText { schema, bounds } = schema.into();
+        let written = WrittenTerms {
+            schema,
+            bounds,
+            features,
+            always,
+        };
+        written.try_into()
     }
 
     /// The text of the schema, as it was written.
@@ -73,10 +105,16 @@ impl DataTerms {
         &self.written.schema
     }
 
-    /// The candidate features, in order.
+    /// The text of the bounds file that the schema names, if it names one.
+    #[must_use]
+    pub fn bounds_text(&self) -> Option<&str> {
+        self.written.bounds.as_deref()
+    }
+
+    /// The features, those that are always in the model first: the names of their columns, or of a column and its level.
     #[must_use]
     pub fn features(&self) -> &[String] {
-        &self.written.features
+        self.mapping.names()
     }
 
     /// The schema by which a party reads its table: the response and the features of the study, and no other column.
@@ -101,7 +139,7 @@ impl DataTerms {
         let mut known = BTreeSet::new();
         let columns = [response]
             .into_iter()
-            .chain(self.features().iter().map(String::as_str));
+            .chain(self.written.features.iter().map(String::as_str));
         columns
             .filter(|name| known.insert(*name))
             .map(str::to_owned)
@@ -113,14 +151,29 @@ impl TryFrom<WrittenTerms> for DataTerms {
     type Error = TermsError;
 
     fn try_from(written: WrittenTerms) -> Result<Self, TermsError> {
-        let schema = Schema::parse(&written.schema)?;
+        let text = SchemaText {
+            schema: written.schema.clone(),
+            bounds: written.bounds.clone(),
+        };
+        let schema = Schema::of_text(&text)?.with_always(&written.always)?;
         if let Some(column) = schema.client() {
             let column = column.to_owned();
             return Err(TermsError::ClientColumn { column });
         }
         let features = || written.features.iter().map(String::as_str);
+        let always = schema.always().names();
+        if let Some(column) = always
+            .into_iter()
+            .find(|name| features().all(|feature| feature != *name))
+        {
+            let column = column.to_owned();
+            return Err(TermsError::AlwaysNotFeature { column });
+        }
+        // Every party derives the same order: those that are always in the model first, as a procedure expects them.
+        let mut ordered: Vec<&str> = features().collect();
+        ordered.sort_by_key(|name| !schema.is_always(name));
         let mapping =
-            Mapping::for_features(&schema, features()).ok_or(TermsError::UnboundedFeature)?;
+            Mapping::for_features(&schema, ordered).ok_or(TermsError::UnboundedFeature)?;
         let schema = schema.only(features());
         Ok(Self {
             written,

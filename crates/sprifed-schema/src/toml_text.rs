@@ -4,6 +4,8 @@ use core::ops::Range;
 
 use serde::de::DeserializeOwned;
 
+use crate::draft::PLACEHOLDER;
+
 /// Why a text is not TOML of the required kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{problem}", self.place())]
@@ -45,6 +47,20 @@ pub fn line_at(text: &str, place: usize) -> (usize, String) {
     let number = before.matches('\n').count();
     let content = text.lines().nth(number).unwrap_or_default();
     (number + 1, content.trim().to_owned())
+}
+
+/// The lines, counted from 1, where a draft was not filled in; comments do not count.
+pub(crate) fn placeholders(text: &str) -> Vec<usize> {
+    let is_unfilled = |line: &str| {
+        let said = line.split('#').next().unwrap_or_default();
+        let value = said.split_once('=').map(|(_, value)| value.trim());
+        value == Some(PLACEHOLDER)
+    };
+    let lines = text.lines().zip(1..);
+    lines
+        .filter(|(line, _)| is_unfilled(line))
+        .map(|(_, number)| number)
+        .collect()
 }
 
 #[cfg(test)]

@@ -17,6 +17,10 @@ pub struct Units {
     unit_upper: f32,
 }
 
+/// The largest size of a number in a schema; its inverse is the smallest scale. Beyond it coefficients in the units of the
+/// table could be infinite, which would be found only after the budget is spent.
+const LARGEST: f64 = 1e30;
+
 /// One value in bounded units, and whether the bounds changed it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounded {
@@ -30,7 +34,7 @@ impl Units {
     /// Units for the interval from `lower` to `upper`; `table` names the place in the schema.
     ///
     /// # Errors
-    /// If a number is not finite, the interval is empty, the centre outside it, or the scale not
+    /// If a number is not finite or too large, the interval is empty, the centre outside it, or the scale not
     /// positive or so small that units overflow.
     pub(crate) fn new(
         table: &str,
@@ -52,6 +56,13 @@ impl Units {
                     found,
                 });
             }
+            if let Some(found) = value.filter(|value| value.abs() > LARGEST) {
+                return Err(SchemaError::TooLarge {
+                    key: format!("{table}.{key}"),
+                    found,
+                    most: LARGEST,
+                });
+            }
         }
         if lower >= upper {
             return Err(SchemaError::NotAnInterval {
@@ -60,7 +71,6 @@ impl Units {
                 upper,
             });
         }
-        // Halved before they are added: the distance of two finite bounds may overflow.
         let center = center.unwrap_or(lower / 2.0 + upper / 2.0);
         if !(lower..=upper).contains(&center) {
             return Err(SchemaError::CenterOutsideBounds {
@@ -73,7 +83,7 @@ impl Units {
         let scale = scale.unwrap_or(upper / 2.0 - lower / 2.0);
         let unit_lower = to_f32((lower - center) / scale);
         let unit_upper = to_f32((upper - center) / scale);
-        let is_usable = scale > 0.0
+        let is_usable = scale >= 1.0 / LARGEST
             && unit_lower.is_finite()
             && unit_upper.is_finite()
             && unit_lower < unit_upper;
@@ -91,6 +101,18 @@ impl Units {
             unit_lower,
             unit_upper,
         })
+    }
+
+    /// The units of a column of zeros and ones, which stay as they are.
+    pub(crate) const fn zero_one() -> Self {
+        Self {
+            lower: 0.0,
+            upper: 1.0,
+            center: 0.0,
+            scale: 1.0,
+            unit_lower: 0.0,
+            unit_upper: 1.0,
+        }
     }
 
     /// The smallest value that is not clipped.
@@ -119,6 +141,14 @@ impl Units {
     /// Holds exactly for the stored `f32`, not only up to rounding: it is the clip itself.
     pub fn bound(&self) -> f64 {
         f64::from(self.unit_lower.abs().max(self.unit_upper.abs()))
+    }
+
+    /// Whether the schema gave a scale of its own, so that units are standard ones. The default scale is half the
+    /// distance of the bounds, computed in the same way.
+    #[must_use]
+    pub fn has_public_scale(&self) -> bool {
+        let default = self.upper / 2.0 - self.lower / 2.0;
+        (self.scale - default).abs() > 1e-12 * default
     }
 
     /// `value` in bounded units; a value that is not a number becomes the midpoint.

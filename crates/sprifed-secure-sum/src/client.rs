@@ -27,12 +27,13 @@ use std::sync::Arc;
 use sprifed_noise::Noised;
 
 use crate::identity::ClientId;
-use crate::keys::{ClientSecrets, IdentityKey};
+use crate::keys::ClientSecrets;
 use crate::message::Body;
 use crate::notice::Notice;
 use crate::rejected::{Reason, Rejected, Sender};
 use crate::signed::{Phase, SignedMessage};
 use crate::study::Study;
+use sprifed_crypto::identity_key::IdentityKey;
 
 mod agreeing;
 mod bundle;

@@ -1,5 +1,7 @@
 //! Sets of clients of one roster, with one encoding for each set.
 
+use sprifed_crypto::codec::{DecodeError, Reader, Writer};
+
 use crate::identity::ClientId;
 
 /// Some of the clients of a roster.
@@ -95,6 +97,16 @@ impl ClientSet {
             n_clients,
             len,
         })
+    }
+
+    pub(crate) fn write(&self, writer: &mut Writer) {
+        writer.number(self.n_clients).put(&self.bits);
+    }
+
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let n_clients = reader.number()?;
+        let bits = reader.bytes(n_clients.div_ceil(8) as usize)?;
+        Self::from_bytes(n_clients, bits).ok_or(DecodeError::Unknown { what: "a set" })
     }
 }
 

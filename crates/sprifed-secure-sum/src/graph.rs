@@ -7,7 +7,7 @@
 
 use crate::client_set::ClientSet;
 use crate::identity::ClientId;
-use crate::mask::{MaskSeed, Stream};
+use crate::mask::Stream;
 use crate::parameters::Parameters;
 
 #[cfg(test)]
@@ -42,7 +42,7 @@ impl Graph {
             };
         }
         let mut order: Vec<ClientId> = (0..n_clients).map(ClientId).collect();
-        let mut stream = Stream::new(&MaskSeed::from_bytes(*seed));
+        let mut stream = Stream::new(seed);
         for last in (1..order.len()).rev() {
             let chosen = stream.below(last as u64 + 1);
             order.swap(last, usize::try_from(chosen).unwrap_or(last));

@@ -15,8 +15,6 @@
 //! sealed: a thief of root and messages has one share of each neighbour's secrets, and none of the
 //! owner's.
 
-use ed25519_dalek::{Signer, SigningKey};
-use hkdf::Hkdf;
 use rand_core::CryptoRng;
 use sha2::{Digest as _, Sha256};
 use x25519_dalek::{PublicKey, StaticSecret};
@@ -25,8 +23,8 @@ use zeroize::Zeroizing;
 use crate::identity::ClientId;
 use crate::kem::{Coins, KEY_BYTES, KemKey, KemSeed};
 use crate::mask::MaskSeed;
-use crate::secret::secret;
 use crate::study::StudyId;
+use sprifed_crypto::{derivation, secret};
 
 secret! {
     /// What a client's secrets are derived from: all of one study, or a part of them.
@@ -156,7 +154,7 @@ impl ClientSecrets {
 
     pub(crate) fn kem_key(&self, study: &StudyId) -> KemKey {
         let seed = |output: &mut [u8; 64]| {
-            derive_more(self.root.expose(), study, &[b"kem key"], output);
+            derivation::derive(self.root.expose(), study.as_bytes(), &[b"kem key"], output);
         };
         KemKey::new(&KemSeed::filled(seed))
     }
@@ -189,43 +187,6 @@ impl MaskSecret {
     }
 }
 
-/// A client's long-lived signing key. Never printed.
-#[derive(Clone)]
-pub struct IdentityKey(SigningKey);
-
-impl IdentityKey {
-    /// Draws a key.
-    #[expect(clippy::disallowed_methods, reason = "key material, not noise")]
-    pub fn draw(rng: &mut impl CryptoRng) -> Self {
-        let mut bytes = Zeroizing::new([0; 32]);
-        rng.fill_bytes(&mut *bytes);
-        Self(SigningKey::from_bytes(&bytes))
-    }
-
-    /// The key that was stored.
-    #[must_use]
-    pub fn from_stored(bytes: &[u8; 32]) -> Self {
-        Self(SigningKey::from_bytes(bytes))
-    }
-
-    /// The public key for the roster.
-    #[must_use]
-    pub fn public(&self) -> [u8; 32] {
-        self.0.verifying_key().to_bytes()
-    }
-
-    pub(crate) fn sign(&self, digest: &[u8; 32]) -> [u8; 64] {
-        self.0.sign(digest).to_bytes()
-    }
-}
-
-impl core::fmt::Debug for IdentityKey {
-    /// Only the public half.
-    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(formatter, "IdentityKey({:?})", self.0.verifying_key())
-    }
-}
-
 /// The seed of a client's own mask in `context`, as the stream cipher takes it.
 pub(crate) fn self_mask_seed(
     seed: &SelfSeed,
@@ -251,16 +212,12 @@ fn static_secret(seed: &[u8; 32], study: &StudyId, info: &[&[u8]]) -> StaticSecr
     StaticSecret::from(*bytes)
 }
 
-/// Writes 32 bytes of HKDF-SHA-256 where they stay; the state of the hash is zeroed on drop.
+/// Writes 32 bytes of HKDF-SHA-256 where they stay, under a label of this study.
 pub(crate) fn derive(secret: &[u8], study: &StudyId, info: &[&[u8]], output: &mut [u8; 32]) {
-    derive_more(secret, study, info, output);
-}
-
-fn derive_more(secret: &[u8], study: &StudyId, info: &[&[u8]], output: &mut [u8]) {
-    let expanded =
-        Hkdf::<Sha256>::new(Some(study.as_bytes()), secret).expand_multi_info(info, output);
-    debug_assert!(expanded.is_ok(), "64 bytes are not too many for HKDF");
+    derivation::derive(secret, study.as_bytes(), info, output);
 }
 
 #[cfg(test)]
-mod tests;
+mod secrecy;
+#[cfg(test)]
+pub(crate) mod tests;

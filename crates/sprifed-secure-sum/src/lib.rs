@@ -6,12 +6,9 @@ extern crate self as sprifed_secure_sum;
 
 mod client;
 mod client_set;
-mod codec;
 mod coordinator;
 mod graph;
 mod hypergeometric;
-mod identity;
-mod kem;
 mod keys;
 mod mask;
 mod message;
@@ -21,20 +18,17 @@ mod packing;
 mod pair;
 mod parameters;
 mod rejected;
-mod secret;
 mod secret_sharing;
 mod signed;
-mod small_order;
-mod statement;
 mod study;
+
+use sprifed_crypto::{codec, identity, kem, small_order};
 
 pub use client::{CheckedCertificate, Client, JournalEntry, Output as ClientOutput, UploadRefused};
 pub use client_set::ClientSet;
-pub use codec::DecodeError;
 pub use coordinator::{Coordinator, Output as CoordinatorOutput, SumRefused};
 pub use graph::Graph;
-pub use identity::{ClientId, Roster, RosterError};
-pub use keys::{ClientSecrets, ClientSeed, IdentityKey};
+pub use keys::{ClientSecrets, ClientSeed};
 pub use mask::{MaskSeed, Residues, Sign};
 pub use message::{
     Body, Bundle, Ciphertext, Ciphertexts, Confirmation, Keys, RevealedShare, ShareKind, Shares,
@@ -45,5 +39,8 @@ pub use outcome::{Abandoned, SumOutcome, UnmaskedSum, WrongShare};
 pub use parameters::{NoParameters, Parameters};
 pub use rejected::{Reason, Rejected, Sender};
 pub use signed::{Phase, SignedMessage};
-pub use statement::is_signed_statement;
+pub use sprifed_crypto::codec::DecodeError;
+pub use sprifed_crypto::identity::{ClientId, Roster, RosterError};
+pub use sprifed_crypto::identity_key::IdentityKey;
+pub use sprifed_crypto::statement::is_signed_statement;
 pub use study::{IllegalStudy, Study, StudyId, SumShape};

@@ -5,12 +5,10 @@
 //! the end. A mask is the AES-256-CTR key stream of its seed read as little-endian words; see
 //! docs/decisions/0005-mask-cipher.md.
 
-use aes::Aes256;
-use aes::cipher::{KeyIvInit, StreamCipher};
-use ctr::Ctr64LE;
+use sprifed_crypto::secret;
+pub(crate) use sprifed_crypto::stream::Stream;
 
 use crate::packing;
-use crate::secret::secret;
 use crate::study::SumShape;
 
 #[cfg(test)]
@@ -231,7 +229,7 @@ fn add_stream<W: Word>(
     sign: Sign,
     buffer: &mut [u8; STREAM_CHUNK],
 ) {
-    let mut stream = Stream::new(seed);
+    let mut stream = Stream::new(seed.expose());
     for part in words.chunks_mut(STREAM_CHUNK / W::BYTES) {
         let (key_stream, _) = buffer.split_at_mut(part.len() * W::BYTES);
         stream.fill(key_stream);
@@ -245,32 +243,6 @@ fn add_stream<W: Word>(
                 .iter_mut()
                 .zip(masks)
                 .for_each(|(word, mask)| *word = word.minus(mask)),
-        }
-    }
-}
-
-/// The key stream of one seed.
-pub(crate) struct Stream(Ctr64LE<Aes256>);
-
-impl Stream {
-    pub(crate) fn new(seed: &MaskSeed) -> Self {
-        Self(Ctr64LE::new(seed.expose().into(), &[0; 16].into()))
-    }
-
-    pub(crate) fn fill(&mut self, bytes: &mut [u8]) {
-        self.0.write_keystream(bytes);
-    }
-
-    /// A uniform number below `bound`, which is not zero.
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        let unbiased = u64::MAX - u64::MAX % bound;
-        loop {
-            let mut bytes = [0; 8];
-            self.fill(&mut bytes);
-            let number = u64::from_le_bytes(bytes);
-            if number < unbiased {
-                return number % bound;
-            }
         }
     }
 }

@@ -80,13 +80,14 @@ impl Notice {
                 }
             }
             Self::Bundles { sharers, bundles } => {
-                writer.put(&[3]).clients(sharers).len(bundles.len());
+                sharers.write(writer.put(&[3]));
+                writer.len(bundles.len());
                 for (client, bundle) in bundles {
                     writer.number(client.0).sized(bundle);
                 }
             }
             Self::Survivors { sum, survivors } => {
-                writer.put(&[4]).number(*sum).clients(survivors);
+                survivors.write(writer.put(&[4]).number(*sum));
             }
             Self::Certificate {
                 sum,
@@ -139,7 +140,7 @@ impl Notice {
     /// When there is none.
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(bytes);
-        reader.version()?;
+        reader.version(VERSION)?;
         let notice = match reader.byte()? {
             1 => Self::Directory {
                 keys: reader.list(78, |reader| SignedMessage::read(reader).map(Arc::new))?,
@@ -160,7 +161,7 @@ impl Notice {
                 })?,
             },
             3 => Self::Bundles {
-                sharers: reader.clients()?,
+                sharers: ClientSet::read(&mut reader)?,
                 bundles: reader.list(8, |reader| {
                     Ok((
                         ClientId(reader.number()?),
@@ -170,7 +171,7 @@ impl Notice {
             },
             4 => Self::Survivors {
                 sum: reader.number()?,
-                survivors: Arc::new(reader.clients()?),
+                survivors: Arc::new(ClientSet::read(&mut reader)?),
             },
             5 => Self::Certificate {
                 sum: reader.number()?,

@@ -7,7 +7,10 @@
 //! pair secret hidden by a pad that the mask secret gives.
 
 use sha2::{Digest as _, Sha256};
-use x25519_dalek::{PublicKey, StaticSecret};
+use sprifed_crypto::agreement::joined;
+pub(crate) use sprifed_crypto::agreement::{Agreed, agree};
+use sprifed_crypto::secret;
+use x25519_dalek::StaticSecret;
 use zeroize::Zeroizing;
 
 use crate::identity::ClientId;
@@ -15,13 +18,7 @@ use crate::kem::{CIPHERTEXT_BYTES, Encapsulated, KEY_BYTES};
 use crate::keys::{MaskSecret, derive};
 use crate::mask::MaskSeed;
 use crate::message::Wrap;
-use crate::secret::secret;
 use crate::study::StudyId;
-
-secret! {
-    /// What two channel keys agree on.
-    pub(crate) struct Agreed([u8; 32])
-}
 
 secret! {
     /// What two clients share for the whole study.
@@ -36,13 +33,6 @@ secret! {
 secret! {
     /// What a pair has for one sum besides its mask keys.
     pub(crate) struct PairSecret([u8; 32])
-}
-
-/// What two X25519 keys agree on; `None` for a key of small order.
-pub(crate) fn agree(secret: &StaticSecret, public: &[u8; 32]) -> Option<Agreed> {
-    let agreed = secret.diffie_hellman(&PublicKey::from(*public));
-    let copied = || Agreed::filled(|bytes| bytes.copy_from_slice(agreed.as_bytes()));
-    agreed.was_contributory().then(copied)
 }
 
 /// The public half of an agreement, by the client with the smaller number: everything is bound.
@@ -185,15 +175,6 @@ pub(crate) fn pair_seed(
     Some(MaskSeed::filled(|output| {
         derive(&*both, study, &info, output);
     }))
-}
-
-/// Two secrets as one key; both have a fixed length.
-fn joined(one: &[u8; 32], other: &[u8; 32]) -> Zeroizing<[u8; 64]> {
-    let mut both = Zeroizing::new([0; 64]);
-    let (left, right) = both.split_at_mut(32);
-    left.copy_from_slice(one);
-    right.copy_from_slice(other);
-    both
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@
 //! a table that a cache could reveal.
 
 use crate::keys::DealingSeed;
-use crate::mask::{MaskSeed, Stream};
-use crate::secret::secret;
+use crate::mask::Stream;
+use sprifed_crypto::secret;
 
 #[cfg(test)]
 mod tests;
@@ -27,7 +27,7 @@ pub(crate) fn deal(
     n_shares: u32,
     seed: &DealingSeed,
 ) -> Vec<zeroize::Zeroizing<Vec<u8>>> {
-    let mut stream = Stream::new(&MaskSeed::from_bytes(*seed.expose()));
+    let mut stream = Stream::new(seed.expose());
     let coefficients: Vec<zeroize::Zeroizing<Vec<u8>>> = (1..threshold)
         .map(|_| {
             let mut coefficient = zeroize::Zeroizing::new(vec![0; secret.len()]);

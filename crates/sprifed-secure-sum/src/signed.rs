@@ -6,10 +6,10 @@ use sha2::{Digest, Sha256};
 use crate::codec::{DecodeError, Reader, Writer};
 use crate::identity::ClientId;
 use crate::kem::CIPHERTEXT_BYTES;
-use crate::keys::IdentityKey;
 use crate::message::Ciphertext;
 use crate::rejected::{Reason, Rejected, Sender};
 use crate::study::{Study, StudyId, VERSION};
+use sprifed_crypto::identity_key::IdentityKey;
 
 /// What a client's message is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -138,7 +138,7 @@ impl SignedMessage {
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        reader.version()?;
+        reader.version(VERSION)?;
         Ok(Self {
             phase: Phase::from_byte(reader.byte()?)?,
             sum: reader.number()?,

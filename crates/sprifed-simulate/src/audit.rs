@@ -21,8 +21,10 @@ use sprifed_privacy::{
     ApproxDp, Delta, LedgerRecord, NoiseOrigin, PrivacyUnit, Relation, Spending,
 };
 use sprifed_query::{Answer, Curator, Plan, PlanError};
-use sprifed_recovery::{CertifiedProcedure, Intercept, Setting};
-use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, all_present, split_evenly};
+use sprifed_recovery::{CertifiedProcedure, Intercept, Keep, Setting};
+use sprifed_study::{
+    Agreed, Agreement, Embedded, EmbeddedTrustees, PartyKey, all_present, split_evenly,
+};
 
 use crate::audit::bound::{Attack, Trials};
 use crate::audit::observer::Observer;
@@ -44,7 +46,8 @@ pub struct AuditRequest {
     pub unit: PrivacyUnit,
     /// Which tables are neighbours.
     pub relation: Relation,
-    /// The source of the noise: a curator, or the parties of an embedded study.
+    /// The source of the noise: a curator, the parties of an embedded study, or three trustees, to whom each unit is
+    /// a client of its own.
     pub origin: NoiseOrigin,
     /// The budget of a fit.
     pub budget: ApproxDp,
@@ -173,14 +176,24 @@ impl AuditRequest {
         seam: &impl Seam,
     ) -> Result<(f64, LedgerRecord), TrialError> {
         let source = &sources[which];
+        if self.origin == NoiseOrigin::Trustees {
+            return self.fit_by_trustees(setting, plan, sources, which, seed, seam);
+        }
         let NoiseOrigin::Shares(participation) = self.origin else {
             let generator = NoiseGenerator::simulated(seed);
             let curator = Curator::open(source.clone(), plan.clone(), generator)?;
             // A curator's rounding is not public. One rounding is as good a guess as another.
-            let mut observer = Observer::new(curator, plan, sources, which, seam, |_| 0);
+            let mut observer = Observer {
+                inner: curator,
+                plan,
+                sources,
+                which,
+                seam,
+                rounding: |_| 0,
+                statistic: 0.0,
+            };
             self.procedure.run(setting, &mut observer, |_| ())?;
-            let record = observer.inner().ledger().record();
-            return Ok((observer.statistic(), record));
+            return Ok((observer.statistic, observer.inner.ledger().record()));
         };
         let key = PartyKey::simulated(seed, 0);
         let units = split_evenly(self.units, participation.clients());
@@ -189,13 +202,51 @@ impl AuditRequest {
         let agreed = Arc::new(Agreed::new(agreement)?);
         let rounding = Arc::clone(&agreed);
         let study = Embedded::over(source, agreed, &key, Box::new(all_present))?;
-        let mut observer = Observer::new(study, plan, sources, which, seam, move |step| {
-            let sum = rounding.sum_number(step, 0).unwrap_or(0);
-            rounding.dither_seed(sum)
-        });
+        let mut observer = Observer {
+            inner: study,
+            plan,
+            sources,
+            which,
+            seam,
+            rounding: move |step| {
+                let sum = rounding.sum_number(step, 0).unwrap_or(0);
+                rounding.dither_seed(sum)
+            },
+            statistic: 0.0,
+        };
         self.procedure.run_on_sums(setting, &mut observer, |_| ())?;
-        let record = observer.inner().ledger().record();
-        Ok((observer.statistic(), record))
+        Ok((observer.statistic, observer.inner.ledger().record()))
+    }
+
+    /// As [`Self::fit`], by three trustees. The statistic of a choice counts the noise of two of them, as the claim
+    /// does.
+    fn fit_by_trustees(
+        &self,
+        setting: &Setting,
+        plan: &Plan,
+        sources: &[TableSource<'_>; 2],
+        which: usize,
+        seed: u64,
+        seam: &impl Seam,
+    ) -> Result<(f64, LedgerRecord), TrialError> {
+        let key = PartyKey::simulated(seed, 0);
+        let (units, source) = (vec![1; self.units as usize], &sources[which]);
+        let study =
+            EmbeddedTrustees::over(source, plan.clone(), units, &key, Box::new(all_present))?;
+        let seeds: Vec<u64> = (0..plan.steps.len())
+            .map(|step| study.dither_seed(step))
+            .collect();
+        let mut observer = Observer {
+            inner: study,
+            plan,
+            sources,
+            which,
+            seam,
+            rounding: |step: usize| seeds.get(step).copied().unwrap_or(0),
+            statistic: 0.0,
+        };
+        self.procedure.run(setting, &mut observer, |_| ())?;
+        Ok((observer.statistic, observer.inner.ledger().record()))
     }
 
     fn judge(&self, claim: &Claim, without: &[f64], with: &[f64]) -> AuditOutcome {
@@ -245,6 +296,8 @@ impl AuditRequest {
             n_records: self.units,
             n_features: self.features,
             sparsity: self.sparsity,
+            choice: Keep::Exactly,
+            always: 0,
             budget: self.budget,
             relation: self.relation,
             unit: self.unit,

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::kept::ReportedInterval;
 use crate::trial::TrialOutcome;
 
 #[cfg(test)]
@@ -25,10 +26,19 @@ pub struct Mean {
 /// What trials came out to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// True features found.
+    /// True features that were kept.
     pub recovered: Mean,
     /// The same as a share of all true features.
     pub recovered_share: Mean,
+    /// Kept features.
+    pub kept: Mean,
+    /// The share of the kept features that is not true; zero in a trial that kept none.
+    pub false_share: Mean,
+    /// The share of the reported intervals, over all kept features, that contain the coefficient of the best linear
+    /// prediction by the kept features; absent if no interval was reported.
+    pub coverage: Option<Mean>,
+    /// The width of these intervals.
+    pub width: Option<Mean>,
     /// Mean squared error on new records.
     pub test_mse: Mean,
     /// One minus that, relative to predicting zero.
@@ -38,6 +48,30 @@ pub struct Summary {
 }
 
 impl Mean {
+    /// Of all values of all `groups`; its standard error takes values of one group as dependent. None if there are no
+    /// values.
+    ///
+    /// # Why
+    /// The mean over all values is a ratio of two means over groups, of the sum and of the number of values. Its standard
+    /// error is that of the sums minus the mean times the numbers, over the mean number.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 trials")]
+    pub fn of_groups(groups: &[Vec<f64>]) -> Option<Self> {
+        let all = Self::of(&groups.concat());
+        if !all.median.is_finite() {
+            return None;
+        }
+        let residuals = groups
+            .iter()
+            .map(|values| values.iter().sum::<f64>() - all.mean * values.len() as f64);
+        let residuals = Self::of(&residuals.collect::<Vec<f64>>());
+        let size = groups.iter().map(Vec::len).sum::<usize>() as f64 / groups.len() as f64;
+        Some(Self {
+            std_error: residuals.std_error / size,
+            ..all
+        })
+    }
+
     /// Of these values; not a number if there are none.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 trials")]
@@ -66,15 +100,20 @@ impl Mean {
 }
 
 impl Summary {
-    /// Of these trials, with `sparsity` true features each.
+    /// Of these trials, with `support` true features each.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a sparsity is small")]
-    pub fn of(outcomes: &[TrialOutcome], sparsity: usize) -> Self {
+    pub fn of(outcomes: &[TrialOutcome], support: usize) -> Self {
         let of = |value: fn(&TrialOutcome) -> f64| {
             Mean::of(&outcomes.iter().map(value).collect::<Vec<f64>>())
         };
         let recovered = of(|outcome| outcome.recovered as f64);
-        let active = sparsity.max(1) as f64;
+        let active = support.max(1) as f64;
+        let of_intervals = |value: fn(&ReportedInterval) -> f64| {
+            let intervals = outcomes.iter().map(|outcome| &outcome.kept.intervals);
+            let groups = intervals.map(|intervals| intervals.iter().map(value).collect());
+            Mean::of_groups(&groups.collect::<Vec<Vec<f64>>>())
+        };
         Self {
             recovered,
             recovered_share: Mean {
@@ -82,6 +121,10 @@ impl Summary {
                 std_error: recovered.std_error / active,
                 median: recovered.median / active,
             },
+            kept: of(|outcome| outcome.kept.features.len() as f64),
+            false_share: of(|outcome| outcome.kept.false_share()),
+            coverage: of_intervals(|interval| f64::from(u8::from(interval.covers))),
+            width: of_intervals(|interval| interval.width),
             test_mse: of(|outcome| outcome.test_mse),
             test_r2: of(|outcome| 1.0 - outcome.test_mse / outcome.null_mse),
             null_mse: of(|outcome| outcome.null_mse).mean,

@@ -8,13 +8,15 @@ use sprifed_query::{
     Curator, CuratorError, IllegalRecords, Plan, PlanError, RecordSource, Records,
 };
 use sprifed_recovery::{
-    CertifiedProcedure, Fit, Intercept, RunError, Setting, non_private_lasso, non_private_omp,
+    CertifiedProcedure, Fit, Intercept, Keep, RunError, Setting, non_private_lasso, non_private_omp,
 };
 use sprifed_study::{
-    Agreed, Agreement, Embedded, EmbeddedError, IllegalAgreement, PartyKey, split_evenly,
+    Agreed, Agreement, Embedded, EmbeddedError, EmbeddedTrustees, IllegalAgreement, PartyKey,
+    TrusteesError, split_evenly,
 };
 
 use crate::absence::Absence;
+use crate::kept::Kept;
 use crate::world::{Reading, Rows, World, WorldRequest};
 
 #[cfg(test)]
@@ -42,6 +44,12 @@ pub enum TrialError {
     /// The procedure did not end with a fit over secure sums.
     #[error(transparent)]
     Federated(#[from] RunError<EmbeddedError>),
+    /// The trustees opened nothing.
+    #[error(transparent)]
+    Trustees(#[from] TrusteesError),
+    /// The procedure did not end with a fit by trustees.
+    #[error(transparent)]
+    ByTrustees(#[from] RunError<TrusteesError>),
     /// The records are not usable.
     #[error(transparent)]
     Records(#[from] IllegalRecords),
@@ -82,7 +90,7 @@ pub trait Method {
     }
 }
 
-/// With certified noise, by a curator or by parties whose noise adds up, as the plan says.
+/// With certified noise, by a curator, by parties whose noise adds up or by three trustees, as the plan says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Certified {
     /// The procedure.
@@ -93,6 +101,8 @@ pub struct Certified {
     pub plan: Plan,
     /// Which parties miss sums; a curator misses none.
     pub absence: Absence,
+    /// Over how many clients of trustees the records are spread; each record is a client's own by default.
+    pub clients: Option<u32>,
 }
 
 /// Without noise: NOT PRIVATE, to be compared with.
@@ -149,7 +159,9 @@ impl Method for Reference {
 pub struct TrialOutcome {
     /// The fit.
     pub fit: Fit,
-    /// How many true features were found.
+    /// What it kept.
+    pub kept: Kept,
+    /// How many true features were kept.
     pub recovered: usize,
     /// Mean squared error on new records.
     pub test_mse: f64,
@@ -161,11 +173,14 @@ impl TrialOutcome {
     /// The score of `fit` in `world`.
     #[must_use]
     pub fn of(world: &World, fit: Fit) -> Self {
-        let recovered = world.recovered(&fit.model);
-        let (test_mse, null_mse) = world.errors(&fit.model);
+        Self::with_errors(world.kept(&fit), world.errors(&fit.model), fit)
+    }
+
+    fn with_errors(kept: Kept, (test_mse, null_mse): (f64, f64), fit: Fit) -> Self {
         Self {
             fit,
-            recovered,
+            recovered: kept.true_ones(),
+            kept,
             test_mse,
             null_mse,
         }
@@ -176,7 +191,10 @@ impl TrialOutcome {
 /// coefficients near two, rounded up to a power of two.
 #[must_use]
 pub fn default_response_bound(sparsity: usize) -> f64 {
-    (8.0 * typical_response(sparsity)).log2().ceil().exp2()
+    (8.0 * typical_response(sparsity.max(1)))
+        .log2()
+        .ceil()
+        .exp2()
 }
 
 /// The standard deviation of the response when coefficients are drawn from N(2, 1).
@@ -236,7 +254,26 @@ impl Certified {
             setting,
             plan,
             absence,
+            clients: None,
         })
+    }
+
+    /// The same with records that are spread over so many clients of trustees.
+    #[must_use]
+    pub fn with_clients(self, clients: u32) -> Self {
+        Self {
+            clients: Some(clients),
+            ..self
+        }
+    }
+
+    fn fit_by_trustees<S: RecordSource>(&self, source: &S, seed: u64) -> Result<Fit, TrialError> {
+        let key = PartyKey::simulated(seed, 0);
+        let n_units = small(source.n_units())?;
+        let units = split_evenly(n_units, self.clients.unwrap_or(n_units));
+        let (plan, attendance) = (self.plan.clone(), self.absence.attendance(seed));
+        let mut study = EmbeddedTrustees::over(source, plan, units, &key, attendance)?;
+        Ok(self.procedure.run(&self.setting, &mut study, |_| ())?)
     }
 
     fn fit_federated<S: RecordSource>(
@@ -259,12 +296,15 @@ impl Method for Certified {
     type Error = TrialError;
 
     fn fit(&self, records: Records<'_>, _sparsity: usize, seed: u64) -> Result<Fit, TrialError> {
-        if let NoiseOrigin::Shares(participation) = self.setting.origin {
-            return self.fit_federated(participation, &records, seed);
+        match self.setting.origin {
+            NoiseOrigin::Shares(participation) => self.fit_federated(participation, &records, seed),
+            NoiseOrigin::Trustees => self.fit_by_trustees(&records, seed),
+            NoiseOrigin::Curator => {
+                let generator = NoiseGenerator::simulated(seed);
+                let mut curator = Curator::open(records, self.plan.clone(), generator)?;
+                Ok(self.procedure.run(&self.setting, &mut curator, |_| ())?)
+            }
         }
-        let generator = NoiseGenerator::simulated(seed);
-        let mut curator = Curator::open(records, self.plan.clone(), generator)?;
-        Ok(self.procedure.run(&self.setting, &mut curator, |_| ())?)
     }
 
     fn run(&self, request: WorldRequest, seed: u64) -> Result<TrialOutcome, TrialError> {
@@ -273,14 +313,8 @@ impl Method for Certified {
             NoiseOrigin::Shares(participation) if request.reading == Reading::Clean => {
                 let rows = Rows::generate(request, seed);
                 let fit = self.fit_federated(participation, &rows, noise_seed(seed))?;
-                let recovered = rows.recovered(&fit.model);
-                let (test_mse, null_mse) = rows.population_errors(&fit.model);
-                Ok(TrialOutcome {
-                    fit,
-                    recovered,
-                    test_mse,
-                    null_mse,
-                })
+                let errors = rows.population_errors(&fit.model);
+                Ok(TrialOutcome::with_errors(rows.kept(&fit), errors, fit))
             }
             _ => self.run_on(&World::generate(request, seed), seed),
         }
@@ -303,12 +337,14 @@ pub fn setting_of(
 ) -> Result<Setting, PlanError> {
     let (feature_bound, response_bound) = match world.reading {
         Reading::Paper => (1.4, 1.1),
-        Reading::Clean => (8.0, default_response_bound(world.sparsity)),
+        Reading::Clean => (8.0, default_response_bound(world.support)),
     };
     Ok(Setting {
         n_records: small(world.records)?,
         n_features: small(world.features)?,
         sparsity: small(world.sparsity)?,
+        choice: Keep::Exactly,
+        always: 0,
         budget,
         relation,
         unit: PrivacyUnit::Record,

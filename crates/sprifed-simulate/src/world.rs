@@ -10,6 +10,10 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelI
 use rayon::slice::ParallelSliceMut;
 use serde::{Deserialize, Serialize};
 use sprifed_query::{LinearModel, Record, RecordSource};
+use sprifed_recovery::Fit;
+
+use crate::kept::Kept;
+use crate::trial::typical_response;
 
 #[cfg(test)]
 mod tests;
@@ -56,8 +60,10 @@ pub struct WorldRequest {
     pub test_records: usize,
     /// p.
     pub features: usize,
-    /// s.
+    /// s: how many features are sought at most.
     pub sparsity: usize,
+    /// How many features the true model has.
+    pub support: usize,
     /// How features depend on each other.
     pub correlation: Correlation,
     /// How much the model leaves unexplained.
@@ -75,6 +81,7 @@ impl WorldRequest {
             test_records: 0,
             features,
             sparsity,
+            support: sparsity,
             correlation: Correlation::None,
             unexplained: Unexplained::ErrorStdDev(0.1),
             reading: Reading::Clean,
@@ -111,7 +118,11 @@ impl Rows {
         let error_std_dev = match request.unexplained {
             Unexplained::ErrorStdDev(error) => error,
             Unexplained::PopulationR2(share) => {
-                let explained = quadratic(&truth.terms, &truth.terms, request.correlation);
+                // Without a true feature the errors are as large as if those that are sought were true.
+                let explained = match truth.terms.is_empty() {
+                    true => typical_response(request.sparsity).powi(2),
+                    false => quadratic(&truth.terms, &truth.terms, request.correlation),
+                };
                 (explained * (1.0 - share) / share).sqrt()
             }
         };
@@ -142,6 +153,14 @@ impl Rows {
             .iter()
             .filter(|(feature, _)| found.contains(feature))
             .count()
+    }
+
+    /// What `fit` kept; its intervals are judged in the clean reading.
+    #[must_use]
+    pub fn kept(&self, fit: &Fit) -> Kept {
+        let is_clean = self.request.reading == Reading::Clean;
+        let correlation = is_clean.then_some(self.request.correlation);
+        Kept::of(fit, &self.truth, correlation)
     }
 
     /// The mean squared error of `model` over the population of the clean reading, and that of
@@ -242,6 +261,12 @@ impl World {
         self.rows.recovered(model)
     }
 
+    /// What `fit` kept; its intervals are judged in the clean reading.
+    #[must_use]
+    pub fn kept(&self, fit: &Fit) -> Kept {
+        self.rows.kept(fit)
+    }
+
     /// The mean squared error of `model` on new records, and that of predicting zero.
     ///
     /// Exact over the population in the clean reading, on the test records in the paper's.
@@ -285,14 +310,14 @@ pub fn shuffled(count: usize, seed: u64) -> Vec<usize> {
     order
 }
 
-fn stream_of(seed: u64, row: u64) -> Xoshiro256PlusPlus {
+pub(crate) fn stream_of(seed: u64, row: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_mul(0xD134_2543_DE82_EF95).wrapping_add(row))
 }
 
 /// A random support with coefficients from N(2, 1).
 fn draw_truth(request: &WorldRequest, stream: &mut Xoshiro256PlusPlus) -> LinearModel {
     let mut terms: Vec<(u32, f64)> = Vec::new();
-    while terms.len() < request.sparsity.min(request.features) {
+    while terms.len() < request.support.min(request.features) {
         #[expect(
             clippy::cast_possible_truncation,
             reason = "below the number of features"
@@ -365,19 +390,25 @@ fn clip_and_rescale(responses: &mut [f32]) {
     }
 }
 
+impl Correlation {
+    /// The population covariance of two features of unit variance.
+    pub(crate) fn between(self, left: u32, right: u32) -> f64 {
+        match self {
+            _ if left == right => 1.0,
+            Self::None => 0.0,
+            Self::Autoregressive(rho) => rho.powf(f64::from(left.abs_diff(right))),
+            Self::Equal(rho) => rho,
+        }
+    }
+}
+
 /// aᵀ Σ b for sparse vectors under the population covariance.
 fn quadratic(left: &[(u32, f64)], right: &[(u32, f64)], correlation: Correlation) -> f64 {
-    let covariance = |a: u32, b: u32| match correlation {
-        _ if a == b => 1.0,
-        Correlation::None => 0.0,
-        Correlation::Autoregressive(rho) => rho.powf(f64::from(a.abs_diff(b))),
-        Correlation::Equal(rho) => rho,
-    };
     left.iter()
         .map(|(a, x)| {
             right
                 .iter()
-                .map(|(b, y)| x * y * covariance(*a, *b))
+                .map(|(b, y)| x * y * correlation.between(*a, *b))
                 .sum::<f64>()
         })
         .sum()

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use sprifed_noise::Provenance;
 use sprifed_privacy::{
-    ApproxDp, CostKind, Epsilon, IllegalQuantity, LOG_WRAP_PROBABILITY, LedgerLine, NoiseOrigin,
-    Participation, PrivacyUnit, SumPurchase, Uncertifiable,
+    ApproxDp, CostKind, IllegalQuantity, LOG_WRAP_PROBABILITY, Ledger, LedgerError, LedgerLine,
+    NoiseOrigin, Participation, Permit, SelectionPurchase, SumPurchase, Uncertifiable,
 };
 use sprifed_query::{Plan, PlannedStep, PlannedSum};
 use sprifed_recovery::{CertifiedProcedure, Setting};
@@ -19,13 +19,19 @@ use sprifed_secure_sum::{ClientId, IllegalStudy, Roster, RosterError, Study, Sum
 use crate::hexadecimal::Digest;
 use crate::party_key::PartyKey;
 use crate::plain_text::check_texts;
+use crate::trustee_step::IllegalTrusteeStep;
 
+mod checks;
 mod notice_size;
 #[cfg(test)]
 pub(crate) mod tests;
+mod trustees;
+
+use checks::{Protection, ceiling_of, check_data, check_steps, line_of, protection_of};
+pub use trustees::{AgreedTrustees, StudyKey, TrusteeEntry};
 
 /// The format of the document; another one is refused.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// The most sums that a study can set up.
 const MOST_SUMS: u64 = 4096;
@@ -66,6 +72,8 @@ pub struct Agreement {
     pub plan: Plan,
     /// The invited parties, in order.
     pub parties: Vec<Party>,
+    /// The three trustees, in order, exactly when the plan's noise comes from trustees.
+    pub trustees: Option<[TrusteeEntry; 3]>,
     /// How many sums may be repeated after they failed; each repetition is charged.
     pub repeats: u32,
     /// Whether the parties' noise is secret; if it is not, no record is protected.
@@ -103,8 +111,10 @@ pub enum IllegalAgreement {
         /// The version of this program.
         required: u32,
     },
-    /// The noise is not the parties' own.
-    #[error("the plan's noise comes from {found}, but shares of the parties are required")]
+    /// The noise comes neither from the parties nor from trustees.
+    #[error(
+        "the plan's noise comes from {found}, but shares of the parties or of three trustees are required"
+    )]
     Origin {
         /// The source of the noise.
         found: String,
@@ -119,15 +129,26 @@ pub enum IllegalAgreement {
         /// The value required.
         required: String,
     },
-    /// The plan has a step that only a trusted curator can answer.
+    /// The plan has a choice, and the study has no trustees.
     #[error(
-        "step {step} of the plan is a choice, which secure sums cannot make; use {}",
+        "step {step} of the plan is a choice, which secure sums cannot make; name three trustees, or use {}",
         CertifiedProcedure::names(CertifiedProcedure::on_sums(), " or ")
     )]
     Choice {
         /// Which step.
         step: usize,
     },
+    /// A trustee's entry is not its own.
+    #[error(
+        "the study key of trustee {name:?} is not signed with its identity key; ask this trustee for its file again"
+    )]
+    TrusteeKey {
+        /// Its name.
+        name: String,
+    },
+    /// Trustees cannot compute a step.
+    #[error(transparent)]
+    TrusteeStep(#[from] IllegalTrusteeStep),
     /// The plan has no certified cost.
     #[error(transparent)]
     Uncertifiable(#[from] Uncertifiable),
@@ -147,11 +168,32 @@ pub enum IllegalAgreement {
 pub struct Agreed {
     agreement: Agreement,
     digest: Digest,
-    sums: Vec<PlannedSum>,
-    participation: Participation,
     ceiling: ApproxDp,
-    study: Arc<Study>,
+    roster: Arc<Roster>,
+    protocol: Protocol,
     first_units: Vec<u64>,
+}
+
+/// How steps are answered.
+#[derive(Clone, Debug)]
+enum Protocol {
+    /// By masked sums of the parties.
+    Masks {
+        participation: Participation,
+        study: Arc<Study>,
+    },
+    /// By three trustees.
+    Trustees(AgreedTrustees),
+}
+
+/// A charge for one step.
+#[must_use = "the ledger has been charged"]
+#[derive(Debug)]
+pub enum Paid {
+    /// For a sum.
+    Sum(Permit<SumPurchase>),
+    /// For a choice.
+    Choice(Permit<SelectionPurchase>),
 }
 
 impl Agreed {
@@ -161,6 +203,17 @@ impl Agreed {
         let mut parties = (0..).zip(&self.agreement.parties);
         let found = parties.find(|(_, party)| party.identity == *identity);
         found.map(|(place, _)| ClientId(place))
+    }
+
+    /// The identity at a seat: of a party, or after the last party of a trustee.
+    #[must_use]
+    pub fn identity_at(&self, seat: ClientId) -> Option<Digest> {
+        if let Some(party) = self.agreement.parties.get(seat.0 as usize) {
+            return Some(party.identity);
+        }
+        let trustees = self.trustees()?;
+        let place = trustees.at_seat(seat)?.place();
+        trustees.entries().get(place).map(|entry| entry.identity)
     }
 
     /// Reads and checks the document of a study.
@@ -196,11 +249,14 @@ impl Agreed {
             });
         }
         check_texts(&agreement)?;
-        let participation = participation_of(&agreement)?;
-        let sums = sums_of(&agreement.plan)?;
+        if let Some(data) = &agreement.data {
+            check_data(data, &agreement.setting)?;
+        }
+        let protection = protection_of(&agreement)?;
+        check_steps(&agreement.plan)?;
         // Before anything is computed for each of them.
         let attempts = u64::from(agreement.repeats) + 1;
-        let wanted = attempts.saturating_mul(sums.len() as u64);
+        let wanted = attempts.saturating_mul(agreement.plan.steps.len() as u64);
         if wanted > MOST_SUMS {
             return Err(IllegalAgreement::Contradiction {
                 what: "the number of sums with all repetitions",
@@ -216,35 +272,26 @@ impl Agreed {
             first_units.push(units);
             units += u64::from(party.units);
         }
-        let attempts = agreement.repeats.saturating_add(1);
-        let coordinates = agreement.plan.coordinates() * u64::from(attempts);
-        let shapes = sums
-            .iter()
-            .map(|sum| {
-                SumShape::plan(
-                    &sum.to_sum_plan(),
-                    agreement.plan.origin,
-                    units,
-                    coordinates,
-                    LOG_WRAP_PROBABILITY,
-                )
-            })
-            .collect::<Result<Vec<SumShape>, IllegalStudy>>()?;
         let keys: Vec<[u8; 32]> = agreement.parties.iter().map(|p| p.identity.0).collect();
-        let shapes = shapes.repeat(attempts as usize);
-        let graph_seed = Sha256::new_with_prefix(b"sprifed: masking graph")
-            .chain_update(digest.0)
-            .finalize()
-            .into();
         let roster = Roster::new(&keys)?;
-        let study = Study::new(digest.0, roster, participation, graph_seed, shapes)?;
+        let protocol = match protection {
+            Protection::Shares(participation) => {
+                let study = masked_study(&agreement, &digest, roster.clone(), units)?;
+                Protocol::Masks {
+                    participation,
+                    study: Arc::new(study),
+                }
+            }
+            Protection::Trustees(trustees) => {
+                Protocol::Trustees(AgreedTrustees::new(*trustees, &agreement)?)
+            }
+        };
         Ok(Self {
             agreement,
             digest,
-            sums,
-            participation,
             ceiling,
-            study: Arc::new(study),
+            roster: Arc::new(roster),
+            protocol,
             first_units,
         })
     }
@@ -261,10 +308,28 @@ impl Agreed {
         &self.digest
     }
 
-    /// How many must stay and may collude.
+    /// The invited parties.
     #[must_use]
-    pub const fn participation(&self) -> Participation {
-        self.participation
+    pub const fn roster(&self) -> &Arc<Roster> {
+        &self.roster
+    }
+
+    /// How many must stay and may collude; `None` where trustees make the noise.
+    #[must_use]
+    pub const fn participation(&self) -> Option<Participation> {
+        match &self.protocol {
+            Protocol::Masks { participation, .. } => Some(*participation),
+            Protocol::Trustees(_) => None,
+        }
+    }
+
+    /// The trustees; `None` where parties make the noise.
+    #[must_use]
+    pub const fn trustees(&self) -> Option<&AgreedTrustees> {
+        match &self.protocol {
+            Protocol::Masks { .. } => None,
+            Protocol::Trustees(trustees) => Some(trustees),
+        }
     }
 
     /// The most that all sums can cost together: the larger of the budget and the plan with its
@@ -283,37 +348,80 @@ impl Agreed {
         }
     }
 
-    /// The secure sums of the study.
+    /// The secure sums of the study; `None` where trustees compute.
     #[must_use]
-    pub const fn study(&self) -> &Arc<Study> {
-        &self.study
+    pub const fn study(&self) -> Option<&Arc<Study>> {
+        match &self.protocol {
+            Protocol::Masks { study, .. } => Some(study),
+            Protocol::Trustees(_) => None,
+        }
     }
 
-    /// The most bytes that an honest party sends in one message.
+    /// How many attempts at all steps there can be.
     #[must_use]
-    pub fn largest_message(&self) -> usize {
-        let sums = 0..self.study.n_sums();
-        let upload = sums
-            .filter_map(|sum| self.study.sum(sum))
-            .map(SumShape::packed_len);
-        let neighbours = self.study.parameters().neighbours() as usize;
-        let sums = self.study.n_sums() as usize;
-        // Of shares, for each neighbour: two secrets and a wrap of each sum. Of keys: two of each
-        // sum, and one of ML-KEM. For each neighbour a ciphertext, or a tag. An envelope around all.
-        let (bundle, keys, ciphertext) = (104 * sums + 64, 64 * sums + 1280, 1184);
-        upload.max().unwrap_or(0) + neighbours * (bundle + ciphertext) + keys + 1024
+    pub fn n_sums(&self) -> u32 {
+        let attempts = u64::from(self.agreement.repeats) + 1;
+        u32::try_from(attempts * self.n_steps() as u64).unwrap_or(u32::MAX)
     }
 
     /// How many steps the plan has.
     #[must_use]
-    pub fn n_steps(&self) -> usize {
-        self.sums.len()
+    pub const fn n_steps(&self) -> usize {
+        self.agreement.plan.steps.len()
     }
 
-    /// The planned sum of a step.
+    /// A step of the plan.
+    #[must_use]
+    pub fn planned(&self, step: usize) -> Option<&PlannedStep> {
+        self.agreement.plan.steps.get(step)
+    }
+
+    /// The planned sum of a step; `None` if there is no such step, or it is a choice.
     #[must_use]
     pub fn step(&self, step: usize) -> Option<&PlannedSum> {
-        self.sums.get(step)
+        match self.planned(step)? {
+            PlannedStep::Sum(sum) => Some(sum),
+            PlannedStep::Choice(_) => None,
+        }
+    }
+
+    /// What a step is for.
+    #[must_use]
+    pub fn purpose(&self, step: usize) -> Option<&str> {
+        Some(match self.planned(step)? {
+            PlannedStep::Sum(sum) => &sum.purpose,
+            PlannedStep::Choice(choice) => &choice.purpose,
+        })
+    }
+
+    /// The line that a ledger has for a step.
+    #[must_use]
+    pub fn line(&self, step: usize) -> Option<LedgerLine> {
+        let plan = &self.agreement.plan;
+        Some(line_of(plan, self.planned(step)?))
+    }
+
+    /// A new ledger of the study.
+    #[must_use]
+    pub fn new_ledger(&self) -> Ledger {
+        let plan = &self.agreement.plan;
+        Ledger::open(self.ceiling, plan.relation, plan.unit)
+    }
+
+    /// Charges `ledger` for a step; `None` if there is no such step.
+    ///
+    /// # Errors
+    /// When the ledger refuses.
+    pub fn charge(&self, ledger: &mut Ledger, step: usize) -> Result<Option<Paid>, LedgerError> {
+        let Some(planned) = self.planned(step) else {
+            return Ok(None);
+        };
+        Ok(Some(match planned {
+            PlannedStep::Sum(sum) => Paid::Sum(ledger.spend(&sum.purpose, self.purchase(sum))?),
+            PlannedStep::Choice(choice) => {
+                Paid::Choice(ledger.spend(&choice.purpose, choice.purchase)?)
+            }
+        }))
     }
 
     /// The number of the secure sum for a step: all first attempts, then all second ones.
@@ -321,8 +429,8 @@ impl Agreed {
     /// `None` if no such attempt was agreed on.
     #[must_use]
     pub fn sum_number(&self, step: usize, attempt: u32) -> Option<u32> {
-        let fits = step < self.sums.len() && attempt <= self.agreement.repeats;
-        let steps = u32::try_from(self.sums.len()).ok()?;
+        let fits = step < self.n_steps() && attempt <= self.agreement.repeats;
+        let steps = u32::try_from(self.n_steps()).ok()?;
         let number = attempt
             .checked_mul(steps)?
             .checked_add(u32::try_from(step).ok()?);
@@ -332,7 +440,7 @@ impl Agreed {
     /// Which step and attempt a secure sum is for.
     #[must_use]
     pub fn step_of(&self, sum: u32) -> Option<(usize, u32)> {
-        let steps = u32::try_from(self.sums.len()).ok()?;
+        let steps = u32::try_from(self.n_steps()).ok()?;
         let (step, attempt) = (sum.checked_rem(steps)?, sum / steps);
         (attempt <= self.agreement.repeats).then_some((step as usize, attempt))
     }
@@ -396,6 +504,7 @@ impl Agreement {
             setting,
             plan,
             parties: units.into_par_iter().enumerate().map(party).collect(),
+            trustees: None,
             repeats: 0,
             noise: key.provenance(),
             data: None,
@@ -417,137 +526,38 @@ pub fn split_evenly(units: u32, parties: u32) -> Vec<u32> {
     (0..parties).map(size).collect()
 }
 
-fn participation_of(agreement: &Agreement) -> Result<Participation, IllegalAgreement> {
-    let Agreement {
-        plan,
-        setting,
-        parties,
-        ..
-    } = agreement;
-    let contradiction = |what, found: String, required: String| {
-        Err(IllegalAgreement::Contradiction {
-            what,
-            found,
-            required,
-        })
-    };
+/// The secure sums that follow from an agreement.
+fn masked_study(
+    agreement: &Agreement,
+    digest: &Digest,
+    roster: Roster,
+    units: u64,
+) -> Result<Study, IllegalAgreement> {
+    let Agreement { plan, repeats, .. } = agreement;
     let NoiseOrigin::Shares(participation) = plan.origin else {
         return Err(IllegalAgreement::Origin {
-            found: "a trusted curator".to_owned(),
+            found: "trustees".to_owned(),
         });
     };
-    if participation.clients() as usize != parties.len() {
-        return contradiction(
-            "the number of parties",
-            parties.len().to_string(),
-            participation.clients().to_string(),
-        );
-    }
-    if participation.colluders() == 0 {
-        return contradiction(
-            "the number of colluders",
-            "0".to_owned(),
-            "at least 1, as every party knows its own share of the noise,".to_owned(),
-        );
-    }
-    let terms = (
-        setting.origin,
-        setting.relation,
-        setting.unit,
-        setting.budget,
-    );
-    if terms != (plan.origin, plan.relation, plan.unit, plan.budget) {
-        return contradiction(
-            "what the procedure is planned for",
-            format!("{terms:?}"),
-            "what the plan says".to_owned(),
-        );
-    }
-    if plan.unit == PrivacyUnit::Client && parties.iter().any(|party| party.units != 1) {
-        return contradiction(
-            "the number of privacy units of a party",
-            "more or less than one".to_owned(),
-            "one, as each client is protected as a whole,".to_owned(),
-        );
-    }
-    if let Some(empty) = parties.iter().find(|party| party.units == 0) {
-        return contradiction(
-            "the number of privacy units of a party",
-            format!("zero for {:?}", empty.name),
-            "at least one".to_owned(),
-        );
-    }
-    Ok(participation)
-}
-
-fn sums_of(plan: &Plan) -> Result<Vec<PlannedSum>, IllegalAgreement> {
-    let sum_of = |(step, planned): (usize, &PlannedStep)| match planned {
-        PlannedStep::Sum(sum) => {
-            let wrong = sum.blocks.iter().find(|block| !block.has_legal_grid());
-            wrong.map_or_else(
-                || Ok(sum.clone()),
-                |block| {
-                    Err(IllegalAgreement::Contradiction {
-                        what: "the number of integers for one unit of a block",
-                        found: block.steps.to_string(),
-                        required: "a number from 1 to 4194304".to_owned(),
-                    })
-                },
-            )
-        }
-        PlannedStep::Choice(_) => Err(IllegalAgreement::Choice { step }),
-    };
-    plan.steps.iter().enumerate().map(sum_of).collect()
-}
-
-/// The cost of the plan, plus its most expensive step once for each allowed repetition.
-fn ceiling_of(agreement: &Agreement) -> Result<ApproxDp, IllegalAgreement> {
-    let (plan, delta) = (&agreement.plan, agreement.plan.budget.delta());
-    // The protocol's own failure is part of δ: what is left must pay for the noise.
-    plan.origin.noise_delta(delta)?;
-    let mut spending = plan.spending()?;
-    let mut dearest = None;
-    for sum in sums_of(plan)? {
-        let (plan_of_sum, origin, unit) = (sum.to_sum_plan(), plan.origin, plan.unit);
-        let line = LedgerLine::Sum(SumPurchase {
-            plan: plan_of_sum,
-            origin,
-            unit,
-        });
-        let expense = line.expense(plan.relation)?;
-        let alone = sprifed_privacy::Spending::default().and(expense)?;
-        let epsilon = alone.to_approx_dp(delta).map(ApproxDp::epsilon);
-        if dearest
-            .as_ref()
-            .is_none_or(|(largest, _)| epsilon > *largest)
-        {
-            dearest = Some((epsilon, expense));
-        }
-    }
-    if let Some((_, expense)) = dearest {
-        for _ in 0..agreement.repeats {
-            spending = spending.and(expense)?;
-        }
-    }
-    let total = spending
-        .to_approx_dp(delta)
-        .map_or(0.0, |total| total.epsilon().get());
-    let planned = plan
-        .spending()?
-        .to_approx_dp(delta)
-        .map_or(0.0, |total| total.epsilon().get());
-    let budget = plan.budget.epsilon().get();
-    if planned > budget {
-        return Err(IllegalAgreement::Contradiction {
-            what: "epsilon of the plan",
-            found: planned.to_string(),
-            required: format!("at most the budget of {budget}"),
-        });
-    }
-    if agreement.repeats == 0 {
-        return Ok(plan.budget);
-    }
-    // The order of additions must not decide whether the last charge fits.
-    let ceiling = Epsilon::try_from((total * (1.0 + 1e-9)).max(budget))?;
-    Ok(ApproxDp::new(ceiling, delta))
+    let attempts = repeats.saturating_add(1);
+    let coordinates = plan.coordinates() * u64::from(attempts);
+    let sums = plan.steps.iter().filter_map(|planned| match planned {
+        PlannedStep::Sum(sum) => Some(sum.to_sum_plan()),
+        PlannedStep::Choice(_) => None,
+    });
+    let shapes = sums
+        .map(|sum| SumShape::plan(&sum, plan.origin, units, coordinates, LOG_WRAP_PROBABILITY))
+        .collect::<Result<Vec<SumShape>, IllegalStudy>>()?;
+    let graph_seed = Sha256::new_with_prefix(b"sprifed: masking graph")
+        .chain_update(digest.0)
+        .finalize()
+        .into();
+    let shapes = shapes.repeat(attempts as usize);
+    Ok(Study::new(
+        digest.0,
+        roster,
+        participation,
+        graph_seed,
+        shapes,
+    )?)
 }

@@ -5,33 +5,36 @@
 //! the disk before the first record is read for it, an upload before it leaves. After a restart the
 //! same journal makes the same party.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sprifed_noise::DrawnNoise;
-use sprifed_privacy::{Ledger, Permit, SumPurchase};
-use sprifed_query::{AskedBlock, Contributor, PlannedSum, RecordSource, SumQuery};
+use sprifed_privacy::Ledger;
+use sprifed_query::{Contributor, RecordSource};
 use sprifed_secure_sum::{
-    CheckedCertificate, Client, ClientId, ClientOutput, IdentityKey, JournalEntry, Notice, Phase,
-    Rejected, SignedMessage, UploadRefused,
+    CheckedCertificate, ClientId, ClientOutput, IdentityKey, JournalEntry, Notice, Phase, Rejected,
+    SignedMessage, UploadRefused,
 };
 
-use crate::agreement::Agreed;
+use crate::agreement::{Agreed, Paid};
+use crate::asked::{Asked, blocks_of};
 use crate::hexadecimal::Digest;
 use crate::party_effect::PartyEffect;
 use crate::party_key::PartyKey;
 use crate::record_store::RecordStore;
+use crate::trustee_attempt::UnopenedSum;
 use crate::wire::Report;
 
+mod channel;
 mod declined;
 mod protocol_entries;
 #[cfg(test)]
 mod tests;
 
+use channel::Channel;
 pub use declined::Declined;
 use declined::check_records;
-use protocol_entries::protocol_entries;
 
 /// What a party must still know after a restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,6 +75,13 @@ pub enum JournalLine {
     },
     /// It left the study before its end: it answers nothing more, and what it was charged is final.
     Left,
+    /// It takes part in this attempt of trustees on an earlier charge, of which nothing was opened.
+    Carried {
+        /// Which attempt, by its number.
+        sum: u32,
+        /// The transcript before it.
+        transcript: Digest,
+    },
 }
 
 /// One party in one study.
@@ -79,7 +89,7 @@ pub enum JournalLine {
 pub struct AnsweringParty<R> {
     agreed: Arc<Agreed>,
     key: PartyKey,
-    client: Client,
+    channel: Channel,
     ledger: Ledger,
     records: R,
     /// Steps and attempts that it was charged for, and the transcript before each.
@@ -87,7 +97,7 @@ pub struct AnsweringParty<R> {
     /// The last charge, until its records are read.
     unread: Option<Unread>,
     /// The last upload of before a restart, which may have been lost on its way.
-    uploaded: Option<(u32, SignedMessage)>,
+    uploaded: Option<(u32, Report)>,
     /// What it wants done; an error stands for a sum that was charged and cannot be answered.
     effects: VecDeque<Result<PartyEffect, Declined>>,
 }
@@ -97,9 +107,10 @@ pub struct AnsweringParty<R> {
 struct Unread {
     sum: u32,
     transcript: Digest,
-    permit: Permit<SumPurchase>,
+    /// The charge; none if it is an earlier one, of which nothing was opened.
+    paid: Option<Paid>,
     /// What is asked; nothing after a restart, until it is asked again.
-    query: Option<Arc<SumQuery>>,
+    query: Option<Arc<Asked>>,
 }
 
 impl<R: RecordStore> AnsweringParty<R> {
@@ -129,35 +140,36 @@ impl<R: RecordStore> AnsweringParty<R> {
         if let Some(records) = records.opened() {
             check_records(&agreed, me, records)?;
         }
-        let masks = key.masks(&agreed);
-        let protocol = protocol_entries(journal);
-        let study = Arc::clone(agreed.study());
         if agreed.place_of(&Digest(identity.public())) != Some(me) {
             return Err(not_invited());
         }
-        let client = Client::resume(study, me, identity, masks, &protocol);
-        let client = client.ok_or(Declined::OtherJournal)?;
-        let ledger = new_ledger(&agreed);
+        let mut key = key;
+        let mut effects = VecDeque::new();
+        let channel = Channel::open(&agreed, me, identity, &mut key, journal, &mut effects)?;
+        let ledger = agreed.new_ledger();
         let mut party = Self {
             agreed,
             key,
-            client,
+            channel,
             ledger,
             records,
             charged: BTreeMap::new(),
             unread: None,
             uploaded: None,
-            effects: VecDeque::new(),
+            effects,
         };
         for line in journal {
             match line {
                 JournalLine::Charged { sum, transcript } => {
-                    party.charge_again(*sum, *transcript)?;
+                    party.charge_again(*sum, *transcript, true)?;
+                }
+                JournalLine::Carried { sum, transcript } => {
+                    party.charge_again(*sum, *transcript, false)?;
                 }
                 JournalLine::Uploaded { sum, message } => {
                     party.unread = None;
-                    let message = SignedMessage::decode(message).ok();
-                    party.uploaded = message.map(|message| (*sum, message));
+                    let report = party.channel.stored_upload(message);
+                    party.uploaded = report.map(|report| (*sum, report));
                 }
                 JournalLine::Published { .. }
                 | JournalLine::Confirmed { .. }
@@ -170,26 +182,31 @@ impl<R: RecordStore> AnsweringParty<R> {
     }
 
     /// A charge of before the restart: a second one is not needed to answer as it would have been then.
-    fn charge_again(&mut self, sum: u32, transcript: Digest) -> Result<(), Declined> {
+    fn charge_again(&mut self, sum: u32, transcript: Digest, is_new: bool) -> Result<(), Declined> {
         let agreed = Arc::clone(&self.agreed);
-        let (place, planned) = charged_sum(&agreed, sum)?;
-        let permit = charge(&mut self.ledger, &agreed, planned)?;
+        let place = charged_sum(&agreed, sum)?;
+        let paid = match is_new {
+            true => Some(charge(&mut self.ledger, &agreed, sum)?),
+            false => None,
+        };
         self.charged.insert(place, transcript);
         self.unread = Some(Unread {
             sum,
             transcript,
-            permit,
+            paid,
             query: None,
         });
         Ok(())
     }
 
-    /// Asks for this party's part of `sum`, in which `query` follows the `transcript`.
+    /// Asks for this party's part of `sum`, in which `query` follows the `transcript`; `unopened` are
+    /// attempts of trustees at this step that opened nothing.
     ///
     /// # Guarantee
     /// The charge comes out to be persisted before a record is read; records are read when the next effect is
     /// polled. A sum is charged and answered once, whatever the coordinator says. Asked again after the
-    /// same transcript, the party sends what it sent before.
+    /// same transcript, the party sends what it sent before. An attempt goes on an earlier charge only if
+    /// three trustees signed that nothing was opened of the last attempt that this party was in.
     ///
     /// # Errors
     /// When it was not agreed on, comes out of order or after another transcript, or the ledger refuses.
@@ -197,27 +214,44 @@ impl<R: RecordStore> AnsweringParty<R> {
         &mut self,
         sum: u32,
         transcript: Digest,
-        query: &Arc<SumQuery>,
+        query: &Arc<Asked>,
+        unopened: &[UnopenedSum],
     ) -> Result<(), Declined> {
         let agreed = Arc::clone(&self.agreed);
-        if !self.client.is_ready() {
+        if !self.channel.is_ready() {
             return Err(UploadRefused::NotReady.into());
         }
         let place = agreed.step_of(sum);
         if let Some(required) = place.and_then(|place| self.charged.get(&place)).copied() {
             return self.ask_again(sum, transcript, required, query);
         }
-        let planned = self.planned(&agreed, sum, query)?;
-        let permit = charge(&mut self.ledger, &agreed, planned)?;
+        let step = self.check_planned(&agreed, sum, query)?;
+        let is_carried = self.is_carried(step, transcript, unopened);
+        let paid = match is_carried {
+            true => None,
+            false => Some(charge(&mut self.ledger, &agreed, sum)?),
+        };
         self.charged.extend(place.map(|place| (place, transcript)));
-        self.persist(JournalLine::Charged { sum, transcript });
+        self.persist(match is_carried {
+            true => JournalLine::Carried { sum, transcript },
+            false => JournalLine::Charged { sum, transcript },
+        });
         self.unread = Some(Unread {
             sum,
             transcript,
-            permit,
+            paid,
             query: Some(Arc::clone(query)),
         });
         Ok(())
+    }
+
+    /// Whether nothing was opened of the last attempt at this step that this party was in.
+    fn is_carried(&self, step: usize, transcript: Digest, unopened: &[UnopenedSum]) -> bool {
+        let last = self.charged_in(step).last();
+        last.is_some_and(|(last, after)| {
+            let mut proofs = unopened.iter().filter(|proof| proof.sum == last);
+            after == transcript && proofs.any(|proof| proof.holds(&self.agreed, transcript))
+        })
     }
 
     /// A sum that was charged before: it is answered once, with the bytes that it would have had then.
@@ -226,7 +260,7 @@ impl<R: RecordStore> AnsweringParty<R> {
         sum: u32,
         found: Digest,
         required: Digest,
-        query: &Arc<SumQuery>,
+        query: &Arc<Asked>,
     ) -> Result<(), Declined> {
         if found != required {
             return Err(Declined::OtherTranscript {
@@ -236,9 +270,9 @@ impl<R: RecordStore> AnsweringParty<R> {
             });
         }
         let uploaded = self.uploaded.as_ref();
-        if let Some((_, message)) = uploaded.filter(|(uploaded, _)| *uploaded == sum) {
-            let message = message.clone();
-            self.send(message);
+        if let Some((_, report)) = uploaded.filter(|(uploaded, _)| *uploaded == sum) {
+            let report = report.clone();
+            self.effects.push_back(Ok(PartyEffect::Send(report)));
             return Ok(());
         }
         match &mut self.unread {
@@ -265,27 +299,47 @@ impl<R: RecordStore> AnsweringParty<R> {
         let Unread {
             sum,
             transcript,
-            permit,
+            paid,
             query,
         } = asked;
         let agreed = Arc::clone(&self.agreed);
-        let (_, planned) = charged_sum(&agreed, sum)?;
-        let questions = query.as_ref().map_or(&[][..], |query| &query.questions);
-        let generator = self.key.noise(&agreed, sum, &transcript);
-        let mut generator = generator.ok_or(UploadRefused::Erased { sum })?;
-        let noise = DrawnNoise::draw(permit, &mut generator).map_err(Box::new)?;
-        let blocks = questions.iter().zip(&planned.blocks);
-        let blocks = blocks
-            .map(|(question, planned)| AskedBlock { question, planned })
-            .collect();
+        let (step, _) = charged_sum(&agreed, sum)?;
+        let blocks = agreed.planned(step).map(blocks_of).unwrap_or_default();
+        // Before records are read, as it was paid for.
+        let noise = match (&self.channel, paid) {
+            (Channel::Masks(_), Some(Paid::Sum(permit))) => {
+                let generator = self.key.noise(&agreed, sum, &transcript);
+                let mut generator = generator.ok_or(UploadRefused::Erased { sum })?;
+                Some(DrawnNoise::draw(permit, &mut generator).map_err(Box::new)?)
+            }
+            _ => None,
+        };
         let records = self.records.open()?;
-        check_records(&agreed, self.client.id(), records)?;
-        let contributor = Contributor::new(blocks, agreed.dither_seed(sum))
-            .starting_at(agreed.first_unit(self.client.id()));
+        let me = self.channel.id();
+        check_records(&agreed, me, records)?;
+        let blocks = query.as_ref().map(|query| query.asked_blocks(&blocks));
+        let contributor = Contributor::new(blocks.unwrap_or_default(), agreed.dither_seed(sum))
+            .starting_at(agreed.first_unit(me));
         let total = contributor.sum(records, 0..records.n_units())?;
-        let noised = noise.release(total).map_err(Box::new)?;
-        self.client.upload(sum, &transcript.0, &noised)?;
-        self.carry_over();
+        match (&mut self.channel, noise) {
+            (Channel::Masks(client), Some(noise)) => {
+                let noised = noise.release(total).map_err(Box::new)?;
+                client.upload(sum, &transcript.0, &noised)?;
+                self.carry_over();
+            }
+            (Channel::Trustees(client), _) => {
+                let message = client.upload(&agreed, &self.key, sum, transcript, total)?;
+                let line = JournalLine::Uploaded {
+                    sum,
+                    message: message.clone(),
+                };
+                let report = self.channel.stored_upload(&message);
+                self.persist(line);
+                let send = report.map(|report| Ok(PartyEffect::Send(report)));
+                self.effects.extend(send);
+            }
+            (Channel::Masks(_), None) => return Err(UploadRefused::NotReady.into()),
+        }
         Ok(())
     }
 
@@ -295,8 +349,10 @@ impl<R: RecordStore> AnsweringParty<R> {
         self.unread.take_if(|unread| of_step(unread.sum));
         self.uploaded.take_if(|(sum, _)| of_step(*sum));
         self.key.forget_step(step);
-        if let Some(sum) = self.agreed.sum_number(step, 0) {
-            self.client.forget(sum);
+        if let (Some(sum), Channel::Masks(client)) =
+            (self.agreed.sum_number(step, 0), &mut self.channel)
+        {
+            client.forget(sum);
         }
     }
 
@@ -310,7 +366,7 @@ impl<R: RecordStore> AnsweringParty<R> {
     /// # Errors
     /// When it is refused; nothing has changed then.
     pub fn handle_notice(&mut self, notice: &Notice) -> Result<(), Rejected> {
-        self.client.handle_message(notice)?;
+        self.channel.masks()?.handle_message(notice)?;
         self.carry_over();
         Ok(())
     }
@@ -320,7 +376,7 @@ impl<R: RecordStore> AnsweringParty<R> {
     /// # Errors
     /// When the notice is no certificate of this party's survivor set.
     pub fn check_certificate(&self, notice: &Notice) -> Result<CheckedCertificate, Rejected> {
-        self.client.check_certificate(notice)
+        self.channel.masks_ref()?.check_certificate(notice)
     }
 
     /// Takes a certificate whose signatures another party of this process has checked.
@@ -332,7 +388,8 @@ impl<R: RecordStore> AnsweringParty<R> {
         notice: &Notice,
         checked: &CheckedCertificate,
     ) -> Result<(), Rejected> {
-        self.client.handle_checked(notice, checked)?;
+        let client = self.channel.masks()?;
+        client.handle_checked(notice, checked)?;
         self.carry_over();
         Ok(())
     }
@@ -354,8 +411,8 @@ impl<R: RecordStore> AnsweringParty<R> {
 
     /// Who this is.
     #[must_use]
-    pub const fn id(&self) -> ClientId {
-        self.client.id()
+    pub fn id(&self) -> ClientId {
+        self.channel.id()
     }
 
     /// What it has been charged.
@@ -364,12 +421,11 @@ impl<R: RecordStore> AnsweringParty<R> {
         &self.ledger
     }
 
-    /// The first sum that it was charged for and that is not among `stated`.
-    pub(crate) fn unstated(&self, stated: &BTreeSet<u32>) -> Option<u32> {
+    /// The numbers of the sums that it was charged for, and of those that went on such a charge.
+    pub(crate) fn charged_sums(&self) -> Vec<u32> {
         let numbers = self.charged.keys();
-        let mut numbers =
-            numbers.filter_map(|(step, attempt)| self.agreed.sum_number(*step, *attempt));
-        numbers.find(|sum| !stated.contains(sum))
+        let number = |(step, attempt): &(usize, u32)| self.agreed.sum_number(*step, *attempt);
+        numbers.filter_map(number).collect()
     }
 
     /// The transcripts in which sums of `step` were charged.
@@ -392,48 +448,44 @@ impl<R: RecordStore> AnsweringParty<R> {
         &self.agreed
     }
 
-    fn planned<'a>(
-        &self,
-        agreed: &'a Agreed,
-        sum: u32,
-        query: &SumQuery,
-    ) -> Result<&'a PlannedSum, Declined> {
+    /// The step of a sum that may be asked now.
+    fn check_planned(&self, agreed: &Agreed, sum: u32, query: &Asked) -> Result<usize, Declined> {
         let found = || {
-            let blocks = query.questions.len();
-            format!("{blocks} questions for step {}", query.step)
+            let blocks = query.questions().len();
+            format!("{blocks} questions for step {}", query.step())
         };
         let Some((step, attempt)) = agreed.step_of(sum) else {
             return Err(self.not_planned(sum, &found()));
         };
         let n_features = agreed.agreement().setting.n_features;
-        let planned = agreed
-            .step(step)
-            .filter(|planned| planned.admits(&query.questions) && query.step == step)
-            .filter(|_| query.questions.iter().all(|q| q.fits(n_features)));
-        let planned = planned.ok_or_else(|| self.not_planned(sum, &found()))?;
+        let planned = agreed.planned(step);
+        let fits = |planned| query.step() == step && query.is_planned(planned, n_features);
+        if !planned.is_some_and(fits) {
+            return Err(self.not_planned(sum, &found()));
+        }
         let before = self.charged.keys().next_back().copied();
         if let Some(before) = before.filter(|before| *before >= (step, attempt)) {
             let last = agreed.sum_number(before.0, before.1).unwrap_or(sum);
             return Err(Declined::OutOfOrder { sum, last });
         }
-        Ok(planned)
+        Ok(step)
     }
 
     fn not_planned(&self, sum: u32, found: &str) -> Declined {
         let step = self.agreed.step_of(sum).map(|(step, _)| step);
-        let planned = step.and_then(|step| Some((step, self.agreed.step(step)?)));
+        let planned = step.and_then(|step| Some((step, self.agreed.purpose(step)?)));
         Declined::NotPlanned {
             sum,
             found: found.to_owned(),
             required: planned.map_or_else(
-                || format!("{} sums", self.agreed.study().n_sums()),
-                |(step, sum)| format!("step {step}: {}", sum.purpose),
+                || format!("{} sums", self.agreed.n_sums()),
+                |(step, purpose)| format!("step {step}: {purpose}"),
             ),
         }
     }
 
     fn carry_over(&mut self) {
-        while let Some(output) = self.client.poll_output() {
+        while let Some(output) = self.channel.poll() {
             match output {
                 // The message follows, and is what is stored.
                 ClientOutput::Persist(JournalEntry::Uploaded { .. }) => {}
@@ -475,37 +527,26 @@ impl<R: RecordStore> AnsweringParty<R> {
 /// # Errors
 /// When the journal is not of this study.
 pub fn charged_by(agreed: &Agreed, journal: &[JournalLine]) -> Result<Ledger, Declined> {
-    let mut ledger = new_ledger(agreed);
+    let mut ledger = agreed.new_ledger();
     for line in journal {
         if let JournalLine::Charged { sum, .. } = line {
-            let (_, planned) = charged_sum(agreed, *sum)?;
-            drop(charge(&mut ledger, agreed, planned)?);
+            drop(charge(&mut ledger, agreed, *sum)?);
         }
     }
     Ok(ledger)
 }
 
-/// The step and attempt of a sum that a journal says was charged, and its plan.
-fn charged_sum(agreed: &Agreed, sum: u32) -> Result<((usize, u32), &PlannedSum), Declined> {
-    let place = agreed.step_of(sum);
-    let found = place.and_then(|place| Some((place, agreed.step(place.0)?)));
-    found.ok_or_else(|| Declined::NotPlanned {
+/// The step and attempt of a sum that a journal says was charged.
+fn charged_sum(agreed: &Agreed, sum: u32) -> Result<(usize, u32), Declined> {
+    agreed.step_of(sum).ok_or_else(|| Declined::NotPlanned {
         sum,
         found: "a sum of the journal".to_owned(),
-        required: format!("{} sums", agreed.study().n_sums()),
+        required: format!("{} sums", agreed.n_sums()),
     })
 }
 
-fn new_ledger(agreed: &Agreed) -> Ledger {
-    let plan = &agreed.agreement().plan;
-    Ledger::open(agreed.ceiling(), plan.relation, plan.unit)
-}
-
-fn charge(
-    ledger: &mut Ledger,
-    agreed: &Agreed,
-    planned: &PlannedSum,
-) -> Result<Permit<SumPurchase>, Declined> {
-    let spent = ledger.spend(&planned.purpose, agreed.purchase(planned));
-    Ok(spent.map_err(Box::new)?)
+fn charge(ledger: &mut Ledger, agreed: &Agreed, sum: u32) -> Result<Paid, Declined> {
+    let (step, _) = charged_sum(agreed, sum)?;
+    let paid = agreed.charge(ledger, step).map_err(Box::new)?;
+    paid.ok_or(Declined::OtherJournal)
 }

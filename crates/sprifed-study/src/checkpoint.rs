@@ -2,6 +2,9 @@
 
 use sprifed_secure_sum::SumOutcome;
 
+use crate::hexadecimal::Signature;
+use crate::transcript::Released;
+
 /// A sum that has ended.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Checkpoint {
@@ -28,6 +31,10 @@ pub(crate) enum SumEnding {
     },
     /// With the whole study, by its coordinator.
     Cancelled,
+    /// By three trustees.
+    Opened(Released),
+    /// By three trustees, without opening anything, as they signed.
+    Unopened([Signature; 3]),
 }
 
 impl SumEnding {

@@ -5,6 +5,8 @@
 //! ```text
 //! Keys ─▶ Shares ─▶ for each step: Uploads ─▶ Confirmations ─▶ Unmasking ─▶ next step, or again
 //!                                                                    └─▶ Receipts ─▶ Ended
+//! Keys ─▶ with trustees, for each step: Noise ─▶ Uploads ─▶ Running ─▶ next step
+//!                                                      └─▶ Abandoning ─▶ again
 //! ```
 //!
 //! It is a function of its inputs: messages, and the moments at which a phase is closed. A shell that
@@ -14,102 +16,38 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use sprifed_privacy::Ledger;
-use sprifed_secure_sum::{
-    ClientId, Coordinator as Sums, CoordinatorOutput, IdentityKey, Phase, Reason, SumOutcome,
-};
+use sprifed_secure_sum::{ClientId, CoordinatorOutput, IdentityKey, Phase, Reason, SumOutcome};
+use sprifed_trustees::TrusteeId;
 
 use crate::agreement::Agreed;
+use crate::asked::Asked;
 use crate::checkpoint::{Checkpoint, SumEnding};
-use crate::derivation::{CannotDerive, Derivation};
+use crate::derivation::Derivation;
 use crate::receipt::{Outcome, Receipt, SignedReceipt, SumRecord, realised_noise};
 use crate::transcript::{Released, Transcript};
 use crate::wire::{Order, Report, Unreadable, is_declined_by};
 
+/// More phases than a sum has, so that their number grows when one is restored.
+const PHASES: u64 = 4;
+
 mod cancel;
+mod effects;
+mod engine;
+mod rounds;
 #[cfg(test)]
 pub(crate) mod tests;
+mod trustees;
 
-/// An action that the shell must perform, in order.
-#[derive(Clone, Debug, PartialEq)]
-pub enum CoordinatorEffect {
-    /// Send these bytes to a party. Bytes for all parties are held once.
-    Send(ClientId, Arc<[u8]>),
-    /// A sum has ended: this replaces its messages.
-    Checkpoint {
-        /// Which of all sums that were opened, counted from one.
-        epoch: u32,
-        /// What [`StudyCoordinator::restore`] takes.
-        bytes: Vec<u8>,
-    },
-    /// The study is over.
-    Ended(Box<SignedReceipt>),
-}
-
-/// A message that was refused; nothing has changed.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{party}: {reason}")]
-pub struct MessageRefused {
-    /// Whose message.
-    pub party: ClientId,
-    /// Why, without any content of it.
-    pub reason: String,
-    /// Whether every message of this sender will be refused: it is not the party of its place.
-    pub is_final: bool,
-}
-
-/// Why a coordinator cannot begin or continue.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum CoordinatorError {
-    /// The key is not the one of the agreement.
-    #[error("the coordinator's key is {found}, but the agreement says {required}")]
-    OtherIdentity {
-        /// The key given.
-        found: crate::Digest,
-        /// The key agreed on.
-        required: crate::Digest,
-    },
-    /// The questions cannot be derived.
-    #[error(transparent)]
-    CannotDerive(#[from] CannotDerive),
-    /// Bytes that are no checkpoint of this study.
-    #[error("checkpoint {epoch} cannot be used: {reason}")]
-    Checkpoint {
-        /// Which of all sums that were opened.
-        epoch: u32,
-        /// Why.
-        reason: String,
-    },
-}
-
-/// How far a study is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StudyPhase {
-    /// Parties publish their keys, and so confirm that they take part.
-    Keys,
-    /// Parties share their secrets with their neighbours.
-    Shares,
-    /// A sum is made.
-    Sum {
-        /// Its number.
-        sum: u32,
-        /// The step of the plan.
-        step: usize,
-        /// Upload, Confirm or Unmask.
-        phase: Phase,
-    },
-    /// Parties sign the receipt.
-    Receipts,
-    /// The study is over.
-    Ended,
-}
+pub use effects::{CoordinatorEffect, CoordinatorError, MessageRefused, StudyPhase, TrusteePhase};
+use engine::Engine;
+use trustees::Attempting;
 
 /// The coordinator of one study.
 pub struct StudyCoordinator {
     agreed: Arc<Agreed>,
     identity: IdentityKey,
     software: String,
-    sums: Sums,
+    engine: Engine,
     derivation: Derivation,
     stage: Stage,
     ledger: Ledger,
@@ -122,6 +60,7 @@ pub struct StudyCoordinator {
 enum Stage {
     Setup(Phase),
     Summing(Summing),
+    Attempting(Attempting),
     Receipts(Box<SignedReceipt>),
     Ended(Box<SignedReceipt>),
     /// Only inside a transition.
@@ -153,11 +92,11 @@ impl StudyCoordinator {
         if found != required {
             return Err(CoordinatorError::OtherIdentity { found, required });
         }
+        let engine = Engine::open(&agreed);
         let derivation = Derivation::begin(Arc::clone(&agreed))?;
-        let plan = &agreement.plan;
         Ok(Self {
-            ledger: Ledger::open(agreed.ceiling(), plan.relation, plan.unit),
-            sums: Sums::open(Arc::clone(agreed.study())),
+            ledger: agreed.new_ledger(),
+            engine,
             derivation,
             stage: Stage::Setup(Phase::Keys),
             software: software.to_owned(),
@@ -186,11 +125,18 @@ impl StudyCoordinator {
                 Err(refuse("the study is over".to_owned()))
             }
             Report::Message(message) => {
-                let taken = self.sums.handle_message(from, &message);
+                let Engine::Masks(sums) = &mut self.engine else {
+                    return Err(refuse("a masked sum in a study with trustees".to_owned()));
+                };
+                let taken = sums.handle_message(from, &message);
                 taken.map_err(|rejected| MessageRefused {
                     is_final: is_of_another(&rejected.reason),
                     ..refuse(rejected.reason.to_string())
                 })
+            }
+            Report::Trustees(report) => {
+                let taken = self.receive_trustees(from, report);
+                taken.map_err(|reason| refuse(reason.to_owned()))
             }
             Report::Declined { reason, signature } => {
                 if !is_declined_by(&self.agreed, from, &reason, &signature) {
@@ -218,8 +164,11 @@ impl StudyCoordinator {
     /// Handles a party that restarted with only its persisted state: sends again what the party
     /// needs.
     pub fn returned(&mut self, party: ClientId) {
-        self.sums.handle_return(party);
+        if let Engine::Masks(sums) = &mut self.engine {
+            sums.handle_return(party);
+        }
         self.carry_over();
+        self.send_directory(party);
         let released = self.transcript().released().iter();
         let orders: Vec<Order> = released.cloned().map(Order::Released).collect();
         for order in orders {
@@ -231,6 +180,10 @@ impl StudyCoordinator {
             {
                 let order = self.to_order(summing);
                 self.send([party], order);
+            }
+            Stage::Attempting(attempting) => {
+                let attempting = *attempting;
+                self.send_attempt_again(party, &attempting);
             }
             Stage::Receipts(receipt) | Stage::Ended(receipt) => {
                 let order = ended_order(receipt);
@@ -245,12 +198,19 @@ impl StudyCoordinator {
     pub fn waits_for(&self) -> Vec<ClientId> {
         let missing: Vec<ClientId> = match &self.stage {
             Stage::Receipts(receipt) => {
-                let signed: BTreeSet<u32> = receipt.parties.iter().map(|(id, _)| *id).collect();
-                let all = self.agreed.study().roster().clients();
-                all.filter(|id| !signed.contains(&id.0)).collect()
+                let n_parties = self.agreed.roster().n_clients();
+                let parties = receipt.parties.iter().map(|(id, _)| *id);
+                let trustees = receipt.trustees.iter().map(|(id, _)| n_parties + id);
+                let signed: BTreeSet<u32> = parties.chain(trustees).collect();
+                let seats = self.seats().into_iter();
+                seats.filter(|id| !signed.contains(&id.0)).collect()
             }
             Stage::Ended(_) | Stage::Moving => Vec::new(),
-            Stage::Setup(_) | Stage::Summing(_) => self.sums.waits_for().iter().collect(),
+            Stage::Setup(_) | Stage::Summing(_) => match &self.engine {
+                Engine::Masks(sums) => sums.waits_for().iter().collect(),
+                Engine::Trustees(rounds) => rounds.not_enrolled(&self.agreed),
+            },
+            Stage::Attempting(attempting) => self.awaited_in(attempting),
         };
         let present = missing.into_iter().filter(|id| !self.has_declined(*id));
         present.collect()
@@ -265,16 +225,18 @@ impl StudyCoordinator {
                 self.effects.push_back(effect);
                 self.stage = Stage::Ended(receipt);
             }
+            Stage::Setup(_) if matches!(self.engine, Engine::Trustees(_)) => self.close_enrolment(),
+            Stage::Attempting(attempting) => self.close_attempt(attempting),
             Stage::Setup(phase @ (Phase::Keys | Phase::Agree)) => {
                 self.stage = Stage::Setup(match phase {
                     Phase::Keys => Phase::Agree,
                     _ => Phase::Shares,
                 });
-                self.sums.close_phase();
+                self.close_masks();
                 self.carry_over();
             }
             Stage::Setup(_) => {
-                self.sums.close_phase();
+                self.close_masks();
                 if !self.carry_over() {
                     self.next();
                 }
@@ -285,10 +247,16 @@ impl StudyCoordinator {
                     _ => Phase::Unmask,
                 };
                 self.stage = Stage::Summing(summing);
-                self.sums.close_phase();
+                self.close_masks();
                 self.carry_over();
             }
             unchanged @ (Stage::Ended(_) | Stage::Moving) => self.stage = unchanged,
+        }
+    }
+
+    fn close_masks(&mut self) {
+        if let Engine::Masks(sums) = &mut self.engine {
+            sums.close_phase();
         }
     }
 
@@ -309,9 +277,12 @@ impl StudyCoordinator {
                 "it is of sum {found}, but {open:?} is open"
             )));
         }
-        self.phases += 3;
-        self.sums = core::mem::replace(&mut self.sums, Sums::open(Arc::clone(self.agreed.study())))
-            .without_open_sum();
+        self.phases += PHASES;
+        let new = Engine::open(&self.agreed);
+        self.engine = match core::mem::replace(&mut self.engine, new) {
+            Engine::Masks(sums) => Engine::Masks(Box::new(sums.without_open_sum())),
+            rounds @ Engine::Trustees(_) => rounds,
+        };
         self.end_sum(checkpoint.ending);
         Ok(())
     }
@@ -331,6 +302,11 @@ impl StudyCoordinator {
                 sum: summing.sum,
                 step: summing.step,
                 phase: summing.phase,
+            },
+            Stage::Attempting(attempting) => StudyPhase::Attempt {
+                sum: attempting.sum,
+                step: attempting.step,
+                phase: attempting.phase,
             },
             Stage::Receipts(_) => StudyPhase::Receipts,
             Stage::Ended(_) | Stage::Moving => StudyPhase::Ended,
@@ -397,13 +373,20 @@ impl StudyCoordinator {
     }
 
     fn is_invited(&self, party: ClientId) -> bool {
-        party.0 < self.agreed.study().roster().n_clients()
+        self.agreed.identity_at(party).is_some()
+    }
+
+    /// The numbers of all parties, and of the trustees after them.
+    fn seats(&self) -> Vec<ClientId> {
+        let trustees = self.agreed.trustees().into_iter();
+        let trustees = trustees.flat_map(|all| TrusteeId::ALL.map(|trustee| all.seat(trustee)));
+        self.agreed.roster().clients().chain(trustees).collect()
     }
 
     /// Passes on the output of the sums; true if a sum or the study ended.
     fn carry_over(&mut self) -> bool {
         let mut ended = false;
-        while let Some(output) = self.sums.poll_output() {
+        while let Some(output) = self.engine.poll() {
             match output {
                 CoordinatorOutput::Send(to, notice) => {
                     let bytes = Order::Notice(notice).encode();
@@ -432,45 +415,62 @@ impl StudyCoordinator {
     }
 
     fn end_sum(&mut self, ending: SumEnding) {
-        let Stage::Summing(summing) = core::mem::replace(&mut self.stage, Stage::Moving) else {
-            return;
+        let (sum, attempt) = match core::mem::replace(&mut self.stage, Stage::Moving) {
+            Stage::Summing(summing) => (summing.sum, summing.attempt),
+            Stage::Attempting(attempting) => (attempting.sum, attempting.attempt),
+            unchanged => {
+                self.stage = unchanged;
+                return;
+            }
         };
         match ending {
             SumEnding::Unmasked { survivors, values } => self.release(Released {
-                sum: summing.sum,
+                sum,
                 survivors,
                 values,
+                trustees: None,
             }),
+            SumEnding::Opened(released) => self.release(released),
+            SumEnding::Unopened(signatures) => self.end_unopened(sum, attempt, signatures),
             SumEnding::Abandoned { reason } => {
-                let failure = format!("sum {}: {reason}", summing.sum);
-                self.record(summing.sum, Outcome::Abandoned { reason });
-                self.ask(summing.attempt + 1, &failure);
+                let failure = format!("sum {sum}: {reason}");
+                self.record(sum, Outcome::Abandoned { reason });
+                self.ask(attempt + 1, false, &failure);
             }
-            SumEnding::Cancelled => self.end_cancelled(Some(summing.sum)),
+            SumEnding::Cancelled => self.end_cancelled(Some(sum)),
         }
     }
 
     /// Sends the released sum to every invited party, and continues with the next question.
     fn release(&mut self, released: Released) {
         let (sum, survivors) = (released.sum, released.survivors.clone());
-        let count = u32::try_from(survivors.len()).unwrap_or(u32::MAX);
-        let noise = realised_noise(&self.agreed, sum, count).unwrap_or_default();
-        self.record(sum, Outcome::Unmasked { survivors, noise });
+        let shares = match &self.engine {
+            Engine::Masks(_) => u32::try_from(survivors.len()).unwrap_or(u32::MAX),
+            Engine::Trustees(_) => self.agreed.agreement().plan.origin.most_shares(),
+        };
+        let noise = realised_noise(&self.agreed, sum, shares).unwrap_or_default();
+        let before = self.transcript().head();
+        let outcome = match &mut self.engine {
+            Engine::Masks(_) => Some(Outcome::Unmasked { survivors, noise }),
+            Engine::Trustees(rounds) => {
+                rounds.end_step();
+                Outcome::opened(&self.agreed, &released, noise, before)
+            }
+        };
+        if let Some(outcome) = outcome {
+            self.record(sum, outcome);
+        }
         let order = Order::Released(released.clone()).encode();
         if let Err(error) = self.derivation.take(released) {
             return self.finish(error.to_string());
         }
-        let all: Vec<ClientId> = self.agreed.study().roster().clients().collect();
-        self.send(all, order);
+        self.send(self.seats(), order);
         self.next();
     }
 
     fn record(&mut self, sum: u32, outcome: Outcome) {
         let step = self.agreed.step_of(sum).map_or(0, |(step, _)| step);
-        let purpose = self
-            .agreed
-            .step(step)
-            .map(|planned| planned.purpose.clone());
+        let purpose = self.agreed.purpose(step).map(ToOwned::to_owned);
         self.history.push(SumRecord {
             sum,
             step: u32::try_from(step).unwrap_or(u32::MAX),
@@ -486,33 +486,42 @@ impl StudyCoordinator {
         if self.derivation.fit().is_some() {
             return self.finish("complete".to_owned());
         }
-        self.ask(0, "not planned");
+        self.ask(0, false, "not planned");
     }
 
-    /// Opens a sum for the next question, or ends the study if there is none left for it.
-    fn ask(&mut self, attempt: u32, before: &str) {
+    /// Opens a sum for the next question, or ends the study if there is none left for it. An attempt that
+    /// goes on an earlier charge is not charged.
+    fn ask(&mut self, attempt: u32, is_carried: bool, before: &str) {
         let agreed = Arc::clone(&self.agreed);
-        let query = self.derivation.query();
-        let (Some(step), Some(question)) = (query.map(|q| q.step), self.derivation.question())
-        else {
+        let step = self.derivation.query().map(Asked::step);
+        let (Some(step), Some(question)) = (step, self.derivation.question()) else {
             return self.finish("there is no question".to_owned());
         };
-        let sum = agreed.sum_number(step, attempt);
-        let planned = agreed.step(step);
-        let (Some(sum), Some(planned)) = (sum, planned) else {
+        let Some(sum) = agreed.sum_number(step, attempt) else {
             let ending = format!("step {step} failed and no repetition is left ({before})");
             return self.finish(ending);
         };
-        let charged = self
-            .ledger
-            .spend(&planned.purpose, agreed.purchase(planned));
-        if let Err(error) = charged.map(drop) {
+        if !is_carried && let Err(error) = agreed.charge(&mut self.ledger, step).map(drop) {
             return self.finish(error.to_string());
         }
         let transcript = self.transcript().head();
-        if let Err(error) = self.sums.open_sum(sum, transcript.0) {
+        let sums = match &mut self.engine {
+            Engine::Masks(sums) => sums,
+            Engine::Trustees(_) => {
+                let phase = TrusteePhase::Noise;
+                return self.open_attempt(Attempting {
+                    phase,
+                    sum,
+                    step,
+                    attempt,
+                    question,
+                });
+            }
+        };
+        if let Err(error) = sums.open_sum(sum, transcript.0) {
             return self.finish(error.to_string());
         }
+        let parties: Vec<ClientId> = sums.waits_for().iter().collect();
         let summing = Summing {
             phase: Phase::Upload,
             sum,
@@ -521,9 +530,8 @@ impl StudyCoordinator {
             question,
         };
         let order = self.to_order(&summing);
-        let parties = self.sums.waits_for();
         // A party that declined would be charged for an answer that it cannot give.
-        let parties = parties.iter().filter(|id| !self.has_declined(*id));
+        let parties = parties.into_iter().filter(|id| !self.has_declined(*id));
         let parties: Vec<ClientId> = parties.collect();
         self.send(parties, order);
         self.stage = Stage::Summing(summing);
@@ -540,8 +548,7 @@ impl StudyCoordinator {
         );
         let receipt = receipt.sign(&self.identity);
         let order = ended_order(&receipt);
-        let all: Vec<ClientId> = self.agreed.study().roster().clients().collect();
-        self.send(all, order);
+        self.send(self.seats(), order);
         self.stage = Stage::Receipts(Box::new(receipt));
     }
 

@@ -7,11 +7,13 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 use sprifed_noise::PrivateSum;
-use sprifed_privacy::Decision;
-use sprifed_query::{Answer, PlanError, Procedure, Step, SumQuery};
-use sprifed_recovery::{CertifiedProcedure, Fit, Ready, SummingProcedure};
+use sprifed_privacy::{Decision, NoiseOrigin};
+use sprifed_query::{Answer, ChoosingProcedure, ChoosingStep, PlanError, Procedure, Step};
+use sprifed_recovery::{AnyChoosing, CertifiedProcedure, Fit, Ready, SummingProcedure};
+use sprifed_trustees::Step as TrusteeStep;
 
-use crate::agreement::Agreed;
+use crate::agreement::{Agreed, AgreedTrustees};
+use crate::asked::Asked;
 use crate::hexadecimal::Digest;
 use crate::transcript::{Released, Transcript};
 
@@ -25,8 +27,8 @@ pub enum CannotDerive {
     /// The procedure has no plan for this setting.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The procedure needs choices, which sums do not make.
-    #[error("{0} needs choices, which secure sums do not make")]
+    /// The procedure needs choices, and the study has no trustees.
+    #[error("{0} needs choices, which secure sums do not make; name three trustees")]
     NeedsChoices(CertifiedProcedure),
     /// The procedure asks something that is not in the plan of the agreement.
     #[error(
@@ -65,12 +67,25 @@ pub struct Derivation {
 
 #[derive(Debug)]
 enum State {
-    Asks(SumQuery, Box<SummingProcedure>),
+    Asks(Asked, Waiting),
     Done(Box<Fit>),
     /// Its question is not in the plan.
     Broken(CannotDerive),
     /// Only inside a transition.
     Moving,
+}
+
+/// The procedure that waits for the answer.
+#[derive(Debug)]
+enum Waiting {
+    Sums(Box<SummingProcedure>),
+    Choices(Box<AnyChoosing>),
+}
+
+/// What a procedure is resumed with.
+enum Resume {
+    Answer(Answer),
+    Index(usize),
 }
 
 impl Derivation {
@@ -80,15 +95,19 @@ impl Derivation {
     /// When the procedure cannot begin, or its first question is not in the plan.
     pub fn begin(agreed: Arc<Agreed>) -> Result<Self, CannotDerive> {
         let agreement = agreed.agreement();
-        let Ready::Sums(procedure) = agreement.procedure.begin(&agreement.setting)? else {
-            return Err(CannotDerive::NeedsChoices(agreement.procedure));
+        let begun = match agreement.procedure.begin(&agreement.setting)? {
+            Ready::Choices(_) if agreed.trustees().is_none() => {
+                return Err(CannotDerive::NeedsChoices(agreement.procedure));
+            }
+            Ready::Sums(procedure) => after_sum(procedure.start()),
+            Ready::Choices(procedure) => after_choosing(procedure.start()),
         };
         let mut derivation = Self {
             transcript: Transcript::begin(agreed.digest()),
             agreed,
             state: State::Moving,
         };
-        derivation.state = derivation.state_after(procedure.start());
+        derivation.state = derivation.checked(begun);
         match derivation.state {
             State::Broken(error) => Err(error),
             _ => Ok(derivation),
@@ -97,7 +116,7 @@ impl Derivation {
 
     /// The next question, unless there is none.
     #[must_use]
-    pub const fn query(&self) -> Option<&SumQuery> {
+    pub const fn query(&self) -> Option<&Asked> {
         match &self.state {
             State::Asks(query, _) => Some(query),
             State::Done(_) | State::Broken(_) | State::Moving => None,
@@ -151,13 +170,30 @@ impl Derivation {
             found,
             required,
         };
-        let required = self.query().map(|query| query.step);
+        let required = self.query().map(Asked::step);
         let found = self.agreed.step_of(sum).map(|(step, _)| step);
         if found.is_none() || found != required {
             let text = |step: Option<usize>| step.map_or("none".to_owned(), |s| s.to_string());
             return Err(not_next("its step", text(found), text(required)));
         }
-        let participation = self.agreed.participation();
+        match self.agreed.trustees() {
+            Some(trustees) => self.check_opened(released, trustees),
+            None => self.check_unmasked(released),
+        }
+        .map_err(|(what, found, required)| not_next(what, found, required))
+    }
+
+    /// A masked sum: enough survivors, and values that its modulus can have.
+    fn check_unmasked(&self, released: &Released) -> Result<(), Wrong> {
+        let other = |what| (what, "another".to_owned(), "one of the plan".to_owned());
+        if released.trustees.is_some() {
+            return Err(other("its origin"));
+        }
+        let (participation, study) = (self.agreed.participation(), self.agreed.study());
+        let shape = study.and_then(|study| study.sum(released.sum));
+        let (Some(participation), Some(shape)) = (participation, shape) else {
+            return Err(other("the sum"));
+        };
         let survivors = &released.survivors;
         let ascend = survivors.is_sorted_by(|one, next| one < next);
         let invited = survivors.iter().all(|id| *id < participation.clients());
@@ -166,26 +202,41 @@ impl Derivation {
             let found = format!("{survivors:?}");
             let quorum = participation.quorum();
             let required = format!("at least {quorum} invited parties, each once and in order,");
-            return Err(not_next("the list of survivors", found, required));
+            return Err(("the list of survivors", found, required));
         }
-        let Some(shape) = self.agreed.study().sum(sum) else {
-            return Err(not_next(
-                "the sum",
-                "none".to_owned(),
-                "one of the plan".to_owned(),
-            ));
-        };
-        let (found, required) = (released.values.len(), shape.coordinates() as usize);
-        if found != required {
-            let (found, required) = (found.to_string(), required.to_string());
-            return Err(not_next("the number of values", found, required));
+        check_values(&released.values, shape.coordinates() as usize, shape.bits())
+    }
+
+    /// What trustees opened: three signatures, and values that the step can have.
+    fn check_opened(&self, released: &Released, trustees: &AgreedTrustees) -> Result<(), Wrong> {
+        if !self.agreed.is_opened(released, self.transcript.head()) {
+            let found = "not what three trustees signed".to_owned();
+            let required = "the signatures of all three for this outcome".to_owned();
+            return Err(("the outcome", found, required));
         }
-        let most = 1u64 << (shape.bits() - 1);
-        if let Some(value) = released.values.iter().find(|v| v.unsigned_abs() > most) {
-            let required = format!("at most {most} in size");
-            return Err(not_next("a value", value.to_string(), required));
+        let step = self.agreed.step_of(released.sum);
+        match step
+            .and_then(|(step, _)| trustees.step(step))
+            .map(|step| &**step)
+        {
+            Some(step @ TrusteeStep::Sum(_)) => check_values(
+                &released.values,
+                step.n_numbers() as usize,
+                step.noise_bits(),
+            ),
+            Some(step @ TrusteeStep::Choice(_)) => {
+                let chosen = released.values.first().copied().unwrap_or(-1);
+                let candidates = i64::from(step.n_numbers());
+                match released.values.len() == 1 && (0..candidates).contains(&chosen) {
+                    true => Ok(()),
+                    false => {
+                        let required = format!("one index below {candidates}");
+                        Err(("the choice", format!("{:?}", released.values), required))
+                    }
+                }
+            }
+            None => Err(("the step", "none".to_owned(), "one of the plan".to_owned())),
         }
-        Ok(())
     }
 
     /// Takes the next released sum.
@@ -194,51 +245,111 @@ impl Derivation {
     /// When it is not the next one; nothing has changed then.
     pub fn take(&mut self, released: Released) -> Result<(), NotNext> {
         self.check(&released)?;
-        let answer = self.decode(&released);
-        let State::Asks(query, waiting) = core::mem::replace(&mut self.state, State::Moving) else {
+        let resume = self.decode(&released);
+        let State::Asks(asked, waiting) = core::mem::replace(&mut self.state, State::Moving) else {
             return Ok(());
         };
         self.transcript.push(released);
-        self.state = match answer {
-            Some(answer) => self.state_after(waiting.resume(answer)),
-            None => State::Broken(CannotDerive::NotPlanned {
-                step: query.step,
-                found: "a sum of another length".to_owned(),
+        let next = match (resume, waiting) {
+            (Some(Resume::Answer(answer)), Waiting::Sums(waiting)) => {
+                after_sum(waiting.resume(answer))
+            }
+            (Some(Resume::Answer(answer)), Waiting::Choices(waiting)) => {
+                after_choosing(waiting.resume(answer))
+            }
+            (Some(Resume::Index(index)), Waiting::Choices(waiting)) => {
+                after_choosing(waiting.chosen(index))
+            }
+            (None | Some(Resume::Index(_)), _) => State::Broken(CannotDerive::NotPlanned {
+                step: asked.step(),
+                found: "an answer of another kind".to_owned(),
             }),
         };
+        self.state = self.checked(next);
         Ok(())
     }
 
-    fn decode(&self, released: &Released) -> Option<Answer> {
-        let planned = self.agreed.step(self.query()?.step)?;
-        let survivors = u32::try_from(released.survivors.len()).ok()?;
-        let sum = PrivateSum::assume_unmasked_from(
-            survivors,
-            self.agreed.participation(),
-            planned.to_sum_plan(),
-            released.values.clone(),
-            self.agreed.agreement().noise,
-        )?;
-        Some(Answer::decode(&sum, planned, survivors))
+    fn decode(&self, released: &Released) -> Option<Resume> {
+        let step = self.query()?.step();
+        let Some(planned) = self.agreed.step(step) else {
+            let index = released.values.first()?;
+            return Some(Resume::Index(usize::try_from(*index).ok()?));
+        };
+        let (plan, values) = (planned.to_sum_plan(), released.values.clone());
+        let provenance = self.agreed.agreement().noise;
+        let (sum, shares) = match self.agreed.participation() {
+            None => (
+                PrivateSum::assume_opened_by_trustees(plan, values, provenance)?,
+                NoiseOrigin::Trustees.most_shares(),
+            ),
+            Some(participation) => {
+                let survivors = u32::try_from(released.survivors.len()).ok()?;
+                let sum = PrivateSum::assume_unmasked_from(
+                    survivors,
+                    participation,
+                    plan,
+                    values,
+                    provenance,
+                )?;
+                (sum, survivors)
+            }
+        };
+        Some(Resume::Answer(Answer::decode(&sum, planned, shares)))
     }
 
-    fn state_after(&self, step: Step<SummingProcedure>) -> State {
-        match step {
-            Step::Done(fit) => State::Done(Box::new(fit)),
-            Step::Ask(query, waiting) => {
-                let (step, required) = (query.step, self.transcript.released().len());
-                let n_features = self.agreed.agreement().setting.n_features;
-                let planned = self.agreed.step(step).filter(|planned| {
-                    step == required
-                        && planned.admits(&query.questions)
-                        && query.questions.iter().all(|asked| asked.fits(n_features))
-                });
-                if planned.is_some() {
-                    return State::Asks(query, Box::new(waiting));
-                }
-                let found = format!("{} questions", query.questions.len());
-                State::Broken(CannotDerive::NotPlanned { step, found })
-            }
+    /// Refuses a question that is not in the plan.
+    fn checked(&self, state: State) -> State {
+        let State::Asks(asked, waiting) = state else {
+            return state;
+        };
+        let (step, required) = (asked.step(), self.transcript.released().len());
+        let n_features = self.agreed.agreement().setting.n_features;
+        let planned = self.agreed.planned(step);
+        let is_planned = planned.is_some_and(|planned| asked.is_planned(planned, n_features));
+        if step == required && is_planned {
+            return State::Asks(asked, waiting);
+        }
+        let found = format!("{} questions", asked.questions().len());
+        State::Broken(CannotDerive::NotPlanned { step, found })
+    }
+}
+
+/// What is wrong, what was found and what is required.
+type Wrong = (&'static str, String, String);
+
+fn check_values(values: &[i64], required: usize, bits: u32) -> Result<(), Wrong> {
+    let found = values.len();
+    if found != required {
+        let (found, required) = (found.to_string(), required.to_string());
+        return Err(("the number of values", found, required));
+    }
+    let most = 1u64 << (bits - 1);
+    match values.iter().find(|value| value.unsigned_abs() > most) {
+        None => Ok(()),
+        Some(value) => {
+            let required = format!("at most {most} in size");
+            Err(("a value", value.to_string(), required))
+        }
+    }
+}
+
+fn after_sum(step: Step<SummingProcedure>) -> State {
+    match step {
+        Step::Done(fit) => State::Done(Box::new(fit)),
+        Step::Ask(query, waiting) => {
+            State::Asks(Asked::Sum(query), Waiting::Sums(Box::new(waiting)))
+        }
+    }
+}
+
+fn after_choosing(step: ChoosingStep<AnyChoosing>) -> State {
+    match step {
+        ChoosingStep::Done(fit) => State::Done(Box::new(fit)),
+        ChoosingStep::Ask(query, waiting) => {
+            State::Asks(Asked::Sum(query), Waiting::Choices(Box::new(waiting)))
+        }
+        ChoosingStep::Choose(query, waiting) => {
+            State::Asks(Asked::Choice(query), Waiting::Choices(Box::new(waiting)))
         }
     }
 }

@@ -17,6 +17,7 @@ use sprifed_secure_sum::{
 
 use crate::agreement::Agreed;
 use crate::answering_party::{AnsweringParty, Declined};
+use crate::asked::Asked;
 use crate::party_effect::PartyEffect;
 use crate::party_key::PartyKey;
 use crate::transcript::{Released, Transcript};
@@ -32,6 +33,9 @@ const AT_A_TIME: usize = 64;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmbeddedError {
+    /// The agreement names trustees, who compute elsewhere.
+    #[error("the agreement has trustees; secure sums in one process have none")]
+    HasTrustees,
     /// A party did not join or answer.
     #[error("{party}: {source}")]
     Party {
@@ -126,6 +130,7 @@ impl<'a, R: RecordSource + Send> Embedded<'a, R> {
         records: Vec<R>,
         attendance: Box<Attendance<'a>>,
     ) -> Result<Self, EmbeddedError> {
+        let study = agreed.study().cloned().ok_or(EmbeddedError::HasTrustees)?;
         let joined: Result<Vec<_>, EmbeddedError> = (0..)
             .map(ClientId)
             .zip(records)
@@ -142,7 +147,7 @@ impl<'a, R: RecordSource + Send> Embedded<'a, R> {
         let ledger = Ledger::open(agreed.ceiling(), plan.relation, plan.unit);
         let mut study = Self {
             parties: joined?,
-            coordinator: Coordinator::open(Arc::clone(agreed.study())),
+            coordinator: Coordinator::open(study),
             provenance: key.provenance(),
             ledger,
             attendance,
@@ -273,7 +278,7 @@ impl<'a, R: RecordSource + Send> Embedded<'a, R> {
     }
 
     fn upload(&mut self, sum: u32, query: &SumQuery) -> Result<(), EmbeddedError> {
-        let (transcript, query) = (self.transcript.head(), Arc::new(query.clone()));
+        let (transcript, query) = (self.transcript.head(), Arc::new(Asked::Sum(query.clone())));
         let expected = self.coordinator.waits_for();
         let mut start = 0;
         while start < self.parties.len() {
@@ -283,7 +288,7 @@ impl<'a, R: RecordSource + Send> Embedded<'a, R> {
             part.par_iter_mut()
                 .filter(|party| is_there(&expected, attendance.as_ref(), sum, party.id()))
                 .try_for_each(|party| {
-                    let asked = party.ask(sum, transcript, &query);
+                    let asked = party.ask(sum, transcript, &query, &[]);
                     asked.map_err(declined(party.id()))?;
                     // The charge is kept in memory, as is everything else here.
                     party.answer_charged();
@@ -349,6 +354,7 @@ impl<R: RecordSource + Send> SumBackend for Embedded<'_, R> {
         );
         let ended = self.add_up(sum, query)?;
         self.transcript.push(Released {
+            trustees: None,
             sum,
             survivors: ended.survivors().iter().map(|id| id.0).collect(),
             values: ended.values().to_vec(),

@@ -16,10 +16,11 @@ use crate::derivation::{CannotDerive, Derivation, NotNext};
 use crate::hexadecimal::Digest;
 use crate::party_effect::PartyEffect;
 use crate::party_key::PartyKey;
-use crate::receipt::{PartyReceipt, Problem, SignedReceipt, covers, same_fit};
+use crate::receipt::{Known, PartyReceipt, Problem, SignedReceipt, Unfit, covers};
 use crate::record_store::RecordStore;
 use crate::transcript::{Released, Transcript};
-use crate::wire::{Order, Report, Unreadable};
+use crate::trustee_attempt::UnopenedSum;
+use crate::wire::{Order, Report, TrusteesOrder, Unreadable};
 
 #[cfg(test)]
 mod tests;
@@ -78,6 +79,9 @@ pub enum OrderRefused {
         "the receipt has another model than the released sums give; this party does not sign it"
     )]
     OtherModel,
+    /// An order for a trustee.
+    #[error("the order is for a trustee, and this is a party")]
+    ForATrustee,
     /// A receipt that is not to be believed.
     #[error("the receipt is wrong: {0}")]
     Receipt(Box<Problem>),
@@ -100,6 +104,16 @@ pub enum OrderRefused {
         /// What it should say.
         required: String,
     },
+}
+
+impl From<Unfit> for OrderRefused {
+    fn from(unfit: Unfit) -> Self {
+        match unfit {
+            Unfit::Wrong(problem) => Self::Receipt(Box::new(problem)),
+            Unfit::OtherModel => Self::OtherModel,
+            Unfit::Other { found, required } => Self::OtherReceipt { found, required },
+        }
+    }
 }
 
 impl OrderRefused {
@@ -208,14 +222,17 @@ impl<R: RecordStore> StudyParty<R> {
                 sum,
                 transcript,
                 question,
-            } => {
-                if let Err(refused) = self.ask(sum, transcript, question) {
-                    if is_reported(&refused) {
-                        self.decline(&refused.to_string());
-                    }
-                    return Err(refused);
-                }
+            } => self.ask_or_decline(sum, transcript, question, &[])?,
+            Order::Trustees(TrusteesOrder::Attempt { sum, .. }) if self.is_over() => {
+                return Err(OrderRefused::AskedAfterEnd { sum });
             }
+            Order::Trustees(TrusteesOrder::Attempt {
+                sum,
+                transcript,
+                question,
+                unopened,
+            }) => self.ask_or_decline(sum, transcript, question, &unopened)?,
+            Order::Trustees(_) => return Err(OrderRefused::ForATrustee),
             Order::Ended { receipt } => self.end(&receipt)?,
         }
         Ok(())
@@ -274,7 +291,29 @@ impl<R: RecordStore> StudyParty<R> {
         }
     }
 
-    fn ask(&mut self, sum: u32, transcript: Digest, question: Digest) -> Result<(), OrderRefused> {
+    fn ask_or_decline(
+        &mut self,
+        sum: u32,
+        transcript: Digest,
+        question: Digest,
+        unopened: &[UnopenedSum],
+    ) -> Result<(), OrderRefused> {
+        let asked = self.ask(sum, transcript, question, unopened);
+        if let Err(refused) = &asked
+            && is_reported(refused)
+        {
+            self.decline(&refused.to_string());
+        }
+        asked
+    }
+
+    fn ask(
+        &mut self,
+        sum: u32,
+        transcript: Digest,
+        question: Digest,
+        unopened: &[UnopenedSum],
+    ) -> Result<(), OrderRefused> {
         let step = self.answering.agreed().step_of(sum).map(|(step, _)| step);
         let next = self.transcript().released().len();
         if let Some(last) = step.filter(|step| *step < next).and(next.checked_sub(1)) {
@@ -301,7 +340,7 @@ impl<R: RecordStore> StudyParty<R> {
             });
         };
         let query = Arc::new(query.clone());
-        Ok(self.answering.ask(sum, transcript, &query)?)
+        Ok(self.answering.ask(sum, transcript, &query, unopened)?)
     }
 
     fn decline(&mut self, reason: &str) {
@@ -349,50 +388,15 @@ impl<R: RecordStore> StudyParty<R> {
     fn end(&mut self, receipt: &[u8]) -> Result<(), OrderRefused> {
         let unreadable = |error: serde_json::Error| Unreadable::Body(error.to_string());
         let receipt: SignedReceipt = serde_json::from_slice(receipt).map_err(unreadable)?;
-        let verified = receipt.verify();
-        verified.map_err(|problem| OrderRefused::Receipt(Box::new(problem)))?;
-        let agreed = self.answering.agreed();
-        let (found, required) = (receipt.receipt.agreement_digest, *agreed.digest());
-        if found != required {
-            return Err(OrderRefused::OtherReceipt {
-                found: format!("agreement {found}"),
-                required: required.to_string(),
-            });
-        }
-        let (found, required) = (receipt.receipt.digest(), self.signed);
-        if let Some(required) = required.filter(|signed| *signed != found) {
-            return Err(OrderRefused::OtherReceipt {
-                found: format!("digest {found}"),
-                required: format!("{required}, which this party has signed,"),
-            });
-        }
-        let (found, required) = (receipt.receipt.transcript, self.transcript().head());
-        if found != required {
-            return Err(OrderRefused::OtherReceipt {
-                found: format!("transcript {found}"),
-                required: format!("{required}, as this party was shown,"),
-            });
-        }
-        if !same_fit(receipt.receipt.fit.as_ref(), self.derivation.fit()) {
-            return Err(OrderRefused::OtherModel);
-        }
-        let charged = self.ledger().spent().map(|spent| spent.epsilon());
-        let stated = receipt.receipt.ledger.spent;
-        if charged > stated {
-            let words = |epsilon: Option<_>| format!("epsilon = {epsilon:?}");
-            return Err(OrderRefused::OtherReceipt {
-                found: words(stated),
-                required: format!("at least {}, as this party was charged,", words(charged)),
-            });
-        }
-        // The totals may agree although a sum is kept silent: this party may have missed another one.
-        let stated = receipt.receipt.sums.iter().map(|record| record.sum);
-        if let Some(sum) = self.answering.unstated(&stated.collect()) {
-            return Err(OrderRefused::OtherReceipt {
-                found: format!("nothing of sum {sum}"),
-                required: "every sum that this party was charged for".to_owned(),
-            });
-        }
+        let charged = self.answering.charged_sums();
+        let known = Known {
+            who: "this party",
+            derivation: &self.derivation,
+            signed: self.signed,
+            charged: &charged,
+            ledger: self.ledger(),
+        };
+        known.check(&receipt, self.answering.agreed())?;
         let (me, agreed) = (self.answering.id(), self.answering.agreed());
         if !covers(&receipt.receipt, agreed, me.0, self.ledger()) {
             return Err(OrderRefused::OtherReceipt {

@@ -9,7 +9,8 @@ use crate::wire::Report;
 pub enum PartyEffect {
     /// Store this before the next effect is polled.
     Persist(JournalLine),
-    /// A step was released: the secrets of its sums and its stored uploads are not needed any more.
+    /// A step was released, or the party has enrolled with trustees before the first one: secrets and stored uploads
+    /// are not needed any more.
     Forget {
         /// Which step of the plan.
         step: usize,

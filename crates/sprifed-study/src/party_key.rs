@@ -11,7 +11,9 @@
 use hkdf::Hkdf;
 use sha2::{Digest as _, Sha256};
 use sprifed_noise::{NoiseGenerator, Provenance};
+use sprifed_privacy::Trustee;
 use sprifed_secure_sum::{ClientSecrets, ClientSeed, IdentityKey};
+use sprifed_trustees::{AttemptId, Chain, PairingKeys, PairingSeed, StepKey};
 use zeroize::Zeroizing;
 
 use crate::agreement::Agreed;
@@ -29,6 +31,8 @@ type Secret = Zeroizing<[u8; 32]>;
 #[derive(Clone)]
 pub struct PartyKey {
     secrets: Secrets,
+    /// Its chains with the three trustees, once it has enrolled with them.
+    trustees: Option<Box<[Chain; 3]>>,
     provenance: Provenance,
 }
 
@@ -55,6 +59,7 @@ impl PartyKey {
     pub fn assume_fresh_entropy(bytes: [u8; 32]) -> Self {
         Self {
             secrets: Secrets::Whole(Zeroizing::new(bytes)),
+            trustees: None,
             provenance: Provenance::Cryptographic,
         }
     }
@@ -67,6 +72,7 @@ impl PartyKey {
             .chain_update(party.to_le_bytes());
         Self {
             secrets: Secrets::Whole(Zeroizing::new(hash.finalize().into())),
+            trustees: None,
             provenance: Provenance::Simulated,
         }
     }
@@ -77,6 +83,7 @@ impl PartyKey {
         let bits = derive(&self.root(), &[b"member", &party.to_le_bytes()]);
         Self {
             secrets: Secrets::Whole(bits),
+            trustees: None,
             provenance: self.provenance,
         }
     }
@@ -95,6 +102,7 @@ impl PartyKey {
                 setup: self.setup(),
                 steps: steps.collect(),
             },
+            trustees: self.trustees.clone(),
             provenance: self.provenance,
         }
     }
@@ -106,6 +114,14 @@ impl PartyKey {
             && let Some(secret) = steps.get_mut(step)
         {
             *secret = None;
+        }
+        let after = u32::try_from(step).unwrap_or(u32::MAX).saturating_add(1);
+        for chain in self
+            .trustees
+            .iter_mut()
+            .flat_map(|chains| chains.iter_mut())
+        {
+            chain.erase_before(after);
         }
     }
 
@@ -160,6 +176,58 @@ impl PartyKey {
     ) -> Option<NoiseGenerator> {
         let key = self.noise_key(agreed, sum, context)?;
         Some(NoiseGenerator::assume_derived(*key, self.provenance))
+    }
+
+    /// The noise of one trustee in one step, where all trustees live in one process.
+    pub(crate) fn trustee_noise(
+        &self,
+        study: &Digest,
+        trustee: Trustee,
+        step: usize,
+    ) -> NoiseGenerator {
+        let place: &[u8] = match trustee {
+            Trustee::First => &[0],
+            Trustee::Second => &[1],
+            Trustee::Third => &[2],
+        };
+        let step = (step as u64).to_le_bytes();
+        let label: [&[u8]; 4] = [b"trustee's noise", &study.0, place, &step];
+        NoiseGenerator::assume_derived(*derive(&self.root(), &label), self.provenance)
+    }
+
+    /// What all other keys of clients and trustees of one process are made from.
+    pub(crate) fn trustees_seed(&self, study: &Digest) -> [u8; 32] {
+        *derive(&self.root(), &[b"trustees", &study.0])
+    }
+
+    /// The keys by which a client agrees on secrets with trustees; `None` once they were erased.
+    pub(crate) fn pairing(&self, agreed: &Agreed, identity: [u8; 32]) -> Option<PairingKeys> {
+        let label: [&[u8]; 2] = [b"pairing", &agreed.digest().0];
+        let setup = self.setup()?;
+        let seed = PairingSeed::from_stored(*derive(&setup, &label));
+        Some(PairingKeys::new(seed, identity))
+    }
+
+    /// Keeps the chains with the three trustees, and erases what they were made from.
+    pub(crate) fn enrol(&mut self, chains: [Chain; 3]) {
+        self.trustees = Some(Box::new(chains));
+        self.forget_setup();
+    }
+
+    /// Whether it has chains with trustees.
+    pub(crate) const fn is_enrolled(&self) -> bool {
+        self.trustees.is_some()
+    }
+
+    /// The keys of an upload: one of the client alone, and one with each trustee. `None` if they were
+    /// erased, or never were.
+    pub(crate) fn upload_keys(&self, attempt: &AttemptId) -> Option<(StepKey, [StepKey; 3])> {
+        let own = self.step(attempt.step as usize)?;
+        let own = derive(&own, &[b"upload", &attempt.study]);
+        let own = Chain::from_stored(attempt.step, *own).key(attempt.step)?;
+        let [first, second, third] = self.trustees.as_deref()?;
+        let key = |chain: &Chain| chain.key(attempt.step);
+        Some((own, [key(first)?, key(second)?, key(third)?]))
     }
 
     fn noise_key(&self, agreed: &Agreed, sum: u32, context: &Digest) -> Option<Secret> {

@@ -21,6 +21,9 @@ pub(crate) fn check_texts(agreement: &Agreement) -> Result<(), IllegalAgreement>
     for party in &agreement.parties {
         check_line("a party's name", &party.name, LONGEST_NAME)?;
     }
+    for trustee in agreement.trustees.iter().flatten() {
+        check_line("a trustee's name", &trustee.name, LONGEST_NAME)?;
+    }
     check_line(
         "the plan's procedure",
         &agreement.plan.procedure,
@@ -46,6 +49,8 @@ fn check_data(data: &DataTerms) -> Result<(), IllegalAgreement> {
     let in_document =
         |character: char| !matches!(character, '\n' | '\r' | '\t') && is_deceiving(character);
     check_characters("the schema", data.schema_text(), in_document)?;
+    let bounds = data.bounds_text().unwrap_or_default();
+    check_characters("the bounds file", bounds, in_document)?;
     let mut names = data.features().iter();
     names.try_for_each(|name| check_characters("the name of a feature", name, is_deceiving))
 }

@@ -5,6 +5,7 @@ mod day;
 mod requirements;
 #[cfg(test)]
 mod tests;
+mod trustee;
 
 use std::collections::BTreeMap;
 
@@ -15,6 +16,7 @@ use sprifed_privacy::{Cost, Epsilon, PrivacyUnit, Relation};
 use sprifed_recovery::CertifiedProcedure;
 
 pub use self::day::{Day, NotADay};
+pub use self::trustee::TrusteePolicy;
 use crate::agreement::Agreed;
 use crate::hexadecimal::Digest;
 
@@ -52,6 +54,11 @@ pub struct Policy {
     pub units: Vec<PrivacyUnit>,
     /// Relations of neighbours it accepts.
     pub neighbours: Vec<Relation>,
+    /// Identity keys of the trustees that it accepts; a study without trustees needs none.
+    pub trustees: Vec<Digest>,
+    /// How many trustees may collude without harm: 1, because two of them together see all contributions.
+    #[serde(deserialize_with = "coalition")]
+    pub largest_trustee_coalition: u32,
     /// Whether it takes part in studies with simulated noise, which protects no record; for tests.
     #[serde(default)]
     pub allow_simulated_noise: bool,
@@ -67,6 +74,16 @@ fn share<'de, D: Deserializer<'de>>(source: D) -> Result<f64, D::Error> {
         Ok(number)
     } else {
         Err(D::Error::custom("not a number from 0 to 1"))
+    }
+}
+
+/// The one number of colluding trustees that the protocol tolerates: a party that writes it down knows that.
+fn coalition<'de, D: Deserializer<'de>>(source: D) -> Result<u32, D::Error> {
+    let number = u32::deserialize(source)?;
+    if number == 1 {
+        Ok(number)
+    } else {
+        Err(D::Error::custom("not 1"))
     }
 }
 
@@ -107,8 +124,11 @@ pub struct Applicant<'a> {
 
 /// One thing that a policy does not allow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
-#[error("{what} is {found}, but this party's policy requires {required}")]
+#[error("{what} is {found}, but this {role}'s policy requires {required}")]
 pub struct Violation {
+    /// Whose policy it is: a party's or a trustee's.
+    #[serde(skip)]
+    pub role: &'static str,
     /// What is wrong.
     pub what: &'static str,
     /// What the study says.
@@ -125,6 +145,17 @@ pub struct Forbidden {
     pub violations: Vec<Violation>,
 }
 
+impl Forbidden {
+    /// Who does not take part: a party or a trustee.
+    #[must_use]
+    pub fn role(&self) -> &'static str {
+        self.violations.first().map_or(PARTY, |first| first.role)
+    }
+}
+
+/// The role of a party in a [`Violation`].
+const PARTY: &str = "party";
+
 fn joined(violations: &[Violation]) -> String {
     let each: Vec<String> = violations.iter().map(Violation::to_string).collect();
     each.join("; ")
@@ -134,7 +165,7 @@ impl Policy {
     /// Every key that a policy may have.
     ///
     /// The required keys have no default: a party must state what it agrees to.
-    pub const KEYS: [PolicyKey; 15] = [
+    pub const KEYS: [PolicyKey; 17] = [
         PolicyKey::required(
             "coordinators",
             "coordinators = [\"KEY\"]",
@@ -199,6 +230,16 @@ impl Policy {
             "neighbours",
             "neighbours = [\"zero-out\"]",
             "a list of \"zero-out\" and \"replace-one\"",
+        ),
+        PolicyKey::required(
+            "trustees",
+            "trustees = []",
+            "a list of keys, each 64 hexadecimal digits in quotes",
+        ),
+        PolicyKey::required(
+            "largest-trustee-coalition",
+            "largest-trustee-coalition = 1",
+            "1, without quotes: any two trustees together see all contributions",
         ),
         PolicyKey::required(
             "parties",

@@ -3,7 +3,7 @@
 use sprifed_noise::Provenance;
 use sprifed_privacy::{ClientsRun, GuaranteeFacts, GuaranteeMoment, GuaranteeTable};
 
-use crate::agreement::Agreed;
+use crate::agreement::{Agreed, Agreement};
 
 impl Agreed {
     /// The guarantee of the study with every repetition that it allows.
@@ -22,10 +22,17 @@ impl Agreed {
             unit: agreement.plan.unit,
             relation: agreement.plan.relation,
             origin: agreement.plan.origin,
+            trustees: names_of(agreement),
             clients: ClientsRun::AsParties,
             several_records: None,
             currency: None,
             verified_from: Some("receipt.json"),
         }
     }
+}
+
+/// The names of the trustees, for the guarantee.
+fn names_of(agreement: &Agreement) -> Option<[String; 3]> {
+    let trustees = agreement.trustees.as_ref()?;
+    Some(trustees.each_ref().map(|entry| entry.name.clone()))
 }

@@ -9,20 +9,25 @@ use sprifed_privacy::{
     ApproxDp, Currency, Delta, Epsilon, GuaranteeFacts, GuaranteeMoment, GuaranteeTable, Ledger,
     LedgerLine, LedgerRecord, Mu, PrivacyUnit, Relation,
 };
+use sprifed_query::PlannedStep;
 use sprifed_recovery::Fit;
 use sprifed_secure_sum::{ClientId, IdentityKey, is_signed_statement};
 
 use crate::agreement::{Agreed, Agreement};
 use crate::derivation::Derivation;
 use crate::hexadecimal::{Digest, Signature};
+use crate::transcript::{Released, SignedOutcome};
 
 mod contents;
+mod fitness;
 mod verify;
 
 #[cfg(test)]
 mod tests;
 
 pub use contents::SumContents;
+pub(crate) use fitness::Known;
+pub use fitness::Unfit;
 pub use verify::{Problem, Verified};
 
 /// What a coordinator's and a party's signature for a receipt are about.
@@ -59,6 +64,60 @@ pub enum Outcome {
         /// Why.
         reason: String,
     },
+    /// Three trustees opened it, a sum or a choice.
+    Opened {
+        /// Whose numbers are in it, by place in the roster.
+        clients: Vec<u32>,
+        /// The standard deviation of the noise that the three added, in units of the largest
+        /// contribution, for each block of a sum.
+        noise: Vec<f64>,
+        /// The candidate that was chosen; absent of a sum, whose values are in the transcript.
+        index: Option<u32>,
+        /// The transcript before it.
+        transcript: Digest,
+        /// What the three signed.
+        signed: SignedOutcome,
+    },
+    /// Three trustees signed that they opened nothing; the next attempt was not charged again.
+    Unopened {
+        /// The transcript before the attempt.
+        transcript: Digest,
+        /// One signature of each trustee, in the order of the agreement.
+        signatures: [Signature; 3],
+    },
+}
+
+impl Outcome {
+    /// What trustees opened after this transcript; `None` if it is nothing of theirs.
+    pub(crate) fn opened(
+        agreed: &Agreed,
+        released: &Released,
+        noise: Vec<f64>,
+        transcript: Digest,
+    ) -> Option<Self> {
+        let (step, _) = agreed.step_of(released.sum)?;
+        let index = match (agreed.step(step), released.values.first()) {
+            (None, Some(index)) => Some(u32::try_from(*index).ok()?),
+            _ => None,
+        };
+        Some(Self::Opened {
+            clients: released.survivors.clone(),
+            noise,
+            index,
+            transcript,
+            signed: released.trustees.clone()?,
+        })
+    }
+
+    /// Whose numbers are in what was released, by place in the roster.
+    #[must_use]
+    pub fn survivors(&self) -> Option<&[u32]> {
+        match self {
+            Self::Unmasked { survivors, .. } => Some(survivors),
+            Self::Opened { clients, .. } => Some(clients),
+            Self::Abandoned { .. } | Self::Unopened { .. } => None,
+        }
+    }
 }
 
 /// What the study promises.
@@ -115,6 +174,9 @@ pub struct SignedReceipt {
     pub coordinator: Signature,
     /// Parties that agree, by place in the roster.
     pub parties: Vec<(u32, Signature)>,
+    /// Trustees that agree, by place in the agreement.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trustees: Vec<(u32, Signature)>,
 }
 
 /// What one party was charged, by its own ledger.
@@ -182,6 +244,7 @@ impl Receipt {
             receipt: self,
             coordinator: Signature(signature),
             parties: Vec::new(),
+            trustees: Vec::new(),
         }
     }
 }
@@ -198,23 +261,47 @@ impl SignedReceipt {
         identity.sign_statement(RECEIPT, &self.receipt.digest().0)
     }
 
-    /// Takes a party's signature; false if it is not one.
-    pub(crate) fn take(&mut self, party: ClientId, signature: [u8; 64]) -> bool {
-        let fits = self.is_signed_by(party.0, &Signature(signature));
-        let known = self.parties.iter().any(|(id, _)| *id == party.0);
+    /// Takes the signature of a party, or of a trustee with its number after the last party; false if
+    /// it is not one.
+    pub(crate) fn take(&mut self, seat: ClientId, signature: [u8; 64]) -> bool {
+        let n_parties = u32::try_from(self.receipt.agreement.parties.len()).unwrap_or(u32::MAX);
+        let signature = Signature(signature);
+        let place = seat.0.checked_sub(n_parties);
+        let (fits, list, place) = match place {
+            None => (
+                self.is_signed_by(seat.0, &signature),
+                &mut self.parties,
+                seat.0,
+            ),
+            Some(place) => (
+                self.is_signed_by_trustee(place, &signature),
+                &mut self.trustees,
+                place,
+            ),
+        };
+        let known = list.iter().any(|(id, _)| *id == place);
         if fits && !known {
-            self.parties.push((party.0, Signature(signature)));
-            self.parties.sort_unstable_by_key(|(id, _)| *id);
+            list.push((place, signature));
+            list.sort_unstable_by_key(|(id, _)| *id);
         }
         fits && !known
     }
 
     fn is_signed_by(&self, party: u32, signature: &Signature) -> bool {
         let parties = &self.receipt.agreement.parties;
-        parties.get(party as usize).is_some_and(|party| {
-            let digest = self.receipt.digest();
-            is_signed_statement(&party.identity.0, RECEIPT, &digest.0, &signature.0)
-        })
+        let party = parties.get(party as usize);
+        party.is_some_and(|party| self.is_signed_with(&party.identity, signature))
+    }
+
+    fn is_signed_by_trustee(&self, trustee: u32, signature: &Signature) -> bool {
+        let trustees = self.receipt.agreement.trustees.as_ref();
+        let trustee = trustees.and_then(|trustees| trustees.get(trustee as usize));
+        trustee.is_some_and(|trustee| self.is_signed_with(&trustee.identity, signature))
+    }
+
+    fn is_signed_with(&self, identity: &Digest, signature: &Signature) -> bool {
+        let digest = self.receipt.digest();
+        is_signed_statement(&identity.0, RECEIPT, &digest.0, &signature.0)
     }
 }
 
@@ -275,24 +362,37 @@ impl Guarantee {
     }
 }
 
+/// The sums that have a charge of their own: not those that follow an attempt of which trustees
+/// opened nothing.
+fn charged_sums(sums: &[SumRecord]) -> impl Iterator<Item = &SumRecord> {
+    let before = core::iter::once(None).chain(sums.iter().map(Some));
+    let is_carried = |record: &SumRecord, before: Option<&SumRecord>| {
+        before.is_some_and(|before| {
+            let is_unopened = matches!(before.outcome, Outcome::Unopened { .. });
+            is_unopened && before.step == record.step
+        })
+    };
+    let sums = sums.iter().zip(before);
+    sums.filter(move |(record, before)| !is_carried(record, *before))
+        .map(|(record, _)| record)
+}
+
 /// The line that the ledger must have for this sum.
 fn line_of(agreed: &Agreed, record: &SumRecord) -> Option<LedgerLine> {
     let (step, _) = agreed.step_of(record.sum)?;
-    Some(LedgerLine::Sum(agreed.purchase(agreed.step(step)?)))
+    agreed.line(step)
 }
 
 /// The ledger that a party must have at least: one charge for each sum that it is in.
 fn least_ledger(receipt: &Receipt, agreed: &Agreed, party: u32) -> Option<Ledger> {
-    let plan = &receipt.agreement.plan;
-    let mut ledger = Ledger::open(agreed.ceiling(), plan.relation, plan.unit);
+    let mut ledger = agreed.new_ledger();
     for record in &receipt.sums {
-        let Outcome::Unmasked { survivors, .. } = &record.outcome else {
+        let Some(survivors) = record.outcome.survivors() else {
             continue;
         };
         if survivors.contains(&party) {
             let (step, _) = agreed.step_of(record.sum)?;
-            let purchase = agreed.purchase(agreed.step(step)?);
-            drop(ledger.spend(&record.purpose, purchase).ok()?);
+            drop(agreed.charge(&mut ledger, step).ok()??);
         }
     }
     Some(ledger)
@@ -308,12 +408,15 @@ pub(crate) fn covers(receipt: &Receipt, agreed: &Agreed, party: u32, charged: &L
     })
 }
 
-/// The noise that `survivors` parties added to a sum, for each block.
-pub(crate) fn realised_noise(agreed: &Agreed, sum: u32, survivors: u32) -> Option<Vec<f64>> {
+/// The noise of `shares` shares in a sum, for each block; of a choice nothing is said.
+pub(crate) fn realised_noise(agreed: &Agreed, sum: u32, shares: u32) -> Option<Vec<f64>> {
     let (step, _) = agreed.step_of(sum)?;
-    let blocks = agreed.step(step)?.blocks.iter();
+    let PlannedStep::Sum(planned) = agreed.planned(step)? else {
+        return Some(Vec::new());
+    };
+    let blocks = planned.blocks.iter();
     let noise = blocks.map(|planned| {
-        let variance = planned.block.share_variance.to_f64() * f64::from(survivors);
+        let variance = planned.block.share_variance.to_f64() * f64::from(shares);
         variance.sqrt() / planned.steps
     });
     Some(noise.collect())

@@ -8,21 +8,33 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::hexadecimal::Digest;
+use crate::hexadecimal::{Digest, Signature};
 
 #[cfg(test)]
 mod tests;
 
-/// One sum that was released.
+/// One sum that was released, or one choice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Released {
     /// Its number.
     pub sum: u32,
-    /// Whose vectors and noise are in it, by place in the roster, ascending.
+    /// Whose vectors are in it, by place in the roster, ascending.
     pub survivors: Vec<u32>,
-    /// The noisy sums.
+    /// The noisy sums; of a choice, its index alone.
     pub values: Vec<i64>,
+    /// What three trustees signed, if they opened it.
+    pub trustees: Option<SignedOutcome>,
+}
+
+/// The signatures of three trustees for what they opened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SignedOutcome {
+    /// The digest of the set of uploads that it was computed from.
+    pub set: Digest,
+    /// One signature of each, in the order of the agreement.
+    pub signatures: [Signature; 3],
 }
 
 /// All sums that were released, in order, and their digest.

@@ -12,9 +12,12 @@ use crate::transcript::Released;
 
 #[cfg(test)]
 mod tests;
+mod trustees;
+
+pub use trustees::{TrusteesOrder, TrusteesReport, is_passed_on};
 
 /// The version of every message.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 /// A message of the coordinator to a party. It has no questions: they follow from the released
 /// sums.
@@ -33,6 +36,8 @@ pub enum Order {
         /// The discrete part of the question as the coordinator derived it.
         question: Digest,
     },
+    /// About a step that trustees compute.
+    Trustees(TrusteesOrder),
     /// The study is over; this is its receipt, signed by the coordinator.
     Ended {
         /// The receipt as JSON.
@@ -52,6 +57,8 @@ pub enum Report {
         /// Its signature for the reason.
         signature: Signature,
     },
+    /// About a step that trustees compute.
+    Trustees(TrusteesReport),
     /// It agrees with the receipt.
     Countersigned {
         /// Its signature for it.
@@ -111,6 +118,7 @@ impl Order {
             }
             Self::Ended { receipt } => framed(3, receipt),
             Self::Released(released) => framed(4, &released.encode()),
+            Self::Trustees(order) => framed(trustees::KIND, &order.encode()),
         }
     }
 
@@ -141,6 +149,7 @@ impl Order {
             (3, body) => Ok(Self::Ended {
                 receipt: body.to_vec(),
             }),
+            (trustees::KIND, body) => Ok(Self::Trustees(TrusteesOrder::decode(body)?)),
             (found, _) => Err(Unreadable::Kind { found }),
         }
     }
@@ -172,6 +181,7 @@ impl Report {
                 framed(2, &[&signature.0[..], reason.as_bytes()].concat())
             }
             Self::Countersigned { signature } => framed(3, signature),
+            Self::Trustees(report) => framed(trustees::KIND, &report.encode()),
         }
     }
 
@@ -203,6 +213,7 @@ impl Report {
                 })?;
                 Ok(Self::Countersigned { signature })
             }
+            (trustees::KIND, body) => Ok(Self::Trustees(TrusteesReport::decode(body)?)),
             (found, _) => Err(Unreadable::Kind { found }),
         }
     }
@@ -215,10 +226,9 @@ pub(crate) fn is_declined_by(
     reason: &str,
     signature: &Signature,
 ) -> bool {
-    let parties = &agreed.agreement().parties;
-    parties.get(party.0 as usize).is_some_and(|invited| {
+    agreed.identity_at(party).is_some_and(|identity| {
         let digest = declined_digest(agreed, party, reason);
-        is_signed_statement(&invited.identity.0, DECLINED, &digest, &signature.0)
+        is_signed_statement(&identity.0, DECLINED, &digest, &signature.0)
     })
 }
 

@@ -17,9 +17,10 @@ pub(crate) use self::admission::Admission;
 pub(crate) use self::by_column::from_columns;
 pub(crate) use self::by_row::from_rows;
 use sprifed_schema::{
-    Column, ColumnError, Mapping, MissingPolicy, MissingResponsePolicy, Schema, Selection,
+    CellDefect, CellNote, Column, ColumnError, Mapping, MissingResponsePolicy, Schema, Selection,
 };
 
+use crate::cell::{CellProblem, CellProblems, CellRole, Defect, Place};
 use crate::design::Design;
 use crate::error::{DataError, FileError, TableError};
 use crate::table::{LoadCounts, Table};
@@ -31,10 +32,12 @@ pub(crate) trait RowSource {
     fn n_records(&self) -> Option<usize>;
     /// Moves to the next record; false at the end.
     fn advance(&mut self) -> Result<bool, DataError>;
+    /// Where this record is.
+    fn place(&self) -> Place;
     /// The text of one column of this record; empty if missing.
     fn label(&self, column: usize, label: &mut Vec<u8>);
-    /// The numbers of `columns` of this record, NaN if missing.
-    fn numbers(&self, columns: &[usize], numbers: &mut [f64]) -> Result<(), TableError>;
+    /// The number of one column of this record, NaN if missing.
+    fn number(&self, column: usize) -> Result<f64, Defect>;
 }
 
 /// A reader that meets whole columns.
@@ -50,95 +53,121 @@ pub(crate) trait ColumnSource {
 /// What both ways of assembling share.
 pub(crate) struct Bounding<'a> {
     schema: &'a Schema,
-    pub(crate) names: Vec<String>,
     pub(crate) selection: Selection,
     pub(crate) mapping: Mapping,
     pub(crate) counts: LoadCounts,
+    problems: CellProblems,
 }
 
 impl<'a> Bounding<'a> {
     pub(crate) fn new(columns: &[Column], schema: &'a Schema) -> Result<Self, TableError> {
         let selection = Selection::choose(columns, schema)?;
-        let names: Vec<String> = selection
-            .features
-            .iter()
-            .map(|&at| columns[at].name.clone())
-            .collect();
-        let unbounded = || ColumnError::Unbounded {
-            count: names.len(),
-            first: names[0].clone(),
+        let names = || {
+            selection
+                .features
+                .iter()
+                .map(|&at| columns[at].name.as_str())
         };
-        let mapping = Mapping::for_features(schema, names.iter().map(String::as_str))
-            .ok_or_else(unbounded)?;
+        let unbounded = || ColumnError::Unbounded {
+            count: names().count(),
+            first: names().next().unwrap_or_default().to_owned(),
+        };
+        let mapping = Mapping::for_features(schema, names()).ok_or_else(unbounded)?;
         Ok(Self {
             schema,
-            names,
             selection,
             mapping,
             counts: LoadCounts::default(),
+            problems: CellProblems::default(),
         })
     }
 
     /// A response in bounded units, or nothing if its record does not count.
-    pub(crate) fn response(&mut self, raw: f64) -> Result<Option<f32>, TableError> {
-        let value = self.mapping.transform().apply(raw);
-        // Below -1 the logarithm does not exist; the value is known, and below the lower bound.
-        let is_below_logarithm = value.is_nan() && raw.is_finite();
-        if raw.is_finite() {
-            let value = if is_below_logarithm {
-                f64::NEG_INFINITY
-            } else {
-                value
-            };
-            let bounded = self.mapping.response().bounded(value);
-            self.counts.clipped_values += u64::from(bounded.is_clipped);
-            return Ok(Some(bounded.unit));
-        }
-        match self.schema.missing_response() {
-            MissingResponsePolicy::Reject => Err(TableError::MissingResponse {
-                column: self.schema.response().name().to_owned(),
-            }),
-            MissingResponsePolicy::Drop => {
-                self.counts.dropped_without_response += 1;
-                Ok(None)
+    pub(crate) fn response(&mut self, raw: Result<f64, Defect>, place: Place) -> Option<f32> {
+        let defect = match raw {
+            Ok(raw) if raw.is_finite() => {
+                let value = self.mapping.transform().apply(raw);
+                // Below -1 the logarithm does not exist; the value is known, and below the lower bound.
+                let value = if value.is_nan() {
+                    f64::NEG_INFINITY
+                } else {
+                    value
+                };
+                let bounded = self.mapping.response().bounded(value);
+                self.counts.clipped_values += u64::from(bounded.is_clipped);
+                return Some(bounded.unit);
+            }
+            Ok(raw) => match self.schema.missing_response() {
+                MissingResponsePolicy::Drop => {
+                    self.counts.dropped_without_response += 1;
+                    return None;
+                }
+                MissingResponsePolicy::Reject if raw.is_nan() => CellDefect::Missing.into(),
+                MissingResponsePolicy::Reject => CellDefect::Infinite.into(),
+            },
+            Err(defect) => defect,
+        };
+        let column = self.schema.response().name();
+        self.problems.note(self.selection.response, || CellProblem {
+            column: column.to_owned(),
+            place,
+            defect,
+            role: CellRole::Response,
+        });
+        Some(0.0)
+    }
+
+    /// Counts what happened to a cell of the column at `column` among those of the mapping, or notes why it cannot be
+    /// used.
+    #[inline]
+    fn count(&mut self, column: usize, outcome: Result<CellNote, Defect>, place: Place) {
+        match outcome {
+            Ok(note) => {
+                self.counts.clipped_values += u64::from(note.is_clipped);
+                self.counts.missing_values += u64::from(note.is_missing);
+            }
+            Err(defect) => {
+                let name = &self.mapping.columns()[column].name;
+                self.problems
+                    .note(self.selection.features[column], || CellProblem {
+                        column: name.clone(),
+                        place,
+                        defect,
+                        role: CellRole::Feature,
+                    });
             }
         }
     }
 
-    /// The value of one feature in bounded units.
-    #[inline]
-    fn feature(&mut self, feature: usize, raw: f64) -> Result<f32, TableError> {
-        let units = &self.mapping.features()[feature];
-        if raw.is_finite() {
-            let bounded = units.bounded(raw);
-            self.counts.clipped_values += u64::from(bounded.is_clipped);
-            return Ok(bounded.unit);
-        }
-        match self.schema.missing() {
-            MissingPolicy::Reject => Err(TableError::MissingValue {
-                column: self.names[feature].clone(),
-            }),
-            MissingPolicy::Midpoint => {
-                self.counts.missing_values += 1;
-                Ok(units.midpoint())
-            }
+    /// Whether so much is wrong that the rest need not be read.
+    fn is_hopeless(&self) -> bool {
+        self.problems.is_full()
+    }
+
+    /// Refuses a table with cells that cannot be used.
+    pub(crate) fn check_cells(&mut self) -> Result<(), TableError> {
+        let problems = core::mem::take(&mut self.problems).into_problems();
+        match problems.is_empty() {
+            true => Ok(()),
+            false => Err(TableError::Cells { problems }),
         }
     }
 
     fn finish(
-        self,
+        mut self,
         admission: &Admission<'_>,
         owners: Vec<u32>,
         response: Vec<Option<f32>>,
         values: Vec<f32>,
     ) -> Result<Table, DataError> {
+        self.check_cells()?;
         if response.is_empty() {
             return Err(TableError::NoRecords.into());
         }
         let mut counts = self.counts;
         counts.over_cap = admission.over_cap();
         Ok(Table {
-            design: Design::new(self.names, values)?,
+            design: Design::new(self.mapping.names().to_vec(), values)?,
             present: response.iter().map(Option::is_some).collect(),
             response: response
                 .into_iter()

@@ -24,7 +24,7 @@ pub(crate) fn add_outcome(
             });
         }
         Err(DataError::File(problem)) => return Err(problem),
-        Err(problem) => report.problems.push(problem.to_string()),
+        Err(problem) => report.problems.extend(problem.each()),
     }
     Ok(())
 }

@@ -2,9 +2,10 @@
 //! the values.
 
 use sprifed_privacy::PrivacyUnit;
-use sprifed_schema::{Column, ColumnKind, Mapping, Schema};
+use sprifed_schema::{CodedColumn, Coding, Column, ColumnKind, Mapping, Schema};
 
 use crate::assemble::{Admission, Bounding};
+use crate::cell::Place;
 use crate::clients::{ClientIndex, count_rows};
 use crate::error::{DataError, TableError};
 use crate::table::{LoadCounts, Outline};
@@ -51,26 +52,40 @@ impl Enrolment {
             columns.push(column(client));
         }
         let mut bounding = Bounding::new(&columns, schema)?;
+        let is_number = |coded: &&CodedColumn| {
+            matches!(coded.coding, Coding::Number(_)) && coded.coding.width() == 1
+        };
+        if let Some(coded) = bounding
+            .mapping
+            .columns()
+            .iter()
+            .find(|coded| !is_number(coded))
+        {
+            let column = coded.name.clone();
+            return Err(TableError::NotForArrays { column }.into());
+        }
         let mut admission = Admission::new(schema);
         bounding.counts.records_read = u64::from(count_rows(responses.len())?);
         let (mut rows, mut owners, mut response) = (Vec::new(), Vec::new(), Vec::new());
         for (row, raw) in responses.iter().enumerate() {
             let label = labels.and_then(|labels| labels.get(row));
-            let Some(client) = admission.admit(label.map_or(&[][..], |label| label.as_bytes()))?
-            else {
+            let place = Place::Record(row as u64 + 1);
+            let label = label.map_or(&[][..], |label| label.as_bytes());
+            let Some(client) = admission.admit(label, place)? else {
                 continue;
             };
-            response.push(bounding.response(*raw)?);
+            response.push(bounding.response(Ok(*raw), place));
             rows.push(row);
             owners.push(client);
         }
+        bounding.check_cells()?;
         if rows.is_empty() {
             return Err(TableError::NoRecords.into());
         }
         bounding.counts.over_cap = admission.over_cap();
         Ok(Self {
             clients: admission.index(owners),
-            names: bounding.names,
+            names: bounding.mapping.names().to_vec(),
             features: bounding.selection.features,
             mapping: bounding.mapping,
             counts: bounding.counts,

@@ -1,13 +1,15 @@
 //! What can go wrong between a file and a bounded table, sorted by what is at fault: the schema, the table or the machine.
 //!
-//! Messages say what was found, what is required and what to do. They name columns and settings,
-//! which are public, and never a value or the record that holds it: an error that depends on a
-//! record may end up in a log that other people read.
+//! Messages say what was found, what is required and what to do. They name columns, settings and lines, and never a
+//! value. A line depends on records, so these messages are for the holder of the table: no command sends them, and a
+//! party tells its coordinator only that its table cannot be used.
 
 use std::path::PathBuf;
 
 use sprifed_schema::{ColumnError, SchemaError};
 use thiserror::Error;
+
+use crate::cell::{CellProblem, Place};
 
 /// Why a schema or a table could not be used.
 #[derive(Debug, Error)]
@@ -61,32 +63,48 @@ pub enum TableError {
         "the table has no records (n = 0); required: at least one; check that the right file was given"
     )]
     NoRecords,
-    /// A feature is missing in some record, and the policy is to refuse.
-    #[error(
-        "the column `{column}` has missing values and `record.missing` is \"reject\"; fill them \
-         in, leave the column out, or set `record.missing = \"midpoint\"`"
-    )]
-    MissingValue {
-        /// The column.
-        column: String,
+    /// Cells that cannot be used: the first of each column.
+    #[error("{}", joined(problems))]
+    Cells {
+        /// The problems, in the order of the columns.
+        problems: Vec<CellProblem>,
     },
-    /// The response is missing in some record, and the policy is to refuse.
+    /// A file of one column whose name holds separators.
     #[error(
-        "the response `{column}` has missing values and `record.missing_response` is \"reject\"; \
-         fill them in, or set `record.missing_response = \"drop\"`"
+        "the file has one column, `{header}`: it seems to be separated by {separators}; pass --separator {option}"
     )]
-    MissingResponse {
+    OtherSeparator {
+        /// The header line, or its beginning.
+        header: String,
+        /// What seems to separate its fields.
+        separators: &'static str,
+        /// The option that says so.
+        option: &'static str,
+    },
+    /// A number could be taken for two fields.
+    #[error(
+        "a decimal comma requires fields that are separated by something else; pass --separator ';' too"
+    )]
+    DecimalSeparator,
+    /// Arrays have columns of numbers only.
+    #[error(
+        "the column `{column}` has levels or a missing-value indicator, which arrays do not take; encode it as columns \
+         of numbers, or fit a file"
+    )]
+    NotForArrays {
         /// The column.
         column: String,
     },
     /// A record has no client.
     #[error(
-        "the client column `{column}` is empty in some record; required: a client for each record, \
+        "the client column `{column}` is empty in {place}; required: a client for each record, \
          because a record without a client cannot be counted against the cap"
     )]
     NamelessClient {
         /// The client column.
         column: String,
+        /// The first such record.
+        place: Place,
     },
     /// More clients than records.
     #[error(
@@ -117,6 +135,28 @@ pub enum TableError {
         /// What to do.
         remedy: &'static str,
     },
+}
+
+fn joined(problems: &[CellProblem]) -> String {
+    let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    said.join("; ")
+}
+
+impl DataError {
+    /// Each problem on its own, in words.
+    #[must_use]
+    pub fn each(&self) -> Vec<String> {
+        match self {
+            Self::Table(TableError::Cells { problems }) => {
+                problems.iter().map(ToString::to_string).collect()
+            }
+            Self::Table(TableError::Columns(problem)) => {
+                let problems = problem.clone().each().into_iter();
+                problems.map(|problem| problem.to_string()).collect()
+            }
+            other => vec![other.to_string()],
+        }
+    }
 }
 
 /// What the machine refused.

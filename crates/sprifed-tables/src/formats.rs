@@ -13,8 +13,9 @@ use std::fs::File;
 use sprifed_schema::{Column, Schema};
 
 use crate::error::DataError;
-use crate::raw::RawColumns;
+use crate::raw::{RawColumns, RawRequest};
 use crate::table::Table;
+use crate::text_format::TextFormat;
 
 /// How a table is stored.
 pub(crate) struct Format {
@@ -22,8 +23,8 @@ pub(crate) struct Format {
     pub(crate) names: &'static [&'static str],
     /// The bytes that its files start with; none for the format that any other file is taken for.
     pub(crate) magic: Option<&'static [u8]>,
-    /// Reads the columns of an opened file.
-    pub(crate) open: fn(File) -> Result<Box<dyn OpenTable>, DataError>,
+    /// Reads the columns of an opened file; text is written as stated.
+    pub(crate) open: fn(File, TextFormat) -> Result<Box<dyn OpenTable>, DataError>,
 }
 
 /// Parquet, whose files are recognised whether or not its reader is built in.
@@ -56,12 +57,12 @@ pub fn format_names() -> impl Iterator<Item = &'static str> {
 }
 
 #[cfg(feature = "parquet")]
-fn open_parquet(file: File) -> Result<Box<dyn OpenTable>, DataError> {
+fn open_parquet(file: File, _: TextFormat) -> Result<Box<dyn OpenTable>, DataError> {
     Ok(Box::new(parquet::ParquetColumns::open(file)?))
 }
 
 #[cfg(not(feature = "parquet"))]
-fn open_parquet(_: File) -> Result<Box<dyn OpenTable>, DataError> {
+fn open_parquet(_: File, _: TextFormat) -> Result<Box<dyn OpenTable>, DataError> {
     Err(crate::error::TableError::NotBuiltIn {
         format: "Parquet",
         remedy: "convert it to CSV, or build with the feature `parquet`",
@@ -74,8 +75,8 @@ pub(crate) trait OpenTable {
     fn columns(&self) -> &[Column];
     /// All that the schema asks for, bounded.
     fn into_table(self: Box<Self>, schema: &Schema) -> Result<Table, DataError>;
-    /// The named columns as they are.
-    fn into_raw(self: Box<Self>, names: &[String]) -> Result<RawColumns, DataError>;
+    /// Some columns as they are.
+    fn into_raw(self: Box<Self>, requests: &[RawRequest]) -> Result<RawColumns, DataError>;
 }
 
 #[cfg(test)]

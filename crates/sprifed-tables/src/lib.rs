@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod assemble;
+mod cell;
 mod check;
 mod clients;
 mod design;
@@ -10,7 +11,9 @@ mod formats;
 mod open;
 mod raw;
 mod table;
+mod text_format;
 
+pub use crate::cell::{CellProblem, CellRole, Defect, Place};
 pub use crate::clients::ClientIndex;
 pub use crate::design::Design;
 pub use crate::enrolment::Enrolment;
@@ -21,7 +24,9 @@ pub use crate::formats::npy::read_npy;
 #[cfg(feature = "parquet")]
 pub use crate::formats::parquet::read_parquet;
 pub use crate::open::{
-    check, draft_schema_for, read_columns, read_raw_columns, read_schema, read_table,
+    check, draft_schema_for, read_columns, read_features, read_raw_columns, read_schema,
+    read_schema_text, read_table,
 };
 pub use crate::raw::RawColumns;
 pub use crate::table::{LoadCounts, Outline, Table};
+pub use crate::text_format::{Decimal, Separator, TableFile, TextFormat};

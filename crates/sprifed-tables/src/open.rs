@@ -4,86 +4,143 @@ use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-use sprifed_schema::{CheckReport, Column, Schema, check_columns, check_schema, draft_schema};
+use sprifed_schema::{
+    CheckReport, Column, FeatureReading, Schema, SchemaError, SchemaText, check_columns,
+    check_schema, draft_schema,
+};
 
 use crate::check::add_outcome;
-use crate::error::{DataError, FileError};
+use crate::error::{DataError, FileError, TableError};
 use crate::formats::{Format, OpenTable};
-use crate::raw::RawColumns;
+use crate::raw::{RawColumns, RawRequest};
 use crate::table::Table;
+use crate::text_format::TableFile;
 
-/// Reads and checks the schema at `path`.
+/// Reads and checks the schema at `path`, with the bounds file that it names.
 ///
 /// # Errors
-/// If the file cannot be read or is not a schema.
+/// If a file cannot be read or is not a schema.
 pub fn read_schema(path: &Path) -> Result<Schema, DataError> {
-    let text = fs::read_to_string(path).map_err(|source| FileError::Open {
-        path: path.to_owned(),
-        source,
-    })?;
-    Ok(Schema::parse(&text)?)
+    let text = read_schema_text(path)?;
+    Ok(Schema::of_text(&text).map_err(|error| named(error, path))?)
 }
 
-/// Reads the table at `path`, in any format of [`format_names`](crate::format_names), bounded by `schema`.
+/// Reads the text of the schema at `path`, and of the bounds file that it names, beside it.
+///
+/// # Errors
+/// If a file cannot be read or is not a schema.
+pub fn read_schema_text(path: &Path) -> Result<SchemaText, DataError> {
+    let schema = read_text(path)?;
+    let name = SchemaText::bounds_name(&schema).map_err(|error| named(error, path))?;
+    let bounds = name.map(|name| read_text(&path.parent().unwrap_or(Path::new("")).join(name)));
+    Ok(SchemaText {
+        schema,
+        bounds: bounds.transpose()?,
+    })
+}
+
+fn read_text(path: &Path) -> Result<String, FileError> {
+    fs::read_to_string(path).map_err(|source| FileError::Open {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// The error with the name of the file where it has a line.
+fn named(error: SchemaError, path: &Path) -> SchemaError {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    match error {
+        SchemaError::Placeholder { line, others, .. } => SchemaError::Placeholder {
+            place: name.to_string_lossy().into_owned(),
+            line,
+            others,
+        },
+        other => other,
+    }
+}
+
+/// Reads a table, in any format of [`format_names`](crate::format_names), bounded by `schema`.
 ///
 /// # Errors
 /// If the file cannot be read, or its content does not fit the schema.
-pub fn read_table(path: &Path, schema: &Schema) -> Result<Table, DataError> {
-    open(path)?.into_table(schema)
+pub fn read_table<'a>(file: impl Into<TableFile<'a>>, schema: &Schema) -> Result<Table, DataError> {
+    open(file.into())?.into_table(schema)
 }
 
-/// Reads the names and types of the columns of the table at `path`.
+/// Reads the names of the columns of a table, and their types where the file states them; no cell.
 ///
 /// # Errors
 /// If the file cannot be read.
-pub fn read_columns(path: &Path) -> Result<Vec<Column>, DataError> {
-    Ok(open(path)?.columns().to_vec())
+pub fn read_columns<'a>(file: impl Into<TableFile<'a>>) -> Result<Vec<Column>, DataError> {
+    Ok(open(file.into())?.columns().to_vec())
 }
 
-/// Reads some columns of the table at `path` as they are, for predictions.
+/// Reads some columns of a table as they are.
 ///
 /// # Errors
 /// If the file cannot be read, or a column is absent or not numeric.
-pub fn read_raw_columns(path: &Path, names: &[String]) -> Result<RawColumns, DataError> {
-    open(path)?.into_raw(names)
+pub fn read_raw_columns<'a>(
+    file: impl Into<TableFile<'a>>,
+    names: &[String],
+) -> Result<RawColumns, DataError> {
+    let requests: Vec<RawRequest> = names.iter().cloned().map(RawRequest::Number).collect();
+    open(file.into())?.into_raw(&requests)
 }
 
-/// Drafts a schema for the table at `path` from its column names and types.
+/// Reads what a model needs for its predictions, then the column `response` if one is asked for.
+///
+/// # Errors
+/// If the file cannot be read, a column is absent, or one of numbers is not numeric.
+pub fn read_features<'a>(
+    file: impl Into<TableFile<'a>>,
+    features: Vec<FeatureReading>,
+    response: Option<&str>,
+) -> Result<RawColumns, DataError> {
+    let features = features.into_iter().map(RawRequest::Feature);
+    let response = response.map(|name| RawRequest::Number(name.to_owned()));
+    let requests: Vec<RawRequest> = features.chain(response).collect();
+    open(file.into())?.into_raw(&requests)
+}
+
+/// Drafts a schema for a table from its header; no cell is read.
 ///
 /// # Errors
 /// If the file cannot be read, or its columns have no or repeated names.
-pub fn draft_schema_for(path: &Path) -> Result<String, DataError> {
-    Ok(draft_schema(&read_columns(path)?)?)
+pub fn draft_schema_for<'a>(file: impl Into<TableFile<'a>>) -> Result<String, DataError> {
+    Ok(draft_schema(&read_columns(file)?)?)
 }
 
-/// Checks the schema at `schema_path`, and the table at `table_path` against it if there is one.
+/// Checks the schema at `schema_path`, and a table against it if there is one.
 ///
 /// # Errors
 /// If a file cannot be read, the schema cannot be parsed, or the table has no header. What is wrong
-/// between schema and table is in the report.
-pub fn check(schema_path: &Path, table_path: Option<&Path>) -> Result<CheckReport, DataError> {
+/// between schema and table is in the report, all of it.
+pub fn check(schema_path: &Path, table: Option<TableFile<'_>>) -> Result<CheckReport, DataError> {
     let schema = read_schema(schema_path)?;
-    let Some(table_path) = table_path else {
+    let Some(table) = table else {
         return Ok(check_schema(&schema));
     };
-    let mut report = check_columns(&schema, &read_columns(table_path)?);
+    let mut report = check_columns(&schema, &read_columns(table)?);
     if report.is_usable() {
-        add_outcome(&mut report, read_table(table_path, &schema))?;
+        add_outcome(&mut report, read_table(table, &schema))?;
     }
     Ok(report)
 }
 
-fn open(path: &Path) -> Result<Box<dyn OpenTable>, DataError> {
+fn open(table: TableFile<'_>) -> Result<Box<dyn OpenTable>, DataError> {
+    if table.format.is_ambiguous() {
+        return Err(TableError::DecimalSeparator.into());
+    }
     let refused = |source| FileError::Open {
-        path: path.to_owned(),
+        path: table.path.to_owned(),
         source,
     };
-    let mut file = File::open(path).map_err(refused)?;
+    let mut file = File::open(table.path).map_err(refused)?;
     let mut start = Vec::new();
     (&mut file)
         .take(Format::magic_length() as u64)
         .read_to_end(&mut start)
         .map_err(refused)?;
     file.seek(SeekFrom::Start(0)).map_err(refused)?;
-    (Format::of(&start).open)(file)
+    (Format::of(&start).open)(file, table.format)
 }

@@ -2,9 +2,10 @@
 //!
 //! Nothing read here may enter a study; the values are outside every guarantee.
 
-use sprifed_schema::{Column, ColumnError, positions_by_name, require_numeric};
+use sprifed_schema::{Column, ColumnError, FeatureReading, positions_by_name, require_numeric};
 
 use crate::assemble::{ColumnSource, RowSource};
+use crate::cell::{CellProblem, CellRole};
 use crate::error::{DataError, TableError};
 
 /// Some columns of a table in their own units, row after row; NaN where a value is missing.
@@ -13,6 +14,32 @@ pub struct RawColumns {
     n_columns: usize,
     n_records: usize,
     values: Vec<f64>,
+}
+
+/// What is read from a column.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum RawRequest {
+    /// Its numbers.
+    Number(String),
+    /// What a feature of a model takes from it: its numbers as they are, or zeros and ones.
+    Feature(FeatureReading),
+}
+
+impl RawRequest {
+    fn column(&self) -> &str {
+        match self {
+            Self::Number(name) => name,
+            Self::Feature(reading) => reading.column(),
+        }
+    }
+
+    /// The reading of text, unless numbers are wanted.
+    fn text(&self) -> Option<&FeatureReading> {
+        match self {
+            Self::Feature(reading) if !reading.is_number() => Some(reading),
+            _ => None,
+        }
+    }
 }
 
 impl RawColumns {
@@ -36,18 +63,34 @@ impl RawColumns {
 
     pub(crate) fn from_rows(
         source: &mut impl RowSource,
-        names: &[String],
+        requests: &[RawRequest],
     ) -> Result<Self, DataError> {
-        let places = places(source.columns(), names)?;
+        let places = places(source.columns(), requests)?;
         let mut raw = Self {
             n_columns: places.len(),
             n_records: 0,
             values: Vec::new(),
         };
-        let mut row = vec![0.0; places.len()];
+        let mut label = Vec::new();
         while source.advance()? {
-            source.numbers(&places, &mut row)?;
-            raw.values.extend_from_slice(&row);
+            for (request, at) in requests.iter().zip(&places) {
+                let value = match request.text() {
+                    Some(reading) => {
+                        label.clear();
+                        source.label(*at, &mut label);
+                        reading.of_text(&label).unwrap_or(f64::NAN)
+                    }
+                    None => source.number(*at).map_err(|defect| TableError::Cells {
+                        problems: vec![CellProblem {
+                            column: request.column().to_owned(),
+                            place: source.place(),
+                            defect,
+                            role: CellRole::Feature,
+                        }],
+                    })?,
+                };
+                raw.values.push(value);
+            }
             raw.n_records += 1;
         }
         if raw.n_records == 0 {
@@ -58,21 +101,27 @@ impl RawColumns {
 
     pub(crate) fn from_columns(
         source: &mut impl ColumnSource,
-        names: &[String],
+        requests: &[RawRequest],
     ) -> Result<Self, DataError> {
-        let places = places(source.columns(), names)?;
+        let places = places(source.columns(), requests)?;
         let (n_columns, n_records) = (places.len(), source.n_records());
         if n_records == 0 {
             return Err(TableError::NoRecords.into());
         }
         let mut values = vec![f64::NAN; n_columns * n_records];
-        for (column, place) in places.into_iter().enumerate() {
+        for (column, (request, place)) in requests.iter().zip(places).enumerate() {
             let mut cells = values[column..].iter_mut().step_by(n_columns);
-            source.numbers(place, &mut |number| {
+            let mut set = |value| {
                 if let Some(cell) = cells.next() {
-                    *cell = number;
+                    *cell = value;
                 }
-            })?;
+            };
+            match request.text() {
+                Some(reading) => source.labels(place, &mut |label| {
+                    set(reading.of_text(label).unwrap_or(f64::NAN));
+                })?,
+                None => source.numbers(place, &mut set)?,
+            }
         }
         Ok(Self {
             n_columns,
@@ -82,16 +131,20 @@ impl RawColumns {
     }
 }
 
-fn places(columns: &[Column], names: &[String]) -> Result<Vec<usize>, ColumnError> {
+fn places(columns: &[Column], requests: &[RawRequest]) -> Result<Vec<usize>, ColumnError> {
     let positions = positions_by_name(columns)?;
-    let place = |name: &String| {
+    let place = |request: &RawRequest| {
         let role = "a feature of the model";
-        let at = positions.get(name.as_str()).copied();
+        let name = request.column();
+        let at = positions.get(name).copied();
         let at = at.ok_or_else(|| ColumnError::AbsentColumn {
-            column: name.clone(),
+            column: name.to_owned(),
             role,
         })?;
-        require_numeric(&columns[at], role).map(|()| at)
+        match request.text() {
+            Some(_) => Ok(at),
+            None => require_numeric(&columns[at], role).map(|()| at),
+        }
     };
-    names.iter().map(place).collect()
+    requests.iter().map(place).collect()
 }

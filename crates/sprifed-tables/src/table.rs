@@ -51,7 +51,7 @@ pub struct LoadCounts {
     pub over_cap: u64,
     /// Records left out because their response is missing.
     pub dropped_without_response: u64,
-    /// Feature values replaced by the middle of their bounds.
+    /// Feature values that are missing, for which something stands in.
     pub missing_values: u64,
     /// Feature and response values outside their bounds, moved to the nearest bound.
     pub clipped_values: u64,

@@ -5,7 +5,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use serde_json::Value;
 use sprifed_privacy::{
-    Algorithm, Participation, Relation, RunPlan, RunRequest, SumCost, SumPlan, parse_exact,
+    Participation, Relation, RunPlan, RunRequest, SumCost, SumPlan, parse_exact,
 };
 
 use crate::vector::{BadVector, Vector, exact, number};
@@ -41,11 +41,7 @@ pub(crate) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), Ba
 fn request(vector: &Vector, relation: Relation) -> Result<RunRequest, BadVector> {
     let (clients, honest) = (vector.count("n")?, vector.count("h")?);
     Ok(RunRequest {
-        algorithm: match vector.text("algorithm")? {
-            "omp" => Algorithm::Omp,
-            "grad" => Algorithm::Grad,
-            _ => return Err(BadVector::Field("algorithm".to_owned())),
-        },
+        algorithm: vector.algorithm()?,
         features: vector.count("p")?,
         sparsity: vector.count("s")?,
         per_vector: vector.exact("mu_p")?,

@@ -7,11 +7,14 @@ mod exponential_mechanism;
 mod gaussian;
 mod lifetime_totals;
 mod paper_settings;
+mod report;
 mod rounding_modulus;
 mod samplers;
+mod selection;
 mod sensitivity;
 mod skellam;
 mod sum_discrete_gaussian;
+mod trustee_choices;
 mod vector;
 mod verdict;
 mod zcdp;
@@ -22,6 +25,7 @@ use serde::Serialize;
 use crate::vector::{BadVector, Vector};
 use crate::verdict::Verdict;
 
+pub use crate::report::{CheckReport, NamedReport};
 pub use crate::vector::VectorFile;
 
 /// Compares one vector with what this program computes.
@@ -33,6 +37,7 @@ fn judge_of(name: &str) -> Option<Judge> {
         "discrete_gaussian" => discrete_gaussian::judge,
         "dropout_collusion" => dropout_collusion::judge,
         "e2e_accounting" => e2e_accounting::judge,
+        "euler" => samplers::judge,
         "exponential_mechanism" => exponential_mechanism::judge,
         "gaussian_composition" => gaussian::judge_composition,
         "gdp_calibrate_mu" => gaussian::judge_calibration,
@@ -42,9 +47,11 @@ fn judge_of(name: &str) -> Option<Judge> {
         "paper_settings" => paper_settings::judge,
         "rounding_modulus" => rounding_modulus::judge,
         "samplers" => samplers::judge,
+        "selection" => selection::judge,
         "sensitivity" => sensitivity::judge,
         "skellam" => skellam::judge,
         "sum_discrete_gaussian" => sum_discrete_gaussian::judge,
+        "trustee_choices" => trustee_choices::judge,
         "zcdp_to_approxdp" => zcdp::judge,
         _ => return None,
     })

@@ -1,8 +1,6 @@
 //! `paper_settings`: μ relative 1e-10, ε within 1e-8.
 
-use sprifed_privacy::{
-    Algorithm, ApproxDp, Delta, Epsilon, Mu, Reading, Relation, RunShape, paper,
-};
+use sprifed_privacy::{ApproxDp, Delta, Epsilon, Mu, Reading, Relation, RunShape, paper};
 
 use crate::vector::{BadVector, Vector, number};
 use crate::verdict::Verdict;
@@ -19,11 +17,7 @@ pub(crate) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), Ba
 fn totals(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
     use Relation::{ReplaceOne, ZeroOut};
     let shape = RunShape {
-        algorithm: match vector.text("algorithm")? {
-            "omp" => Algorithm::Omp,
-            "grad" => Algorithm::Grad,
-            _ => return Err(BadVector::Field("algorithm".to_owned())),
-        },
+        algorithm: vector.algorithm()?,
         features: vector.count("p")?,
         sparsity: vector.count("s")?,
         per_vector: vector.quantity("mu_p")?,

@@ -1,4 +1,4 @@
-//! `samplers`: do the integer samplers draw from the laws they name?
+//! `samplers` and `euler`: do the integer samplers draw from the laws they name?
 //!
 //! The only statistical judge. Its seed is fixed, so a verdict can be repeated; its bounds are those
 //! of the file, under which a true sampler fails one comparison in a million at most.
@@ -10,7 +10,8 @@ use num_traits::ToPrimitive;
 use puruspe::gammq;
 use serde_json::{Map, Value};
 use sprifed_noise::{
-    DiscreteGaussian, DiscreteLaplace, FloorGumbel, Geometric, NoiseGenerator, bernoulli_exp,
+    DiscreteGaussian, DiscreteLaplace, EulerShare, FloorGumbel, Geometric, NoiseGenerator,
+    bernoulli_exp,
 };
 
 use crate::samplers::tally::Tally;
@@ -47,6 +48,18 @@ pub(crate) fn judge(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), Ba
             let tally = Tally::of(N_DRAWS, || sampler.sample(&mut generator));
             judge_probabilities("cdf", vector, &tally, verdict)?;
             judge_probabilities("pmf", vector, &tally, verdict)?;
+        }
+        "euler" => {
+            let half = EulerShare::new(fraction(vector, "lam")?, Ratio::new(1, 2))?;
+            let tally = Tally::of(N_DRAWS, || {
+                half.sample(&mut generator) + half.sample(&mut generator)
+            });
+            judge_probabilities("cdf", vector, &tally, verdict)?;
+        }
+        "half_share" => {
+            let half = EulerShare::new(fraction(vector, "lam")?, Ratio::new(1, 2))?;
+            let tally = Tally::of(N_DRAWS, || half.sample(&mut generator));
+            judge_probabilities("cdf", vector, &tally, verdict)?;
         }
         "dgauss_bins" => {
             let sampler = DiscreteGaussian::new(fraction(vector, "sigma2")?)?;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use sprifed_noise::NoiseParameterError;
 use sprifed_privacy::{
-    IllegalFraction, IllegalModulus, IllegalParticipation, IllegalQuantity, Unplannable,
+    Algorithm, IllegalFraction, IllegalModulus, IllegalParticipation, IllegalQuantity, Unplannable,
     parse_exact,
 };
 
@@ -78,6 +78,14 @@ impl Vector {
             .get(key)
             .and_then(Value::as_str)
             .ok_or_else(|| BadVector::Field(key.to_owned()))
+    }
+
+    pub(crate) fn algorithm(&self) -> Result<Algorithm, BadVector> {
+        match self.text("algorithm")? {
+            "omp" => Ok(Algorithm::Omp),
+            "grad" => Ok(Algorithm::Grad),
+            _ => Err(BadVector::Field("algorithm".to_owned())),
+        }
     }
 
     pub(crate) fn exact(&self, key: &str) -> Result<BigRational, BadVector> {

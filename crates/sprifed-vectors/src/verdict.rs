@@ -39,9 +39,8 @@ impl<'a> Verdict<'a> {
         found: f64,
         tolerance: f64,
     ) -> Result<(), BadVector> {
-        let expected = self.expected(key)?;
-        self.require(key, found, expected, tolerance * expected.abs());
-        Ok(())
+        let slack = |expected: f64| tolerance * expected.abs();
+        self.within(key, found, slack)
     }
 
     /// |found − expected| ≤ tolerance.
@@ -51,8 +50,18 @@ impl<'a> Verdict<'a> {
         found: f64,
         tolerance: f64,
     ) -> Result<(), BadVector> {
+        self.within(key, found, |_| tolerance)
+    }
+
+    /// |found − expected| ≤ slack(expected).
+    fn within(
+        &mut self,
+        key: &str,
+        found: f64,
+        slack: impl FnOnce(f64) -> f64,
+    ) -> Result<(), BadVector> {
         let expected = self.expected(key)?;
-        self.require(key, found, expected, tolerance);
+        self.require(key, found, expected, slack(expected));
         Ok(())
     }
 

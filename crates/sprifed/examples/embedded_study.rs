@@ -7,8 +7,8 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 
 use sprifed::{
-    Backend, BackendRequest, CertifiedProcedure, Document, Epsilon, Error, PartyKey, Proof,
-    Relation, Request, Run, Schema, Secret, Study, read_csv, rows_of,
+    Backend, BackendRequest, CertifiedProcedure, Document, Epsilon, Error, Keep, PartyKey, Proof,
+    Relation, Request, Run, Schema, Secret, Stated, Study, read_csv, rows_of,
 };
 
 /// Bounds that all clients know.
@@ -40,9 +40,11 @@ pub(crate) fn run() -> Result<String, Error> {
     let table = read_csv(table().as_bytes(), &schema)?;
     let request = Request {
         sparsity: 1,
+        keep: Keep::Exactly,
         epsilon: Epsilon::try_from(8.0)?,
         delta: None,
-        procedure: CertifiedProcedure::SIEVE,
+        procedure: CertifiedProcedure::SIEVE.into(),
+        stated: Stated::NOTHING,
         neighbours: Relation::ZeroOut,
         backend: BackendRequest {
             backend: Backend::SecureSum,

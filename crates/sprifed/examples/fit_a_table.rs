@@ -6,8 +6,8 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 
 use sprifed::{
-    Backend, BackendRequest, CertifiedProcedure, Epsilon, Error, Model, NoiseGenerator, Relation,
-    Request, Run, Schema, Secret, Study, read_csv, rows_of,
+    Backend, BackendRequest, CertifiedProcedure, Epsilon, Error, Keep, Model, NoiseGenerator,
+    Relation, Request, Run, Schema, Secret, Stated, Study, read_csv, rows_of,
 };
 
 /// Bounds that are known without looking at the records.
@@ -40,9 +40,11 @@ pub(crate) fn fit() -> Result<Model, Error> {
     let table = read_csv(table().as_bytes(), &schema)?;
     let request = Request {
         sparsity: 1,
+        keep: Keep::Exactly,
         epsilon: Epsilon::try_from(3.0)?,
         delta: None,
-        procedure: CertifiedProcedure::GRAD,
+        procedure: CertifiedProcedure::GRAD.into(),
+        stated: Stated::NOTHING,
         neighbours: Relation::ZeroOut,
         backend: BackendRequest {
             backend: Backend::Curator,

@@ -6,14 +6,14 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 
 use sprifed::{
-    Backend, BackendRequest, CertifiedProcedure, Correlation, Epsilon, Error, ForecastAnswer,
-    PlanAnswer, PlanRequest, Reading, Relation, WorldSize,
+    Backend, BackendRequest, Correlation, Epsilon, Error, Keep, PlanAnswer, PlanRequest,
+    ProcedureRequest, Reading, Relation, SchemaFacts, WorldSize,
 };
 
 /// The plan of a study of 500 records in 20 clinics, with a forecast from two simulated studies a point.
 pub(crate) fn plan() -> Result<PlanAnswer, Error> {
     let request = PlanRequest {
-        procedure: CertifiedProcedure::SIEVE,
+        procedure: ProcedureRequest::Auto,
         backend: BackendRequest {
             backend: Backend::SecureSum,
             quorum: Some(18),
@@ -23,19 +23,22 @@ pub(crate) fn plan() -> Result<PlanAnswer, Error> {
             records: 500,
             features: 40,
             sparsity: 2,
+            support: None,
             clients: Some(20),
             error_std: None,
             population_r2: Some(0.8),
             correlation: Correlation::None,
             reading: Reading::Clean,
         },
+        keep: Keep::Significant,
+        schema: SchemaFacts::NONE,
         epsilon: Epsilon::try_from(4.0)?,
         delta: None,
         neighbours: Relation::ZeroOut,
     };
     let planned = request.plan()?;
     let forecast = planned.forecast(2, |_| ControlFlow::Continue(()))?;
-    planned.answer(Some(ForecastAnswer::of(forecast, None)))
+    planned.answer(forecast)
 }
 
 /// Prints what the study costs and finds.
@@ -51,8 +54,14 @@ pub(crate) fn main() -> Result<(), Box<dyn core::error::Error>> {
         plan.upload_bytes_per_client
     )?;
     if let Some(forecast) = &plan.forecast {
-        let share = 100.0 * forecast.recovered_share.mean;
-        writeln!(out, "expect to find {share:.0} % of the features")?;
+        for row in &forecast.rows {
+            let share = 100.0 * row.recovered_share.mean;
+            writeln!(
+                out,
+                "{} may find {share:.0} % of the features",
+                row.procedure
+            )?;
+        }
     }
     Ok(())
 }

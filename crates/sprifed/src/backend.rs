@@ -20,6 +20,8 @@ pub enum Backend {
     /// Every client masks its own vector and adds its own share of the noise; no party is trusted
     /// with records.
     SecureSum,
+    /// Three trustees hold shared bits of what clients send, and add noise that none of them knows.
+    Trustees,
 }
 
 /// What is known of a backend before it runs.
@@ -41,11 +43,13 @@ enum NoiseSource {
     Curator,
     /// Each client its share.
     Clients,
+    /// Each of three trustees its share.
+    Trustees,
 }
 
 impl Backend {
     /// All of them, in the order of help texts.
-    pub const ALL: &'static [Self] = &[Self::Curator, Self::SecureSum];
+    pub const ALL: &'static [Self] = &[Self::Curator, Self::SecureSum, Self::Trustees];
 
     const fn entry(self) -> Entry {
         match self {
@@ -61,6 +65,13 @@ impl Backend {
                         with the records of others",
                 most: Needs::Sums,
                 noise: NoiseSource::Clients,
+            },
+            Self::Trustees => Entry {
+                name: "trustees",
+                about: "Three trustees choose and add up on shared bits, with noise that none of them knows; any two of \
+                        them together see everything",
+                most: Needs::Choices,
+                noise: NoiseSource::Trustees,
             },
         }
     }
@@ -95,6 +106,7 @@ impl Backend {
         match origin {
             NoiseOrigin::Curator => Self::Curator,
             NoiseOrigin::Shares(_) => Self::SecureSum,
+            NoiseOrigin::Trustees => Self::Trustees,
         }
     }
 
@@ -103,6 +115,7 @@ impl Backend {
         let noise = match origin {
             NoiseOrigin::Curator => NoiseSource::Curator,
             NoiseOrigin::Shares(_) => NoiseSource::Clients,
+            NoiseOrigin::Trustees => NoiseSource::Trustees,
         };
         let is_it = |backend: &Self| backend.text() == name && backend.entry().noise == noise;
         Self::ALL.iter().copied().find(is_it)
@@ -142,13 +155,15 @@ impl BackendRequest {
     /// Who adds the noise of a study with this many clients.
     ///
     /// # Errors
-    /// When a curator is given a quorum or colluders, or secure sums illegal ones.
+    /// When a curator or trustees are given a quorum or colluders, or secure sums illegal ones.
     pub fn origin(&self, clients: usize) -> Result<NoiseOrigin, Error> {
-        if self.backend.entry().noise == NoiseSource::Curator {
-            return match (self.quorum, self.colluders) {
-                (None, None) => Ok(NoiseOrigin::Curator),
-                _ => Err(Error::ParticipationOfCurator),
-            };
+        let is_given = self.quorum.is_some() || self.colluders.is_some();
+        match self.backend.entry().noise {
+            NoiseSource::Curator if is_given => return Err(Error::ParticipationOfCurator),
+            NoiseSource::Trustees if is_given => return Err(Error::ParticipationOfTrustees),
+            NoiseSource::Curator => return Ok(NoiseOrigin::Curator),
+            NoiseSource::Trustees => return Ok(NoiseOrigin::Trustees),
+            NoiseSource::Clients => {}
         }
         let clients = u32::try_from(clients).unwrap_or(u32::MAX);
         let (quorum, colluders) = (clients - clients / 10, (clients / 20).max(1));

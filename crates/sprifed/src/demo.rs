@@ -1,24 +1,28 @@
 //! A whole private study on generated data, in one process and without services.
 
+mod text;
+
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_privacy::{
-    ApproxDp, ClientsRun, Currency, Delta, Epsilon, GuaranteeFacts, GuaranteeMoment,
-    GuaranteeTable, Participation, PrivacyUnit, Relation,
+    ApproxDp, ClientsRun, Delta, Epsilon, GuaranteeFacts, GuaranteeMoment, GuaranteeTable, Ledger,
+    NoiseOrigin, Participation, PrivacyUnit, Relation, Spending,
 };
-use sprifed_query::{LinearModel, Records};
-use sprifed_recovery::{CertifiedProcedure, Fit, FitStatus};
+use sprifed_query::{Curator, LinearModel, Records};
+use sprifed_recovery::{Fit, FitStatus, Keep, Setting};
 use sprifed_report::{Badge, BadgeKind, Bar, FeatureTable, FitPage};
 use sprifed_simulate::{
-    Absence, Certified, Correlation, Reading, Unexplained, World, WorldRequest,
+    Absence, Certified, Correlation, Reading, Unexplained, World, WorldRequest, setting_of,
 };
-use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, all_present, split_evenly};
+use sprifed_study::{Agreed, Agreement, Embedded, EmbeddedTrustees, all_present, split_evenly};
 
 use crate::backend::Backend;
 use crate::error::Error;
-use crate::guarantee::Mode;
+use crate::guarantee::{Mode, currency_of};
+use crate::procedure_choice::{ProcedureRequest, Stated};
+use crate::run::Secret;
 
 /// Clinics, each with its part of the records.
 const CLIENTS: u32 = 50;
@@ -36,11 +40,23 @@ const WORLD: WorldRequest = WorldRequest {
     records: 2000,
     test_records: 0,
     features: 3000,
-    sparsity: 5,
+    sparsity: 10,
+    support: 5,
     correlation: Correlation::Autoregressive(0.5),
     unexplained: Unexplained::PopulationR2(0.9),
     reading: Reading::Clean,
 };
+
+/// What the choice of a procedure may know of that world.
+const STATED: Stated = Stated {
+    population_r2: Some(0.9),
+    correlation: Correlation::Autoregressive(0.5),
+};
+
+/// How to read the table of the demonstration.
+const READING: &str = "95 % of the intervals of kept features contain the coefficient of the best linear prediction by the \
+                       kept features, on average. A p-value bounds the chance that a feature without effect was \
+                       selected in this place and came out this strong.";
 
 /// What the demonstration found.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -57,11 +73,15 @@ pub struct DemoAnswer {
     pub features: usize,
     /// How the fit ended.
     pub status: FitStatus,
-    /// How many true features were found.
+    /// How many true features were kept.
     pub recovered: usize,
-    /// How many there are.
+    /// How many features were kept, true or not.
+    pub kept: usize,
+    /// How many features were sought at most.
     pub sparsity: usize,
-    /// Every feature of the truth and of the fit, strongest first.
+    /// How many true features there are.
+    pub support: usize,
+    /// Every feature of the truth and every one that was kept, strongest first.
     pub coefficients: Vec<Bar>,
     /// Mean squared error on new records.
     pub test_mse: f64,
@@ -91,32 +111,33 @@ pub struct DemoGuarantee {
 }
 
 impl DemoAnswer {
-    /// Runs the study with data from `seed`; `watch` hears after every sum how many there are.
+    /// Runs the study with data from `seed` on the backend of `secret`; `watch` hears after every step how many there
+    /// are.
     ///
     /// # Errors
     /// Never with these constants; a defect otherwise.
-    pub fn run(key: &PartyKey, seed: u64, mut watch: impl FnMut(usize)) -> Result<Self, Error> {
+    pub fn run(secret: Secret, seed: u64, mut watch: impl FnMut(usize)) -> Result<Self, Error> {
         let budget = ApproxDp::new(Epsilon::try_from(EPSILON)?, Delta::try_from(DELTA)?);
-        let procedure = CertifiedProcedure::GRAD;
-        let participation = Participation::new(CLIENTS, QUORUM, COLLUDERS)?;
-        let (relation, absence) = (Relation::ZeroOut, Absence::NONE);
-        let Certified { setting, plan, .. } =
-            &Certified::federated(procedure, &WORLD, budget, relation, participation, absence)?;
+        let (relation, backend) = (Relation::ZeroOut, secret.backend());
+        let origin = match backend {
+            Backend::Curator => NoiseOrigin::Curator,
+            Backend::SecureSum => {
+                NoiseOrigin::Shares(Participation::new(CLIENTS, QUORUM, COLLUDERS)?)
+            }
+            Backend::Trustees => NoiseOrigin::Trustees,
+        };
+        let setting = Setting {
+            origin,
+            choice: Keep::Significant,
+            ..setting_of(&WORLD, budget, relation)?
+        };
+        let can_run = |needs| backend.answers(needs);
+        let choice = ProcedureRequest::Auto.choose(&setting, STATED, can_run)?;
+        let planned = Certified::planned(choice.procedure, setting, Absence::NONE)?;
         let world = World::generate(WORLD, seed);
-        let records = Records::each_a_unit(world.features(), world.responses(), WORLD.features)
-            .map_err(Error::Records)?;
-        let units = split_evenly(setting.n_records, CLIENTS);
-        let agreement = Agreement::among_parties(key, procedure, *setting, plan.clone(), units);
-        let agreed = Agreed::new(agreement).map_err(Error::NoAgreement)?;
-        let mut study = Embedded::over(&records, agreed.into(), key, Box::new(all_present))
-            .map_err(Error::NoSetup)?;
-        let fit = procedure.run_on_sums(setting, &mut study, |_| watch(plan.steps.len()));
-        let fit = fit.map_err(|error| Error::Ended {
-            why: format!("the study ended without a model: {error}"),
-        })?;
-        let spent = study.ledger().spent();
-        let sums = study.ledger().spending().sums();
-        let mu = sums.and_then(|sums| sums.mu().ok());
+        let n_steps = planned.plan.steps.len();
+        let (fit, spent, spending) = fitted(&planned, &world, secret, |_| watch(n_steps))?;
+        let plan = &planned.plan;
         let (test_mse, null_mse) = world.errors(&fit.model);
         Ok(Self {
             guarantee: DemoGuarantee {
@@ -132,19 +153,22 @@ impl DemoAnswer {
                     unit: PrivacyUnit::Record,
                     relation,
                     origin: plan.origin,
+                    trustees: None,
                     clients: ClientsRun::InOneProcess,
                     several_records: None,
-                    currency: mu.map(Currency::Gaussian),
+                    currency: Some(currency_of(&spending)?),
                     verified_from: None,
                 }),
             },
-            backend: Backend::SecureSum,
+            backend,
             clients: CLIENTS,
             records: WORLD.records,
             features: WORLD.features,
             status: fit.status,
-            recovered: world.recovered(&fit.model),
+            recovered: world.kept(&fit).true_ones(),
+            kept: world.kept(&fit).features.len(),
             sparsity: WORLD.sparsity,
+            support: WORLD.support,
             coefficients: bars(&world, &fit),
             test_mse,
             null_mse,
@@ -156,7 +180,13 @@ impl DemoAnswer {
     /// How many of the true features were found, in words.
     #[must_use]
     pub fn found_words(&self) -> String {
-        format!("{} of {}", self.recovered, self.sparsity)
+        format!("{} of {}", self.recovered, self.support)
+    }
+
+    /// How many features were kept, in words.
+    #[must_use]
+    pub fn kept_words(&self) -> String {
+        format!("{} of at most {}", self.kept, self.sparsity)
     }
 
     /// The page of the study.
@@ -171,12 +201,14 @@ impl DemoAnswer {
             guarantee: self.guarantee.statement.clone(),
             warnings: Vec::new(),
             features: FeatureTable::new(&self.coefficients, None),
+            notes: vec![READING.to_owned()],
             facts: vec![
                 (
                     "records, spread over clients".to_owned(),
                     format!("{} over {CLIENTS}", WORLD.records),
                 ),
                 ("features".to_owned(), WORLD.features.to_string()),
+                ("features kept".to_owned(), self.kept_words()),
                 ("true features found".to_owned(), self.found_words()),
                 (
                     "test R2 (predicting zero: 0)".to_owned(),
@@ -190,6 +222,54 @@ impl DemoAnswer {
     }
 }
 
+/// The fit of the generated records, and what was spent.
+fn fitted(
+    planned: &Certified,
+    world: &World,
+    secret: Secret,
+    watch: impl FnMut(usize),
+) -> Result<(Fit, Option<ApproxDp>, Spending), Error> {
+    let Certified {
+        procedure,
+        setting,
+        plan,
+        ..
+    } = planned;
+    let (procedure, plan) = (*procedure, plan.clone());
+    let records = Records::each_a_unit(world.features(), world.responses(), WORLD.features)
+        .map_err(Error::Records)?;
+    let units = split_evenly(setting.n_records, CLIENTS);
+    let spent = |ledger: &Ledger| (ledger.spent(), ledger.spending().clone());
+    let (fit, (spent, spending)) = match secret {
+        Secret::Curator(generator) => {
+            let study = Curator::open(records, plan, *generator);
+            let mut study = study.map_err(Error::Curator)?;
+            let fit = procedure.run(setting, &mut study, watch);
+            (fit.map_err(|error| ended(&error))?, spent(study.ledger()))
+        }
+        Secret::Parties(key) => {
+            let agreement = Agreement::among_parties(&key, procedure, *setting, plan, units);
+            let agreed = Agreed::new(agreement).map_err(Error::NoAgreement)?;
+            let study = Embedded::over(&records, agreed.into(), &key, Box::new(all_present));
+            let mut study = study.map_err(Error::NoSetup)?;
+            let fit = procedure.run_on_sums(setting, &mut study, watch);
+            (fit.map_err(|error| ended(&error))?, spent(study.ledger()))
+        }
+        Secret::Trustees(key) => {
+            let study = EmbeddedTrustees::over(&records, plan, units, &key, Box::new(all_present));
+            let mut study = study.map_err(Error::NoTrustees)?;
+            let fit = procedure.run(setting, &mut study, watch);
+            (fit.map_err(|error| ended(&error))?, spent(study.ledger()))
+        }
+    };
+    Ok((fit, spent, spending))
+}
+
+fn ended(error: &dyn core::fmt::Display) -> Error {
+    let why = format!("the study ended without a model: {error}");
+    Error::Ended { why }
+}
+
 fn coefficient(model: &LinearModel, feature: u32) -> Option<f64> {
     model
         .terms
@@ -198,34 +278,39 @@ fn coefficient(model: &LinearModel, feature: u32) -> Option<f64> {
         .map(|(_, value)| *value)
 }
 
-/// Every feature of the truth and of the fit, strongest first.
+/// Every feature of the truth and every one that was kept, strongest first.
 fn bars(world: &World, fit: &Fit) -> Vec<Bar> {
-    let mut features = world.truth().support();
-    features.extend(
-        fit.model
-            .support()
-            .iter()
-            .filter(|f| !world.truth().support().contains(f)),
-    );
-    let noise = |feature: u32| {
-        let place = fit
-            .model
-            .terms
-            .iter()
-            .position(|(known, _)| *known == feature)?;
-        fit.noise_std_devs.get(place).copied()
-    };
+    let true_ones = world.truth().support();
+    let kept = world.kept(fit).features;
+    let false_ones = kept.iter().filter(|feature| !true_ones.contains(feature));
+    let features = true_ones.iter().chain(false_ones);
     let mut bars: Vec<Bar> = features
-        .into_iter()
         .map(|feature| Bar {
             name: format!("x_{feature}"),
-            truth: coefficient(world.truth(), feature),
-            found: coefficient(&fit.model, feature),
-            noise_std_dev: noise(feature),
+            truth: coefficient(world.truth(), *feature),
+            ..found(fit, *feature, kept.contains(feature))
         })
         .collect();
     bars.sort_by(|left, right| size(right).total_cmp(&size(left)));
     bars
+}
+
+/// What the fit says of a feature; nothing if it was not kept.
+fn found(fit: &Fit, feature: u32, is_kept: bool) -> Bar {
+    let inference = fit.inference.available();
+    let mut terms = inference.iter().flat_map(|inference| &inference.terms);
+    let term = terms.find(|term| term.feature == feature);
+    let predicting = coefficient(&fit.model, feature).filter(|_| is_kept);
+    let interval = term.and_then(|term| term.interval);
+    Bar {
+        name: String::new(),
+        truth: None,
+        found: term.map(|term| term.estimate).or(predicting),
+        interval: interval.map(|interval| (interval.low, interval.high)),
+        p_value: term.and_then(|term| term.p_value),
+        privacy_share: term.and_then(|term| term.privacy_share),
+        is_always: false,
+    }
 }
 
 fn size(bar: &Bar) -> f64 {

@@ -14,8 +14,10 @@ use crate::model::{FORMAT, Model};
 use crate::verify::verify_model;
 
 mod answer;
+mod words;
 
 pub use answer::{ModelVerification, ProofAnswer, ReceiptAnswer, StudyVerification};
+pub use words::study_words;
 
 /// A document that claims a guarantee.
 #[derive(Clone, Debug)]

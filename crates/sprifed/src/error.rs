@@ -7,15 +7,15 @@ mod advice;
 
 use std::path::PathBuf;
 
-use sprifed_party::PartyError;
+use sprifed_party::{DestinationError, PartyError};
 use sprifed_privacy::{
     ApproxDp, Epsilon, IllegalFraction, IllegalModulus, IllegalParticipation, IllegalQuantity,
-    LedgerError, Uncertifiable, Unplannable,
+    LedgerError, Uncertifiable, Unplannable, counted,
 };
 use sprifed_query::{CuratorError, IllegalRecords, PlanError};
 use sprifed_recovery::CertifiedProcedure;
 use sprifed_simulate::{IllegalShare, TrialError};
-use sprifed_study::{EmbeddedError, IllegalAgreement, Problem};
+use sprifed_study::{EmbeddedError, IllegalAgreement, IllegalTrusteeStep, Problem, TrusteesError};
 use sprifed_tables::DataError;
 
 use crate::backend::Backend;
@@ -72,17 +72,26 @@ pub enum Error {
     /// A party cannot do what it was asked.
     #[error(transparent)]
     Party(#[from] PartyError),
+    /// A result cannot be written where it was asked for.
+    #[error(transparent)]
+    Destination(#[from] DestinationError),
     /// A party of a real study has a key of a rehearsal.
     #[error("{party} was made from a seed, so that it can be repeated")]
     RehearsalKey {
         /// The party.
         party: String,
     },
-    /// Two parties of one study have one name.
-    #[error("two parties are called {name:?}; each needs its own name")]
+    /// Two parties or two trustees of one study have one name.
+    #[error("two are called {name:?}; each party and each trustee needs its own name")]
     TwoParties {
         /// The name.
         name: String,
+    },
+    /// Not three trustees.
+    #[error("{found} trustees were given, but a study has three, or none")]
+    TrusteeCount {
+        /// How many.
+        found: usize,
     },
     /// The ledger of a receipt does not add up.
     #[error(transparent)]
@@ -93,9 +102,17 @@ pub enum Error {
          is the value of one record, and a bound that moves when one record changes gives that record away, noise or not"
     )]
     NoSchema,
+    /// The schema asks for an intercept of each party, which no procedure has yet.
+    #[error("the schema asks for site effects, which are not supported yet by any procedure")]
+    SiteEffectsUnsupported,
     /// A quorum or colluders were given, which only secure sums have.
     #[error("a quorum or colluders were given, but a curator adds all the noise alone")]
     ParticipationOfCurator,
+    /// A quorum or colluders were given, which only secure sums have.
+    #[error(
+        "a quorum or colluders were given, but three trustees deal the noise, and one of them may collude"
+    )]
+    ParticipationOfTrustees,
     /// The clients of secure sums contradict their quorum or colluders.
     #[error(transparent)]
     Backend(IllegalParticipation),
@@ -154,6 +171,12 @@ pub enum Error {
     /// The parties of one process could not begin.
     #[error(transparent)]
     NoSetup(EmbeddedError),
+    /// The clients and trustees of one process could not begin.
+    #[error(transparent)]
+    NoTrustees(TrusteesError),
+    /// Trustees cannot compute a step of the plan.
+    #[error(transparent)]
+    TrusteeStep(#[from] IllegalTrusteeStep),
     /// The run ended without a model.
     #[error("{why}")]
     Ended {
@@ -240,7 +263,12 @@ pub enum Error {
     #[error("no record has both a response and a prediction; required: at least one")]
     NothingToScore,
     /// A table lacks columns that a model needs.
-    #[error("`{}` lacks {} required columns: {}", path.display(), absent.len(), listed(absent))]
+    #[error(
+        "`{}` lacks {}: {}",
+        path.display(),
+        counted(absent.len(), "required column", "required columns"),
+        listed(absent)
+    )]
     AbsentColumns {
         /// The table.
         path: PathBuf,
@@ -336,11 +364,16 @@ impl Error {
             | Self::SinglePrecision
             | Self::NoRecords(_) => "sprifed::data::table",
             Self::Party(error) => error.code(),
+            Self::Destination(error) => error.code(),
             Self::RehearsalKey { .. } => "sprifed::study::rehearsal-key",
             Self::TwoParties { .. } => "sprifed::study::two-parties",
+            Self::TrusteeCount { .. } => "sprifed::study::three-trustees",
             Self::StudyLedger(_) => "sprifed::study::ledger",
             Self::NoSchema => "sprifed::fit::no-schema",
-            Self::ParticipationOfCurator | Self::Backend(_) => "sprifed::study::participation",
+            Self::SiteEffectsUnsupported => "sprifed::fit::not-supported",
+            Self::ParticipationOfCurator | Self::ParticipationOfTrustees | Self::Backend(_) => {
+                "sprifed::study::participation"
+            }
             Self::TwoSplits { .. } => "sprifed::fit::two-splits",
             Self::NeedsChoices { .. } => "sprifed::fit::needs-choices",
             Self::Overdrawn { .. } => "sprifed::ledger::overdrawn",
@@ -348,7 +381,10 @@ impl Error {
             Self::TooLarge { .. } => "sprifed::fit::too-large",
             Self::Modulus(_) => "sprifed::plan::modulus",
             Self::Records(_) | Self::Curator(_) | Self::Unwritable(_) => "sprifed::fit::bug",
-            Self::NoAgreement(_) | Self::NoSetup(_) => "sprifed::fit::no-agreement",
+            Self::NoAgreement(_) | Self::NoSetup(_) | Self::NoTrustees(_) => {
+                "sprifed::fit::no-agreement"
+            }
+            Self::TrusteeStep(_) => "sprifed::plan::trustees",
             Self::Ended { .. } => "sprifed::fit::ended",
             Self::MalformedModel { .. } => "sprifed::model::malformed",
             Self::UnreadableReceipt { .. } => "sprifed::receipt::unreadable",
@@ -378,7 +414,8 @@ impl Error {
             | Self::WrongReceipt { .. }
             | Self::Contradiction { .. }
             | Self::WrongTranscript { .. } => Blame::Outcome,
-            Self::Data(DataError::File(_)) => Blame::Environment,
+            Self::Data(DataError::File(_))
+            | Self::Destination(DestinationError::Unwritable { .. }) => Blame::Environment,
             Self::Party(error) => match error.exit_code() {
                 1 => Blame::Outcome,
                 2 => Blame::Usage,

@@ -2,13 +2,22 @@
 
 mod address;
 mod answer;
+mod charged;
 mod draft;
 mod outcome;
+mod rehearsal;
+mod trustee_answer;
 
 pub use address::host_of;
 pub use answer::{
-    CancelAnswer, EndedAnswer, ExportAnswer, OfficerAnswer, PolicyParty, RehearsalAnswer,
-    SignedPolicyAnswer, StudyAnswer,
+    CancelAnswer, EndedAnswer, ExportAnswer, NamedTrustee, OfficerAnswer, PolicyParty,
+    RehearsalAnswer, SignedPolicyAnswer, StudyAnswer,
 };
+pub use charged::charged_by_receipt;
 pub use draft::Draft;
-pub use outcome::{named_model, named_terms, party_files, study_files};
+pub use outcome::{party_files, reported_names, study_files, study_model, trustee_files};
+pub use rehearsal::RehearsalError;
+pub use trustee_answer::{
+    PeerTrustee, TrusteeAnswer, TrusteeCheckAnswer, TrusteeIdentityAnswer, TrusteePartAnswer,
+    TrusteeStatusAnswer,
+};

@@ -8,7 +8,9 @@ use sprifed_recovery::FitStatus;
 use sprifed_schema::Transform;
 
 use crate::guarantee::Guarantee;
+use crate::inference::ModelInference;
 use crate::model::Model;
+use crate::planning::KeptFeatures;
 use crate::score::Score;
 
 mod page;
@@ -61,30 +63,36 @@ impl Evaluation {
 /// What a finished fit says of itself.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct FitAnswer {
-    /// `NOT PRIVATE` if the noise can be repeated.
-    pub label: Option<String>,
-    /// What it promises.
-    pub guarantee: Guarantee,
     /// How the fit ended, in one word.
     pub status: &'static str,
+    /// Whether the coefficients may be read and the predictions used. If not, the command ends with exit code 5.
+    pub reliable: bool,
     /// The same with its numbers.
     pub status_detail: FitStatus,
     /// The same in words that say what would help.
     pub status_words: String,
     /// What a person must know before using the model.
     pub warning: Option<String>,
+    /// `NOT PRIVATE` if the noise can be repeated.
+    pub label: Option<String>,
+    /// What it promises.
+    pub guarantee: Guarantee,
     /// The name of the response.
     pub response: String,
     /// The change of its scale.
     pub transform: Transform,
-    /// The names of the chosen features.
+    /// The names of the kept features, then of those that are always in the model.
     pub support: Vec<String>,
-    /// Their coefficients, in the units of the table.
+    /// Their coefficients in predictions, in the units of the table: shrunk where noise outweighs what is known.
     pub coefficients: Vec<f64>,
-    /// The standard deviation that the noise alone gives each coefficient.
-    pub noise_std_devs: Vec<Option<f64>>,
-    /// The response, after its transform, where all features are zero.
+    /// The response, after its transform, that is predicted where all features are zero.
     pub intercept: f64,
+    /// What is reported of the coefficients, or why nothing is.
+    pub inference: ModelInference,
+    /// Features that were chosen and not kept, and are used in predictions only.
+    pub not_kept: Vec<PredictionTerm>,
+    /// How to read the report.
+    pub notes: Vec<String>,
     /// A private estimate of the typical residual.
     pub residual_scale: Option<f64>,
     /// Of the evaluation: the error of the null model.
@@ -97,6 +105,10 @@ pub struct FitAnswer {
     pub evaluation: EvaluationAnswer,
     /// n: the public number of privacy units.
     pub train_size: u64,
+    /// s: how many features were sought at most.
+    pub sparsity: u32,
+    /// Which of them were kept: those that are significant, or exactly as many as were sought.
+    pub keep: KeptFeatures,
     /// p: how many features were candidates.
     pub features: usize,
     /// How many clients held the records.
@@ -113,6 +125,15 @@ pub struct FitAnswer {
     pub report: Option<PathBuf>,
     /// How many earlier fits wrote to this file.
     pub earlier_receipts: usize,
+}
+
+/// A feature that is used in predictions only.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct PredictionTerm {
+    /// The name of the feature.
+    pub name: String,
+    /// Its coefficient in predictions.
+    pub coefficient: f64,
 }
 
 /// A score, or why there is none.
@@ -143,23 +164,32 @@ impl FitReport {
     pub fn answer(&self) -> FitAnswer {
         let model = &self.model;
         let score = self.evaluation.as_ref().map(|evaluation| evaluation.score);
+        let support = model.support();
+        let coefficient = |name: &String| model.feature(name).map_or(0.0, |term| term.coefficient);
+        let not_kept = model
+            .features
+            .iter()
+            .filter(|term| !support.contains(&term.name));
+        let not_kept = not_kept.map(|term| PredictionTerm {
+            name: term.name.clone(),
+            coefficient: term.coefficient,
+        });
         FitAnswer {
-            label: model.label.clone(),
-            guarantee: model.guarantee.clone(),
             status: model.status_name(),
+            reliable: model.is_reliable(),
             status_detail: model.status,
             status_words: model.status_words(),
             warning: model.warning(),
+            label: model.label.clone(),
+            guarantee: model.guarantee.clone(),
             response: model.response.name.clone(),
             transform: model.response.transform,
-            support: model.support(),
-            coefficients: model.features.iter().map(|term| term.coefficient).collect(),
-            noise_std_devs: model
-                .features
-                .iter()
-                .map(|term| term.noise_std_dev)
-                .collect(),
+            coefficients: support.iter().map(coefficient).collect(),
             intercept: model.intercept,
+            inference: model.inference.clone(),
+            not_kept: not_kept.collect(),
+            notes: model.notes(),
+            support,
             residual_scale: model.residual_scale,
             null_mse: score.map(|score| score.fitness.null_mse),
             mse: score.map(|score| score.fitness.mse),
@@ -176,6 +206,8 @@ impl FitReport {
                 },
             },
             train_size: model.train_size,
+            sparsity: model.sparsity,
+            keep: model.keep.into(),
             features: model.n_candidates,
             clients: model.n_clients,
             procedure: model.procedure.clone(),

@@ -37,7 +37,7 @@ pub struct Guarantee {
     protocol_failure: f64,
     /// What epsilon would be if the noise were secret; only if it is not.
     nominal_epsilon: Option<f64>,
-    /// What a client with several records has, where records are the units.
+    /// What a client with several records has, where records are the units; absent where nothing is claimed for it.
     client: Option<ClientGuarantee>,
     /// Who added up the records.
     pub backend: String,
@@ -102,7 +102,8 @@ impl Guarantee {
         let several = several.filter(|most| terms.unit == PrivacyUnit::Record && most.get() > 1);
         let client = several
             .map(|records| cost.for_client(records, terms.delta))
-            .transpose()?;
+            .transpose()?
+            .flatten();
         let (clients, file) = match terms.most_records {
             // The parties of a study are machines of their own.
             None => (ClientsRun::AsParties, "receipt.json"),
@@ -115,6 +116,7 @@ impl Guarantee {
             unit: terms.unit,
             relation: terms.relation,
             origin: terms.origin,
+            trustees: None,
             clients,
             several_records: client.map(|client| (client.most_records, client.epsilon)),
             currency: Some(cost.currency()),
@@ -176,6 +178,14 @@ impl Guarantee {
     }
 }
 
+/// What the costs of a study were added up in.
+///
+/// # Errors
+/// When a cost is not a number that can be written down.
+pub(crate) fn currency_of(spending: &Spending) -> Result<Currency, IllegalQuantity> {
+    Ok(Cost::of(spending)?.currency())
+}
+
 /// What a plan costs, in the currencies that know groups.
 #[derive(Clone, Copy, Debug)]
 struct Cost {
@@ -183,6 +193,8 @@ struct Cost {
     rho: Rho,
     slack: f64,
     failure: f64,
+    /// η: see [`Spending::cut_off`].
+    cut_off: f64,
 }
 
 impl Cost {
@@ -205,7 +217,8 @@ impl Cost {
             mu: sums.filter(|_| spending.selections().is_empty()),
             rho,
             slack,
-            failure: spending.sums().map_or(0.0, SumCost::failure),
+            failure: spending.failure(),
+            cut_off: spending.cut_off(),
         })
     }
 
@@ -221,22 +234,36 @@ impl Cost {
     /// k records: k·μ for Gaussian DP [DRS19, Thm 2.14], k²·ρ for zCDP [BS16, Prop. 1.9]. The slack
     /// bounds how far the noise is from Gaussian on any data set, so it enters once, as in [`SumCost`], and
     /// so does the probability that the protocol fails (docs/proofs/protocol_failure.md#3-groups-and-several-studies).
+    ///
+    /// Clamped noise of trustees differs from what the ε is proved for with probability η on either data set, which adds
+    /// (1 + e^ε) η to δ for a group as for one record (docs/proofs/trustees.md#6-what-is-cut-off). With E, the ε at half
+    /// of δ, (1 + e^E) η is enough where it is at most the other half. Where it is more, nothing is claimed.
     fn for_client(
         self,
         records: NonZeroU32,
         delta: Delta,
-    ) -> Result<ClientGuarantee, IllegalQuantity> {
+    ) -> Result<Option<ClientGuarantee>, IllegalQuantity> {
         let left = (delta.get() - self.failure) * (1.0 - 1e-15);
-        let delta = Delta::try_from(left * (-self.slack).exp())?;
         let mu = self.mu.map(|mu| mu.for_group(records));
         let rho = Rho::try_from(self.rho.get() * f64::from(records.get()).powi(2))?;
-        let within: ApproxDp =
-            mu.map_or_else(|| rho.to_approx_dp(delta), |mu| mu.to_approx_dp(delta));
-        Ok(ClientGuarantee {
+        let epsilon = |left: f64| -> Result<f64, IllegalQuantity> {
+            let delta = Delta::try_from(left * (-self.slack).exp())?;
+            let within: ApproxDp =
+                mu.map_or_else(|| rho.to_approx_dp(delta), |mu| mu.to_approx_dp(delta));
+            Ok(within.epsilon().get() + 2.0 * self.slack)
+        };
+        let mut cut_off = 0.0;
+        if self.cut_off > 0.0 {
+            cut_off = (1.0 + epsilon(left / 2.0)?.exp()) * self.cut_off * (1.0 + 1e-12);
+            if cut_off > left / 2.0 {
+                return Ok(None);
+            }
+        }
+        Ok(Some(ClientGuarantee {
             most_records: records.get(),
             mu: mu.map(Mu::get),
             rho: rho.get(),
-            epsilon: within.epsilon().get() + 2.0 * self.slack,
-        })
+            epsilon: epsilon(left - cut_off)?,
+        }))
     }
 }

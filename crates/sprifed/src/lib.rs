@@ -9,11 +9,14 @@ mod federation;
 mod fit_report;
 mod guarantee;
 mod holdings;
+mod inference;
+mod load_words;
 mod model;
 #[cfg(test)]
 mod neighbours;
 mod planning;
 mod prediction;
+mod procedure_choice;
 mod reference;
 mod repeated;
 mod run;
@@ -24,25 +27,39 @@ mod simulation;
 mod spent_record;
 mod status;
 mod study;
+mod trustees;
 mod verify;
 mod world;
 
 pub use backend::{Backend, BackendRequest};
 pub use demo::{DemoAnswer, DemoGuarantee};
 pub use document::{
-    Document, ModelVerification, Proof, ProofAnswer, ReceiptAnswer, StudyVerification,
+    Document, ModelVerification, Proof, ProofAnswer, ReceiptAnswer, StudyVerification, study_words,
 };
 pub use error::{Blame, Error, ModelDefect, ReceiptDefect, TranscriptDefect};
 pub use federation::{
-    CancelAnswer, Draft, EndedAnswer, ExportAnswer, OfficerAnswer, PolicyParty, RehearsalAnswer,
-    SignedPolicyAnswer, StudyAnswer, host_of, named_model, named_terms, party_files, study_files,
+    CancelAnswer, Draft, EndedAnswer, ExportAnswer, NamedTrustee, OfficerAnswer, PeerTrustee,
+    PolicyParty, RehearsalAnswer, RehearsalError, SignedPolicyAnswer, StudyAnswer, TrusteeAnswer,
+    TrusteeCheckAnswer, TrusteeIdentityAnswer, TrusteePartAnswer, TrusteeStatusAnswer,
+    charged_by_receipt, host_of, party_files, reported_names, study_files, study_model,
+    trustee_files,
 };
-pub use fit_report::{Evaluation, EvaluationAnswer, FitAnswer, FitReport, NO_SCORE};
+pub use fit_report::{
+    Evaluation, EvaluationAnswer, FitAnswer, FitReport, NO_SCORE, PredictionTerm,
+};
 pub use guarantee::{Guarantee, Mode, Terms};
 pub use holdings::{Grouped, Holdings};
-pub use model::{FORMAT, Model, Parts, Receipt, Response, Term, VERSION, software, to_term};
-pub use planning::{ForecastAnswer, PlanAnswer, PlanRequest, Planned, PlannedGuarantee, StepLine};
+pub use inference::{CoefficientReport, InterceptEstimate, LEVEL, ModelInference, TermEstimate};
+pub use load_words::counts_words;
+pub use model::{FORMAT, Model, Receipt, Response, Term, VERSION, software};
+pub use planning::{
+    FloorAnswer, ForecastAnswer, ForecastRow, KeptFeatures, PlanAnswer, PlanRequest, Planned,
+    PlannedGuarantee, SchemaFacts, StepLine, Thinned,
+};
 pub use prediction::{Prediction, PredictionAnswer};
+pub use procedure_choice::{
+    ABOUT_AUTO, AUTO, ExpectedLine, ProcedureChoice, ProcedureRequest, Stated, USUAL_R2,
+};
 pub use reference::{ExactModel, centred_omp};
 pub use repeated::{RepeatedFit, Repetition, cost_of_all};
 pub use run::{Run, Secret, Watch, rows_of, spent_words};
@@ -53,13 +70,14 @@ pub use secure_sums::{
 };
 pub use simulation::{NoGuarantee, Simulation, SimulationAnswer, TrialGuarantee};
 pub use spent_record::SpentRecord;
-pub use study::{Request, Study, has_public_scale, recommended_delta};
+pub use study::{Request, Study, keep, recommended_delta};
+pub use trustees::{TrusteeCosts, TrusteeWork};
 pub use world::{IllegalWorld, WorldSize, parse_correlation};
 
 // What a user of this crate needs from the crates below.
 pub use sprifed_noise::{NoiseGenerator, Provenance};
 pub use sprifed_privacy::{ApproxDp, Delta, Epsilon, Relation};
-pub use sprifed_recovery::CertifiedProcedure;
+pub use sprifed_recovery::{CertifiedProcedure, Keep, Role};
 pub use sprifed_schema::Schema;
 pub use sprifed_simulate::{Correlation, Reading};
 pub use sprifed_study::PartyKey;

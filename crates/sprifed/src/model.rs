@@ -2,19 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 use sprifed_noise::Provenance;
-use sprifed_privacy::{LedgerRecord, PrivacyUnit};
+use sprifed_party::Cost;
+use sprifed_privacy::{LedgerRecord, PrivacyUnit, counted};
 use sprifed_query::Plan;
-use sprifed_recovery::FitStatus;
-use sprifed_schema::{Mapping, MissingPolicy, Transform};
+use sprifed_recovery::{Fit, FitStatus, Keep, Role};
+use sprifed_schema::{FeatureReading, Mapping, MissingPolicy, Transform, UnitModel};
 
 use crate::error::{Error, ModelDefect};
 use crate::guarantee::Guarantee;
+use crate::inference::{InterceptEstimate, ModelInference, TermEstimate};
 
 /// What the file says it is.
 pub const FORMAT: &str = "sprifed-model";
 
 /// Which version of it.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// A fitted model as it is stored.
 ///
@@ -23,8 +25,10 @@ pub const VERSION: u32 = 1;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
-    format: String,
-    version: u32,
+    /// What the file says it is: [`FORMAT`].
+    pub(crate) format: String,
+    /// Which version of it: [`VERSION`].
+    pub(crate) version: u32,
     /// The name and version of the program that made it.
     pub software: String,
     /// `NOT PRIVATE` if the noise can be repeated.
@@ -35,10 +39,13 @@ pub struct Model {
     pub status: FitStatus,
     /// The response.
     pub response: Response,
-    /// The response, after its transform, where all features are zero.
+    /// The response, after its transform, that is predicted where all features are zero.
     pub intercept: f64,
-    /// The chosen features.
+    /// The features that predict: all that were chosen, with coefficients that are shrunk where noise outweighs what is
+    /// known. What may be said of them, [`Self::inference`] says.
     pub features: Vec<Term>,
+    /// What is reported of the coefficients, or why nothing is.
+    pub inference: ModelInference,
     /// What stands in for a missing feature.
     pub missing: MissingPolicy,
     /// A private estimate of the typical residual, on the scale of the transform.
@@ -46,6 +53,10 @@ pub struct Model {
     /// n: the public number of privacy units: of records within the cap, with and without a response,
     /// or of clients. How many records a client has is its own affair then.
     pub train_size: u64,
+    /// s: how many features were sought at most.
+    pub sparsity: u32,
+    /// Which of them were kept.
+    pub keep: Keep,
     /// p: how many features were candidates.
     pub n_candidates: usize,
     /// How many clients held the records.
@@ -89,14 +100,18 @@ pub struct Response {
 pub struct Term {
     /// The name of its column.
     pub name: String,
-    /// Its coefficient.
+    /// Its coefficient in predictions.
     pub coefficient: f64,
-    /// The standard deviation that the added noise alone gives the coefficient, if it is known.
-    pub noise_std_dev: Option<f64>,
+    /// Whether it is always in the model: it was not selected.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub always: bool,
     /// Its public lower bound.
     pub lower: f64,
-    /// Its public upper bound.
+    /// Its public upper bound, after its transform.
     pub upper: f64,
+    /// How it is read, unless it is the number of the column of its name, as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading: Option<FeatureReading>,
 }
 
 /// What was bought and with which noise.
@@ -109,65 +124,29 @@ pub struct Receipt {
     pub ledger: LedgerRecord,
 }
 
-/// Everything of a [`Model`] but its format.
-#[derive(Clone, Debug)]
-pub struct Parts {
-    /// What it promises.
-    pub guarantee: Guarantee,
-    /// How the fit ended.
-    pub status: FitStatus,
-    /// The response.
-    pub response: Response,
-    /// The response, after its transform, where all features are zero.
-    pub intercept: f64,
-    /// The chosen features.
-    pub features: Vec<Term>,
-    /// What stands in for a missing feature.
-    pub missing: MissingPolicy,
-    /// A private estimate of the typical residual, on the scale of the transform.
-    pub residual_scale: Option<f64>,
-    /// n: the public number of privacy units: of records within the cap, with and without a response,
-    /// or of clients. How many records a client has is its own affair then.
-    pub train_size: u64,
-    /// p: how many features were candidates.
-    pub n_candidates: usize,
-    /// How many clients held the records.
-    pub n_clients: usize,
-    /// The most records that one client can hold; absent where clients are the parties of a study.
-    pub most_records: Option<u32>,
-    /// How features were found.
-    pub procedure: String,
-    /// What was asked, and with which noise.
-    pub plan: Plan,
-    /// What was spent.
-    pub receipt: Receipt,
-    /// Receipts of models that this one replaced: spent is spent.
-    pub earlier_receipts: Vec<Receipt>,
+/// What a model file says was spent, whatever else is in it.
+#[derive(Deserialize)]
+struct Spent {
+    format: String,
+    receipts: Vec<Receipt>,
+    #[serde(default)]
+    earlier_receipts: Vec<Receipt>,
 }
 
-impl From<Parts> for Model {
-    fn from(parts: Parts) -> Self {
-        Self {
-            format: FORMAT.to_owned(),
-            version: VERSION,
-            software: software(),
-            label: parts.guarantee.label().map(str::to_owned),
-            guarantee: parts.guarantee,
-            status: parts.status,
-            response: parts.response,
-            intercept: parts.intercept,
-            features: parts.features,
-            missing: parts.missing,
-            residual_scale: parts.residual_scale,
-            train_size: parts.train_size,
-            n_candidates: parts.n_candidates,
-            n_clients: parts.n_clients,
-            most_records: parts.most_records,
-            procedure: parts.procedure,
-            plan: parts.plan,
-            receipts: vec![parts.receipt],
-            earlier_receipts: parts.earlier_receipts,
-        }
+impl Receipt {
+    /// The receipts in the text of a model, of any version, the earlier ones first; `None` if it is not a model.
+    #[must_use]
+    pub fn all_in(text: &str) -> Option<Vec<Self>> {
+        let spent = serde_json::from_str::<Spent>(text).ok()?;
+        (spent.format == FORMAT).then(|| [spent.earlier_receipts, spent.receipts].concat())
+    }
+
+    /// What it says was charged; none if nothing was.
+    #[must_use]
+    pub fn cost(&self) -> Option<Cost> {
+        let ledger = &self.ledger;
+        let is_charged = !ledger.entries.is_empty();
+        is_charged.then(|| Cost::charged(ledger.spent, ledger.budget.delta()))
     }
 }
 
@@ -176,10 +155,13 @@ impl Model {
     /// the units of privacy.
     #[must_use]
     pub fn size_words(&self) -> String {
-        let (records, clients) = (self.train_size, self.n_clients);
+        let clients = counted(self.n_clients, "client", "clients");
         match self.plan.unit {
-            PrivacyUnit::Record => format!("{records} records of {clients} clients"),
-            PrivacyUnit::Client => format!("the records of {clients} clients"),
+            PrivacyUnit::Record => {
+                let records = counted(self.train_size, "record", "records");
+                format!("{records} of {clients}")
+            }
+            PrivacyUnit::Client => format!("the records of {clients}"),
         }
     }
 
@@ -222,13 +204,72 @@ impl Model {
             .map_err(Error::Unwritable)
     }
 
-    /// The names of the features, in the order in which [`Self::predict`] wants their values.
+    /// What is said of its features: the kept ones, then those that are always in the model. Where there is no inference,
+    /// all features with their coefficients.
     #[must_use]
-    pub fn support(&self) -> Vec<String> {
-        self.features.iter().map(|term| term.name.clone()).collect()
+    pub fn reported(&self) -> Vec<TermEstimate> {
+        match &self.inference {
+            ModelInference::Available(report) => report.terms.clone(),
+            ModelInference::NotAvailable { .. } => {
+                let mut terms: Vec<_> = self.features.iter().map(Term::without_inference).collect();
+                terms.sort_by_key(|term| term.role == Role::Always);
+                terms
+            }
+        }
     }
 
-    /// The prediction in the units of the response's column; `None` if a feature is missing and
+    /// The names of the features that are reported.
+    #[must_use]
+    pub fn support(&self) -> Vec<String> {
+        self.reported().into_iter().map(|term| term.name).collect()
+    }
+
+    /// How many features predict without being reported: they were chosen and not kept.
+    #[must_use]
+    pub fn n_not_kept(&self) -> usize {
+        self.features.len().saturating_sub(self.support().len())
+    }
+
+    /// How to read its coefficients, intervals and p-values.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = self.inference.notes();
+        let not_kept = self.n_not_kept();
+        if not_kept > 0 {
+            notes.push(format!(
+                "Predictions also use {} that {} chosen and not kept, with coefficients shrunk towards zero. Do not \
+                 interpret them.",
+                counted(not_kept, "feature", "features"),
+                if not_kept == 1 { "was" } else { "were" },
+            ));
+        }
+        notes
+    }
+
+    /// The feature of this name, among those that predict.
+    #[must_use]
+    pub fn feature(&self, name: &str) -> Option<&Term> {
+        self.features.iter().find(|term| term.name == name)
+    }
+
+    /// The intercept that is reported, and its interval.
+    #[must_use]
+    pub fn reported_intercept(&self) -> (f64, Option<(f64, f64)>) {
+        let report = self.inference.available();
+        // Without a feature and an interval, what predicts is all that can be said.
+        let intercept = report.and_then(|report| {
+            let is_said =
+                |one: &&InterceptEstimate| one.interval.is_some() || !report.terms.is_empty();
+            report.intercept.as_ref().filter(is_said)
+        });
+        intercept.map_or((self.intercept, None), |intercept| {
+            let interval = intercept.interval;
+            (intercept.estimate, interval.map(|one| (one.low, one.high)))
+        })
+    }
+
+    /// The prediction in the units of the response's column, from numbers as the table has them and zeros and ones for
+    /// levels; `None` if a feature is missing and
     /// nothing stands in for it.
     ///
     /// # Why
@@ -238,10 +279,13 @@ impl Model {
     pub fn predict(&self, values: &[f64]) -> Option<f64> {
         let mut total = self.intercept;
         for (term, value) in self.features.iter().zip(values) {
-            let value = match self.missing {
-                _ if value.is_finite() => value.clamp(term.lower, term.upper),
-                MissingPolicy::Midpoint => term.lower / 2.0 + term.upper / 2.0,
-                _ => return None,
+            let value = match &term.reading {
+                Some(reading) => reading.of_number(*value)?.clamp(term.lower, term.upper),
+                None if value.is_finite() => value.clamp(term.lower, term.upper),
+                None if self.missing == MissingPolicy::Midpoint => {
+                    term.lower / 2.0 + term.upper / 2.0
+                }
+                None => return None,
             };
             total += term.coefficient * value;
         }
@@ -255,27 +299,72 @@ impl Model {
     }
 }
 
-/// One feature of a model in the units of its column; `noise` is in bounded units.
-#[must_use]
-pub fn to_term(
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
+const fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+/// The features of `fit` in the units of their columns.
+pub(crate) fn to_terms(fit: &Fit, mapping: &Mapping, names: &[String]) -> (Vec<Term>, f64) {
+    let unit_model = UnitModel::from_terms(&fit.model.terms, fit.model.intercept);
+    let original = mapping.to_original(&unit_model);
+    let always = mapping.covariates();
+    let pairs = original.support.iter().zip(&original.coefficients);
+    let terms = pairs.map(|(feature, coefficient)| {
+        let is_always = always.features().any(|known| known == *feature);
+        to_term(mapping, names, *feature, *coefficient, is_always)
+    });
+    (terms.collect(), original.intercept)
+}
+
+/// One feature of a model in the units of its column.
+fn to_term(
     mapping: &Mapping,
     names: &[String],
     feature: usize,
     coefficient: f64,
-    noise: Option<f64>,
+    always: bool,
 ) -> Term {
     let units = &mapping.features()[feature];
-    let noise = noise.map(|noise| noise * mapping.response().scale() / units.scale());
     Term {
         name: names[feature].clone(),
         coefficient,
-        noise_std_dev: noise.filter(|noise| noise.is_finite()),
+        always,
         lower: units.lower(),
         upper: units.upper(),
+        reading: mapping.special_reading(feature),
     }
 }
 
 impl Term {
+    /// What can be said of it where there is no inference.
+    fn without_inference(&self) -> TermEstimate {
+        TermEstimate {
+            name: self.name.clone(),
+            role: match self.always {
+                true => Role::Always,
+                false => Role::Selected,
+            },
+            estimate: self.coefficient,
+            std_error: None,
+            interval: None,
+            level: crate::inference::LEVEL,
+            p_value: None,
+            privacy_share: None,
+        }
+    }
+
+    /// How it is read from a table.
+    #[must_use]
+    pub fn reading(&self) -> FeatureReading {
+        let plain = || FeatureReading::Number {
+            column: self.name.clone(),
+            transform: Transform::Identity,
+            missing: None,
+        };
+        self.reading.clone().unwrap_or_else(plain)
+    }
+
     /// Half the width of its public bounds.
     #[must_use]
     pub const fn half_range(&self) -> f64 {
@@ -283,11 +372,24 @@ impl Term {
     }
 
     fn is_usable(&self) -> bool {
-        self.coefficient.is_finite() && self.lower <= self.upper
+        let reading = self.reading.as_ref();
+        self.coefficient.is_finite()
+            && self.lower <= self.upper
+            && reading.is_none_or(FeatureReading::is_usable)
     }
 }
 
 impl Response {
+    /// The response that a column of this name is, with the bounds of `mapping`.
+    pub(crate) fn of(name: &str, mapping: &Mapping) -> Self {
+        Self {
+            name: name.to_owned(),
+            transform: mapping.transform(),
+            lower: mapping.response().lower(),
+            upper: mapping.response().upper(),
+        }
+    }
+
     fn is_usable(&self) -> bool {
         self.lower <= self.upper
     }

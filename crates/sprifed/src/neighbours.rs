@@ -11,20 +11,19 @@ use std::ops::Range;
 
 use sprifed_noise::NoiseGenerator;
 use sprifed_party::PartyRecords;
-use sprifed_privacy::{
-    Block, Epsilon, IntegerBounds, NoiseOrigin, NoiseVariance, PrivacyUnit, Relation, Rounding,
-};
+use sprifed_privacy::{Epsilon, IntegerBounds, NoiseOrigin, PrivacyUnit, Relation};
 use sprifed_query::{
     Answer, AskedBlock, ChoiceBackend, ChoiceQuery, Contributor, Curator, Part, Plan, PlannedBlock,
-    PlannedStep, Question, RecordSource, SCORE_STEPS, SumBackend, SumQuery,
+    PlannedStep, Question, RecordSource, SumBackend, SumQuery,
 };
-use sprifed_recovery::{CertifiedProcedure, Needs, Setting};
+use sprifed_recovery::{CertifiedProcedure, Keep, Needs, Setting};
 use sprifed_schema::{DataTerms, Schema};
-use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, all_present};
+use sprifed_study::{Agreed, Agreement, Embedded, EmbeddedTrustees, PartyKey, all_present};
 use sprifed_tables::{Table, read_csv};
 
 use self::tables::{Neighbour, Rows};
 use crate::backend::{Backend, BackendRequest};
+use crate::procedure_choice::Stated;
 use crate::run::rows_of;
 use crate::study::{Request, Study};
 
@@ -76,12 +75,14 @@ const SCHEMA: &str =
 
 impl Fit {
     fn request(relation: Relation, backend: Backend, unit: PrivacyUnit) -> Request {
-        let by_blocks = unit == PrivacyUnit::Record && backend == Backend::SecureSum;
+        let by_blocks = unit == PrivacyUnit::Record && backend != Backend::Curator;
         Request {
             sparsity: 2,
+            keep: Keep::Exactly,
             epsilon: Epsilon::try_from(0.5).unwrap(),
             delta: None,
-            procedure: CertifiedProcedure::GRAD,
+            procedure: CertifiedProcedure::GRAD.into(),
+            stated: Stated::NOTHING,
             neighbours: relation,
             backend: BackendRequest {
                 backend,
@@ -138,6 +139,21 @@ impl Fit {
         let (study, rows) = (self.study(table), rows_of(table).unwrap());
         let grouped = study.grouping.of(&rows);
         let asked = Vec::new();
+        if self.backend == Backend::Trustees {
+            let parts = study.grouping.parties().iter();
+            let parts = parts
+                .map(|units| Part::of(&grouped, units.clone()))
+                .collect();
+            let units = vec![study.holdings.most_units(); study.holdings.n_clients];
+            let (plan, key) = (self.plan.clone(), PartyKey::simulated(SEED, 0));
+            let backend =
+                EmbeddedTrustees::open(parts, plan, units, &key, Box::new(all_present)).unwrap();
+            let mut backend = Remembering { backend, asked };
+            self.procedure
+                .run(&self.setting, &mut backend, |_| ())
+                .unwrap();
+            return backend.asked;
+        }
         let Some(agreement) = self.agreement.clone() else {
             let generator = NoiseGenerator::simulated(SEED);
             let backend = Curator::open(grouped, self.plan.clone(), generator).unwrap();
@@ -175,8 +191,7 @@ impl Fit {
                 let Some(PlannedStep::Choice(choice)) = self.plan.steps.get(query.step) else {
                     panic!("step {} is no choice", query.step)
                 };
-                assert_eq!(choice.purchase.score_bound, SCORE_STEPS);
-                vec![(&query.scores, score_block(choice.purchase.candidates))]
+                vec![(&query.scores, choice.score_block())]
             }
         }
     }
@@ -276,24 +291,6 @@ impl Fit {
 fn whole(value: f64) -> i64 {
     assert!((value - value.round()).abs() < 1e-3, "{value}");
     value.round() as i64
-}
-
-/// The grid of scores, as a curator has it.
-fn score_block(candidates: u32) -> PlannedBlock {
-    let bounds = IntegerBounds::Box {
-        bound: u64::from(SCORE_STEPS),
-        squares: 0,
-    };
-    PlannedBlock {
-        block: Block {
-            name: "scores".to_owned(),
-            coordinates: candidates,
-            bounds,
-            share_variance: NoiseVariance::one(),
-        },
-        steps: f64::from(SCORE_STEPS),
-        rounding: Rounding::Dithered,
-    }
 }
 
 /// The integers of the units of `records`, of which the first has this number among all.
@@ -431,6 +428,16 @@ fn no_client_moves_a_fit_by_secure_sums_by_more_than_certified() {
     compare_all(PrivacyUnit::Client, Backend::SecureSum);
 }
 
+#[test]
+fn no_record_moves_a_fit_by_trustees_by_more_than_certified() {
+    compare_all(PrivacyUnit::Record, Backend::Trustees);
+}
+
+#[test]
+fn no_client_moves_a_fit_by_trustees_by_more_than_certified() {
+    compare_all(PrivacyUnit::Client, Backend::Trustees);
+}
+
 /// With many records and coordinates the rounding of the others alone would move a sum further than
 /// one record may: if their dither followed the number of records before them that count, the
 /// gradients of this fit would move by more than they are charged for.
@@ -465,7 +472,9 @@ fn neighbours_have_the_same_public_numbers() {
                 let study = fit.study(table);
                 let fitted = sprifed_recovery::Fit {
                     model: sprifed_query::LinearModel::default(),
-                    noise_std_devs: Vec::new(),
+                    inference: sprifed_recovery::Inferred::NotAvailable {
+                        reason: sprifed_recovery::NoInference::Procedure,
+                    },
                     status: sprifed_recovery::FitStatus::Complete,
                     residual_scale: None,
                     provenance: None,

@@ -9,25 +9,39 @@ use sprifed_privacy::{
     Spending, SumCost, SumSize,
 };
 use sprifed_query::{Plan, PlannedStep};
-use sprifed_recovery::{CertifiedProcedure, Setting};
-use sprifed_simulate::{Absence, Certified, Forecast, Mean, WorldRequest, forecast_records};
+use sprifed_recovery::{CertifiedProcedure, Intercept, Keep, Needs, Setting};
+use sprifed_schema::{Schema, Units};
+use sprifed_simulate::{
+    Absence, Certified, Unexplained, WorldRequest, compare, forecast_records, setting_of,
+};
 
+use self::forecast::assumptions;
+pub use self::forecast::{FloorAnswer, ForecastAnswer, ForecastRow, Thinned};
 use crate::backend::BackendRequest;
 use crate::error::Error;
 use crate::guarantee::Mode;
+use crate::procedure_choice::{ProcedureChoice, ProcedureRequest};
 use crate::secure_sums::SecureSums;
 use crate::study::recommended_delta;
+use crate::trustees::TrusteeCosts;
 use crate::world::WorldSize;
+
+mod forecast;
+mod text;
 
 /// A study to be planned.
 #[derive(Clone, Copy, Debug)]
 pub struct PlanRequest {
     /// How features are to be found.
-    pub procedure: CertifiedProcedure,
+    pub procedure: ProcedureRequest,
     /// Who adds up.
     pub backend: BackendRequest,
     /// The size of the study, and what is assumed of its data.
     pub world: WorldSize,
+    /// Which of the chosen features are kept.
+    pub keep: Keep,
+    /// What the public schema says.
+    pub schema: SchemaFacts,
     /// Epsilon of the budget.
     pub epsilon: Epsilon,
     /// Delta of the budget; the smaller of 1e-6 and 1/(10 n) by default.
@@ -36,10 +50,53 @@ pub struct PlanRequest {
     pub neighbours: Relation,
 }
 
+/// What a plan takes from the public schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SchemaFacts {
+    /// Whose presence is protected.
+    pub unit: PrivacyUnit,
+    /// Whether every feature has a public scale of its own; the scale of a row is asked for otherwise.
+    pub has_scales: bool,
+    /// How many features are always in the model, of the columns that the schema names.
+    pub always: u32,
+}
+
+impl SchemaFacts {
+    /// Without a schema: records are protected, and features have public scales.
+    pub const NONE: Self = Self {
+        unit: PrivacyUnit::Record,
+        has_scales: true,
+        always: 0,
+    };
+
+    /// What `schema` says.
+    #[must_use]
+    pub fn of(schema: &Schema) -> Self {
+        let named = schema
+            .named_features()
+            .filter_map(|name| schema.units_of(name));
+        // A name that no table has gives the units of all features without a table.
+        let mut all = named.chain(schema.units_of(""));
+        Self {
+            unit: schema.unit(),
+            has_scales: all.all(Units::has_public_scale),
+            always: u32::try_from(schema.n_always()).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// How many features `schema` has, if it names them all.
+    #[must_use]
+    pub fn n_features(schema: &Schema) -> Option<usize> {
+        (!schema.has_default_bounds()).then(|| schema.named_features().count())
+    }
+}
+
 /// A study that can be afforded.
 #[derive(Clone, Debug)]
 pub struct Planned {
     request: PlanRequest,
+    choice: ProcedureChoice,
+    floor: FloorAnswer,
     budget: ApproxDp,
     data: WorldRequest,
     setting: Setting,
@@ -52,21 +109,29 @@ pub struct Planned {
 pub struct PlanAnswer {
     /// How features are found.
     pub procedure: CertifiedProcedure,
+    /// Why it is this procedure, and what each is expected to find.
+    pub choice: ProcedureChoice,
+    /// About how many records one feature needs at this budget.
+    pub floor: FloorAnswer,
     /// n: how many records.
     pub records: usize,
     /// How many clients hold them.
     pub clients: usize,
     /// p: how many features.
     pub features: usize,
-    /// s: how many of them are chosen.
+    /// s: how many of them are sought at most.
     pub sparsity: usize,
+    /// Which of them are kept: those that are significant, or exactly as many as are sought.
+    pub keep: KeptFeatures,
+    /// How many features are always in the model, by the schema.
+    pub always: u32,
     /// What the study promises.
     pub guarantee: PlannedGuarantee,
     /// How many sums and choices.
     pub rounds: usize,
     /// How many integers each client sends in all.
     pub integers: u64,
-    /// Bits of an integer on the wire.
+    /// Bits of an integer on the wire; with trustees, of the widest.
     pub bits_per_integer: u64,
     /// Bytes that each client sends, without masks' keys and transport.
     pub upload_bytes_per_client: u64,
@@ -74,8 +139,30 @@ pub struct PlanAnswer {
     pub steps: Vec<StepLine>,
     /// What secure sums need of each party; absent with a curator.
     pub secure_sums: Option<SecureSums>,
-    /// What simulation says; absent if none was asked for.
+    /// What three trustees need of each role; absent with other backends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trustees: Option<TrusteeCosts>,
+    /// What simulation says; absent if none was asked for, or if nothing can be found.
     pub forecast: Option<ForecastAnswer>,
+}
+
+/// Which of the features that were sought are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum KeptFeatures {
+    /// Those that are significant after the selection.
+    Significant,
+    /// All of them.
+    Exactly,
+}
+
+impl From<Keep> for KeptFeatures {
+    fn from(keep: Keep) -> Self {
+        match keep {
+            Keep::Significant => Self::Significant,
+            Keep::Exactly => Self::Exactly,
+        }
+    }
 }
 
 /// What a planned study promises with secret noise.
@@ -95,41 +182,6 @@ pub struct PlannedGuarantee {
     pub mu: Option<Mu>,
     /// How likely the protocol of secure sums fails, contained in δ.
     pub protocol_failure: f64,
-}
-
-/// What simulated studies found.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct ForecastAnswer {
-    /// What is assumed of the data.
-    pub assumes: &'static str,
-    /// The share of the true features that was found.
-    pub recovered_share: Mean,
-    /// One minus the squared error on new records, relative to predicting zero.
-    pub test_r2: Mean,
-    /// The records at which 90 % of the features are found on average; absent if more than were tried.
-    pub records_for_90_percent: Option<usize>,
-    /// Every number of records that was tried, with the share that was found.
-    pub tried: Vec<(usize, f64)>,
-    /// Simulated studies behind each.
-    pub trials: u64,
-    /// Seconds of one study; absent where there is no clock.
-    pub seconds_per_study: Option<f64>,
-}
-
-impl ForecastAnswer {
-    /// The answer about `forecast`, of which each study took `seconds`.
-    #[must_use]
-    pub fn of(forecast: Forecast, seconds: Option<f64>) -> Self {
-        Self {
-            assumes: "features and model like those of `simulate` with these options",
-            recovered_share: forecast.planned.recovered_share,
-            test_r2: forecast.planned.test_r2,
-            records_for_90_percent: forecast.records_for_90_percent,
-            tried: forecast.tried,
-            trials: forecast.trials,
-            seconds_per_study: seconds,
-        }
-    }
 }
 
 /// One sum or choice of the plan, in words and numbers.
@@ -156,23 +208,36 @@ impl PlanRequest {
     /// When there is none, or it costs more than the budget.
     pub fn plan(self) -> Result<Planned, Error> {
         let data = self.world.request()?;
+        let units = match self.schema.unit {
+            PrivacyUnit::Record => self.world.records,
+            PrivacyUnit::Client => self.world.clients(),
+        };
+        // Where clients are the units, each counts as one record.
+        let data = WorldRequest {
+            records: units,
+            ..data
+        };
         #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 records")]
-        let records = self.world.records as f64;
-        let delta = self.delta.map_or_else(|| recommended_delta(records), Ok)?;
+        let delta = self
+            .delta
+            .map_or_else(|| recommended_delta(units as f64), Ok)?;
         let budget = ApproxDp::new(self.epsilon, delta);
-        let (procedure, relation) = (self.procedure, self.neighbours);
+        let setting = Setting {
+            origin: self.backend.origin(self.world.clients())?,
+            ..self.setting(&data, budget)?
+        };
         let backend = self.backend.backend;
+        let stated = self.world.stated();
+        let choice = self
+            .procedure
+            .choose(&setting, stated, |needs| backend.answers(needs))?;
+        let procedure = choice.procedure;
         if !backend.answers(procedure.needs()) {
             return Err(Error::NeedsChoices { procedure, backend });
         }
-        let certified = match self.backend.origin(self.world.clients())? {
-            NoiseOrigin::Curator => Certified::on_curator(procedure, &data, budget, relation)?,
-            NoiseOrigin::Shares(participation) => {
-                let absence = Absence::NONE;
-                Certified::federated(procedure, &data, budget, relation, participation, absence)?
-            }
-        };
-        let Certified { plan, setting, .. } = certified;
+        let makes_choices = backend.answers(Needs::Choices);
+        let floor = FloorAnswer::of(&setting, procedure.needs(), makes_choices)?;
+        let plan = procedure.plan(&setting)?;
         let spending = plan.spending()?;
         let cost = spending.to_approx_dp(budget.delta());
         if cost.is_some_and(|cost| cost.epsilon() > budget.epsilon()) {
@@ -182,6 +247,8 @@ impl PlanRequest {
         }
         Ok(Planned {
             request: self,
+            choice,
+            floor,
             budget,
             data,
             setting,
@@ -189,27 +256,84 @@ impl PlanRequest {
             spending,
         })
     }
+
+    /// What a fit is planned for on a curator, in worlds of this kind.
+    fn setting(&self, data: &WorldRequest, budget: ApproxDp) -> Result<Setting, Error> {
+        let setting = setting_of(data, budget, self.neighbours)?;
+        // Eight standard deviations of the response, of which the model explains a part.
+        let response_bound = match data.unexplained {
+            Unexplained::PopulationR2(share) => setting.response_bound / share.sqrt(),
+            Unexplained::ErrorStdDev(_) => setting.response_bound,
+        };
+        Ok(Setting {
+            unit: self.schema.unit,
+            feature_scale: self.schema.has_scales.then_some(1.0),
+            intercept: Intercept::Estimated,
+            choice: self.keep,
+            always: self.schema.always,
+            response_bound,
+            ..setting
+        })
+    }
 }
 
 impl Planned {
-    /// What simulation says of the study; `watch` hears of every trial and may end it there.
+    /// The procedure, and why it is this one.
+    #[must_use]
+    pub const fn choice(&self) -> &ProcedureChoice {
+        &self.choice
+    }
+
+    /// What simulation says of the study; none if it has too few records for any feature. `watch` hears of every trial and
+    /// may end it there.
     ///
     /// # Errors
     /// When a trial fails, or `watch` ended it.
     pub fn forecast(
         &self,
         trials: u64,
-        watch: impl FnMut(usize) -> ControlFlow<()>,
-    ) -> Result<Forecast, Error> {
-        let PlanRequest {
-            procedure,
-            neighbours,
-            ..
-        } = self.request;
-        let (data, budget) = (self.data, effective(self.budget, self.plan.origin)?);
-        Ok(forecast_records(
-            procedure, data, budget, neighbours, trials, watch,
-        )?)
+        mut watch: impl FnMut(usize) -> ControlFlow<()>,
+    ) -> Result<Option<ForecastAnswer>, Error> {
+        if self.floor.is_below || trials == 0 {
+            return Ok(None);
+        }
+        // A curator adds what all clients together would; who masks what changes nothing else.
+        let budget = effective(self.budget, self.plan.origin)?;
+        let backend = self.request.backend.backend;
+        let stated = self.request.world.stated();
+        let mut rows = Vec::new();
+        for population_r2 in stated.levels() {
+            let world = WorldRequest {
+                unexplained: Unexplained::PopulationR2(population_r2),
+                ..self.data
+            };
+            let setting = simulated(self.request.setting(&world, budget)?);
+            let able = CertifiedProcedure::all().filter(|one| backend.answers(one.needs()));
+            let methods = able.map(|one| Certified::planned(one, setting, Absence::NONE));
+            let methods = methods.collect::<Result<Vec<_>, _>>()?;
+            let compared = compare(&methods, world, trials, &mut watch)?.into_iter();
+            rows.extend(compared.map(|row| ForecastRow::of(population_r2, row)));
+        }
+        let mut answer = ForecastAnswer {
+            assumes: assumptions(stated.population_r2, stated.correlation, self.data.support),
+            rows,
+            records_for_90_percent: None,
+            tried: Vec::new(),
+            trials,
+            seconds_per_study: None,
+        };
+        if let Some(population_r2) = stated.population_r2 {
+            let world = WorldRequest {
+                unexplained: Unexplained::PopulationR2(population_r2),
+                ..self.data
+            };
+            let setting = simulated(self.request.setting(&world, budget)?);
+            let procedure = self.choice.procedure;
+            let search = forecast_records(procedure, setting, world, trials, &mut watch)?;
+            answer.records_for_90_percent = search.records_for_90_percent;
+            answer.tried = search.tried;
+        }
+        Ok(Some(answer))
     }
 
     /// The plan and, if there is one, the forecast.
@@ -219,6 +343,8 @@ impl Planned {
     pub fn answer(&self, forecast: Option<ForecastAnswer>) -> Result<PlanAnswer, Error> {
         let Self {
             request,
+            choice,
+            floor,
             budget,
             data,
             plan,
@@ -226,13 +352,26 @@ impl Planned {
             setting,
         } = self;
         let delta = budget.delta();
-        let bits = bits_per_integer(plan, data)?;
+        let clients = u32::try_from(request.world.clients()).unwrap_or(u32::MAX);
+        let needs = choice.procedure.needs();
+        let trustees = TrusteeCosts::of(setting, plan, clients, needs)?;
+        let (bits, upload_bytes_per_client) = match &trustees {
+            Some(costs) => (u64::from(costs.most_bits), costs.client_sends_bytes),
+            None => {
+                let bits = bits_per_integer(plan, data)?;
+                (bits, (plan.coordinates() * bits).div_ceil(8))
+            }
+        };
         Ok(PlanAnswer {
-            procedure: request.procedure,
-            records: data.records,
+            procedure: choice.procedure,
+            choice: choice.clone(),
+            floor: floor.clone(),
+            records: request.world.records,
             clients: request.world.clients(),
             features: data.features,
             sparsity: data.sparsity,
+            keep: request.keep.into(),
+            always: setting.always,
             guarantee: PlannedGuarantee {
                 mode: Mode::Certified,
                 unit: plan.unit,
@@ -245,11 +384,21 @@ impl Planned {
             rounds: plan.steps.len(),
             integers: plan.coordinates(),
             bits_per_integer: bits,
-            upload_bytes_per_client: (plan.coordinates() * bits).div_ceil(8),
+            upload_bytes_per_client,
             steps: lines(plan)?,
-            secure_sums: SecureSums::of(request.procedure, setting, plan)?,
+            secure_sums: SecureSums::of(choice.procedure, setting, plan)?,
+            trustees,
             forecast,
         })
+    }
+}
+
+/// The setting of a simulated study, in which every unit is one record and all features are candidates.
+const fn simulated(setting: Setting) -> Setting {
+    Setting {
+        unit: PrivacyUnit::Record,
+        always: 0,
+        ..setting
     }
 }
 
@@ -257,10 +406,10 @@ impl Planned {
 ///
 /// Noise is made for the honest shares that are certain, but every party that stays adds one.
 fn effective(budget: ApproxDp, origin: NoiseOrigin) -> Result<ApproxDp, Error> {
-    let NoiseOrigin::Shares(participation) = origin else {
+    if origin == NoiseOrigin::Curator {
         return Ok(budget);
-    };
-    let surplus = f64::from(participation.clients()) / f64::from(participation.honest());
+    }
+    let surplus = f64::from(origin.most_shares()) / f64::from(origin.certain_shares());
     let mu = Mu::try_from(Mu::largest_within(budget)?.get() / surplus.sqrt())?;
     Ok(mu.to_approx_dp(budget.delta()))
 }
@@ -294,7 +443,7 @@ fn lines(plan: &Plan) -> Result<Vec<StepLine>, Error> {
                 integers: u64::from(choice.purchase.candidates),
                 // The standard deviation of a Gumbel variable is π/√6 times its scale.
                 relative_noise: vec![1.2825 / rate / f64::from(choice.purchase.score_bound)],
-                cost: 2.0 * rate * moves + 4.0 * rate,
+                cost: choice.purchase.law.range(rate, moves),
             })
         }
     };
@@ -308,6 +457,7 @@ fn bits_per_integer(plan: &Plan, request: &WorldRequest) -> Result<u64, Error> {
     let (clients, pieces) = match plan.origin {
         NoiseOrigin::Curator => (records, records),
         NoiseOrigin::Shares(participation) => (participation.clients(), 1),
+        NoiseOrigin::Trustees => (NoiseOrigin::Trustees.most_shares(), 1),
     };
     let mut widest = 1;
     for step in &plan.steps {

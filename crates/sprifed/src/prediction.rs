@@ -1,9 +1,10 @@
 //! Predictions of a model for the records of a table, and their score if one is asked for.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use sprifed_tables::TableFile;
 
 use crate::error::Error;
 use crate::model::Model;
@@ -19,12 +20,16 @@ pub struct Prediction {
 }
 
 impl Prediction {
-    /// Predicts for the records of the table at `path`, and scores against the column `response`.
+    /// Predicts for the records of `table`, and scores against the column `response`.
     ///
     /// # Errors
     /// When the table cannot be read, lacks a column, or no record can be scored.
-    pub fn of_table(model: &Model, path: &Path, response: Option<&str>) -> Result<Self, Error> {
-        let raw = read_for(model, path, response)?;
+    pub fn of_table<'a>(
+        model: &Model,
+        table: impl Into<TableFile<'a>>,
+        response: Option<&str>,
+    ) -> Result<Self, Error> {
+        let raw = read_for(model, table.into(), response)?;
         let rows = (0..raw.n_records()).map(|record| match response {
             Some(_) => split_last(raw.row(record)),
             None => (raw.row(record), f64::NAN),

@@ -10,14 +10,14 @@ use sprifed_query::{
     Answer, ChoiceBackend, ChoiceQuery, Curator, Part, RecordSource, Records, SumBackend, SumQuery,
 };
 use sprifed_recovery::Fit;
-use sprifed_schema::UnitModel;
-use sprifed_study::{Agreed, Agreement, Embedded, PartyKey, all_present};
+use sprifed_study::{Agreed, Agreement, Embedded, EmbeddedTrustees, PartyKey, all_present};
 use sprifed_tables::Table;
 
 use crate::backend::Backend;
 use crate::error::Error;
 use crate::guarantee::Guarantee;
-use crate::model::{Model, Parts, Receipt, Response, to_term};
+use crate::inference::ModelInference;
+use crate::model::{FORMAT, Model, Receipt, Response, VERSION, software, to_terms};
 use crate::study::Study;
 
 /// What the noise of a study is made from.
@@ -27,6 +27,8 @@ pub enum Secret {
     Curator(Box<NoiseGenerator>),
     /// A share for each client.
     Parties(PartyKey),
+    /// A share for each of three trustees.
+    Trustees(PartyKey),
 }
 
 impl Secret {
@@ -39,6 +41,7 @@ impl Secret {
         match backend {
             Backend::Curator => Self::Curator(NoiseGenerator::assume_fresh_entropy(bits).into()),
             Backend::SecureSum => Self::Parties(PartyKey::assume_fresh_entropy(bits)),
+            Backend::Trustees => Self::Trustees(PartyKey::assume_fresh_entropy(bits)),
         }
     }
 
@@ -48,6 +51,17 @@ impl Secret {
         match backend {
             Backend::Curator => Self::Curator(NoiseGenerator::simulated(seed).into()),
             Backend::SecureSum => Self::Parties(PartyKey::simulated(seed, 0)),
+            Backend::Trustees => Self::Trustees(PartyKey::simulated(seed, 0)),
+        }
+    }
+
+    /// The backend whose noise it makes.
+    #[must_use]
+    pub const fn backend(&self) -> Backend {
+        match self {
+            Self::Curator(_) => Backend::Curator,
+            Self::Parties(_) => Backend::SecureSum,
+            Self::Trustees(_) => Backend::Trustees,
         }
     }
 
@@ -56,7 +70,7 @@ impl Secret {
     pub const fn provenance(&self) -> Provenance {
         match self {
             Self::Curator(generator) => generator.provenance(),
-            Self::Parties(key) => key.provenance(),
+            Self::Parties(key) | Self::Trustees(key) => key.provenance(),
         }
     }
 }
@@ -98,6 +112,7 @@ impl Study<'_> {
         match secret {
             Secret::Curator(generator) => self.run_curator(rows, *generator, watch),
             Secret::Parties(key) => self.run_parties(rows, &key, watch),
+            Secret::Trustees(key) => self.run_trustees(rows, &key, watch),
         }
     }
 
@@ -156,6 +171,32 @@ impl Study<'_> {
         })
     }
 
+    fn run_trustees<S: RecordSource>(
+        &self,
+        rows: &S,
+        key: &PartyKey,
+        watch: &mut Watch<'_>,
+    ) -> Result<Run, Error> {
+        let (holdings, records) = (&self.holdings, self.grouping.of(rows));
+        let units = vec![holdings.most_units(); holdings.n_clients];
+        let clients = self.grouping.parties().iter();
+        let parts = clients
+            .map(|units| Part::of(&records, units.clone()))
+            .collect();
+        let plan = self.plan.clone();
+        let backend = EmbeddedTrustees::open(parts, plan, units, key, Box::new(all_present));
+        let backend = backend.map_err(Error::NoTrustees)?;
+        let mut watched = Watched { backend, watch };
+        let outcome = self.procedure.run(&self.setting, &mut watched, |_| ());
+        Ok(Run {
+            outcome: outcome.map_err(|error| ended(&error)),
+            receipt: Receipt {
+                provenance: key.provenance(),
+                ledger: watched.backend.ledger().record(),
+            },
+        })
+    }
+
     /// The fit in the units of the table, by name, with what it promises and what was spent.
     #[must_use]
     pub fn to_model(
@@ -167,36 +208,31 @@ impl Study<'_> {
     ) -> Model {
         let mapping = self.table.mapping;
         let units = mapping.response();
-        let unit_model = UnitModel::from_terms(&fit.model.terms, fit.model.intercept);
-        let original = mapping.to_original(&unit_model);
-        let names = self.table.names;
-        let term = |(index, (feature, coefficient)): (usize, (&usize, &f64))| {
-            let noise = fit.noise_std_devs.get(index).copied();
-            to_term(mapping, names, *feature, *coefficient, noise)
-        };
-        let terms = original.support.iter().zip(&original.coefficients);
-        Model::from(Parts {
+        let (features, intercept) = to_terms(fit, mapping, self.table.names);
+        Model {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            software: software(),
+            label: guarantee.label().map(str::to_owned),
             guarantee,
             status: fit.status,
-            response: Response {
-                name: self.response.clone(),
-                transform: original.transform,
-                lower: units.lower(),
-                upper: units.upper(),
-            },
-            intercept: original.intercept,
-            features: terms.enumerate().map(term).collect(),
+            response: Response::of(&self.response, mapping),
+            intercept,
+            features,
+            inference: ModelInference::of(&fit.inference, mapping, self.table.names),
             missing: self.missing,
             residual_scale: fit.residual_scale.map(|scale| scale * units.scale()),
             train_size: u64::from(self.setting.n_records),
-            n_candidates: names.len(),
+            sparsity: self.setting.sparsity,
+            keep: self.setting.choice,
+            n_candidates: self.n_candidates(),
             n_clients: self.holdings.n_clients,
             most_records: Some(self.holdings.most_records),
             procedure: self.procedure.to_string(),
             plan: self.plan.clone(),
-            receipt,
+            receipts: vec![receipt],
             earlier_receipts,
-        })
+        }
     }
 }
 

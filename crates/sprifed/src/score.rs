@@ -3,15 +3,14 @@
 //! No noise is added: a score is a statistic of the records it is computed from, and is labelled so
 //! wherever it is printed.
 
-use std::path::Path;
-
 use schemars::JsonSchema;
 use serde::Serialize;
-use sprifed_schema::Transform;
-use sprifed_tables::{RawColumns, read_columns, read_raw_columns};
+use sprifed_privacy::counted;
+use sprifed_schema::{FeatureReading, Transform};
+use sprifed_tables::{RawColumns, TableFile, read_columns, read_features};
 
 use crate::error::Error;
-use crate::model::Model;
+use crate::model::{Model, Term};
 
 /// What every score is labelled with.
 pub const SCORE_LABEL: &str =
@@ -46,12 +45,16 @@ pub struct Score {
 }
 
 impl Score {
-    /// The score of `model` on the records of the table at `path` with `response`.
+    /// The score of `model` on the records of `table` with `response`.
     ///
     /// # Errors
     /// When the table cannot be read or lacks a column.
-    pub fn of_table(model: &Model, path: &Path, response: &str) -> Result<Self, Error> {
-        let raw = read_for(model, path, Some(response))?;
+    pub fn of_table<'a>(
+        model: &Model,
+        table: impl Into<TableFile<'a>>,
+        response: &str,
+    ) -> Result<Self, Error> {
+        let raw = read_for(model, table.into(), Some(response))?;
         let pairs = (0..raw.n_records()).map(|record| {
             let (values, actual) = split_last(raw.row(record));
             (model.predict(values), actual)
@@ -100,7 +103,8 @@ impl Score {
     /// The score in words, without a full stop.
     #[must_use]
     pub fn text(&self) -> String {
-        let mut text = format!("{} on {} records", self.fitness.text(), self.records);
+        let records = counted(self.records, "record", "records");
+        let mut text = format!("{} on {records}", self.fitness.text());
         if self.left_out > 0 {
             text += &format!(
                 " ({} without response or prediction left out)",
@@ -155,33 +159,37 @@ impl Fitness {
 /// When the table cannot be read or lacks columns, all of which are named.
 pub(crate) fn read_for(
     model: &Model,
-    path: &Path,
+    table: TableFile<'_>,
     response: Option<&str>,
 ) -> Result<RawColumns, Error> {
-    let mut names = model.support();
-    names.extend(response.map(str::to_owned));
-    require_columns(path, &names)?;
-    Ok(read_raw_columns(path, &names)?)
+    let readings: Vec<FeatureReading> = model.features.iter().map(Term::reading).collect();
+    let names = readings.iter().map(FeatureReading::column).chain(response);
+    let names: Vec<String> = names.map(str::to_owned).collect();
+    require_columns(table, &names)?;
+    Ok(read_features(table, readings, response)?)
 }
 
 /// Refuses a table that lacks some of `names`, and names them.
 ///
 /// # Errors
 /// When a column is absent or the table cannot be read.
-pub fn require_columns(path: &Path, names: &[String]) -> Result<(), Error> {
-    let columns = read_columns(path)?;
+pub fn require_columns<'a>(table: impl Into<TableFile<'a>>, names: &[String]) -> Result<(), Error> {
+    let table = table.into();
+    let columns = read_columns(table)?;
     let found: std::collections::BTreeSet<&str> =
         columns.iter().map(|column| column.name.as_str()).collect();
-    let absent: Vec<String> = names
+    let mut absent: Vec<String> = names
         .iter()
         .filter(|name| !found.contains(name.as_str()))
         .cloned()
         .collect();
+    // Several features may be levels of one column.
+    absent.dedup();
     if absent.is_empty() {
         return Ok(());
     }
     Err(Error::AbsentColumns {
-        path: path.to_owned(),
+        path: table.path.to_owned(),
         absent,
     })
 }

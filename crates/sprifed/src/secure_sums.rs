@@ -144,7 +144,9 @@ impl SecureSums {
         let units = split_evenly(setting.n_records, participation.clients());
         let agreement = Agreement::among_parties(&key, procedure, *setting, plan.clone(), units);
         let agreed = Agreed::new(agreement)?;
-        let study = agreed.study();
+        let Some(study) = agreed.study() else {
+            return Ok(None);
+        };
         let shapes: Vec<SumShape> = (0..study.n_sums())
             .filter_map(|sum| study.sum(sum))
             .collect();

@@ -45,18 +45,29 @@ pub struct SimulationAnswer<G> {
     pub clients: usize,
     /// p: how many features.
     pub features: usize,
-    /// s: how many of them are active.
+    /// s: how many of them are sought at most.
     pub sparsity: usize,
+    /// How many of them are true.
+    pub support: usize,
     /// How many trials.
     pub trials: u64,
     /// The seed of the first.
     pub seed: u64,
     /// What one run promises.
     pub guarantee: G,
-    /// True features found.
+    /// True features that were kept.
     pub recovered: Mean,
     /// The same as a share of all true features.
     pub recovered_share: Mean,
+    /// Kept features.
+    pub kept: Mean,
+    /// The share of the kept features that is not true; zero in a trial that kept none.
+    pub false_share: Mean,
+    /// The share of the reported intervals, over all kept features, that contain the coefficient of the best linear
+    /// prediction by the kept features; absent if no interval was reported.
+    pub coverage: Option<Mean>,
+    /// The width of these intervals, in the units of the generated data.
+    pub width: Option<Mean>,
     /// Mean squared error on new records.
     pub test_mse: Mean,
     /// One minus that, relative to predicting zero.
@@ -79,6 +90,10 @@ impl Simulation {
         let Summary {
             recovered,
             recovered_share,
+            kept,
+            false_share,
+            coverage,
+            width,
             test_mse,
             test_r2,
             null_mse,
@@ -91,11 +106,16 @@ impl Simulation {
             clients: self.world.clients(),
             features: self.world.features,
             sparsity: self.world.sparsity,
+            support: self.world.support(),
             trials: self.trials,
             seed: self.seed,
             guarantee,
             recovered,
             recovered_share,
+            kept,
+            false_share,
+            coverage,
+            width,
             test_mse,
             test_r2,
             null_mse,
@@ -140,6 +160,7 @@ impl TrialGuarantee {
             unit: PrivacyUnit::Record,
             relation,
             origin,
+            trustees: None,
             clients: ClientsRun::InOneProcess,
             several_records: None,
             currency: mu

@@ -1,5 +1,6 @@
 //! How a fit ended, in words that say what would help.
 
+use sprifed_privacy::counted;
 use sprifed_recovery::FitStatus;
 
 use crate::model::{Model, Response};
@@ -24,36 +25,82 @@ impl Model {
         }
     }
 
+    /// Whether its coefficients may be read and its predictions used: the fit kept something and nothing warns of it.
+    #[must_use]
+    pub fn is_reliable(&self) -> bool {
+        self.status == FitStatus::Complete && self.warning().is_none()
+    }
+
+    /// What must stand above everything else: why the model is no more than the mean, or must not be interpreted.
+    #[must_use]
+    pub fn alarm(&self) -> Option<String> {
+        match self.status {
+            FitStatus::Complete => self.warning().map(|words| format!("DO NOT USE: {words}.")),
+            _ => Some(self.status_words()),
+        }
+    }
+
     /// How the fit ended, and what would help.
     #[must_use]
     pub fn status_words(&self) -> String {
         match self.status {
-        FitStatus::Complete => "All features were chosen and the last solve stood above its noise. Whether the model predicts, \
-                                only other records tell.".to_owned(),
-        FitStatus::NoFeatureAboveNoise { largest_ratio } => format!(
-            "NOTHING FOUND: no coefficient stands out of the noise (the largest is {largest_ratio:.1} standard \
-             deviations of it); take these features as picked at random. Tighter public bounds or a public \
-             center and scale in the schema, more records, a larger epsilon or fewer candidate features \
-             would help."
-        ),
-        FitStatus::IllConditioned {
-            condition,
-            repaired,
-        } => {
-            let condition = if condition < 0.0 {
-                "they were not positive definite".to_owned()
-            } else {
-                format!("their condition number was {condition:.1}")
-            };
-            format!(
-                "UNRELIABLE COEFFICIENTS: the noisy equations had to be repaired: {condition}, and {repaired} of \
-                 {} directions were raised to the noise level. Tighter public bounds or a public center and \
-                 scale in the schema, more records, a larger epsilon or a smaller sparsity would help.",
-                self.features.len()
-            )
+            FitStatus::Complete => {
+                let kept = self.inference.kept_words();
+                let kept = kept.unwrap_or_else(|| chosen_words(self.features.len()));
+                format!(
+                    "{kept}. Only records that were not fitted can show whether the model predicts."
+                )
+            }
+            FitStatus::NoFeatureAboveNoise { largest_ratio } => format!(
+                "NOTHING FOUND: no feature can be told from chance (the largest estimate is {largest_ratio:.1} standard \
+                 errors). {} {WOULD_HELP} or fewer candidate features would help.",
+                self.what_is_left("Take the features as picked at random."),
+            ),
+            FitStatus::IllConditioned {
+                condition,
+                repaired,
+            } => {
+                let condition = if condition < 0.0 {
+                    "the noisy equations were not positive definite".to_owned()
+                } else {
+                    format!("the condition number of the noisy equations was {condition:.1}")
+                };
+                let headline = match self.has_chosen() {
+                    true => "DO NOT INTERPRET THE COEFFICIENTS",
+                    false => "NOTHING FOUND",
+                };
+                format!(
+                    "{headline}: the noise is too large to separate {} from the others ({condition}). {} {WOULD_HELP} or a \
+                     smaller sparsity would help.",
+                    counted(repaired, "feature", "features"),
+                    self.what_is_left("The predictions may be used after a test on other records."),
+                )
+            }
         }
     }
+
+    /// Whether the model has features that were chosen, beside those that are always in it.
+    #[must_use]
+    pub fn has_chosen(&self) -> bool {
+        self.features.iter().any(|term| !term.always)
     }
+
+    /// What the model of a fit that failed has in it; `chosen` is said if it has features that were chosen.
+    fn what_is_left(&self, chosen: &'static str) -> &'static str {
+        match (self.has_chosen(), self.features.len()) {
+            (true, _) => chosen,
+            (false, 0) => "No feature is kept: the model predicts the mean.",
+            (false, _) => {
+                "No feature is kept: the model has only the features that are always in it."
+            }
+        }
+    }
+}
+
+const WOULD_HELP: &str = "Tighter public bounds, a public center and scale in the schema, more records, a larger epsilon";
+
+fn chosen_words(n_features: usize) -> String {
+    format!("{} chosen", counted(n_features, "feature", "features"))
 }
 
 /// Says so if the residuals, as the run itself estimated them, are larger than a constant would

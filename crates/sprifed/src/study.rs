@@ -1,31 +1,37 @@
 //! What was asked, made definite: setting, plan, records and guarantee, before anything is spent.
 
 use sprifed_noise::Provenance;
+use sprifed_party::{DataSet, LedgerPlace, LocalFit, StoreError};
 use sprifed_privacy::{
     ApproxDp, Cost, CostKind, Delta, Epsilon, IllegalQuantity, PrivacyUnit, Relation, Spending,
-    shown_to,
+    counted, shown_to,
 };
 use sprifed_query::Plan;
-use sprifed_recovery::{CertifiedProcedure, Intercept, Setting};
-use sprifed_schema::{MissingPolicy, Schema, Units};
+use sprifed_recovery::{CertifiedProcedure, Intercept, Keep, Setting};
+use sprifed_schema::{MissingPolicy, Schema};
 use sprifed_tables::Outline;
 
 use crate::backend::{Backend, BackendRequest};
 use crate::error::Error;
 use crate::guarantee::{Guarantee, Terms};
 use crate::holdings::{Grouping, Holdings};
+use crate::procedure_choice::{ProcedureChoice, ProcedureRequest, Stated};
 
 /// What was asked of a fit.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
-    /// How many features are chosen.
+    /// How many features are sought at most, those that are always in the model not counted.
     pub sparsity: u32,
+    /// Which of them are kept.
+    pub keep: Keep,
     /// The privacy budget.
     pub epsilon: Epsilon,
     /// The delta of the budget; the smaller of 1e-6 and 1/(10 n) by default.
     pub delta: Option<Delta>,
     /// How features are found.
-    pub procedure: CertifiedProcedure,
+    pub procedure: ProcedureRequest,
+    /// What is stated about the data, for the choice of a procedure.
+    pub stated: Stated,
     /// Which data sets the guarantee makes indistinguishable.
     pub neighbours: Relation,
     /// Who answers.
@@ -44,6 +50,8 @@ pub struct Study<'a> {
     backend: Backend,
     /// How features are found.
     pub procedure: CertifiedProcedure,
+    /// Why it is this procedure.
+    pub choice: ProcedureChoice,
     /// What the procedure is planned for.
     pub setting: Setting,
     /// Everything that will be asked, with its noise.
@@ -61,6 +69,7 @@ impl<'a> Study<'a> {
     /// # Errors
     /// When no such study exists or its plan costs more than the budget.
     pub fn prepare(request: &Request, schema: &Schema, table: Outline<'a>) -> Result<Self, Error> {
+        refuse_unsupported(schema)?;
         let holdings = Holdings::of(schema, table, request.clients)?;
         let unit = table.unit;
         // A client contributes the mean over its records, so where clients are the units, they are
@@ -77,20 +86,23 @@ impl<'a> Study<'a> {
             n_records,
             n_features: count(table.names.len() as u64, "features")?,
             sparsity: request.sparsity,
+            choice: request.keep,
+            always: count(mapping.covariates().n_features() as u64, "features")?,
             budget: ApproxDp::new(request.epsilon, delta),
             relation: request.neighbours,
             unit,
             origin: request.backend.origin(holdings.n_clients)?,
             response_bound: mapping.response_bound(),
             feature_bound: mapping.feature_bound(),
-            feature_scale: mapping
-                .features()
-                .iter()
-                .all(has_public_scale)
-                .then_some(1.0),
+            feature_scale: mapping.has_public_scales().then_some(1.0),
             intercept: Intercept::Estimated,
         };
-        let (procedure, backend) = (request.procedure, request.backend.backend);
+        let backend = request.backend.backend;
+        let can_run = |needs| backend.answers(needs);
+        let choice = request
+            .procedure
+            .choose(&setting, request.stated, can_run)?;
+        let procedure = choice.procedure;
         if !backend.answers(procedure.needs()) {
             return Err(Error::NeedsChoices { procedure, backend });
         }
@@ -103,6 +115,7 @@ impl<'a> Study<'a> {
             missing: schema.missing(),
             backend,
             procedure,
+            choice,
             setting,
             plan,
             grouping: holdings.group(setting.origin),
@@ -135,6 +148,22 @@ impl<'a> Study<'a> {
         most.map_or(Cost::NOTHING, Cost::from)
     }
 
+    /// Sets aside the most that the study can cost in the ledger of `place`; when this returns, it is on the disk.
+    ///
+    /// # Errors
+    /// When a limit would be passed, or the ledger cannot be written.
+    pub fn reserve(
+        &self,
+        place: &LedgerPlace,
+        provenance: Provenance,
+        data: DataSet,
+    ) -> Result<LocalFit, StoreError> {
+        let features = counted(self.setting.sparsity, "feature", "features");
+        let title = format!("fit by {} with {features}", self.procedure);
+        let (kind, protection) = (self.cost_kind(), provenance.into());
+        LocalFit::reserve(place, &title, kind, protection, self.most(), data)
+    }
+
     /// What its costs are about.
     #[must_use]
     pub const fn cost_kind(&self) -> CostKind {
@@ -142,6 +171,12 @@ impl<'a> Study<'a> {
             unit: self.setting.unit,
             neighbours: self.setting.relation,
         }
+    }
+
+    /// How many features are candidates: all but those that are always in the model.
+    #[must_use]
+    pub fn n_candidates(&self) -> usize {
+        self.table.names.len() - self.table.mapping.covariates().n_features()
     }
 
     /// What a person should know about the delta.
@@ -171,12 +206,25 @@ impl<'a> Study<'a> {
     }
 }
 
-/// Whether the schema gave a centre and a scale of its own, so that units are standard ones. The
-/// default scale is half the distance of the bounds, computed in the same way.
+/// Which features are kept, as commands ask for it.
 #[must_use]
-pub fn has_public_scale(units: &Units) -> bool {
-    let default = units.upper() / 2.0 - units.lower() / 2.0;
-    (units.scale() - default).abs() > 1e-12 * default
+pub const fn keep(exactly: bool) -> Keep {
+    match exactly {
+        true => Keep::Exactly,
+        false => Keep::Significant,
+    }
+}
+
+/// Refuses what a schema may ask for and no procedure does yet: a model that silently left site effects out would not be the
+/// one that was asked for.
+///
+/// # Errors
+/// When the schema has site effects.
+pub(crate) const fn refuse_unsupported(schema: &Schema) -> Result<(), Error> {
+    match schema.has_site_effects() {
+        true => Err(Error::SiteEffectsUnsupported),
+        false => Ok(()),
+    }
 }
 
 /// The delta of a study that was given none: the smaller of 1e-6 and 1/(10 n).

@@ -82,9 +82,9 @@ fn compare_terms(model: &Model, ledger: &Ledger) -> Result<(), Error> {
         return Err(refuse("the ledger", found, "the unit of the plan"));
     }
     let (charged, planned) = (ledger.budget(), plan.budget);
-    let is_curator = plan.origin == NoiseOrigin::Curator;
+    let may_repeat = matches!(plan.origin, NoiseOrigin::Shares(_));
     // A study may set aside more than its plan costs, for sums that it has to repeat.
-    if charged.delta() != planned.delta() || (is_curator && charged != planned) {
+    if charged.delta() != planned.delta() || (!may_repeat && charged != planned) {
         let found = format!("a budget of {} at {}", charged.epsilon(), charged.delta());
         return Err(refuse("the ledger", &found, "the budget of the plan"));
     }
@@ -96,7 +96,7 @@ fn compare_lines(model: &Model, receipt: &Receipt) -> Result<(), Error> {
     let plan = &model.plan;
     let line = |step: &PlannedStep| (purpose(step).to_owned(), plan.line(step));
     let steps: Vec<_> = plan.steps.iter().map(line).collect();
-    let may_repeat = plan.origin != NoiseOrigin::Curator && model.most_records.is_none();
+    let may_repeat = matches!(plan.origin, NoiseOrigin::Shares(_)) && model.most_records.is_none();
     let mut done = 0;
     for (place, entry) in receipt.ledger.entries.iter().enumerate() {
         let charges = |step: &(String, _)| (&step.0, &step.1) == (&entry.statement, &entry.line);
@@ -136,7 +136,7 @@ fn compare_clients(model: &Model) -> Result<(), Error> {
         return Err(refuse("the clients", &clients.to_string(), required));
     }
     let Some(most) = model.most_records else {
-        if model.plan.origin == NoiseOrigin::Curator {
+        if !matches!(model.plan.origin, NoiseOrigin::Shares(_)) {
             return Err(refuse(
                 "`most_records`",
                 "nothing",

@@ -1,6 +1,14 @@
 //! The world of a simulation, as people ask for it.
 
-use sprifed_simulate::{Correlation, Reading, Unexplained, WorldRequest};
+use sprifed_privacy::{ApproxDp, Relation};
+use sprifed_recovery::Setting;
+use sprifed_simulate::{
+    Correlation, Reading, Unexplained, WorldRequest, setting_of, typical_response,
+};
+
+use crate::backend::BackendRequest;
+use crate::error::Error;
+use crate::procedure_choice::{ProcedureChoice, ProcedureRequest, Stated};
 
 /// The size and the kind of generated data.
 #[derive(Clone, Copy, Debug)]
@@ -9,8 +17,10 @@ pub struct WorldSize {
     pub records: usize,
     /// p: how many features.
     pub features: usize,
-    /// s: how many of them are active.
+    /// s: how many features are sought at most.
     pub sparsity: usize,
+    /// How many features the true model has; as many as are sought by default.
+    pub support: Option<usize>,
     /// How many clients hold the records; one record each by default.
     pub clients: Option<usize>,
     /// Standard deviation of the error; 0.1 by default, 0.001 in the paper's reading.
@@ -29,13 +39,21 @@ pub enum IllegalWorld {
     /// Too few records.
     #[error("{0} records are given, but at least 2 are required")]
     Records(usize),
-    /// Too few or too many active features.
+    /// Too few or too many features are sought.
     #[error(
         "the sparsity is {sparsity}, but it must be at least 1 and below the {features} features"
     )]
     Sparsity {
-        /// How many features are active.
+        /// How many features are sought at most.
         sparsity: usize,
+        /// How many there are.
+        features: usize,
+    },
+    /// Too many features are true.
+    #[error("{support} true features are given, but it must be at most the {features} features")]
+    Support {
+        /// How many features are true.
+        support: usize,
         /// How many there are.
         features: usize,
     },
@@ -90,6 +108,44 @@ impl WorldSize {
         self.clients.unwrap_or(self.records)
     }
 
+    /// How many features the true model has.
+    #[must_use]
+    pub fn support(&self) -> usize {
+        self.support.unwrap_or(self.sparsity)
+    }
+
+    /// What is stated about the data: the share of explained variance, or an error that implies one.
+    #[must_use]
+    pub fn stated(&self) -> Stated {
+        let explained = typical_response(self.support()).powi(2);
+        let implied = |error: f64| explained / (explained + error * error);
+        Stated {
+            population_r2: self.population_r2.or_else(|| self.error_std.map(implied)),
+            correlation: self.correlation,
+        }
+    }
+
+    /// The procedure that is expected to do best on generated data of this kind, on this backend.
+    ///
+    /// # Errors
+    /// When there is no such world, or no plan for it.
+    pub fn choose(
+        &self,
+        backend: BackendRequest,
+        budget: ApproxDp,
+        relation: Relation,
+    ) -> Result<ProcedureChoice, Error> {
+        let setting = Setting {
+            origin: backend.origin(self.clients())?,
+            ..setting_of(&self.request()?, budget, relation)?
+        };
+        // The error of generated data is known where it is not stated.
+        let error_std = self.error_std.or(Some(0.1));
+        let stated = Self { error_std, ..*self }.stated();
+        let can_run = |needs| backend.backend.answers(needs);
+        Ok(ProcedureRequest::Auto.choose(&setting, stated, can_run)?)
+    }
+
     /// The world to generate.
     ///
     /// # Errors
@@ -101,6 +157,12 @@ impl WorldSize {
         if self.sparsity == 0 || self.sparsity >= self.features {
             return Err(IllegalWorld::Sparsity {
                 sparsity: self.sparsity,
+                features: self.features,
+            });
+        }
+        if self.support() > self.features {
+            return Err(IllegalWorld::Support {
+                support: self.support(),
                 features: self.features,
             });
         }
@@ -140,6 +202,7 @@ impl WorldSize {
             test_records,
             features: self.features,
             sparsity: self.sparsity,
+            support: self.support(),
             correlation: self.correlation,
             unexplained,
             reading,

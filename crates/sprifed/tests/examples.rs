@@ -26,7 +26,8 @@ fn a_study_is_planned_before_there_are_data() {
     let plan = plan_before_data::plan().unwrap();
     assert!(plan.guarantee.epsilon.unwrap().get() <= 4.0);
     assert_eq!(plan.secure_sums.as_ref().unwrap().clients, 20);
-    assert!(plan.forecast.unwrap().recovered_share.mean > 0.0);
+    let forecast = plan.forecast.unwrap();
+    assert!(forecast.rows[0].recovered_share.mean > 0.0);
     plan_before_data::main().unwrap();
 }
 

@@ -13,6 +13,8 @@ use crate::workspace::Workspace;
 mod error;
 mod finding;
 mod layers;
+#[cfg(test)]
+mod one_build;
 mod python;
 mod quick;
 mod repository;
@@ -27,7 +29,7 @@ usage: cargo xtask <command>
              or since the given commit: `quick HEAD` for changes that are not committed
   test       what a change must pass: formatting, lints, layers, tests, documentation, Python
   python     build the Python package into a virtual environment and run its tests
-  test-slow  long statistics, simulations and fleets, in release mode
+  test-slow  long statistics, simulations and fleets, optimized
   static     build the command without libraries of the system, for Linux on x86-64
   layers     check the direction of dependencies
   tidy       check files, names, words, manifests, bans, citations, papers and vectors

@@ -53,7 +53,18 @@ impl Workshop {
         // From the folder of the tests, where the package is the installed one.
         let folder = self.root.join("python/tests");
         let python = self.program("python");
-        let tests = ["-m", "pytest", "-q", "-rs"].map(OsStr::new);
+        // Two workers, as a deployment mostly waits; deployments are one group, so never two at a time.
+        let tests = [
+            "-m",
+            "pytest",
+            "-q",
+            "-rs",
+            "-n",
+            "2",
+            "--dist",
+            "loadgroup",
+        ];
+        let tests = tests.map(OsStr::new);
         self.call_with(python.as_os_str(), &tests, &folder, environment)?;
         let reference = self.target.join("python-reference");
         let describe = self.root.join("python/tests/write_reference.py");

@@ -23,6 +23,15 @@ const LONG_INTEGRATION: [&str; 5] = [
     "sprifed-simulate",
 ];
 
+/// Selected beside the crates that changed: the features of outside crates are then those of the whole workspace, so that
+/// nothing is compiled again that `cargo xtask test` has compiled.
+pub(crate) const ONE_SET_OF_FEATURES: [&str; 4] = [
+    "-p",
+    "sprifed-one-build",
+    "--features",
+    "sprifed-one-build/network",
+];
+
 /// Sources outside of `crates/` that are compiled into a crate.
 const ELSEWHERE: [(&str, &str); 1] = [("fuzz/", "sprifed-fuzz")];
 
@@ -85,6 +94,7 @@ fn commands<'a>(
             [
                 vec!["clippy", "--all-targets"],
                 chosen(crates),
+                ONE_SET_OF_FEATURES.to_vec(),
                 vec!["--", "-D", "warnings"],
             ]
             .concat(),
@@ -96,7 +106,13 @@ fn commands<'a>(
         (&programs, &["--bins"][..]),
     ] {
         if !among.is_empty() {
-            let arguments = [vec!["test"], targets.to_vec(), chosen(among)].concat();
+            let arguments = [
+                vec!["test"],
+                targets.to_vec(),
+                chosen(among),
+                ONE_SET_OF_FEATURES.to_vec(),
+            ];
+            let arguments = arguments.concat();
             commands.push(("tests", arguments));
         }
     }
@@ -151,7 +167,7 @@ fn git(root: &Path, arguments: &[&str]) -> Result<String, XtaskError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{changed_crates, commands};
+    use super::{ONE_SET_OF_FEATURES, changed_crates, commands};
 
     const CRATES: [&str; 3] = ["sprifed-cli", "sprifed-fuzz", "sprifed-noise"];
 
@@ -195,6 +211,7 @@ mod tests {
             "test --lib --bins -p sprifed-cli",
             "test --bins -p sprifed-bench",
         ];
-        assert_eq!(tests, expected);
+        let selected = ONE_SET_OF_FEATURES.join(" ");
+        assert_eq!(tests, expected.map(|test| format!("{test} {selected}")));
     }
 }

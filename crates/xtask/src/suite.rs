@@ -48,7 +48,7 @@ pub(crate) const SLOWLY: [(&str, &str); 1] = [("SPRIFED_SLOW", "1")];
 /// Long statistics and simulations: the same tests with more draws and trials.
 pub(crate) const SLOW: [Check; 1] = [Check {
     what: "slow tests",
-    arguments: &["test", "--workspace", "--release"],
+    arguments: &["test", "--workspace", "--profile", "slow-tests"],
     environment: &SLOWLY,
 }];
 

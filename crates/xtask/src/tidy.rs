@@ -1,7 +1,7 @@
 //! Rules about files rather than about programs: length, names, words, leftovers, manifests, citations, bans
 //! and vectors. Each submodule is one rule and its bad samples.
 
-use crate::finding::Report;
+use crate::finding::{Finding, Report};
 use crate::repository::Repository;
 
 pub(crate) mod bans;
@@ -21,18 +21,23 @@ mod wording;
 /// Applies every rule.
 pub(crate) fn check(repository: &Repository) -> Report {
     let mut report = Report::default();
-    report.findings.extend(length::check(repository));
-    report.findings.extend(names::check(repository));
-    report.findings.extend(leftovers::check(repository));
-    report.findings.extend(machine_paths::check(repository));
-    report.findings.extend(entropy::check(repository));
-    report.findings.extend(manifests::check(repository));
-    report.findings.extend(citations::check(repository));
-    report.findings.extend(paper_paths::check(repository));
-    report.findings.extend(proofs::check(repository));
-    report.findings.extend(rounding::check(repository));
-    report.findings.extend(vectors::check(repository));
-    report.findings.extend(wording::check(repository));
+    let checks: [fn(&Repository) -> Vec<Finding>; 12] = [
+        length::check,
+        names::check,
+        leftovers::check,
+        machine_paths::check,
+        entropy::check,
+        manifests::check,
+        citations::check,
+        paper_paths::check,
+        proofs::check,
+        rounding::check,
+        vectors::check,
+        wording::check,
+    ];
+    for check in checks {
+        report.findings.extend(check(repository));
+    }
     let bans = bans::check(repository);
     report.findings.extend(bans.findings);
     report.notes.extend(bans.notes);
@@ -53,6 +58,6 @@ fn code_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 #[cfg(test)]
-fn shown(findings: &[crate::finding::Finding]) -> Vec<String> {
+fn shown(findings: &[Finding]) -> Vec<String> {
     findings.iter().map(ToString::to_string).collect()
 }

@@ -3,7 +3,9 @@
 use std::hint::black_box;
 
 use num_rational::Ratio;
-use sprifed_noise::{DiscreteGaussian, FloorGumbel, NoiseGenerator, NoiseParameterError, Skellam};
+use sprifed_noise::{
+    DiscreteGaussian, EulerShare, FloorGumbel, NoiseGenerator, NoiseParameterError, Skellam,
+};
 
 use crate::stopwatch::Contestant;
 
@@ -27,6 +29,16 @@ pub(super) fn skellam(std_dev: u32) -> Result<Vec<Contestant>, NoiseParameterErr
 
 pub(super) fn floor_gumbel(rate: Ratio<u128>) -> Result<Vec<Contestant>, NoiseParameterError> {
     let sampler = FloorGumbel::new(rate)?;
+    let single = sampler.clone();
+    Ok(vec![
+        in_bulk(move |out, generator| sampler.fill(out, generator)),
+        one_by_one(move |generator| single.sample(generator)),
+    ])
+}
+
+/// Half a share, as one of three trustees draws it.
+pub(super) fn euler_half(rate: Ratio<u128>) -> Result<Vec<Contestant>, NoiseParameterError> {
+    let sampler = EulerShare::new(rate, Ratio::new(1, 2))?;
     let single = sampler.clone();
     Ok(vec![
         in_bulk(move |out, generator| sampler.fill(out, generator)),

@@ -3,9 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
-use sprifed_vectors::VectorFile;
+use sprifed_vectors::{CheckReport, NamedReport, VectorFile};
 
 use crate::failure::Failure;
 use crate::output::Output;
@@ -24,37 +22,12 @@ pub(crate) struct Files {
     show: usize,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-struct FileReport {
-    file: String,
-    #[serde(flatten)]
-    found: sprifed_vectors::FileReport,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Report {
-    passed: usize,
-    failed: usize,
-    unsupported: usize,
-    files: Vec<FileReport>,
-}
-
 impl Files {
     pub(crate) fn answer(&self, output: &Output) -> Result<(), Failure> {
-        let files: Vec<FileReport> = self
-            .files
-            .iter()
-            .map(|path| self.check_file(path))
-            .collect::<Result<_, _>>()?;
-        let count = |field: fn(&FileReport) -> usize| files.iter().map(field).sum::<usize>();
-        let report = Report {
-            passed: count(|file| file.found.passed),
-            failed: count(|file| file.found.failed),
-            unsupported: count(|file| file.found.unsupported),
-            files,
-        };
-        output.answer(&report, to_text);
-        if report.passed + report.failed + report.unsupported == 0 {
+        let files = self.files.iter().map(|path| self.check_file(path));
+        let report = CheckReport::of(files.collect::<Result<_, _>>()?);
+        output.answer(&report, CheckReport::to_string);
+        if report.n_vectors() == 0 {
             return Err(Failure::usage(
                 "sprifed::account::no-vectors",
                 "0 vectors were found, but at least one is required".to_owned(),
@@ -85,7 +58,7 @@ impl Files {
         Ok(())
     }
 
-    fn check_file(&self, path: &Path) -> Result<FileReport, Failure> {
+    fn check_file(&self, path: &Path) -> Result<NamedReport, Failure> {
         let file = path.display().to_string();
         let bytes = std::fs::read(path).map_err(|error| {
             Failure::environment(
@@ -102,30 +75,6 @@ impl Files {
             )
         })?;
         let found = vectors.check(self.show);
-        Ok(FileReport { file, found })
+        Ok(NamedReport { file, found })
     }
-}
-
-fn to_text(report: &Report) -> String {
-    let mut text = String::new();
-    for FileReport { file: name, found } in &report.files {
-        let (passed, failed, unsupported) = (found.passed, found.failed, found.unsupported);
-        text += &format!("{name}: {passed} passed, {failed} failed, {unsupported} unsupported\n");
-        if !found.faulty_references.is_empty() {
-            text += &format!(
-                "    {} of the passed contradict their own formula and were judged by it (see --json)\n",
-                found.faulty_references.len()
-            );
-        }
-        for failure in &found.failures {
-            text += &format!("    {failure}\n");
-        }
-    }
-    let Report {
-        passed,
-        failed,
-        unsupported,
-        ..
-    } = report;
-    text + &format!("all files: {passed} passed, {failed} failed, {unsupported} unsupported")
 }

@@ -16,6 +16,14 @@ pub(crate) fn parse_quantity<Q: TryFrom<f64, Error = IllegalQuantity>>(
     Q::try_from(number).map_err(|error| error.to_string())
 }
 
+/// The epsilon of a budget, which buys nothing at 0.
+pub(crate) fn parse_epsilon(text: &str) -> Result<Epsilon, String> {
+    match text.parse::<f64>() {
+        Ok(0.0) => Err("--epsilon must be greater than 0".to_owned()),
+        _ => parse_quantity(text),
+    }
+}
+
 /// One of the two currencies.
 #[derive(Args, Debug)]
 #[group(required = true, multiple = false)]

@@ -5,9 +5,8 @@ use num_rational::BigRational;
 use sprifed_paper::{RunPlanAnswer, RunPlanRequest};
 use sprifed_privacy::{
     Algorithm, Delta, FeatureBound, Participation, Relation, ResidualClip, ResponseBound,
-    parse_exact, shown_cost,
+    parse_exact,
 };
-use sprifed_report::table;
 
 use crate::account::convert::parse_quantity;
 use crate::choices::{algorithms, relations};
@@ -86,64 +85,7 @@ impl Run {
             records_per_client: self.records_per_client,
             delta: self.delta,
         };
-        output.answer(&request.plan()?, to_text);
+        output.answer(&request.plan()?, RunPlanAnswer::text);
         Ok(())
     }
-}
-
-fn to_text(plan: &RunPlanAnswer) -> String {
-    let (guarantee, participation) = (&plan.guarantee, plan.participation);
-    format!(
-        "{}.\n\n\
-         {} sums, {} integers, {} bits each (modulus at least {}); {} bytes uploaded by each client\n\
-         {} clients, {} must stay, {} may collude: {} honest noise shares are certain\n\
-         mu = {}, slack = {}\n\n{}",
-        guarantee.statement,
-        plan.rounds,
-        plan.coordinates,
-        plan.modulus.bits,
-        plan.modulus.least,
-        plan.upload_bytes,
-        participation.clients(),
-        participation.quorum(),
-        participation.colluders(),
-        plan.honest,
-        guarantee.mu.get(),
-        shown_cost(guarantee.slack),
-        sums_table(plan)
-    )
-}
-
-/// The first sums and the last; those between are like them.
-fn sums_table(plan: &RunPlanAnswer) -> String {
-    let heading = [
-        "sum",
-        "block",
-        "integers",
-        "bound",
-        "share variance",
-        "mu of the sum",
-    ];
-    let mut rows = vec![heading.map(str::to_owned).to_vec()];
-    let last = plan.sums.len() - 1;
-    for (index, sum) in plan.sums.iter().enumerate() {
-        if index > 2 && index < last {
-            if index == 3 {
-                rows.push(vec!["…".to_owned()]);
-            }
-            continue;
-        }
-        for (position, block) in sum.blocks.iter().enumerate() {
-            let on_first = |text: String| if position == 0 { text } else { String::new() };
-            rows.push(vec![
-                on_first((index + 1).to_string()),
-                block.block.clone(),
-                block.coordinates.to_string(),
-                block.bound.to_string(),
-                format!("{:.4}", block.share_variance.to_f64()),
-                on_first(sum.mu.shown()),
-            ]);
-        }
-    }
-    table(&rows)
 }

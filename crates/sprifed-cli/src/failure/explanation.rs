@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use sprifed::{Error, IllegalWorld};
+use sprifed_party::DestinationError;
 use sprifed_schema::SchemaError;
 use sprifed_tables::DataError;
 
@@ -30,10 +31,16 @@ fn message_of(error: &Error) -> String {
         Error::ParticipationOfCurator => {
             "--quorum and --colluders were given, but a curator adds all the noise alone".to_owned()
         }
+        Error::ParticipationOfTrustees => {
+            "--quorum and --colluders were given, but three trustees deal the noise, and one of them may collude"
+                .to_owned()
+        }
         Error::TwoSplits { clients, column } => format!(
             "--clients {clients} was given, but the schema says that the column `{column}` names the client"
         ),
-        Error::DropoutsOfCurator => "--dropouts requires --backend secure-sum".to_owned(),
+        Error::DropoutsOfCurator => {
+            "--dropouts requires --backend secure-sum or trustees".to_owned()
+        }
         _ => error.to_string(),
     }
 }
@@ -47,7 +54,7 @@ fn help_of(error: &Error) -> Cow<'static, str> {
             "run `sprifed schema draft DATA --out schema.toml`, replace every FILL_IN by a number known without \
              looking at the records, and pass --schema schema.toml; nothing was spent"
         }
-        Error::ParticipationOfCurator => {
+        Error::ParticipationOfCurator | Error::ParticipationOfTrustees => {
             "add --backend secure-sum or remove them; nothing was spent"
         }
         Error::Participation(_) | Error::Backend(_) | Error::NoAgreement(_) | Error::NoSetup(_) => {
@@ -60,9 +67,12 @@ fn help_of(error: &Error) -> Cow<'static, str> {
             "raise --epsilon or --delta, or lower --sparsity; nothing was spent"
         }
         Error::OverBudget { .. } => "ask for a larger --epsilon; nothing was spent",
+        Error::Destination(DestinationError::Exists { .. }) => {
+            "choose another name, or pass --force where the command has it; nothing was spent"
+        }
         Error::MalformedModel { .. } => "give a file that `sprifed fit` wrote",
         Error::ExactSparsity { .. } => "correct --sparsity",
-        Error::DropoutsOfCurator => "add --backend secure-sum, or remove it",
+        Error::DropoutsOfCurator => "add --backend secure-sum or trustees, or remove it",
         Error::Dropouts(_) => "correct --dropouts",
         Error::World(error) => help_with_world(error),
         Error::NothingToScore => "name a column that holds responses with --score",
@@ -77,6 +87,7 @@ const fn help_with_world(error: &IllegalWorld) -> &'static str {
     match error {
         IllegalWorld::Records(_) => "correct --records",
         IllegalWorld::Sparsity { .. } => "correct --sparsity or --features",
+        IllegalWorld::Support { .. } => "correct --support",
         IllegalWorld::Clients { .. } => "correct --clients or --records",
         IllegalWorld::TooLarge => "lower --records or --features",
         IllegalWorld::PopulationR2(_) => "correct --population-r2",

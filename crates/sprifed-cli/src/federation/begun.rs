@@ -1,10 +1,8 @@
 //! What a study that a party has begun has cost, from its folder alone.
 
-use sprifed::Document;
-use sprifed_party::{Cost, LifetimeLine, StudyFolder};
-use sprifed_study::Agreed;
+use sprifed::charged_by_receipt;
+use sprifed_party::{LifetimeLine, StudyFolder};
 
-use super::read;
 use crate::failure::Failure;
 
 /// The study in `folder`, with what its receipt says that it cost this party, or with the most it can cost.
@@ -24,25 +22,6 @@ pub(crate) fn begun_study(folder: &StudyFolder) -> Result<LifetimeLine, Failure>
     }
     let (_, agreed) = folder.read_invitation()?;
     let most = LifetimeLine::of(&agreed);
-    let cost = charged(folder, &agreed).unwrap_or(most.cost);
+    let cost = charged_by_receipt(folder, &agreed).unwrap_or(most.cost);
     Ok(LifetimeLine { cost, ..most })
-}
-
-/// What a receipt in `folder` says, if it is to be believed and of this party in this study.
-fn charged(folder: &StudyFolder, agreed: &Agreed) -> Option<Cost> {
-    let path = folder.receipt();
-    let name = path.display().to_string();
-    let text = String::from_utf8(read(&path).ok()?).ok()?;
-    let document = Document::parse(&text, &name).ok()?;
-    document.verify(&name).ok()?;
-    let Document::Party(receipt) = document else {
-        return None;
-    };
-    let public = folder.party()?.public().ok()?;
-    let parties = &agreed.agreement().parties;
-    let signer = parties.get(receipt.statement.party as usize)?;
-    let is_own = receipt.study.receipt.agreement_digest == *agreed.digest()
-        && signer.identity == public.identity;
-    let delta = receipt.study.receipt.guarantee.delta;
-    is_own.then(|| Cost::charged(receipt.statement.ledger.spent, delta))
 }

@@ -12,7 +12,7 @@ use sprifed_net::{
 };
 use sprifed_study::Agreed;
 
-use super::{read, text_of_features};
+use super::{model_and_text, read};
 use crate::failure::{Explained as _, Failure};
 use crate::output::Output;
 
@@ -36,7 +36,7 @@ pub(crate) struct Coordinate {
     /// Seconds to wait for all parties to enrol.
     #[arg(long, default_value_t = 24 * 3600, value_name = "SECONDS")]
     wait_for_parties: u64,
-    /// Seconds to wait in each later phase before a party that has not answered has dropped out of the sum.
+    /// Seconds to wait in each later phase; a party that has not answered by then has dropped out of the sum.
     #[arg(long, default_value_t = 600, value_name = "SECONDS")]
     wait_for_answers: u64,
     /// Seconds to wait for a party that dropped out before and was silent since, once all others have answered.
@@ -135,24 +135,26 @@ fn finished(files: &[PathBuf], output: &Output) -> Result<(), Failure> {
             )
         })?;
     let document = &receipt.receipt;
-    if document.fit.is_none() {
+    let Some((model, found)) = model_and_text(document)? else {
         return Err(Failure::outcome(
             "sprifed::study::no-model",
             format!("the study ended without a model: {}", document.ending),
             "the receipt in the result folder says what was spent",
         ));
-    }
-    let features = text_of_features(document)?;
-    let answer = EndedAnswer::of(&receipt, files.to_vec());
+    };
+    let answer = EndedAnswer::of(&receipt, &model, files.to_vec());
     output.answer(&answer, |answer| {
         let files: Vec<String> = answer
             .files
             .iter()
             .map(|f| f.display().to_string())
             .collect();
+        let trustees = match &document.agreement.trustees {
+            Some(all) => format!(" and {} of {} trustees", receipt.trustees.len(), all.len()),
+            None => String::new(),
+        };
         format!(
-            "{}\n\n{features}the study is complete; {} of {} parties signed its receipt\n{}",
-            document.guarantee.statement,
+            "{found}the study is complete; {} of {} parties{trustees} signed its receipt\n{}",
             receipt.parties.len(),
             document.agreement.parties.len(),
             files.join("\n")

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use sprifed_net::request_certificate;
 use sprifed_party::{
-    CertificateRequest, IdentityAnswer, PartyFolder, PublicParty, check_party_name, first_policy,
-    is_there, key_of, today,
+    CertificateRequest, IdentityAnswer, PartyFolder, PublicParty, check_party_name,
+    create_private_text, first_policy, is_there, key_of, today,
 };
 use sprifed_secure_sum::IdentityKey;
 use sprifed_study::{Digest, PartyKey};
@@ -14,7 +14,6 @@ use sprifed_study::{Digest, PartyKey};
 use super::read;
 use crate::entropy::fresh_bits;
 use crate::failure::{Explained as _, Failure};
-use crate::files::create_private;
 use crate::output::Output;
 
 /// `study identity`.
@@ -41,7 +40,7 @@ pub(crate) struct MakeIdentity {
 
 /// Writes a new identity key that only its owner can read.
 pub(super) fn write_identity(path: &Path, bits: [u8; 32]) -> Result<IdentityKey, Failure> {
-    create_private(path, &format!("{}\n", Digest(bits)))?;
+    create_private_text(path, &format!("{}\n", Digest(bits)))?;
     Ok(IdentityKey::from_stored(&bits))
 }
 
@@ -72,7 +71,7 @@ impl MakeIdentity {
             _ => write_identity(&folder.identity_key(), fresh_bits()?)?,
         };
         let (tls_key, request) = request_certificate(&self.name).explained()?;
-        create_private(&folder.tls_key(), &tls_key)?;
+        create_private_text(&folder.tls_key(), &tls_key)?;
         let public = PublicParty {
             name: self.name.clone(),
             identity: Digest(identity.public()),
@@ -81,11 +80,11 @@ impl MakeIdentity {
             certificate_request: Some(CertificateRequest::sign(request, &identity)),
         };
         let text = serde_json::to_string_pretty(&public).unwrap_or_default();
-        create_private(&folder.public_party(), &format!("{text}\n"))?;
+        create_private_text(&folder.public_party(), &format!("{text}\n"))?;
         let expires = today().a_year_later();
-        create_private(&folder.policy(), &first_policy(expires))?;
+        create_private_text(&folder.policy(), &first_policy(expires))?;
         if let Some(officer) = &officer {
-            create_private(&folder.officer(), officer)?;
+            create_private_text(&folder.officer(), officer)?;
         }
         let answer = IdentityAnswer {
             folder: folder.path().to_owned(),

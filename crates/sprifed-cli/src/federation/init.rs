@@ -3,23 +3,24 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use sprifed::{Draft, Error, StudyAnswer, host_of};
+use sprifed::{Draft, Error, ProcedureChoice, ProcedureRequest, StudyAnswer, host_of};
 use sprifed_coordinator::{CoordinatorFolder, NewStudy};
 use sprifed_noise::Provenance;
-use sprifed_party::{PartyError, PublicParty, spoken_digest};
-use sprifed_privacy::{Delta, Epsilon, Relation};
-use sprifed_recovery::{CertifiedProcedure, Intercept};
-use sprifed_schema::{DataTerms, Schema};
+use sprifed_party::{PartyError, PublicParty, PublicTrustee, TWO_SEE, seat_name, spoken_digest};
+use sprifed_privacy::{Relation, counted};
+use sprifed_recovery::{Intercept, Keep, Setting};
+use sprifed_schema::{DataTerms, Schema, Selection};
 use sprifed_secure_sum::IdentityKey;
-use sprifed_study::{Agreed, Digest};
-use sprifed_tables::{read_columns, read_schema};
+use sprifed_study::{Agreed, Agreement, Digest};
+use sprifed_tables::{DataError, read_columns, read_schema, read_schema_text};
 
 use super::read;
-use crate::account::parse_quantity;
-use crate::choices::{procedures_on_sums, relations};
+use crate::choices::{procedures, relations};
 use crate::entropy::fresh_bits;
 use crate::failure::{Explained as _, Failure};
 use crate::output::Output;
+use crate::study_arguments::{StatedArguments, WantedArguments};
+use crate::table_arguments::{ColumnArguments, TextArguments};
 
 /// `study init`.
 #[derive(Args, Debug)]
@@ -35,24 +36,27 @@ pub(crate) struct Init {
     /// The public file of a party; once for each.
     #[arg(long, required = true, value_name = "party.json")]
     party: Vec<PathBuf>,
+    /// The public file of a trustee; three times, for a study in which three trustees choose and add up. Any two of them
+    /// together see all contributions.
+    #[arg(long, value_name = "trustee.json")]
+    trustee: Vec<PathBuf>,
     /// The public bounds, the same for all parties.
     #[arg(long, value_name = "FILE.toml")]
     schema: PathBuf,
     /// A table whose header names the columns; its records are not read.
     #[arg(long, value_name = "FILE.csv")]
     columns: PathBuf,
-    /// How many features are chosen.
-    #[arg(long)]
-    sparsity: u32,
-    /// The privacy budget.
-    #[arg(long, value_parser = parse_quantity::<Epsilon>, allow_hyphen_values = true)]
-    epsilon: Epsilon,
-    /// The delta of the budget [default: the smaller of 1e-6 and 1/(10 n)].
-    #[arg(long, value_parser = parse_quantity::<Delta>, allow_hyphen_values = true)]
-    delta: Option<Delta>,
+    #[command(flatten)]
+    text: TextArguments,
+    #[command(flatten)]
+    chosen: ColumnArguments,
+    #[command(flatten)]
+    wanted: WantedArguments,
     /// How features are found.
-    #[arg(long, default_value = "grad", value_parser = procedures_on_sums())]
-    procedure: CertifiedProcedure,
+    #[arg(long, default_value = "auto", value_parser = procedures())]
+    procedure: ProcedureRequest,
+    #[command(flatten)]
+    stated: StatedArguments,
     /// Which data sets the guarantee makes indistinguishable.
     #[arg(long, value_parser = relations(), default_value = "zero-out")]
     neighbours: Relation,
@@ -73,7 +77,7 @@ pub(crate) struct Init {
     /// instead of the authority that is made for the study.
     #[arg(long, value_name = "FILE.pem")]
     authority: Option<PathBuf>,
-    /// For how many days the certificates are good.
+    /// For how many days the certificates are valid.
     #[arg(long, default_value_t = 365)]
     valid_days: u16,
     /// NOT PRIVATE: parties take their noise from seeds, for rehearsals.
@@ -87,28 +91,25 @@ impl Init {
             Failure::usage(
                 "sprifed::study::address",
                 format!(
-                    "{:?} is no address: {found}; `host:port` is required",
+                    "{:?} is not an address: {found}; `host:port` is required",
                     self.address
                 ),
                 "give --address as parties can reach it; nothing was made",
             )
         })?;
         let draft = self.draft()?;
-        let parties = draft.parties.clone();
+        let choice = draft.choice().map_err(illegal)?;
+        let (parties, trustees) = (draft.parties.clone(), draft.trustees.clone());
         let authority = self.authority.as_deref().map(read).transpose()?;
         let key = fresh_bits()?;
         let coordinator = Digest(IdentityKey::from_stored(&key).public());
         let agreement = draft.agreement(coordinator, Digest(fresh_bits()?));
-        let agreement = agreement.map_err(|error| match error {
-            Error::Participation(_) => Failure::from(error).with_help(
-                "give --party once for each party, or correct --quorum or --colluders; nothing was spent",
-            ),
-            other => other.into(),
-        })?;
+        let agreement = agreement.map_err(illegal)?;
         let agreed = Agreed::new(agreement)?;
         let study = NewStudy {
             agreed: &agreed,
             parties: &parties,
+            trustees: &trustees,
             key,
             address: &self.address,
             host,
@@ -118,11 +119,11 @@ impl Init {
         study
             .create(&CoordinatorFolder::new(&self.folder))
             .explained()?;
-        self.say(&agreed, output);
+        self.say(&agreed, &choice, output);
         Ok(())
     }
 
-    fn say(&self, agreed: &Agreed, output: &Output) {
+    fn say(&self, agreed: &Agreed, choice: &ProcedureChoice, output: &Output) {
         let agreement = agreed.agreement();
         let planned = agreement.plan.spending().ok();
         let delta = agreement.plan.budget.delta();
@@ -130,8 +131,13 @@ impl Init {
         let answer = StudyAnswer::of(agreed, self.folder.clone());
         output.answer(&answer, |_| {
             let once = planned.map_or("0".to_owned(), |planned| planned.epsilon().shown());
+            let (steps, sums) = if agreement.trustees.is_some() {
+                ("step", "choices and sums")
+            } else {
+                ("sum", "sums")
+            };
             format!(
-                "{}\n\nWithout a repetition the sums cost epsilon = {once}.\n{}: {} over {} features, {} parties, {} sums.\n\n\
+                "{}\n\nWithout a repetition the {sums} cost epsilon = {once}.\n{}.\n{}: {} over {}, {}; {} parties, {}.\n{}\n\
                  purpose           {}\n\
                  coordinator's key {}\n\
                  study             {}\n\
@@ -140,37 +146,75 @@ impl Init {
                  they compare key and words with you on the telephone, add what they agree to to their policies, \
                  and start:\n\
                  \x20   sprifed join for-NAME --identity NAME --data TABLE\n\
-                 you start: sprifed coordinate {} --listen 0.0.0.0:PORT",
+                 {}you start: sprifed coordinate {} --listen 0.0.0.0:PORT",
                 agreed.planned_guarantee(),
+                choice.reason(),
                 agreement.title,
                 agreement.procedure,
-                agreement.setting.n_features,
+                counted(agreement.setting.n_features, "feature", "features"),
+                sought_words(&agreement.setting),
                 agreement.parties.len(),
-                agreed.n_steps(),
+                counted(agreed.n_steps(), steps, &format!("{steps}s")),
+                Self::text_of_trustees(agreement),
                 agreement.purpose,
                 agreement.coordinator,
                 agreed.digest(),
                 spoken_digest(agreed.digest()),
                 self.folder.display(),
+                self.orders_for_trustees(agreement),
                 self.folder.display(),
             )
         });
     }
 
+    /// Who the trustees are, a line each; empty for secure sums.
+    fn text_of_trustees(agreement: &Agreement) -> String {
+        let trustees = agreement.trustees.iter().flatten();
+        let lines: String = trustees
+            .map(|trustee| format!("  trustee {}  {}\n", trustee.identity, trustee.name))
+            .collect();
+        if lines.is_empty() {
+            return lines;
+        }
+        format!("{lines}  {TWO_SEE}\n")
+    }
+
+    /// What the coordinator does with the folders of the trustees; empty for secure sums.
+    fn orders_for_trustees(&self, agreement: &Agreement) -> String {
+        let trustees = agreement.trustees.iter().flatten();
+        let folders = trustees.map(|trustee| format!("for-{}", seat_name(&trustee.name)));
+        let folders: Vec<String> = folders.collect();
+        if folders.is_empty() {
+            return String::new();
+        }
+        format!(
+            "give each trustee its folder in {}: {}; they do the same, and start:\n\
+             \x20   sprifed trustee for-{} --identity FOLDER\n",
+            self.folder.display(),
+            folders.join(", "),
+            seat_name("NAME"),
+        )
+    }
+
     fn draft(&self) -> Result<Draft, Failure> {
         let parties = self.party.iter().map(|path| PublicParty::read(path));
         let parties = parties.collect::<Result<_, _>>()?;
+        let trustees = self.trustee.iter().map(|path| PublicTrustee::read(path));
+        let trustees = trustees.collect::<Result<_, _>>()?;
         let name = self.folder.file_name().unwrap_or_default();
         let title = self.title.clone();
         Ok(Draft {
             title: title.unwrap_or_else(|| name.to_string_lossy().into_owned()),
             purpose: self.purpose.clone(),
             parties,
+            trustees,
             data: self.data_terms()?,
-            sparsity: self.sparsity,
-            epsilon: self.epsilon,
-            delta: self.delta,
+            sparsity: self.wanted.sparsity,
+            exactly: self.wanted.exactly,
+            epsilon: self.wanted.epsilon,
+            delta: self.wanted.delta,
             procedure: self.procedure,
+            stated: self.stated.stated(),
             neighbours: self.neighbours,
             quorum: self.quorum,
             colluders: self.colluders,
@@ -184,31 +228,66 @@ impl Init {
         })
     }
 
+    /// How records are read: the candidate features come from a header and the schema.
     fn data_terms(&self) -> Result<DataTerms, Failure> {
-        let features = self.features(&read_schema(&self.schema)?)?;
-        let schema = String::from_utf8_lossy(&read(&self.schema)?).into_owned();
-        Ok(DataTerms::new(schema, features).map_err(PartyError::from)?)
+        let schema = read_schema(&self.schema)?;
+        let schema = self.chosen.apply(schema).map_err(DataError::from)?;
+        let (features, always) = self.features(&schema)?;
+        let text = read_schema_text(&self.schema)?;
+        Ok(DataTerms::with_always(text, features, always).map_err(PartyError::from)?)
     }
 
-    /// The candidate features, from a header and the schema.
-    fn features(&self, schema: &Schema) -> Result<Vec<String>, Failure> {
-        let columns = read_columns(&self.columns)?;
-        let report = sprifed_schema::check_columns(schema, &columns);
-        if !report.is_usable() {
-            return Err(Failure::usage(
+    /// The columns that are features, from a header and the schema, and those that --always keeps in the model.
+    fn features(&self, schema: &Schema) -> Result<(Vec<String>, Vec<String>), Failure> {
+        let columns = read_columns(self.text.table(&self.columns))?;
+        let selection = Selection::choose(&columns, schema).map_err(|problem| {
+            Failure::usage(
                 "sprifed::study::columns",
                 format!(
-                    "the columns of `{}` do not fit the schema",
+                    "the columns of `{}` do not fit the schema: {problem}",
                     self.columns.display()
                 ),
-                "run `sprifed schema check SCHEMA COLUMNS` and mend what it names",
-            ));
-        }
-        let response = schema.response().name();
-        let is_feature = |name: &str| {
-            name != response && !schema.excludes(name) && schema.units_of(name).is_some()
+                "correct the schema or the header as said above; nothing was made",
+            )
+        })?;
+        let names = selection
+            .features
+            .iter()
+            .map(|&at| columns[at].name.clone());
+        let features: Vec<String> = names.collect();
+        let always = features
+            .iter()
+            .filter(|name| schema.is_always(name))
+            .cloned();
+        let always = if self.chosen.always.is_empty() {
+            Vec::new()
+        } else {
+            always.collect()
         };
-        let names = columns.into_iter().map(|column| column.name);
-        Ok(names.filter(|name| is_feature(name)).collect())
+        Ok((features, always))
+    }
+}
+
+/// Names the options of `study init` where the number of parties is illegal.
+fn illegal(error: Error) -> Failure {
+    match error {
+        Error::NeedsChoices { .. } => Failure::from(error).with_help(
+            "give --trustee three times, or choose a procedure that needs sums only; nothing was made",
+        ),
+        Error::ParticipationOfTrustees => Failure::from(error).with_help(
+            "give neither --quorum nor --colluders with --trustee; nothing was made",
+        ),
+        Error::Participation(_) => Failure::from(error).with_help(
+            "give --party once for each party, or correct --quorum or --colluders; nothing was spent",
+        ),
+        other => other.into(),
+    }
+}
+
+/// How many features are sought, in words.
+fn sought_words(setting: &Setting) -> String {
+    match setting.choice {
+        Keep::Significant => format!("at most {} kept", setting.sparsity),
+        Keep::Exactly => format!("exactly {} kept", setting.sparsity),
     }
 }

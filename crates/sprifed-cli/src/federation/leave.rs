@@ -1,4 +1,4 @@
-//! `study leave`: a party goes for good from a study that does not end, and has the rest of its budget back.
+//! `study leave`: a party leaves an unfinished study permanently, and has the rest of its budget back.
 
 use std::path::PathBuf;
 
@@ -37,7 +37,7 @@ impl Leave {
             Failure::usage(
                 "sprifed::study::not-a-study",
                 format!(
-                    "`{}` is no study of a party: a folder `study-…` with its state.sqlite, in the folder that \
+                    "`{}` is not the study of a party: a folder `study-…` with its state.sqlite, in the folder that \
                      `study identity` made, is required",
                     self.folder.display()
                 ),

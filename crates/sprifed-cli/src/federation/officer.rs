@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use sprifed::{OfficerAnswer, PolicyParty, SignedPolicyAnswer};
-use sprifed_party::{PartyFolder, PublicParty, parse_policy, read_key, sign_policy, signature_of};
+use sprifed_party::{
+    Destination, Overwrite, PartyFolder, PublicParty, create_private_text, parse_policy, read_key,
+    sign_policy, signature_of,
+};
 use sprifed_secure_sum::IdentityKey;
 use sprifed_study::Digest;
 
@@ -12,7 +15,6 @@ use super::identity::{make_folder, write_identity};
 use super::{read, unusable};
 use crate::entropy::fresh_bits;
 use crate::failure::Failure;
-use crate::files::{Destination, Overwrite, create_private};
 use crate::output::Output;
 
 /// The officer's signing key in the officer's folder.
@@ -33,7 +35,7 @@ impl MakeOfficer {
             Digest(key.public()),
             PartyFolder::new(&self.folder).officer(),
         );
-        create_private(&path, &format!("{public}\n"))?;
+        create_private_text(&path, &format!("{public}\n"))?;
         let answer = OfficerAnswer {
             officer: public,
             file: path.clone(),
@@ -92,7 +94,7 @@ impl SignPolicy {
             format!(
                 "signed: {name}, which allows studies until {}\n\
                  for the party {} with the key {}; compare the key with the party\n\
-                 put {} beside the policy in the party's folder; any change of the policy makes it worthless. An older \
+                 put {} beside the policy in the party's folder; any change of the policy makes the signature invalid. An older \
                  policy that you signed for this party counts until it expires",
                 answer.policy.expires,
                 answer.party.name,

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use sprifed_party::{LedgerPlace, LifetimeLine, LifetimeTotal, PartyFolder, Protection, totals_of};
+use sprifed_privacy::counted;
 
 use crate::failure::Failure;
 use crate::ledger::configured_ledger;
-use crate::output::counted;
 
 /// The ledger of a party: `chosen`, the one that the environment names, or its own.
 pub(super) fn ledger_place(
@@ -33,7 +33,8 @@ pub(crate) fn text_of_totals(lines: &[LifetimeLine]) -> String {
     let unprotected = n_unprotected(lines);
     if unprotected > 0 {
         words.push(format!(
-            "NOT PROTECTED: {unprotected} studies with simulated noise, which no epsilon bounds, are in no total"
+            "NOT PROTECTED, in no total: {} with simulated noise, which no epsilon bounds",
+            counted(unprotected, "study", "studies")
         ));
     }
     if words.is_empty() {

@@ -5,7 +5,6 @@ use std::path::Path;
 use sprifed_party::{
     PartAnswer, PartyFolder, PartyStatusAnswer, StudyFolder, TotalsAnswer, look_for_ledger,
 };
-use sprifed_privacy::shown_cost;
 
 use super::party_ledger::{ledger_place, text_of_totals};
 use crate::failure::{Explained as _, Failure};
@@ -46,47 +45,8 @@ pub(super) fn say(folder: &Path, ledger: Option<&Path>, output: &Output) -> Resu
         totals: TotalsAnswer::of(lines),
     };
     output.answer(&answer, |answer| {
-        let studies: String = answer.studies.iter().map(text_of_part).collect();
+        let studies: String = answer.studies.iter().map(PartAnswer::text).collect();
         format!("party {}\n{studies}{}", answer.party, text_of_totals(lines))
     });
     Ok(())
-}
-
-fn text_of_part(part: &PartAnswer) -> String {
-    let mut text = format!("\n{} ({})\n", part.title, part.state);
-    if let Some(agreed) = &part.agreed {
-        text += &format!(
-            "  agreed: {} over {} features, {} parties, {} sums, at most epsilon = {} at delta = {} for \
-             each {} under {}\n  coordinator {}\n",
-            agreed.procedure,
-            agreed.features,
-            agreed.parties,
-            agreed.sums,
-            agreed.largest_epsilon.shown(),
-            agreed.delta.shown(),
-            part.unit.text(),
-            part.neighbours.text(),
-            agreed.coordinator,
-        );
-    }
-    let counted = part.epsilon_counted.zip(part.delta_counted);
-    let counted = counted.map(|(epsilon, delta)| (epsilon.shown(), delta.shown()));
-    text += &match (counted, part.epsilon_spent) {
-        (None, _) => {
-            "  NOT PROTECTED: its noise is simulated and no epsilon bounds it\n".to_owned()
-        }
-        (Some((epsilon, delta)), Some(spent)) => format!(
-            "  spent epsilon = {}; counted {epsilon} at delta = {delta}{}\n",
-            shown_cost(spent),
-            if part.settled {
-                ""
-            } else {
-                ", the most it can cost"
-            },
-        ),
-        (Some((epsilon, delta)), None) => {
-            format!("  counted epsilon = {epsilon} at delta = {delta}\n")
-        }
-    };
-    text + "\n"
 }

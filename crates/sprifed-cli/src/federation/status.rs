@@ -11,14 +11,14 @@ use sprifed_net::StatusView;
 use sprifed_privacy::shown_cost;
 use sprifed_study::Digest;
 
-use super::party_status;
+use super::{party_status, trustee_status};
 use crate::failure::{Explained as _, Failure};
 use crate::output::Output;
 
 /// `study status`.
 #[derive(Args, Debug)]
 pub(crate) struct Status {
-    /// The folder of the study; a party's own folder, or one of the study folders in it, says where the party stands.
+    /// The folder of the study; for a party or trustee, its own folder or one of the study folders in it.
     folder: PathBuf,
     /// The folder of a party's ledger, if `join` was given one [default: SPRIFED_LEDGER, or the party's folder].
     #[arg(long, value_name = "FOLDER")]
@@ -58,6 +58,9 @@ pub(crate) struct StatusAnswer {
 
 impl Status {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
+        if let Some(trustee) = trustee_status::trustee_of(&self.folder) {
+            return trustee_status::say(&trustee, &self.folder, output);
+        }
         if party_status::is_of_party(&self.folder) {
             return party_status::say(&self.folder, self.ledger.as_deref(), output);
         }
@@ -85,14 +88,22 @@ fn text(answer: &StatusAnswer) -> String {
         (false, false) => "not begun",
     };
     let mut text = format!(
-        "{}: {state}\n\n{}\n\nsums {} of {}; epsilon {} of at most {} spent\n",
+        "{}: {state}\n\n{}\n\n{} {} of {}; epsilon {} of at most {} spent\n",
         status.title,
         status.guarantee,
+        if status.trustees.is_empty() {
+            "sums"
+        } else {
+            "choices and sums"
+        },
         status.progress.done,
         status.progress.planned,
         shown_cost(status.budget.epsilon_spent),
         shown_cost(status.budget.epsilon_planned),
     );
+    for trustee in &status.trustees {
+        text += &format!("  trustee {} {}\n", trustee.name, trustee.state.name());
+    }
     for party in &status.parties {
         text += &format!("  {} {}\n", party.name, party.state.name());
     }

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use sprifed::{Document, Guarantee, Model, ModelVerification, Proof, StudyVerification};
+use sprifed::{
+    Document, Guarantee, Model, ModelVerification, Proof, StudyVerification, study_words,
+};
 use sprifed_privacy::Epsilon;
 use sprifed_study::{Digest, Verified};
 
@@ -29,7 +31,8 @@ pub(crate) struct Verify {
     /// Refuse the receipt of another agreement than the one with this digest (`study` in `join --check --json`).
     #[arg(long, value_name = "DIGEST", value_parser = parse_digest)]
     agreement: Option<Digest>,
-    /// End well even if fewer parties than the quorum have signed: the receipt is the coordinator's word alone.
+    /// End well even if fewer parties than the quorum, or fewer than two trustees, have signed: the receipt is the
+    /// coordinator's word alone.
     #[arg(long)]
     accept_unsigned: bool,
 }
@@ -109,12 +112,14 @@ impl Verify {
         let is_believed = answer.verified;
         let is_compared = self.coordinator.is_some() && self.agreement.is_some();
         output.answer(&answer, |_| {
-            let mut words = text(verified, charged.as_ref());
-            words += &text_of_contents(verified);
+            let mut words = study_words(verified, charged.as_ref());
             words += &match &self.model {
                 Some(model) => format!("\n`{}` is the model of this receipt", model.display()),
                 None => "\nNO MODEL FILE WAS CHECKED: a model file is not signed; compare it with --model".to_owned(),
             };
+            if self.transcript.is_some() && !verified.trustees_signed.is_empty() {
+                words += "\nall three trustees signed each index and each sum that was opened";
+            }
             if self.transcript.is_some() {
                 words += "\nthe model was derived again from the released sums and is the same to the last bit";
             }
@@ -130,12 +135,18 @@ impl Verify {
         if is_believed || self.accept_unsigned {
             return Ok(());
         }
+        let has_trustees =
+            !(verified.trustees_signed.is_empty() && verified.trustees_not_signed.is_empty());
+        let (found, role) = if has_trustees {
+            (verified.trustees_signed.len(), "trustees")
+        } else {
+            (verified.signed_by.len(), "parties")
+        };
         Err(Failure::outcome(
             "sprifed::verify::unconfirmed",
             format!(
-                "`{}` is signed by {} parties, but {} are required: what it states is the coordinator's word alone",
+                "`{}` is signed by {found} {role}, but {} are required: what it states is the coordinator's word alone",
                 self.receipt.display(),
-                verified.signed_by.len(),
                 verified.quorum
             ),
             "ask the parties for their own receipts, or take the coordinator's word with --accept-unsigned",
@@ -177,49 +188,4 @@ impl Verify {
             _ => Ok(()),
         }
     }
-}
-
-/// Whose records the released sums hold.
-fn text_of_contents(verified: &Verified) -> String {
-    let contents = verified.records_in_sums.iter().map(ToString::to_string);
-    let contents: Vec<String> = contents.collect();
-    let mut words = match contents.join("; ") {
-        none if none.is_empty() => "\nrecords in the sums: none, no sum was opened".to_owned(),
-        contents => format!("\nrecords in the sums: {contents}"),
-    };
-    match verified.abandoned_sums {
-        0 => {}
-        1 => words += "; 1 sum was abandoned unopened",
-        several => words += &format!("; {several} sums were abandoned unopened"),
-    }
-    words
-}
-
-fn text(verified: &Verified, charged: Option<&(String, Option<Epsilon>)>) -> String {
-    let statement = &verified.guarantee.statement;
-    let signers = match verified.signed_by.join(", ") {
-        none if none.is_empty() => String::new(),
-        names => format!(" and by {names}"),
-    };
-    let computed =
-        format!("computed again from the receipt alone; signed by the coordinator{signers}");
-    if let Some((name, epsilon)) = charged {
-        let epsilon = epsilon.map_or("0".to_owned(), Epsilon::shown);
-        return format!(
-            "{statement}\n\nVERIFIED: {computed}; {name} signs that it was charged epsilon = {epsilon}. This receipt \
-             speaks for {name}, not for the other parties"
-        );
-    }
-    let missing = match verified.not_signed_by.join(", ") {
-        none if none.is_empty() => String::new(),
-        names => format!("; NOT signed by {names}"),
-    };
-    if verified.is_confirmed() {
-        return format!("{statement}\n\nVERIFIED: {computed}{missing}");
-    }
-    format!(
-        "{statement}\n\nUNCONFIRMED: the arithmetic is right, but fewer parties than the quorum of {} have signed, so \
-         that sums may have been kept silent: {computed}{missing}",
-        verified.quorum
-    )
 }

@@ -7,15 +7,16 @@
 use std::ops::ControlFlow;
 
 use sprifed::{Run, Secret, SpentRecord, Study, rows_of, spent_words};
+use sprifed_party::{Destination, write_beside};
 use sprifed_tables::Table;
 
 use crate::failure::Failure;
-use crate::files::{Destination, write_beside};
 use crate::ledger::FitEntry;
 use crate::model::{Model, Receipt};
 use crate::progress::Progress;
 
 #[cfg(test)]
+#[path = "../../tests/unit/release.rs"]
 mod tests;
 
 /// Runs `study` and writes its model.
@@ -71,8 +72,7 @@ fn keep_ledger(failure: Failure, path: &std::path::Path, receipt: &Receipt) -> F
             beside.display()
         )),
         Err(second) => failure.with_help(&format!(
-            "{spent}, and the ledger could not be stored ({}); keep this record: {text}",
-            second.message
+            "{spent}, and the ledger could not be stored ({second}); keep this record: {text}"
         )),
     }
 }

@@ -2,37 +2,43 @@
 
 use std::fmt::Write as _;
 
-use sprifed::{FitReport, Model, NO_SCORE};
-use sprifed_report::table;
+use sprifed::{FitReport, NO_SCORE};
+use sprifed_privacy::counted;
 use sprifed_schema::Transform;
 
-/// The guarantee first, then how the fit ended, then the model.
+use crate::coefficients::coefficients;
+
+/// What makes the model useless, if anything does; then the guarantee, then how the fit ended, then the model.
 pub(super) fn to_text(report: &FitReport) -> String {
     let model = &report.model;
-    let mut text = format!("{}\n\n", model.guarantee.statement);
+    let alarm = model.alarm();
+    let mut text = String::new();
+    if let Some(alarm) = &alarm {
+        let _ = writeln!(text, "{alarm}\n");
+    }
+    let _ = writeln!(text, "{}\n", model.guarantee.statement);
     if let Some(note) = &report.delta_note {
         let _ = writeln!(text, "Note: {note}.");
     }
     if !model.earlier_receipts.is_empty() {
         let _ = writeln!(
             text,
-            "Note: {} earlier fits wrote to this file; if they used the same records, their cost adds to this one.",
-            model.earlier_receipts.len()
+            "Note: {} wrote to this file; if the records are the same, that cost adds to this one.",
+            counted(model.earlier_receipts.len(), "earlier fit", "earlier fits")
         );
     }
     let _ = writeln!(
         text,
-        "\n{} features out of {} for `{}`, from {}, by {}.\n{}\n",
-        model.features.len(),
-        model.n_candidates,
+        "\n`{}` by {}, from {}; {} features were candidates.",
         model.response.name,
-        model.size_words(),
         model.plan.procedure,
-        model.status_words()
+        model.size_words(),
+        model.n_candidates,
     );
-    if let Some(warning) = model.warning() {
-        let _ = writeln!(text, "WARNING: {warning}.\n");
+    if alarm.is_none() {
+        let _ = writeln!(text, "{}", model.status_words());
     }
+    text.push('\n');
     text += &coefficients(model);
     if model.response.transform != Transform::Identity {
         let _ = writeln!(
@@ -59,32 +65,4 @@ pub(super) fn to_text(report: &FitReport) -> String {
         let _ = writeln!(text, "Page: {}", page.display());
     }
     text
-}
-
-fn coefficients(model: &Model) -> String {
-    let mut rows = vec![
-        [
-            "feature",
-            "coefficient",
-            "noise alone (2 std devs, about 95 %)",
-        ]
-        .map(str::to_owned)
-        .to_vec(),
-    ];
-    for term in &model.features {
-        let noise = term.noise_std_dev.map_or("unknown".to_owned(), |noise| {
-            format!("\u{b1} {:.3e}", 2.0 * noise)
-        });
-        rows.push(vec![
-            term.name.clone(),
-            format!("{:.6}", term.coefficient),
-            noise,
-        ]);
-    }
-    rows.push(vec![
-        "(intercept)".to_owned(),
-        format!("{:.6}", model.intercept),
-        String::new(),
-    ]);
-    table(&rows)
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use sprifed::{Receipt, Study};
 use sprifed_noise::Provenance;
-use sprifed_party::{Cost, LocalFit, Protection, ledger_beside};
+use sprifed_party::{LocalFit, ledger_beside};
 
 use super::{configured_ledger, note_unmarked, place_of};
 use crate::failure::{Explained as _, Failure};
@@ -14,7 +14,7 @@ use crate::output::Output;
 /// Where a fit is accounted for.
 #[derive(Args, Debug)]
 pub(crate) struct LedgerArguments {
-    /// Enter the fit into the ledger of this folder, that of a party or a new one, and refuse what would pass its limit
+    /// Enter the fit into the ledger of this folder, a party's or a new one; a fit that would exceed its limit is refused
     /// [default: SPRIFED_LEDGER, or none].
     #[arg(long, value_name = "FOLDER")]
     ledger: Option<PathBuf>,
@@ -53,18 +53,7 @@ impl LedgerArguments {
         let bound = place.bind(&ledger, table, &others).explained()?;
         drop(ledger);
         note_unmarked(&bound, table, output);
-        let title = format!(
-            "fit by {} with {} features",
-            study.procedure, study.setting.sparsity
-        );
-        let fit = LocalFit::reserve(
-            &place,
-            &title,
-            study.cost_kind(),
-            protection(provenance),
-            study.most(),
-            bound.data,
-        );
+        let fit = study.reserve(&place, provenance, bound.data);
         Ok(FitEntry {
             fit: Some(fit.explained()?),
         })
@@ -86,21 +75,12 @@ impl FitEntry {
         let Some(fit) = self.fit else {
             return Ok(());
         };
-        let spent = receipt.filter(|receipt| !receipt.ledger.entries.is_empty());
-        let cost =
-            spent.map(|receipt| Cost::charged(receipt.ledger.spent, receipt.ledger.budget.delta()));
+        let cost = receipt.and_then(Receipt::cost);
         fit.settle(cost).explained().map_err(|failure| {
             failure.with_help(
-                "mend this; the fit stays in the ledger with the most it could cost, and a model that was made is written",
+                "correct this; the fit stays in the ledger with the most it could cost, and a model that was made is written",
             )
         })
-    }
-}
-
-fn protection(provenance: Provenance) -> Protection {
-    match provenance {
-        Provenance::Cryptographic => Protection::Secret,
-        Provenance::Simulated => Protection::Unprotected,
     }
 }
 

@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use sprifed_party::{
     Cost, CostKind, LineAnswer, PartyFolder, Restart, RestartAnswer, Restarted, StudyFolder,
     TotalsAnswer, begun_studies,
 };
-use sprifed_privacy::{Epsilon, PrivacyUnit, Relation, SpentDelta};
+use sprifed_privacy::{Epsilon, PrivacyUnit, Relation, SpentDelta, counted};
 use sprifed_report::table;
 
 use super::{named, place_of, rows};
 use crate::account::parse_quantity;
+use crate::choices::{relations, units};
 use crate::failure::{Explained as _, Failure};
 use crate::federation::begun_study;
 use crate::federation::party_ledger::text_of_totals;
@@ -133,29 +133,8 @@ fn text_of_unread(unread: u64) -> String {
         return String::new();
     }
     format!(
-        "WARNING: {unread} entries of the lost ledger could not be read. What they cost is counted only as far as folders \
-         of studies, --begun or --spent-epsilon say it\n"
+        "WARNING: {} of the lost ledger could not be read. Its cost is counted only as far as folders of studies, --begun or \
+         --spent-epsilon state it\n",
+        counted(unread, "entry", "entries")
     )
-}
-
-fn units() -> impl TypedValueParser<Value = PrivacyUnit> {
-    named_values(
-        [PrivacyUnit::Record, PrivacyUnit::Client],
-        PrivacyUnit::text,
-    )
-}
-
-fn relations() -> impl TypedValueParser<Value = Relation> {
-    named_values([Relation::ZeroOut, Relation::ReplaceOne], Relation::text)
-}
-
-/// Reads one of `values` by its name.
-fn named_values<T: Copy + Send + Sync + 'static>(
-    values: [T; 2],
-    name: fn(T) -> &'static str,
-) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(values.map(name)).try_map(move |text| {
-        let mut known = values.into_iter();
-        known.find(|value| name(*value) == text).ok_or(text)
-    })
 }

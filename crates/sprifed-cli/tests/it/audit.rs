@@ -1,19 +1,8 @@
 //! The audit of the whole system: quickly in every run, thoroughly in the slow suite.
 
 use crate::command::{answer, number, sprifed, text};
+use crate::process::is_slow_run;
 use crate::transcript::Transcript;
-
-#[expect(
-    clippy::print_stderr,
-    reason = "a test that did not run must not look like one that did"
-)]
-fn is_slow_run() -> bool {
-    let is_slow = std::env::var_os("SPRIFED_SLOW").is_some_and(|value| value == "1");
-    if !is_slow {
-        eprintln!("SKIPPED: set SPRIFED_SLOW=1");
-    }
-    is_slow
-}
 
 #[test]
 fn a_short_audit_says_what_is_claimed_and_what_was_found() {
@@ -83,15 +72,15 @@ fn the_whole_system_stands_a_long_audit() {
         "dp-sgd",
         "dp-gcd",
     ] {
-        for backend in ["curator", "secure-sum"] {
+        for backend in ["curator", "secure-sum", "trustees"] {
             if procedure == "argmax" && backend == "secure-sum" {
                 continue;
             }
-            // A study over secure sums takes twenty times as long, and adds the same noise.
+            // A study over secure sums or by trustees takes twenty times as long.
             let trials = if backend == "curator" { 1000 } else { 200 };
             for relation in ["zero-out", "replace-one"] {
                 for unit in ["record --units 40", "client --units 6"] {
-                    // 52 audits: at this level one of two thousand correct systems is flagged.
+                    // 80 audits: at this level one of a thousand correct systems is flagged.
                     let found = answer(&format!(
                         "audit --procedure {procedure} --backend {backend} --neighbours {relation} \
                          --unit {unit} --trials {trials} --level 0.99999"

@@ -1,6 +1,7 @@
 //! Running the binary and reading what it says.
 
 use std::path::PathBuf;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -20,15 +21,20 @@ pub(crate) fn sprifed(line: &str) -> Ended {
 
 /// Runs `sprifed` with these arguments.
 pub(crate) fn run<A: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = A>) -> Ended {
-    let output = output_of(crate::process::sprifed().args(arguments));
-    Ended {
-        exit_code: output.status.code().expect("the binary was not killed"),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8(output.stderr).unwrap(),
-    }
+    Ended::of(crate::process::sprifed().args(arguments))
 }
 
 impl Ended {
+    /// Runs `command`.
+    pub(crate) fn of(command: &mut Command) -> Self {
+        let output = output_of(command);
+        Self {
+            exit_code: output.status.code().expect("the binary was not killed"),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
     /// The one JSON object on standard output.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).expect("standard output is one JSON object")

@@ -6,7 +6,7 @@ use crate::transcript::Transcript;
 
 /// Each command that plans secure sums, up to its delta.
 const COMMANDS: [&str; 3] = [
-    "plan --records 300 --features 20 --sparsity 2 --epsilon 5 --forecast-trials 0 --backend secure-sum",
+    "plan --procedure grad --records 300 --features 20 --sparsity 2 --epsilon 5 --forecast-trials 0 --backend secure-sum",
     "simulate --procedure grad --records 300 --features 20 --sparsity 2 --epsilon 5 --trials 1 --backend secure-sum",
     "account plan --algorithm omp --colluders 1 --features 20 --sparsity 2 --mu-p 0.4 --mu-s 0.1",
 ];
@@ -24,7 +24,7 @@ fn a_delta_that_the_protocol_uses_up_is_refused_with_the_least() {
     }
     insta::assert_snapshot!(seen);
     // A curator runs no protocol that could fail.
-    let alone = "plan --records 300 --features 20 --sparsity 2 --epsilon 5 --forecast-trials 0 --delta 1e-30";
+    let alone = "plan --procedure grad --records 300 --features 20 --sparsity 2 --epsilon 5 --forecast-trials 0 --delta 1e-30";
     assert_near(
         number(&answer(alone), "/guarantee/protocol_failure"),
         0.0,

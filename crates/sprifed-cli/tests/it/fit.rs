@@ -29,8 +29,12 @@ fn names(answer: &Value) -> Vec<&str> {
     names
 }
 
-fn assert_true_model(answer: &Value) {
+fn assert_true_support(answer: &Value) {
     assert_eq!(names(answer), ["x_11", "x_3", "x_7"]);
+}
+
+fn assert_true_model(answer: &Value) {
+    assert_true_support(answer);
     let pairs = answer["support"]
         .as_array()
         .unwrap()
@@ -62,7 +66,9 @@ fn every_procedure_finds_the_true_model_in_original_units() {
 #[test]
 fn the_answer_keeps_the_contract() {
     let folder = Folder::new("contract");
-    let answer = succeeded(&folder.fit("--sparsity 3 --epsilon 20 --delta 1e-7 --target y --json"));
+    let answer = succeeded(
+        &folder.fit("--procedure grad --sparsity 3 --epsilon 20 --delta 1e-7 --target y --json"),
+    );
     assert_eq!(answer["train_size"], 3000);
     assert!(answer["null_mse"].is_null() && answer["mse"].is_null());
     assert!(
@@ -101,7 +107,7 @@ fn the_answer_keeps_the_contract() {
 }
 
 #[test]
-fn the_text_leads_with_the_guarantee_and_shows_noise_beside_coefficients() {
+fn the_text_leads_with_the_guarantee_and_shows_intervals_beside_estimates() {
     let folder = Folder::new("text");
     let ended = folder.fit("--sparsity 3 --epsilon 20 --procedure argmax --neighbours replace-one");
     assert_eq!((ended.exit_code, ended.stderr.as_str()), (0, ""));
@@ -118,7 +124,7 @@ fn without_estimates(text: &str) -> String {
     fn hidden(word: &str) -> &str {
         if word.starts_with("x_") {
             "[feature]"
-        } else if word.parse::<f64>().is_ok() {
+        } else if word.parse::<f64>().is_ok() || word == "<" {
             "[number]"
         } else {
             word
@@ -126,7 +132,11 @@ fn without_estimates(text: &str) -> String {
     }
     let lines = text.lines().map(|line| {
         let first = line.split_whitespace().next().unwrap_or_default();
-        if first != "(intercept)" && !first.starts_with("x_") {
+        // Columns are as wide as the numbers in them.
+        if first.starts_with("---") {
+            return "[line]".to_owned();
+        }
+        if !["(intercept)", "feature"].contains(&first) && !first.starts_with("x_") {
             return line.to_owned();
         }
         let words: Vec<&str> = line.split_whitespace().map(hidden).collect();
@@ -142,13 +152,25 @@ fn the_model_file_holds_plan_receipt_and_no_score() {
     let model = folder.json("model.json");
     assert_eq!(
         (&model["format"], &model["version"]),
-        (&"sprifed-model".into(), &1.into())
+        (&"sprifed-model".into(), &2.into())
     );
     assert_eq!(model["features"].as_array().unwrap().len(), 3);
     let term = &model["features"][0];
-    assert!(
-        term["name"].is_string() && term["coefficient"].is_f64() && term["noise_std_dev"].is_f64()
+    assert!(term["name"].is_string() && term["coefficient"].is_f64());
+    let inference = &model["inference"];
+    assert_eq!(inference["kind"], "available");
+    assert_eq!(
+        (&inference["sought"], &inference["records"]),
+        (&3.into(), &3000.into())
     );
+    let term = &inference["terms"][0];
+    for key in ["estimate", "std_error", "level", "p_value", "privacy_share"] {
+        assert!(term[key].is_f64(), "{key} of {term}");
+    }
+    assert!(number(term, "/interval/low") < number(term, "/estimate"));
+    assert!(number(term, "/estimate") < number(term, "/interval/high"));
+    // Of the intercept and three features.
+    assert_eq!(inference["covariance"].as_array().unwrap().len(), 4);
     let steps = model["plan"]["steps"].as_array().unwrap().len();
     assert_eq!(
         model["receipts"][0]["ledger"]["entries"]
@@ -287,7 +309,7 @@ fn values_outside_their_bounds_are_clipped_counted_and_not_named() {
     insta::assert_snapshot!(seen);
     assert!(!ended.stderr.contains("x_"), "{}", ended.stderr);
     assert!(
-        !answer.to_string().contains("clip"),
+        !answer.to_string().contains("moved to the nearest bound"),
         "a count of records in what may be shared"
     );
 }
@@ -302,13 +324,113 @@ fn too_little_budget_ends_with_a_status_that_says_so() {
         .map(str::to_owned)
         .collect();
     folder.write("data.csv", &rows.join("\n"));
-    let answer = succeeded(&folder.fit("--sparsity 3 --epsilon 0.01 --simulate-noise 5 --json"));
+    let page = folder.path("page.html");
+    let options = format!("--sparsity 3 --epsilon 0.01 --simulate-noise 5 --report {page}");
+    let ended = folder.fit(&format!("{options} --json"));
+    assert_eq!(ended.exit_code, 5, "{}", ended.stderr);
+    let answer = ended.json();
     assert_ne!(answer["status"], "complete");
-    let words = answer["status_words"].as_str().unwrap();
-    assert!(
-        words.contains("NOTHING FOUND") || words.contains("UNRELIABLE"),
-        "{words}"
+    assert_eq!(answer["reliable"], false);
+    // The status is the first that a program reads, after the version of the schema.
+    let (status, guarantee) = (
+        ended.stdout.find("\"status\""),
+        ended.stdout.find("\"guarantee\""),
     );
+    assert!(status.unwrap() < guarantee.unwrap());
+    let words = answer["status_words"].as_str().unwrap();
+    let is_alarm = |words: &str| {
+        words.starts_with("NOTHING FOUND") || words.starts_with("DO NOT INTERPRET THE COEFFICIENTS")
+    };
+    assert!(is_alarm(words), "{words}");
+    // On the page it stands above the guarantee, and there is no chart.
+    let html = folder.read("page.html");
+    let (alarm, privacy) = (
+        html.find("<p class=\"warning\">"),
+        html.find("<h2>Guarantee</h2>"),
+    );
+    assert!(alarm.unwrap() < privacy.unwrap());
+    assert!(!html.contains("<td class=\"chart\">"), "{html}");
+    let text = folder.fit(&format!("{options} --force"));
+    assert_eq!(text.exit_code, 5);
+    assert!(is_alarm(&text.stdout), "{}", text.stdout);
+    // The model is there nevertheless, and what was spent with it.
+    assert!(folder.json("model.json")["receipts"].is_array());
+}
+
+#[test]
+fn a_maximum_keeps_what_is_significant_and_exactly_keeps_all() {
+    let folder = Folder::new("maximum");
+    let options = "--sparsity 8 --epsilon 20 --procedure argmax --simulate-noise 2 --json";
+    let at_most = succeeded(&folder.fit(options));
+    assert_true_support(&at_most);
+    assert_eq!(
+        (&at_most["keep"], &at_most["sparsity"]),
+        (&"significant".into(), &8.into())
+    );
+    assert_eq!(at_most["inference"]["kept"], 3);
+    assert_near(number(&at_most, "/inference/false_share"), 0.1, 1e-12);
+    assert_eq!(at_most["not_kept"].as_array().unwrap().len(), 5);
+    let notes = at_most["notes"].to_string();
+    assert!(
+        notes.contains("Up to 8 features were sought; 3 were kept."),
+        "{notes}"
+    );
+    let exactly = succeeded(&folder.fit(&format!("{options} --exactly --force")));
+    assert_eq!(names(&exactly).len(), 8);
+    assert_eq!(exactly["keep"], "exactly");
+    assert!(exactly["inference"]["false_share"].is_null());
+    assert!(exactly["not_kept"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn intervals_contain_the_true_coefficients_in_the_units_of_the_table() {
+    let folder = Folder::new("intervals");
+    let scaled = folder.read("schema.toml") + "center = 5\nscale = 2.9\n";
+    folder.write("schema.toml", &scaled);
+    let options = "--sparsity 3 --epsilon 20 --procedure argmax --simulate-noise 4 --json";
+    let answer = succeeded(&folder.fit(options));
+    for term in answer["inference"]["terms"].as_array().unwrap() {
+        let name = term["name"].as_str().unwrap();
+        let (_, truth) = TRUTH.iter().find(|(known, _)| *known == name).unwrap();
+        let (low, high) = (
+            number(term, "/interval/low"),
+            number(term, "/interval/high"),
+        );
+        assert!(
+            low < *truth && *truth < high,
+            "{name}: {low} to {high} for {truth}"
+        );
+        assert!(high - low < 0.5, "{name}: {low} to {high}");
+    }
+    let (low, high) = (
+        number(&answer, "/inference/intercept/interval/low"),
+        number(&answer, "/inference/intercept/interval/high"),
+    );
+    assert!(low < 5.0 && 5.0 < high, "{low} to {high}");
+}
+
+#[test]
+fn clients_as_the_unit_have_no_intervals_and_the_answer_says_why() {
+    let folder = Folder::new("client_unit");
+    let schema = folder.read("schema.toml")
+        + "[record]\nclient = \"who\"\nmax_per_client = 10\nunit = \"client\"\n";
+    folder.write("schema.toml", &schema);
+    let rows = folder.read("data.csv");
+    let mut rows = rows.lines();
+    let heading = format!("{},who\n", rows.next().unwrap());
+    let labelled = rows
+        .enumerate()
+        .map(|(at, row)| format!("{row},c{}\n", at % 500));
+    folder.write("data.csv", &(heading + &labelled.collect::<String>()));
+    let answer = succeeded(&folder.fit("--sparsity 3 --epsilon 50 --simulate-noise 1 --json"));
+    assert_eq!(answer["inference"]["kind"], "not-available");
+    assert_eq!(answer["inference"]["reason"], "client-unit");
+    let notes = answer["notes"].to_string();
+    assert!(
+        notes.contains("not available: the unit of privacy is a client"),
+        "{notes}"
+    );
+    assert_eq!(names(&answer).len(), 3);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::command::answer;
 use crate::fit::table::Folder;
 
-const FITS: [&str; 8] = [
+const FITS: [&str; 10] = [
     "--procedure grad",
     "--procedure sieve",
     "--procedure argmax",
@@ -18,9 +18,11 @@ const FITS: [&str; 8] = [
     "--procedure grad --backend secure-sum --clients 20",
     "--procedure sieve --backend secure-sum --clients 20",
     "--procedure sieve --backend secure-sum --clients 20 --neighbours replace-one",
+    "--procedure argmax --backend trustees --clients 20",
+    "--procedure sieve --backend trustees --clients 20 --neighbours replace-one",
 ];
 
-const SIMULATIONS: [&str; 13] = [
+const SIMULATIONS: [&str; 14] = [
     "--procedure grad",
     "--procedure sieve",
     "--procedure argmax",
@@ -34,6 +36,7 @@ const SIMULATIONS: [&str; 13] = [
     "--procedure non-private-omp",
     "--procedure sieve --correlation ar:0.8",
     "--procedure sieve --backend secure-sum --clients 30 --dropouts 0.1",
+    "--procedure argmax --backend trustees --clients 30 --dropouts 0.1",
 ];
 
 #[test]

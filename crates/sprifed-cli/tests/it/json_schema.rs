@@ -16,7 +16,7 @@ pub(crate) const GROUPS: [&str; 4] = ["account", "ledger", "schema", "study"];
 const POLICY: &str = "coordinators = []\npurposes = [\"any\"]\ncolumns = [\"y\", \"x*\"]\nexpires = \"2999-12-31\"\n\
     largest-epsilon-per-study = 2.0\nlargest-epsilon-in-total = 2.0\nlargest-delta = 1e-5\nlargest-delta-in-total = 1e-5\n\
     smallest-quorum = 3\nlargest-colluder-share = 0.0\nprocedures = [\"sieve\"]\nunits = [\"record\"]\n\
-    neighbours = [\"zero-out\"]\nallow-simulated-noise = true\n[parties]\n";
+    neighbours = [\"zero-out\"]\ntrustees = []\nlargest-trustee-coalition = 1\nallow-simulated-noise = true\n[parties]\n";
 
 /// Files that start processes: those of the binary, and a browser.
 const STARTERS: [&str; 2] = ["process.rs", "browser.rs"];
@@ -65,7 +65,9 @@ fn name_of(words: &[&str], answer: &Value) -> String {
     match command.next() {
         Some(second) if GROUPS.contains(&first) => format!("{first}-{second}"),
         Some(&"list") if first == "experiment" => "experiment-list".to_owned(),
-        _ if first == "join" && words.contains(&"--check") => "join-check".to_owned(),
+        _ if ["join", "trustee"].contains(&first) && words.contains(&"--check") => {
+            format!("{first}-check")
+        }
         _ => first.to_owned(),
     }
 }

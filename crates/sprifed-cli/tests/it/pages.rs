@@ -32,7 +32,7 @@ fn people_see_a_fit() {
         let rest = [
             "Noise\t",
             "Details\t",
-            "two standard deviations (about 95 %)",
+            "95 % confidence interval",
             "x_3",
             "(intercept)",
             "Rounds and budget",
@@ -58,9 +58,9 @@ fn people_see_the_demo() {
         "only sums of at least 45 clients",
         "This run simulated all clients in one process",
         "Gaussian DP, mu = ",
-        "two standard deviations (about 95 %)",
+        "95 % confidence interval",
         "true coefficient",
-        "noise alone (2 std devs)",
+        "variance due to privacy",
     ];
     browser.check(&out.join("report.html"), &words);
 }

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use crate::json_schema::observe;
 
 /// The command under test.
@@ -13,6 +15,23 @@ pub(crate) fn sprifed() -> Command {
     // Help is wrapped at this width, and snapshots hold it.
     command.env_remove("COLUMNS");
     command
+}
+
+/// Whether there is time for the long version of a test.
+pub(crate) fn is_slow() -> bool {
+    std::env::var_os("SPRIFED_SLOW").is_some_and(|value| value == "1")
+}
+
+/// As [`is_slow`]; if not, the test says that it did not run.
+#[expect(
+    clippy::print_stderr,
+    reason = "a test that did not run must not look like one that did"
+)]
+pub(crate) fn is_slow_run() -> bool {
+    if !is_slow() {
+        eprintln!("SKIPPED: set SPRIFED_SLOW=1");
+    }
+    is_slow()
 }
 
 /// How `command` ends; an answer in JSON fits its schema.
@@ -43,6 +62,32 @@ pub(crate) fn refused_as(command: &mut Command, exit_code: i32, code: &str) -> S
     let said = refused(command, exit_code);
     assert_eq!(code_of(&said), code, "{command:?}\n{said}");
     said
+}
+
+/// `command` in a process that can make no file larger than so many blocks of 512 bytes.
+///
+/// A write beyond that fails, as on a full disk, and what was written before stays.
+#[expect(clippy::disallowed_methods, reason = "a test of processes")]
+pub(crate) fn with_room_for(n_blocks: u32, command: &Command) -> Command {
+    let mut limited = Command::new("sh");
+    // Ignored signals stay so in the new program; otherwise it would be killed instead of told.
+    let script = "trap '' XFSZ; ulimit -f \"$1\"; shift; exec \"$@\"";
+    limited.args(["-c", script, "sh", &n_blocks.to_string()]);
+    limited.arg(command.get_program()).args(command.get_args());
+    limited
+}
+
+/// `line` as a shell in `folder` understands it; `sprifed` is the command under test.
+#[expect(clippy::disallowed_methods, reason = "a test of processes")]
+pub(crate) fn shell(line: &str, folder: &Path) -> Command {
+    let binary = Path::new(sprifed().get_program()).to_owned();
+    let before = std::env::var_os("PATH").unwrap_or_default();
+    let places = binary.parent().map(Path::to_owned).into_iter();
+    let places = places.chain(std::env::split_paths(&before));
+    let mut command = Command::new("sh");
+    command.args(["-c", line]).current_dir(folder);
+    command.env("PATH", std::env::join_paths(places).unwrap());
+    command
 }
 
 /// The stable name of the last refusal on standard error.
@@ -118,11 +163,24 @@ impl Running {
         child.wait().unwrap();
     }
 
+    /// Stops it where it is, until it is killed or let run.
+    pub(crate) fn stop(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Lets it run on.
+    pub(crate) fn let_run(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        let process = Pid::from_child(self.0.as_ref().unwrap());
+        kill_process(process, signal).unwrap();
+    }
+
     /// As Ctrl-C.
-    #[expect(clippy::disallowed_methods, reason = "a test of processes")]
     pub(crate) fn interrupt(&self) {
-        let id = self.0.as_ref().unwrap().id().to_string();
-        succeed(Command::new("kill").args(["-INT", &id]));
+        self.signal(Signal::INT);
     }
 
     pub(crate) fn finish(mut self) -> Output {

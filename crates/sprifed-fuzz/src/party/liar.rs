@@ -207,13 +207,13 @@ impl Play {
     fn released(&self, script: &mut Script<'_>) -> Vec<u8> {
         let step = u32::try_from(self.victim.party.transcript().released().len()).unwrap();
         let sum = match script.next() {
-            other @ 200.. => u32::from(other) % (agreed().study().n_sums() + 2),
+            other @ 200.. => u32::from(other) % (agreed().n_sums() + 2),
             again @ 150..200 => {
                 step + u32::from(again % 2) * u32::try_from(agreed().n_steps()).unwrap()
             }
             _ => step,
         };
-        let shape = agreed().study().sum(sum);
+        let shape = agreed().study().unwrap().sum(sum);
         let coordinates = shape.map_or(3, |shape| shape.coordinates() as usize);
         let coordinates = match script.next() {
             other @ 230.. => usize::from(other - 230),
@@ -245,6 +245,7 @@ impl Play {
         };
         let values = (0..coordinates).map(value).collect();
         Order::Released(Released {
+            trustees: None,
             sum,
             survivors,
             values,

@@ -162,10 +162,10 @@ impl<M: CoordinatorMachine> Accepted<M> {
         };
         let seat = &self.shared.seats[place];
         let Ok(_place) = Arc::clone(&seat.connections).try_acquire_owned() else {
-            warn!(client = self.shared.name(place), "too many connections");
+            warn!(party = self.shared.name(place), "too many connections");
             return;
         };
-        debug!(client = self.shared.name(place), address = %self.address, "connected");
+        debug!(party = self.shared.name(place), address = %self.address, "connected");
         seat.is_gone.store(false, Ordering::Relaxed);
         let routes = TowerToHyperService::new(self.routes.clone());
         let shared = Arc::clone(&self.shared);

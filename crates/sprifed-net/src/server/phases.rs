@@ -97,14 +97,14 @@ pub(super) async fn drive<M: CoordinatorMachine>(
     }
 }
 
-/// Says which clients a phase was closed without, and for whom it waited until the timeout.
+/// Says which parties a phase was closed without, and for whom it waited until the timeout.
 fn tell<M: CoordinatorMachine>(shared: &Shared<M>, phase: &PhaseInfo, missing: &[usize]) {
     for place in missing {
-        let name = shared.name(*place);
+        let party = shared.name(*place);
         if shared.is_missing(*place) {
-            info!(name, phase = %phase.name, "still missing: waited for only briefly");
+            info!(party, phase = %phase.name, "still missing: waited for only briefly");
         } else {
-            warn!(name, phase = %phase.name, "dropped out: no answer in time");
+            warn!(party, phase = %phase.name, "dropped out: no answer in time");
         }
     }
 }

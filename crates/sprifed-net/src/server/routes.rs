@@ -73,7 +73,7 @@ async fn come_back<M: CoordinatorMachine>(
     });
     match opened.await {
         Ok(Session(session)) => {
-            info!(client = shared.name(place), session, "returned");
+            info!(party = shared.name(place), session, "returned");
             let claim = Claim {
                 start: shared.start,
                 session,
@@ -128,7 +128,7 @@ async fn message<M: CoordinatorMachine>(
             shared.metrics.messages_accepted.count();
             shared.metrics.message_bytes.add(n_bytes);
             debug!(
-                client = shared.name(place),
+                party = shared.name(place),
                 bytes = n_bytes,
                 "message accepted"
             );
@@ -136,7 +136,7 @@ async fn message<M: CoordinatorMachine>(
         }
         Ok(Outcome::Refused(refused)) => {
             shared.metrics.messages_refused.count();
-            warn!(client = shared.name(place), bytes = n_bytes, reason = %refused, "message refused");
+            warn!(party = shared.name(place), bytes = n_bytes, reason = %refused, "message refused");
             let code = if refused.is_final {
                 TroubleCode::RefusedForGood
             } else {
@@ -210,7 +210,7 @@ async fn leave<M: CoordinatorMachine>(
     if is_known {
         shared.seats[place].has_left.store(true, Ordering::Relaxed);
         shared.changed.notify_one();
-        info!(client = shared.name(place), "left");
+        info!(party = shared.name(place), "left");
     }
     StatusCode::NO_CONTENT.into_response()
 }
@@ -221,7 +221,7 @@ fn refuse_unread<M: CoordinatorMachine>(
     unread: Unread,
 ) -> Response {
     shared.metrics.messages_unread.count();
-    warn!(client = shared.name(place), reason = ?unread, "message not read");
+    warn!(party = shared.name(place), reason = ?unread, "message not read");
     let limits = shared.limits;
     match unread {
         Unread::TooLarge => {
@@ -235,7 +235,7 @@ fn refuse_unread<M: CoordinatorMachine>(
         Unread::BrokenOff => trouble(
             StatusCode::BAD_REQUEST,
             TroubleCode::Busy,
-            "the message broke off",
+            "the message is incomplete",
         ),
         Unread::TooSlow => {
             let reason = format!("not complete after {} s", limits.upload_time.as_secs());

@@ -198,7 +198,7 @@ impl<M: CoordinatorMachine> Shared<M> {
     /// Notes a request of the client at `place`. One that was missing is waited for again.
     pub(super) fn note_report(&self, place: usize) {
         if self.seats[place].is_missing.swap(false, Ordering::Relaxed) {
-            info!(client = self.name(place), "reports again");
+            info!(party = self.name(place), "reports again");
             self.changed.notify_one();
         }
     }

@@ -101,9 +101,8 @@ async fn the_page_shows_the_study_and_nothing_can_be_changed_there() {
         "<span class=\"badge done\">complete</span>",
         "feature-1",
         "-0.7500",
-        // As the terminal and the page of a fit show it: two of the standard deviation 0.2.
-        "\u{b1} 0.4000",
-        "two standard deviations (about 95 %) of the noise",
+        "95 % interval",
+        "-1.500 to 1.750",
         "(intercept)",
         "0.1250",
         "Final guarantee",

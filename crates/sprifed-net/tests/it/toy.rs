@@ -235,15 +235,22 @@ impl CoordinatorMachine for Adding {
                 delta: 1e-6,
             },
             parties: parties.collect(),
+            trustees: Vec::new(),
             features: (0..done)
                 .map(|sum| FeatureFound {
                     name: format!("feature-{sum}"),
                     coefficient: if sum % 2 == 0 { 1.25 } else { -0.75 },
-                    noise_std_dev: 0.2,
+                    interval: Some((-1.5, 1.75)),
+                    p_value: Some(0.02),
+                    privacy_share: Some(0.4),
+                    is_always: false,
                     half_range: 2.0,
                 })
                 .collect(),
+            alarm: None,
             intercept: (self.step == Step::Over).then_some(0.125),
+            intercept_interval: None,
+            notes: Vec::new(),
             report: if self.step == Step::Over {
                 self.totals.clone()
             } else {

@@ -1,5 +1,5 @@
-use sprifed_privacy::test_support::{generous_ledger, small_sum};
-use sprifed_privacy::{Block, IntegerBounds, NoiseVariance, Participation, PrivacyUnit};
+use sprifed_privacy::test_support::{choice_of_a_curator, generous_ledger, small_sum};
+use sprifed_privacy::{Block, IntegerBounds, NoiseVariance, Participation};
 
 use super::*;
 
@@ -131,12 +131,7 @@ fn a_clear_winner_is_chosen_and_ties_without_noise_go_to_the_first() {
     let plan = SumPlan {
         blocks: vec![block],
     };
-    let purchase = SelectionPurchase {
-        candidates: 3,
-        score_bound: 1000,
-        noise_rate: (1, 2000),
-        unit: PrivacyUnit::Record,
-    };
+    let purchase = choice_of_a_curator(3, 1000, (1, 2000));
     for seed in 0..20 {
         let permit = ledger.spend("a pick", purchase).expect("affordable");
         let mut scores = BoundedSum::zero(plan.clone());
@@ -152,12 +147,7 @@ fn a_clear_winner_is_chosen_and_ties_without_noise_go_to_the_first() {
 #[test]
 fn scores_with_a_larger_bound_than_was_paid_for_are_refused() {
     let mut ledger = generous_ledger();
-    let purchase = SelectionPurchase {
-        candidates: 3,
-        score_bound: 3,
-        noise_rate: (1, 20),
-        unit: PrivacyUnit::Record,
-    };
+    let purchase = choice_of_a_curator(3, 3, (1, 20));
     let permit = ledger.spend("a pick", purchase).expect("affordable");
     let drawn = DrawnSelection::draw(permit, &mut simulated(1)).expect("drawable");
     assert!(drawn.choose(BoundedSum::zero(small_sum().plan)).is_err());

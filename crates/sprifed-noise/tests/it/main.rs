@@ -2,8 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod euler;
 mod goodness_of_fit;
 mod impostors;
 mod laws;
 mod parameters;
+mod trustee_audit;
 mod vectors;

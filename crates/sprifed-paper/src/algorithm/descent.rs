@@ -6,7 +6,7 @@ use sprifed_query::{Answer, FeatureSet, Limit, LinearModel, Procedure, Question,
 use super::private_ols::PrivateOls;
 use super::{Limits, Solver};
 use crate::baseline::{Baseline, Iterate};
-use sprifed_recovery::{Fit, FitStatus};
+use sprifed_recovery::{Fit, FitStatus, Inferred, NoInference};
 
 /// A baseline as the paper publishes it, waiting for an answer: NOT PRIVATE, for simulation only.
 ///
@@ -64,18 +64,14 @@ impl PaperDescent {
             coordinate_noise: 0.0,
             ols: PrivateOls::new(size, Limits::of_paper(), Solver::Plain),
             waiting: Vec::new(),
-            phase: Phase::Row,
-            step: 0,
             provenance: None,
+            step: 0,
+            phase: Phase::Row,
         }
     }
 
     fn ask(mut self, phase: Phase, questions: Vec<Question>) -> Step<Self> {
-        let query = SumQuery {
-            step: self.step,
-            questions,
-        };
-        self.step += 1;
+        let query = SumQuery::next(&mut self.step, questions);
         self.phase = phase;
         Step::Ask(query, self)
     }
@@ -164,7 +160,6 @@ impl PaperDescent {
         });
         let moved: Vec<(u32, f64, u32)> = moved.collect();
         let noise = |times: u32| self.coordinate_noise * f64::from(times).sqrt();
-        let noise_std_devs: Vec<f64> = moved.iter().map(|(_, _, times)| noise(*times)).collect();
         let ratios = moved
             .iter()
             .map(|(_, value, times)| value.abs() / noise(*times).max(f64::MIN_POSITIVE));
@@ -180,7 +175,9 @@ impl PaperDescent {
                 intercept: 0.0,
                 terms: terms.collect(),
             },
-            noise_std_devs,
+            inference: Inferred::NotAvailable {
+                reason: NoInference::Procedure,
+            },
             status,
             residual_scale: None,
             provenance: self.provenance,

@@ -74,11 +74,7 @@ impl PaperGradient {
     }
 
     fn ask(mut self, phase: Phase, questions: Vec<Question>) -> Step<Self> {
-        let query = SumQuery {
-            step: self.step,
-            questions,
-        };
-        self.step += 1;
+        let query = SumQuery::next(&mut self.step, questions);
         self.phase = phase;
         Step::Ask(query, self)
     }

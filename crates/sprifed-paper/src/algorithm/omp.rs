@@ -82,11 +82,7 @@ impl PaperOmp {
     }
 
     fn ask(mut self, questions: Vec<Question>) -> Step<Self> {
-        let query = SumQuery {
-            step: self.step,
-            questions,
-        };
-        self.step += 1;
+        let query = SumQuery::next(&mut self.step, questions);
         Step::Ask(query, self)
     }
 

@@ -7,7 +7,7 @@ use sprifed_query::{AnswerBlock, FeatureList, Limit, LinearModel, Question};
 use super::{Limits, Solver};
 use sprifed_recovery::SquareMatrix;
 use sprifed_recovery::portable::{larger, norm};
-use sprifed_recovery::{Fit, FitStatus};
+use sprifed_recovery::{Fit, FitStatus, Inferred, NoInference};
 use sprifed_recovery::{NoisyNormalEquations, Solution};
 
 /// The support so far, its noisy normal equations and their solution, in units of the data.
@@ -165,19 +165,15 @@ impl PrivateOls {
     /// The model and how far it can be trusted.
     pub(super) fn finish(self, provenance: Option<Provenance>) -> Fit {
         let model = self.model();
-        let (status, noise_std_devs) = match self.solution {
-            Some(solution) => (
-                solution.status_of(&solution.coefficients),
-                solution.noise_std_devs,
-            ),
-            None => (
-                FitStatus::NoFeatureAboveNoise { largest_ratio: 0.0 },
-                Vec::new(),
-            ),
+        let status = match self.solution {
+            Some(solution) => solution.status_of(&solution.coefficients),
+            None => FitStatus::NoFeatureAboveNoise { largest_ratio: 0.0 },
         };
         Fit {
             model,
-            noise_std_devs,
+            inference: Inferred::NotAvailable {
+                reason: NoInference::Procedure,
+            },
             status,
             residual_scale: None,
             provenance,

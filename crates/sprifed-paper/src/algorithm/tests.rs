@@ -16,7 +16,7 @@ use super::{
 };
 use sprifed_recovery::Fit;
 use sprifed_recovery::test_support::{SmallWorld, small_world};
-use sprifed_recovery::{Intercept, Setting};
+use sprifed_recovery::{Intercept, Keep, Setting};
 
 fn setting(n_records: u32, n_features: u32, sparsity: u32, epsilon: f64) -> Setting {
     let delta = Delta::try_from(1e-5).unwrap();
@@ -24,6 +24,8 @@ fn setting(n_records: u32, n_features: u32, sparsity: u32, epsilon: f64) -> Sett
         n_records,
         n_features,
         sparsity,
+        choice: Keep::Exactly,
+        always: 0,
         budget: ApproxDp::new(Epsilon::try_from(epsilon).unwrap(), delta),
         relation: Relation::ZeroOut,
         unit: PrivacyUnit::Record,

@@ -1,14 +1,13 @@
 //! A baseline with certified noise, as a procedure.
 
 use sprifed_noise::Provenance;
-use sprifed_query::{
-    Answer, FeatureSet, Limit, LinearModel, Procedure, Question, Scales, Step, SumQuery,
-};
+use sprifed_query::{Answer, FeatureSet, Limit, LinearModel, Procedure, Question, Step, SumQuery};
 
+use super::refit::Refit;
 use super::{Baseline, Iterate};
+use sprifed_recovery::Fit;
 use sprifed_recovery::Opening;
 use sprifed_recovery::Setting;
-use sprifed_recovery::{Fit, FitStatus};
 
 /// DP-GCD's second look clips the feature here, in units of its scale …
 const COORDINATE_FEATURE_CLIP: f64 = 2.0;
@@ -19,7 +18,8 @@ const COORDINATE_RESIDUAL_CLIP: f64 = 2.0;
 ///
 /// | asked | when | what follows |
 /// |---|---|---|
-/// | scale of the response | first | the clip |
+/// | mean of the response, scale of the features | first, where they are not public | the centre |
+/// | scale of the response | then | the clip |
 /// | gradient over all features | T times | DP-SGD: a proximal step; DP-GCD: a pick |
 /// | one coordinate of the gradient | DP-GCD, after each pick | the coefficient moves |
 /// | scale of the residual of the strongest s | after the last step | its unit |
@@ -37,11 +37,12 @@ pub struct Descent {
 
 #[derive(Clone, Debug)]
 enum Phase {
+    Centre,
     Opening,
     Gradient { round: u32 },
     Coordinate { round: u32, feature: u32 },
-    Scale { terms: Vec<(u32, f64)> },
-    Refit { terms: Vec<(u32, f64)>, scale: f64 },
+    Scale(Refit),
+    Moments(Refit),
 }
 
 impl Descent {
@@ -49,14 +50,10 @@ impl Descent {
     #[must_use]
     pub fn new(setting: Setting, baseline: Baseline) -> Self {
         Self {
-            phase: Phase::Opening,
+            phase: Phase::Centre,
             step: 0,
             iterate: Iterate::zero(setting.n_features),
-            opening: Opening {
-                scale: setting.response_bound,
-                intercept: 0.0,
-                feature_scale: setting.feature_scale.unwrap_or(1.0),
-            },
+            opening: Opening::before(&setting),
             provenance: None,
             setting,
             baseline,
@@ -68,11 +65,7 @@ impl Descent {
     }
 
     fn ask_all(mut self, phase: Phase, questions: Vec<Question>) -> Step<Self> {
-        let query = SumQuery {
-            step: self.step,
-            questions,
-        };
-        self.step += 1;
+        let query = SumQuery::next(&mut self.step, questions);
         self.phase = phase;
         Step::Ask(query, self)
     }
@@ -83,18 +76,6 @@ impl Descent {
             .model(self.opening.intercept, self.opening.feature_scale)
     }
 
-    /// Some coefficients, in bounded units.
-    fn model_of(&self, terms: &[(u32, f64)]) -> LinearModel {
-        let unit = self.opening.feature_scale;
-        let terms = terms
-            .iter()
-            .map(|(feature, value)| (*feature, value / unit));
-        LinearModel {
-            intercept: self.opening.intercept,
-            terms: terms.collect(),
-        }
-    }
-
     /// The norm to which a row of all features is clipped, in units of scaled features.
     fn row_norm(&self) -> f64 {
         f64::from(self.setting.n_features).sqrt()
@@ -102,6 +83,11 @@ impl Descent {
 
     fn residual_limit(&self) -> f64 {
         self.baseline.clip() * self.opening.scale
+    }
+
+    fn ask_scale(self) -> Step<Self> {
+        let question = self.setting.scale_question(self.opening.model());
+        self.ask(Phase::Opening, question)
     }
 
     fn ask_gradient(self, round: u32) -> Step<Self> {
@@ -156,56 +142,9 @@ impl Descent {
             return self.ask_gradient(round + 1);
         }
         let terms = self.iterate.strongest(self.setting.sparsity as usize);
-        let question = self.setting.scale_question(self.model_of(&terms));
-        self.ask(Phase::Scale { terms }, question)
-    }
-
-    /// Asks for the second moments of the strongest features; their coefficients are forgotten if
-    /// the response is smaller than the residual they leave.
-    fn take_scale(self, mut terms: Vec<(u32, f64)>, answer: &Answer) -> Step<Self> {
-        let scale = answer.blocks.first();
-        let mut scale = scale.map_or(self.opening.scale, |block| self.setting.scale_of(block));
-        if scale > self.opening.scale {
-            scale = self.opening.scale;
-            terms.iter_mut().for_each(|(_, value)| *value = 0.0);
-        }
-        let support: Vec<u32> = terms.iter().map(|(feature, _)| *feature).collect();
-        let scales = Scales {
-            feature: Limit::nearest(self.opening.feature_scale),
-            residual: Limit::nearest(scale),
-        };
-        let question = self
-            .setting
-            .moment_question(&support, self.model_of(&terms), scales);
-        self.ask(Phase::Refit { terms, scale }, question)
-    }
-
-    fn finish(mut self, mut terms: Vec<(u32, f64)>, scale: f64, answer: &Answer) -> Fit {
-        let Some(moments) = self.setting.moments_of(answer, terms.len()) else {
-            return Fit {
-                model: self.model_of(&terms),
-                noise_std_devs: vec![f64::INFINITY; terms.len()],
-                status: FitStatus::NoFeatureAboveNoise { largest_ratio: 0.0 },
-                residual_scale: Some(scale),
-                provenance: self.provenance,
-            };
-        };
-        let expected = 1.0 / f64::from(self.setting.sparsity);
-        let solution = moments.normal_equations().solve_expecting(expected);
-        self.opening.intercept += scale * moments.intercept_change(&solution.coefficients);
-        for ((_, coefficient), change) in terms.iter_mut().zip(&solution.coefficients) {
-            *coefficient += scale * change;
-        }
-        let relative: Vec<f64> = terms.iter().map(|(_, value)| value / scale).collect();
-        let unit = scale / self.opening.feature_scale;
-        let noise = solution.noise_std_devs.iter().map(|noise| noise * unit);
-        Fit {
-            model: self.model_of(&terms),
-            noise_std_devs: noise.collect(),
-            status: solution.status_among(&relative, self.setting.n_features),
-            residual_scale: Some(scale),
-            provenance: self.provenance,
-        }
+        let refit = Refit::new(self.setting, self.opening, terms);
+        let question = refit.scale_question();
+        self.ask(Phase::Scale(refit), question)
     }
 }
 
@@ -213,21 +152,31 @@ impl Procedure for Descent {
     type Fit = Fit;
 
     fn start(self) -> Step<Self> {
-        let questions = self.setting.opening_questions();
-        self.ask_all(Phase::Opening, questions)
+        let questions = self.setting.centre_questions();
+        if questions.is_empty() {
+            return self.ask_scale();
+        }
+        self.ask_all(Phase::Centre, questions)
     }
 
     fn resume(mut self, answer: Answer) -> Step<Self> {
         self.provenance = Some(answer.provenance);
         match self.phase.clone() {
+            Phase::Centre => {
+                self.opening = self.setting.centre_of(&answer);
+                self.ask_scale()
+            }
             Phase::Opening => {
-                self.opening = self.setting.opening_of(&answer);
+                self.opening.scale = self.setting.scale_after(&answer, self.opening.scale);
                 self.ask_gradient(0)
             }
             Phase::Gradient { round } => self.take_gradient(round, &answer),
             Phase::Coordinate { round, feature } => self.take_coordinate(round, feature, &answer),
-            Phase::Scale { terms } => self.take_scale(terms, &answer),
-            Phase::Refit { terms, scale } => Step::Done(self.finish(terms, scale, &answer)),
+            Phase::Scale(mut refit) => {
+                let question = refit.moment_question(&answer);
+                self.ask(Phase::Moments(refit), question)
+            }
+            Phase::Moments(refit) => Step::Done(refit.finish(&answer, self.provenance)),
         }
     }
 }

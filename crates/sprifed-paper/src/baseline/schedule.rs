@@ -65,8 +65,7 @@ impl DescentCosts {
     ) -> Result<Vec<PlannedStep>, PlanError> {
         let planner = setting.planner();
         let dithered = Rounding::Dithered;
-        let opening = setting.opening_blocks(self.opening)?;
-        let mut steps = vec![sum("scale of the response".to_owned(), opening)];
+        let mut steps = setting.opening_steps(self.opening)?;
         let gradient = planner.ball(
             "gradient",
             setting.n_features as usize,

@@ -13,7 +13,7 @@ use super::survival::certified;
 use crate::cell::DELTA;
 use crate::contender::{Contender, Published};
 use crate::experiment::{Experiment, ExperimentError, Session, Size, Work};
-use crate::label::{Label, NO_NOISE, is_gradient};
+use crate::label::{Label, is_gradient};
 use crate::method::{AnyMethod, PaperAlgorithm};
 use crate::paper_noise::PaperNoise;
 use crate::real::{Entrant, Prepared, score_entrants};
@@ -152,10 +152,7 @@ fn entrants<'a>(
         series: Contender::NonPrivate(Reference::Omp).name(),
         x: 0.0,
         sparsity: SPARSITY,
-        label: Label {
-            text: NO_NOISE.to_owned(),
-            ..Label::default()
-        },
+        label: Label::no_noise(),
         paper: None,
         settings: format!("standardised, not clipped, s={SPARSITY}"),
         prepare: Box::new(|seed| {

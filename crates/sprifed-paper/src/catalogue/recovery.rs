@@ -92,6 +92,7 @@ pub(super) const fn paper_world(
         test_records: 1000,
         features,
         sparsity,
+        support: sparsity,
         correlation: Correlation::None,
         unexplained: Unexplained::ErrorStdDev(error),
         reading: Reading::Paper,

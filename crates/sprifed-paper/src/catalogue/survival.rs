@@ -1,13 +1,13 @@
 //! chop and gse1992 with the paper's settings, and what these share with MADELON.
 
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, Mu, NoiseOrigin, PrivacyUnit, Relation};
-use sprifed_recovery::{CertifiedProcedure, Intercept, Setting};
+use sprifed_recovery::{CertifiedProcedure, Intercept, Keep, Setting};
 use sprifed_simulate::Reference;
 use sprifed_simulate::{Absence, Certified};
 
 use crate::contender::{Contender, Published};
 use crate::experiment::{Experiment, ExperimentError, Session, Work};
-use crate::label::{Label, NO_NOISE, is_gradient};
+use crate::label::{Label, is_gradient};
 use crate::method::{AnyMethod, MethodError, PaperAlgorithm};
 use crate::numbers::shown;
 use crate::paper_noise::PaperNoise;
@@ -112,10 +112,7 @@ pub(super) fn entrants<'a>(problem: &'a Problem<'a>) -> Result<Vec<Entrant<'a>>,
         series: Contender::NonPrivate(Reference::Omp).name(),
         x: 0.0,
         sparsity: SPARSITY,
-        label: Label {
-            text: NO_NOISE.to_owned(),
-            ..Label::default()
-        },
+        label: Label::no_noise(),
         paper: None,
         settings: format!("standardised, response clipped at 0.36, s={SPARSITY}"),
         prepare: Box::new(move |seed| {
@@ -178,6 +175,8 @@ pub(super) fn certified(
         n_records: small(prepared.n_records()),
         n_features: small(prepared.n_features()),
         sparsity: small(sparsity),
+        choice: Keep::Exactly,
+        always: 0,
         budget,
         relation: Relation::ZeroOut,
         unit: PrivacyUnit::Record,

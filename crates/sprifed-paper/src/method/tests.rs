@@ -1,33 +1,17 @@
 //! Every method runs, and a trial is a function of its seed.
 
-use sprifed_privacy::{Delta, Epsilon};
-use sprifed_simulate::{Correlation, Reading, Unexplained};
+use sprifed_simulate::Reading;
+use sprifed_simulate::test_support::{budget, request};
 
 use super::*;
 use crate::comparison::COMPARISONS;
 
-pub(crate) fn budget(epsilon: f64) -> ApproxDp {
-    let epsilon = Epsilon::try_from(epsilon).expect("a legal epsilon");
-    ApproxDp::new(epsilon, Delta::try_from(1e-5).expect("a legal delta"))
-}
-
-pub(crate) fn request() -> WorldRequest {
-    WorldRequest {
-        records: 300,
-        test_records: 100,
-        features: 40,
-        sparsity: 3,
-        correlation: Correlation::None,
-        unexplained: Unexplained::ErrorStdDev(0.1),
-        reading: Reading::Clean,
-    }
-}
-
 #[test]
 fn a_trial_is_a_function_of_its_seed() {
     for procedure in COMPARISONS {
-        let method =
-            AnyMethod::certified(procedure, &request(), budget(50.0), Relation::ZeroOut).unwrap();
+        let setting =
+            certified_setting(procedure, &request(), budget(50.0), Relation::ZeroOut).unwrap();
+        let method = AnyMethod::certified(procedure, setting).unwrap();
         let first = method.run(request(), 3).unwrap();
         assert_eq!(first, method.run(request(), 3).unwrap(), "{procedure}");
         let other = method.run(request(), 4).unwrap();

@@ -29,6 +29,7 @@ fn cells(conditions: &Conditions) -> Result<Vec<Cell>, ExperimentError> {
         test_records: 0,
         features: 60,
         sparsity: 2,
+        support: 2,
         correlation: Correlation::None,
         unexplained: Unexplained::ErrorStdDev(0.1),
         reading: Reading::Clean,

@@ -118,7 +118,7 @@ impl TrialsRequest {
         }
         let charged = guarantee.map(|guarantee| TunedSummary {
             guarantee: Some(guarantee),
-            ..TunedSummary::of(&charged, request.sparsity)
+            ..TunedSummary::of(&charged, request.support)
         });
         Ok(TunedAnswer {
             procedure: name.to_owned(),
@@ -130,7 +130,7 @@ impl TrialsRequest {
             candidates: count,
             free: TunedSummary {
                 statement: Some(FREE),
-                ..TunedSummary::of(&free, request.sparsity)
+                ..TunedSummary::of(&free, request.support)
             },
             charged,
         })

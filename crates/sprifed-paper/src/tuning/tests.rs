@@ -3,7 +3,7 @@
 use super::*;
 use crate::baseline::{Baseline, DpGcdParameters, DpSgdParameters};
 use crate::method::AnyMethod;
-use crate::method::tests::{budget, request};
+use sprifed_simulate::test_support::{budget, request};
 
 fn dp_sgd() -> Baseline {
     Baseline::DpSgd(DpSgdParameters::certified())

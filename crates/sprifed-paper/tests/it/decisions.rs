@@ -1,62 +1,73 @@
 //! The comparisons decide the same on every platform, as the procedures of the registry do.
 
 use proptest::prelude::*;
-use sprifed_paper::{COMPARISONS, DP_GCD, DP_SGD, HONEST_GRAD, HONEST_OMP, intercept_of};
+use sprifed_paper::{COMPARISONS, DP_GCD, DP_IHT, DP_SGD, HONEST_GRAD, HONEST_OMP, intercept_of};
 use sprifed_recovery::CertifiedProcedure;
 
 use crate::script::{Script, any_case, decisions, differences};
 
 /// Digests of discrete parts and of all numbers, in the order of [`Script::ALL`].
-const GOLDEN: [(CertifiedProcedure, [(u64, u64); 6]); 4] = [
+const GOLDEN: [(CertifiedProcedure, [(u64, u64); 6]); 5] = [
     (
         HONEST_OMP,
         [
-            (0x9038_3831_fa97_5cd1, 0x7f75_7445_4166_8ea5),
-            (0x9038_3831_fa97_5cd1, 0x0c40_0b11_f9e3_b13c),
-            (0x9038_3831_fa97_5cd1, 0x65ed_cf13_4a51_6b3f),
-            (0xe9f0_4705_ac4a_ac2a, 0x6403_62d1_2a28_a1c4),
-            (0xa4a6_b9d5_eb9f_6771, 0x0d28_af27_37d8_14aa),
-            (0x9038_3831_fa97_5cd1, 0x9b2f_f004_7f40_fe1d),
+            (0x9038_3831_fa97_5cd1, 0xd1f8_e8af_bd98_0e48),
+            (0x9038_3831_fa97_5cd1, 0xa685_00ec_f7a4_c908),
+            (0x9038_3831_fa97_5cd1, 0x997e_0b2a_7436_d11c),
+            (0xe9f0_4705_ac4a_ac2a, 0x32bb_b1bf_8525_6859),
+            (0xa4a6_b9d5_eb9f_6771, 0x2826_e10f_4dae_90c4),
+            (0x9038_3831_fa97_5cd1, 0xe271_3743_4db7_36a6),
         ],
     ),
     (
         HONEST_GRAD,
         [
-            (0x2d02_69fa_cab5_e3d3, 0xb6bb_9164_b4f0_afbe),
-            (0x2d02_69fa_cab5_e3d3, 0x31ea_dc69_b46b_c073),
-            (0x2d02_69fa_cab5_e3d3, 0xad30_c5ad_fd5f_8b4d),
-            (0xd7c5_4382_f99f_21dc, 0x2b21_3f3c_7432_aad0),
-            (0xa3dd_0ed3_317d_9da6, 0xa4c9_335b_361c_ac8e),
-            (0x55f8_b509_8979_4ed0, 0xd3c2_45f4_ce12_d0df),
+            (0x2d02_69fa_cab5_e3d3, 0xecde_5a41_2430_5999),
+            (0x2d02_69fa_cab5_e3d3, 0x80e8_bed0_aaab_074d),
+            (0x2d02_69fa_cab5_e3d3, 0x65ea_cc34_481d_71d4),
+            (0xd7c5_4382_f99f_21dc, 0x9eb0_62bc_a1ea_6b7c),
+            (0xa3dd_0ed3_317d_9da6, 0xecbd_6bbc_d8ae_1b22),
+            (0x55f8_b509_8979_4ed0, 0x320a_183f_6aa2_383e),
         ],
     ),
     (
         DP_SGD,
         [
-            (0xcea7_b099_75b5_5137, 0xe56f_eaee_560a_c787),
-            (0xe3ef_e2af_8519_865f, 0x7dca_01c5_d292_1957),
-            (0xcea7_b099_75b5_5137, 0x0089_8e6b_62fc_87d1),
-            (0x7175_3f19_0a43_f977, 0x45b9_8e84_dbb4_68ba),
-            (0x2a4d_a691_f6b7_5c83, 0x3a50_6adf_0105_8567),
-            (0xf1c6_95f4_dceb_d9b4, 0x9650_8d11_3549_1c3a),
+            (0xfae1_91c0_0b52_2dd1, 0x165d_cedf_ac8b_db47),
+            (0x0f8d_6f19_e5a1_2849, 0x97f2_d968_7b04_5a86),
+            (0xfae1_91c0_0b52_2dd1, 0x75ee_c010_225e_f05d),
+            (0x674b_fe72_8b80_3cad, 0x2e39_51a5_e374_12a3),
+            (0x9428_789e_0a18_a0ad, 0x5b76_92aa_63c7_b92e),
+            (0xdcf8_3d9b_3880_1179, 0xd9b3_4e17_fb76_9a37),
         ],
     ),
     (
         DP_GCD,
         [
-            (0x2e51_bfa5_eef6_e89d, 0xd5fa_5f47_f365_4425),
-            (0x648b_8444_c514_bafd, 0xa46c_5afe_a0fd_84d9),
-            (0x648b_8444_c514_bafd, 0x056d_2e74_cf9d_b60a),
-            (0x5176_1322_2624_f591, 0x3bf6_f262_7d0e_370d),
-            (0x5743_e513_a5a9_c009, 0x0d0f_f9f0_2a3b_d438),
-            (0x648b_8444_c514_bafd, 0xc019_730a_9a39_4a5c),
+            (0x5080_48af_f164_2e37, 0x160c_8f9c_50ef_b819),
+            (0x93e5_916c_49f5_bebb, 0x390f_7a52_b541_4745),
+            (0x93e5_916c_49f5_bebb, 0x5195_2021_a6a4_024c),
+            (0x02ba_d566_e30c_3643, 0xadc1_9d6e_aab6_7a1b),
+            (0xf36d_0d2e_7350_9ccf, 0x1ceb_6178_8537_a2d5),
+            (0x3e06_65a8_a8d3_43d3, 0xd19f_654f_1354_a951),
+        ],
+    ),
+    (
+        DP_IHT,
+        [
+            (0xfd47_eb7e_eb1e_9ef0, 0x41b5_9a2d_9137_dd39),
+            (0xb0d3_41c3_e374_2c14, 0x8f0f_88e7_e738_be6e),
+            (0xfe2a_fd3e_f68a_a050, 0xfeb8_df5c_4218_ba9c),
+            (0x9cbf_a810_3084_7611, 0x951d_8d1b_17f4_f67b),
+            (0x59f4_dc50_4af8_ba06, 0x1fd9_848c_9037_a650),
+            (0x775b_4437_0beb_09ab, 0x7e8d_c2f5_01eb_cc52),
         ],
     ),
 ];
 
 #[test]
 fn every_platform_comes_to_the_same_decisions() {
-    let differences = differences(&GOLDEN, intercept_of);
+    let differences = differences(&GOLDEN, intercept_of, 0);
     assert!(differences.is_empty(), "{}", differences.join("\n"));
     assert_eq!(GOLDEN.map(|(procedure, _)| procedure), COMPARISONS);
 }
@@ -65,7 +76,7 @@ fn every_platform_comes_to_the_same_decisions() {
 fn different_integers_lead_to_different_questions() {
     for procedure in COMPARISONS {
         let intercept = intercept_of(procedure);
-        let found = Script::ALL.map(|script| decisions(procedure, script, intercept).1);
+        let found = Script::ALL.map(|script| decisions(procedure, script, intercept, 0).1);
         for (index, one) in found.iter().enumerate() {
             assert!(!found[..index].contains(one), "{procedure}, {index}");
         }
@@ -78,7 +89,7 @@ proptest! {
     #[test]
     fn no_integers_make_a_comparison_panic_or_ask_what_is_not_a_number(case in any_case()) {
         for procedure in COMPARISONS {
-            case.check(procedure, intercept_of(procedure));
+            case.check(procedure, intercept_of(procedure), false);
         }
     }
 }

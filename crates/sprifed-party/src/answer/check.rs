@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_noise::Provenance;
-use sprifed_privacy::{Delta, Epsilon, PrivacyUnit, Relation};
+use sprifed_privacy::{Delta, Epsilon, Participation, PrivacyUnit, Relation};
 use sprifed_query::RecordSource as _;
 use sprifed_recovery::CertifiedProcedure;
 use sprifed_secure_sum::ClientId;
@@ -41,10 +41,13 @@ pub struct CheckAnswer {
     pub address: String,
     /// The invited parties, in order.
     pub parties: Vec<InvitedParty>,
-    /// A sum of fewer parties is never opened.
-    pub quorum: u32,
-    /// How many parties may tell others their shares of the noise.
-    pub colluders: u32,
+    /// The trustees that choose and add up, in order; none for secure sums. Any two of them together see all
+    /// contributions.
+    pub trustees: Vec<InvitedTrustee>,
+    /// A sum of fewer parties is never opened; absent where trustees open sums of any number of parties.
+    pub quorum: Option<u32>,
+    /// How many parties may tell others their shares of the noise; absent where trustees make the noise.
+    pub colluders: Option<u32>,
     /// How features are found.
     pub procedure: CertifiedProcedure,
     /// p: how many features.
@@ -84,6 +87,17 @@ pub struct InvitedParty {
     pub known_as: Option<String>,
 }
 
+/// One of the three trustees, as this party's policy knows it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct InvitedTrustee {
+    /// Its name in the agreement.
+    pub name: String,
+    /// The public half of its identity key.
+    pub identity: Digest,
+    /// Whether this party's policy has its key.
+    pub is_known: bool,
+}
+
 /// A party's table. The counts depend on records: they are for the party alone.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct CheckedTable {
@@ -95,7 +109,7 @@ pub struct CheckedTable {
     pub records: u64,
     /// How many of them are left out because their response is missing.
     pub without_response: u64,
-    /// How many feature values are replaced by the middle of their bounds.
+    /// How many feature values are missing and replaced as the schema says.
     pub missing_values: u64,
     /// How many values are moved to the nearest bound.
     pub clipped_values: u64,
@@ -124,8 +138,9 @@ impl CheckAnswer {
             coordinator: agreement.coordinator,
             address: address.to_owned(),
             parties: invited(agreed, admission.me, &admission.policy),
-            quorum: agreed.participation().quorum(),
-            colluders: agreed.participation().colluders(),
+            trustees: trustees(agreed, &admission.policy),
+            quorum: agreed.participation().map(Participation::quorum),
+            colluders: agreed.participation().map(Participation::colluders),
             procedure: agreement.procedure,
             features: agreement.setting.n_features,
             columns: admission.columns.clone(),
@@ -154,6 +169,17 @@ fn invited(agreed: &Agreed, me: ClientId, policy: &Policy) -> Vec<InvitedParty> 
             is_this_party: place == me.0,
             known_as: known.map(|(name, _)| name.clone()),
         }
+    });
+    invited.collect()
+}
+
+/// The trustees of `agreed`, as `policy` knows them.
+fn trustees(agreed: &Agreed, policy: &Policy) -> Vec<InvitedTrustee> {
+    let trustees = agreed.agreement().trustees.iter().flatten();
+    let invited = trustees.map(|trustee| InvitedTrustee {
+        name: trustee.name.clone(),
+        identity: trustee.identity,
+        is_known: policy.trustees.contains(&trustee.identity),
     });
     invited.collect()
 }

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use sprifed_privacy::{Delta, Epsilon, PrivacyUnit, Relation, SpentDelta};
+use sprifed_privacy::{Delta, Epsilon, Participation, PrivacyUnit, Relation, SpentDelta};
 use sprifed_recovery::CertifiedProcedure;
 use sprifed_study::{Agreed, Digest, PartyReceipt, charged_by};
 
@@ -154,8 +154,10 @@ pub struct AgreedTerms {
     pub features: u32,
     /// How many parties.
     pub parties: usize,
-    /// A sum of fewer parties is never opened.
-    pub quorum: u32,
+    /// How many trustees choose and add up: three, or none for secure sums.
+    pub trustees: usize,
+    /// A sum of fewer parties is never opened; absent where trustees open sums of any number of parties.
+    pub quorum: Option<u32>,
     /// How many sums.
     pub sums: usize,
     /// How many of them may be repeated.
@@ -174,7 +176,8 @@ impl From<&Agreed> for AgreedTerms {
             procedure: agreement.procedure,
             features: agreement.setting.n_features,
             parties: agreement.parties.len(),
-            quorum: agreed.participation().quorum(),
+            trustees: agreement.trustees.as_ref().map_or(0, |three| three.len()),
+            quorum: agreed.participation().map(Participation::quorum),
             sums: agreed.n_steps(),
             repeats: agreement.repeats,
             largest_epsilon: agreed.ceiling().epsilon(),

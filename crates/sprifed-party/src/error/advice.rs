@@ -1,6 +1,6 @@
 //! What a party does about an error: the exit code, a name for scripts, advice, and what the coordinator is told.
 
-use sprifed_schema::PLACEHOLDER;
+use sprifed_schema::{PLACEHOLDER, TermsError};
 use sprifed_tables::DataError;
 
 use super::PartyError;
@@ -14,6 +14,7 @@ impl PartyError {
             Self::Store(StoreError::PutBack { .. } | StoreError::Ledger { .. })
             | Self::PolicyUnsigned { .. }
             | Self::NotInvited { .. }
+            | Self::OtherStudyKey { .. }
             | Self::OtherSeat { .. }
             | Self::Underivable(_)
             | Self::Forbidden(_)
@@ -54,13 +55,15 @@ impl PartyError {
             Self::Data(error) if matches!(**error, DataError::Schema(_)) => "sprifed::data::schema",
             Self::Data(_) => "sprifed::data::table",
             Self::DataTerms { .. } => "sprifed::study::data-terms",
-            Self::ClientColumn { .. } => "sprifed::study::client-column",
-            Self::UnboundedFeature => "sprifed::study::unbounded-feature",
+            Self::Terms(TermsError::ClientColumn { .. }) => "sprifed::study::client-column",
+            Self::Terms(_) => "sprifed::study::unbounded-feature",
             Self::MissingColumn { .. } => "sprifed::study::missing-column",
             Self::TooManyRecords { .. } => "sprifed::study::too-many-records",
             Self::OtherFeatures { .. } => "sprifed::study::other-features",
             Self::IllegalName { .. } => "sprifed::study::illegal-name",
             Self::CertificateRequest { .. } => "sprifed::study::certificate-request",
+            Self::PublicTrustee { .. } => "sprifed::study::public-trustee",
+            Self::OtherStudyKey { .. } => "sprifed::study::study-key",
             Self::PolicyMistake { .. } => "sprifed::policy::mistake",
             Self::PolicyIncomplete { .. } => "sprifed::policy::incomplete",
             Self::PolicyOfOfficer { .. } => "sprifed::policy::officer",
@@ -104,7 +107,7 @@ impl PartyError {
                 "see the log above; what was charged stays charged"
             }
             Self::File { .. } | Self::Store(_) => {
-                "mend this and start again: the study goes on where it was"
+                "correct this and start again: the study continues where it stopped"
             }
             Self::Unreadable { .. } => "check the path and its permissions; nothing was spent",
             Self::NoEntropy { .. } => "repair the system's random number source; nothing was spent",
@@ -112,10 +115,10 @@ impl PartyError {
             Self::DataTerms { .. } => {
                 "use a study that `sprifed study init` wrote; nothing was spent"
             }
-            Self::ClientColumn { .. } => {
+            Self::Terms(TermsError::ClientColumn { .. }) => {
                 "remove `client` and `max_per_client` from the schema; `unit` stays; nothing was spent"
             }
-            Self::UnboundedFeature => {
+            Self::Terms(_) => {
                 "give default bounds under [features], or bounds for each; nothing was spent"
             }
             Self::MissingColumn { .. } => {
@@ -130,6 +133,13 @@ impl PartyError {
             Self::IllegalName { .. } => "choose another name",
             Self::CertificateRequest { .. } => {
                 "ask the party for the party.json that `sprifed study identity` wrote; nothing was made"
+            }
+            Self::PublicTrustee { .. } => {
+                "ask the trustee for the trustee.json that `sprifed study trustee` wrote; nothing was made"
+            }
+            Self::OtherStudyKey { .. } => {
+                "make a new trustee.json with `sprifed study trustee NAME --again` and send it to the coordinator, who makes \
+                 a study with it; nothing was sent"
             }
             Self::PolicyOfOfficer { .. } => {
                 "give no other policy, or have the officer sign another policy.toml; nothing was spent"
@@ -161,12 +171,14 @@ impl PartyError {
                  says whether the ledger is settled. What was charged stays charged"
             }
             Self::StateLost { .. } => {
-                "restore all of its folder as it was last, or make another study; what was charged stays charged"
+                "restore its whole folder in its latest state, or make another study; what was charged stays charged"
             }
             Self::NoSeed => "give the seed, and only if the records need no protection",
             Self::SeedGiven => "give no seed; nothing was spent",
             Self::OldRequest { .. } => "ask again with a larger number",
-            Self::Contradiction { .. } => "restore the folder as it was last; nothing was changed",
+            Self::Contradiction { .. } => {
+                "restore the folder in its latest state; nothing was changed"
+            }
             Self::NotJoined { .. } => "there is nothing to leave; the folder may be deleted",
             Self::Over { is_settled, .. } => {
                 if *is_settled {

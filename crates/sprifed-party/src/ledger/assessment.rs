@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use sprifed_noise::Provenance;
 use sprifed_study::{Agreed, Applicant, Day, Digest, Policy, Violation};
 
 use super::{
@@ -22,10 +21,7 @@ impl LifetimeLine {
             work: Work::Study,
             title: agreement.title.clone(),
             kind: agreed.cost_kind(),
-            protection: match agreement.noise {
-                Provenance::Cryptographic => Protection::Secret,
-                Provenance::Simulated => Protection::Unprotected,
-            },
+            protection: agreement.noise.into(),
             cost: ceiling.into(),
             data: None,
             standing: Standing::Reserved,

@@ -102,6 +102,19 @@ impl Reservation {
             data: line.data.clone(),
         }
     }
+
+    fn into_line(self, standing: Standing) -> LifetimeLine {
+        LifetimeLine {
+            study: self.study,
+            work: self.work,
+            title: self.title,
+            kind: self.kind,
+            protection: self.protection,
+            cost: self.cost,
+            data: self.data,
+            standing,
+        }
+    }
 }
 
 /// One entry.
@@ -371,28 +384,10 @@ impl Chain {
     }
 
     fn enter(&mut self, reservation: Reservation, standing: Standing) -> Result<(), String> {
-        let Reservation {
-            study,
-            work,
-            title,
-            kind,
-            protection,
-            cost,
-            data,
-        } = reservation;
-        if self.line(&study).is_some() {
-            return Err(format!("reserves {study} a second time"));
+        if self.line(&reservation.study).is_some() {
+            return Err(format!("reserves {} a second time", reservation.study));
         }
-        self.lines.push(LifetimeLine {
-            study,
-            work,
-            title,
-            kind,
-            protection,
-            cost,
-            data,
-            standing,
-        });
+        self.lines.push(reservation.into_line(standing));
         Ok(())
     }
 

@@ -110,7 +110,7 @@ fn may_know(table: &Path, error: StoreError) -> StoreError {
             path,
             problem: format!(
                 "{problem}. It is marked beside `{}`, so it may know that table, too. If it and the table that it was for \
-                 are gone for good, delete their mark",
+                 are permanently gone, delete their mark",
                 table.display()
             ),
             help,

@@ -76,6 +76,20 @@ fn cost(epsilon: f64, delta: f64) -> Cost {
     }
 }
 
+/// What `look` finds in the folder while a transaction, of which a part is already in the file, is under way.
+fn half_written<T>(folder: &Folder, numbers: std::ops::Range<u32>, look: impl FnOnce() -> T) -> T {
+    let mut connection = Connection::open(folder.ledger()).expect("a file");
+    let small = connection.pragma_update(None, "cache_size", 1);
+    small.expect("a small cache");
+    let transaction = connection.transaction().expect("begun");
+    let sql = "INSERT INTO entries (number, entry, signature) VALUES (?1, ?2, '')";
+    for number in numbers {
+        let written = transaction.execute(sql, (number, "x".repeat(4000)));
+        written.expect("written");
+    }
+    look()
+}
+
 #[test]
 fn a_study_counts_with_its_most_until_it_is_settled_and_only_once() {
     let folder = Folder::new("once");

@@ -14,7 +14,7 @@ use crate::database::StoreError;
 use crate::private_files::put_private;
 
 /// What to do about a ledger that is not as it was last.
-const RECIPE: &str = "restore ledger.sqlite and ledger.head together, as they were last. If there is no such copy, run \
+const RECIPE: &str = "restore ledger.sqlite and ledger.head together, in their latest state. If there is no such copy, run \
                       `sprifed ledger restart FOLDER --data TABLE --spent-epsilon E --spent-delta D` with the folder of \
                       that ledger, each table that it accounted for, and what local fits have cost (0 if there were \
                       none): it begins a new one with all that is known of the lost one. Nothing was spent now";

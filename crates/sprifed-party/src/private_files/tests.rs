@@ -108,3 +108,17 @@ fn a_private_file_is_whole_alone_and_never_replaced() {
     }
     let _ = fs::remove_dir_all(folder);
 }
+
+#[test]
+#[cfg(unix)]
+fn everything_in_a_folder_is_synced_however_deep() {
+    let folder = Folder::new("synced");
+    let deep = folder.0.join("tls/issued");
+    create_private_folder(&deep).expect("a folder");
+    create_private(&deep.join("one"), b"content").expect("written");
+    sync_tree(&folder.0).expect("synced");
+    // What cannot be opened cannot be synced, which shows that the walk comes there.
+    std::os::unix::fs::symlink("nowhere", deep.join("link")).expect("a link");
+    sync_tree(&folder.0).expect_err("a link that leads nowhere");
+    sync_tree(&folder.0.join("absent")).expect_err("no folder");
+}

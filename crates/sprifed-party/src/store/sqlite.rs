@@ -44,6 +44,20 @@ impl SqliteStore {
         })
     }
 
+    /// Adds a line of a trustee's journal.
+    pub(crate) fn append_blob(&mut self, bytes: &[u8]) -> Result<(), PartyError> {
+        let sql = "INSERT INTO entries (bytes) VALUES (?1)";
+        let added = self.connection.execute(sql, params![bytes]);
+        added.map_err(StoreError::from)?;
+        self.n_lines += 1;
+        Ok(())
+    }
+
+    /// The lines of a trustee's journal, in order.
+    pub(crate) fn blobs(&self) -> Result<Vec<Vec<u8>>, PartyError> {
+        Ok(blobs(&self.connection)?)
+    }
+
     /// What the state at `path` says, without taking it from the process that has it; nothing if it was emptied.
     pub(crate) fn look_into(path: &Path) -> Result<Option<StoredPart>, StoreError> {
         // Not read-only: what a power cut left half done is undone first.
@@ -61,18 +75,20 @@ impl SqliteStore {
     }
 }
 
-fn lines(connection: &Connection) -> Result<Vec<JournalLine>, StoreError> {
+pub(crate) fn blobs(connection: &Connection) -> Result<Vec<Vec<u8>>, StoreError> {
     let mut statement = connection.prepare("SELECT bytes FROM entries ORDER BY number")?;
-    let mut rows = statement.query([])?;
-    let mut lines = Vec::new();
-    while let Some(row) = rows.next()? {
-        let bytes = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
-        lines.push(from_bytes(lines.len(), bytes)?);
-    }
-    Ok(lines)
+    let blobs = statement.query_map([], |row| row.get(0))?;
+    Ok(blobs.collect::<Result<_, _>>()?)
 }
 
-fn end(connection: &Connection) -> Result<Option<PartyEnd>, StoreError> {
+fn lines(connection: &Connection) -> Result<Vec<JournalLine>, StoreError> {
+    let blobs = blobs(connection)?.into_iter().enumerate();
+    blobs
+        .map(|(place, bytes)| from_bytes(place, &bytes))
+        .collect()
+}
+
+pub(crate) fn end(connection: &Connection) -> Result<Option<PartyEnd>, StoreError> {
     let success: Option<bool> = connection
         .query_row("SELECT success FROM ended", [], |row| row.get(0))
         .optional()?;
@@ -123,11 +139,7 @@ impl PartyStore for SqliteStore {
     }
 
     fn append(&mut self, line: &JournalLine) -> Result<(), PartyError> {
-        let sql = "INSERT INTO entries (bytes) VALUES (?1)";
-        let added = self.connection.execute(sql, params![to_bytes(line)]);
-        added.map_err(StoreError::from)?;
-        self.n_lines += 1;
-        Ok(())
+        self.append_blob(&to_bytes(line))
     }
 
     fn forget(

@@ -21,6 +21,7 @@ fn facts() -> GuaranteeFacts {
         unit: PrivacyUnit::Record,
         relation: Relation::ZeroOut,
         origin: NoiseOrigin::Shares(Participation::new(50, 45, 2).unwrap()),
+        trustees: None,
         clients: ClientsRun::InOneProcess,
         several_records: None,
         currency: Some(Currency::Gaussian(Mu::try_from(0.6478).unwrap())),
@@ -34,7 +35,7 @@ fn the_text_is_one_row_in_each_line() {
 Privacy   epsilon = 3, delta = 1e-6 for each record (zero-out)
 Means     Blanking one record changes the probability of any result by at most a factor e^3, plus 1e-6.
 Noise     added by the 50 clients, one share each
-Holds     against every reader with bounded computing power, including the coordinator, who knows the noise of at most 2 clients (a client knows its own)
+Holds     against every reader with bounded computing power who knows the noise of at most 2 clients, including the coordinator (a client knows its own noise)
 Opened    only sums of at least 45 clients
 Note      This run simulated all clients in one process; that process saw all records.
 Details   Gaussian DP, mu = 0.6478; sprifed verify receipt.json recomputes it";
@@ -125,4 +126,37 @@ fn parties_clients_and_replacement_have_their_words() {
         assert!(text.contains(part), "no {part:?} in\n{text}");
     }
     assert!(!text.contains("one process"), "{text}");
+}
+
+#[test]
+fn trustees_are_named_with_what_two_of_them_see() {
+    let table = GuaranteeTable::new(&GuaranteeFacts {
+        origin: NoiseOrigin::Trustees,
+        clients: ClientsRun::AsParties,
+        ..facts()
+    });
+    assert_eq!(
+        table.text(GuaranteeLabel::Holds).unwrap(),
+        "against every reader with bounded computing power, including the coordinator, one of the trustees \
+         included; any two of them together see all contributions"
+    );
+    let named = GuaranteeTable::new(&GuaranteeFacts {
+        origin: NoiseOrigin::Trustees,
+        trustees: Some(["archive", "court", "registry"].map(str::to_owned)),
+        clients: ClientsRun::AsParties,
+        ..facts()
+    });
+    assert_eq!(
+        named.text(GuaranteeLabel::Holds).unwrap(),
+        "against every reader with bounded computing power, including the coordinator, one of the trustees archive, \
+         court, registry included; any two of them together see all contributions"
+    );
+    let noise = table.text(GuaranteeLabel::Noise).unwrap();
+    assert!(noise.starts_with("dealt by three trustees"), "{noise}");
+    assert!(!table.to_string().contains("one process"));
+    let simulated = GuaranteeTable::new(&GuaranteeFacts {
+        origin: NoiseOrigin::Trustees,
+        ..facts()
+    });
+    assert!(simulated.to_string().contains("saw all records"));
 }

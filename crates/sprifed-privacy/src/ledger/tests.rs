@@ -7,6 +7,7 @@ use crate::purchase::{SelectionPurchase, SumPurchase};
 use crate::quantity::Delta;
 use crate::rational::{NoiseVariance, parse_exact};
 use crate::run_plan::RunRequest;
+use crate::selection_law::SelectionLaw;
 use crate::sum_plan::{NoiseOrigin, SumPlan};
 use crate::test_support::{generous_ledger, small_sum};
 use crate::totals::Algorithm;
@@ -51,6 +52,7 @@ fn selection() -> SelectionPurchase {
         candidates: 9,
         score_bound: 4,
         noise_rate: (1, 20),
+        law: SelectionLaw::Curator,
         unit: PrivacyUnit::Record,
     }
 }

@@ -33,7 +33,9 @@ fn a_quorum_without_an_honest_client_is_refused_with_what_to_do() {
             "{text}"
         );
         assert!(
-            text.contains("at least 1 in a quorum of at least 2 is required; raise the quorum"),
+            text.contains(
+                "at least 1 honest client in a quorum of at least 2 is required; raise the quorum"
+            ),
             "{text}"
         );
     }

@@ -82,6 +82,18 @@ impl Record {
     }
 }
 
+/// What `first` says is no further from nothing, and from what `second` says, than the cost of each relation allows.
+fn moves_at_most(
+    (first, second): (&Record, &Record),
+    said: impl Fn(&Record) -> Vec<f64>,
+    cost: impl Fn(Relation) -> f64,
+) -> Result<(), TestCaseError> {
+    let [one, other, none] = [first, second, &Record::zero()].map(said);
+    prop_assert!(distance(&one, &none) <= cost(Relation::ZeroOut) * (1.0 + 1e-13));
+    prop_assert!(distance(&one, &other) <= cost(Relation::ReplaceOne) * (1.0 + 1e-13));
+    Ok(())
+}
+
 fn distance(left: &[f64], right: &[f64]) -> f64 {
     left.iter()
         .zip(right)
@@ -255,12 +267,9 @@ proptest! {
         limits in limits(),
         (first, second) in (record(), record()),
     ) {
-        let [one, other, none] =
-            [&first, &second, &Record::zero()].map(|record| record.contribution(release, limits));
-        let zero_out = limits.sensitivity(release, Relation::ZeroOut).get();
-        prop_assert!(distance(&one, &none) <= zero_out * (1.0 + 1e-13));
-        let replace_one = limits.sensitivity(release, Relation::ReplaceOne).get();
-        prop_assert!(distance(&one, &other) <= replace_one * (1.0 + 1e-13));
+        let said = |record: &Record| record.contribution(release, limits);
+        let cost = |relation| limits.sensitivity(release, relation).get();
+        moves_at_most((&first, &second), said, cost)?;
     }
 
     #[test]
@@ -326,12 +335,9 @@ proptest! {
         limits in limits(),
         (first, second) in (record(), record()),
     ) {
-        let [one, other, none] =
-            [&first, &second, &Record::zero()].map(|record| record.whitened(message, limits));
-        let zero_out = limits.batched_cost(message, Relation::ZeroOut).unwrap().get();
-        prop_assert!(distance(&one, &none) <= zero_out * (1.0 + 1e-13));
-        let replace_one = limits.batched_cost(message, Relation::ReplaceOne).unwrap().get();
-        prop_assert!(distance(&one, &other) <= replace_one * (1.0 + 1e-13));
+        let cost = |relation| limits.batched_cost(message, relation).unwrap().get();
+        moves_at_most((&first, &second), |record| record.whitened(message, limits), cost)?;
+        let [zero_out, replace_one] = [Relation::ZeroOut, Relation::ReplaceOne].map(cost);
         prop_assert!(replace_one <= 2.0 * zero_out * (1.0 + 1e-15) && replace_one >= zero_out * 0.999_999);
     }
 

@@ -3,6 +3,12 @@ use proptest::prelude::*;
 use super::*;
 
 #[test]
+fn one_is_not_several() {
+    let shown = [0, 1, 2].map(|number: u32| counted(number, "feature", "features"));
+    assert_eq!(shown, ["0 features", "1 feature", "2 features"]);
+}
+
+#[test]
 fn costs_are_short_and_rounded_up() {
     for (cost, shown) in [
         (0.0, "0"),

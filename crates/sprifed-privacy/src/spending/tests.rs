@@ -1,9 +1,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::neighbours::{PrivacyUnit, Relation};
+use crate::neighbours::Relation;
 use crate::purchase::{Purchase, SelectionPurchase};
-use crate::test_support::small_sum;
+use crate::test_support::{choice_of_a_curator, small_sum};
 
 fn delta(value: f64) -> Delta {
     Delta::try_from(value).unwrap()
@@ -15,7 +15,8 @@ fn sum_cost() -> SumCost {
 }
 
 fn range(value: f64) -> Expense {
-    Expense::Selection(RangeBound::try_from(value).unwrap())
+    let range = RangeBound::try_from(value).unwrap();
+    Expense::Selection(SelectionCost::of(range, SelectionLaw::Curator, 1))
 }
 
 fn spend(expenses: &[Expense]) -> Spending {
@@ -69,14 +70,9 @@ fn one_selection_costs_at_most_its_range() {
 #[test]
 fn a_selection_pays_for_its_rounded_noise() {
     // λ = 1/20, Δ = 4: 2λΔ + 4λ = 0.6; under replace-one Δ doubles.
-    let selection = SelectionPurchase {
-        candidates: 9,
-        score_bound: 4,
-        noise_rate: (1, 20),
-        unit: PrivacyUnit::Record,
-    };
+    let selection = choice_of_a_curator(9, 4, (1, 20));
     let cost = |relation| match selection.expense(relation).unwrap() {
-        Expense::Selection(range) => range.get(),
+        Expense::Selection(cost) => cost.range().get(),
         Expense::Sum(_) => unreachable!("a selection"),
     };
     assert!((cost(Relation::ZeroOut) - 0.6).abs() < 1e-15);
@@ -120,7 +116,7 @@ proptest! {
     ) {
         let rho = expenses.iter().map(|expense| match expense {
             Expense::Sum(cost) => cost.squared_mu() / 2.0,
-            Expense::Selection(range) => range.get().powi(2) / 8.0,
+            Expense::Selection(cost) => cost.range().get().powi(2) / 8.0,
         });
         let rho = crate::quantity::Rho::try_from(rho.sum::<f64>()).unwrap();
         let concentrated = rho.to_approx_dp(delta(1e-6)).epsilon().get();

@@ -335,3 +335,17 @@ proptest! {
         prop_assert_eq!(serde_json::from_str::<SumCost>(&text).unwrap(), cost);
     }
 }
+
+#[test]
+fn trustees_cost_what_three_clients_of_whom_one_colludes_cost() {
+    let (origin, clients) = (NoiseOrigin::Trustees, shares(3, 3, 1));
+    assert_eq!((origin.certain_shares(), origin.most_shares()), (2, 3));
+    let plan = small_sum().plan;
+    for relation in [Relation::ZeroOut, Relation::ReplaceOne] {
+        assert_eq!(
+            plan.cost(origin, relation).unwrap(),
+            plan.cost(clients, relation).unwrap()
+        );
+    }
+    assert!(origin.protocol_failure() > 0.0);
+}

@@ -29,7 +29,9 @@ pub(super) fn class_of<'py>(py: Python<'py>, refusal: &Refusal) -> Bound<'py, Py
 
 fn class_of_error<'py>(py: Python<'py>, error: &Error) -> Bound<'py, PyType> {
     match error {
-        Error::NoSchema | Error::Data(TableError::Schema(_)) => py.get_type::<SchemaError>(),
+        Error::NoSchema | Error::SiteEffectsUnsupported | Error::Data(TableError::Schema(_)) => {
+            py.get_type::<SchemaError>()
+        }
         Error::Data(_)
         | Error::ExactSparsity { .. }
         | Error::SinglePrecision
@@ -54,8 +56,10 @@ fn class_of_error<'py>(py: Python<'py>, error: &Error) -> Bound<'py, PyType> {
         | Error::Party(_)
         | Error::RehearsalKey { .. }
         | Error::TwoParties { .. }
+        | Error::TrusteeCount { .. }
         | Error::StudyLedger(_)
         | Error::ParticipationOfCurator
+        | Error::ParticipationOfTrustees
         | Error::Backend(_)
         | Error::TwoSplits { .. }
         | Error::NeedsChoices { .. }
@@ -65,13 +69,16 @@ fn class_of_error<'py>(py: Python<'py>, error: &Error) -> Bound<'py, PyType> {
         | Error::Unwritable(_)
         | Error::NoAgreement(_)
         | Error::NoSetup(_)
+        | Error::NoTrustees(_)
+        | Error::TrusteeStep(_)
         | Error::Ended { .. }
         | Error::WrongTranscript { .. }
         | Error::DropoutsOfCurator
         | Error::Dropouts(_)
         | Error::World(_)
         | Error::NothingToScore
-        | Error::AbsentColumns { .. } => py.get_type::<StudyError>(),
+        | Error::AbsentColumns { .. }
+        | Error::Destination(_) => py.get_type::<StudyError>(),
     }
 }
 
@@ -95,7 +102,7 @@ pub(super) fn help_of(refusal: &Refusal) -> Cow<'static, str> {
             "keep it as a record of what was spent and make a new estimator; nothing was spent"
         }
         Refusal::Unentered(error) => error.advice().unwrap_or(
-            "mend this, or name another folder with `ledger`; what is in the ledger stays in it",
+            "correct this, or name another folder with `ledger`; what is in the ledger stays in it",
         ),
         Refusal::Alignment => {
             "copy it, or use numpy.require(array, requirements=\"A\"); nothing was spent"
@@ -116,7 +123,7 @@ fn help_with(error: &Error) -> Cow<'static, str> {
             "pass `bounds` and `response_bounds`, or `schema`, with numbers known without looking at the records; \
              nothing was spent"
         }
-        Error::ParticipationOfCurator => {
+        Error::ParticipationOfCurator | Error::ParticipationOfTrustees => {
             "pass backend=\"secure-sum\", or remove `quorum` and `colluders`; nothing was spent"
         }
         Error::TwoSplits { .. } => {
@@ -132,7 +139,9 @@ fn help_with(error: &Error) -> Cow<'static, str> {
              simulate_noise on public data, or pass allow_repeated_fits=True and report the cost of all fits; nothing \
              was spent"
         }
-        Error::DropoutsOfCurator => "pass backend=\"secure-sum\", or remove `dropouts`",
+        Error::DropoutsOfCurator => {
+            "pass backend=\"secure-sum\" or \"trustees\", or remove `dropouts`"
+        }
         Error::Dropouts(_) => "correct `dropouts`",
         Error::World(error) => help_with_world(error),
         Error::RehearsalKey { .. } => {
@@ -146,6 +155,7 @@ const fn help_with_world(error: &IllegalWorld) -> &'static str {
     match error {
         IllegalWorld::Records(_) => "correct `records`",
         IllegalWorld::Sparsity { .. } => "correct `sparsity` or `features`",
+        IllegalWorld::Support { .. } => "correct `support`",
         IllegalWorld::Clients { .. } => "correct `clients` or `records`",
         IllegalWorld::TooLarge => "lower `records` or `features`",
         IllegalWorld::PopulationR2(_) => "correct `population_r2`",

@@ -10,7 +10,7 @@ use sprifed::study_files;
 use sprifed_party::{Invitation, parse_key};
 use sprifed_secure_sum::{ClientId, IdentityKey, Phase};
 use sprifed_study::{
-    Agreed, CoordinatorEffect, Outcome, SignedReceipt, StudyCoordinator, StudyPhase,
+    Agreed, CoordinatorEffect, SignedReceipt, StudyCoordinator, StudyPhase, TrusteePhase,
 };
 
 use super::envelope::{Answer, Request, Unchecked, VERSION, seal};
@@ -121,11 +121,8 @@ impl CoordinatorMachine {
     fn status(&self) -> (Vec<(u32, Vec<u32>)>, Vec<(u32, String)>) {
         let running = self.running();
         let survivors = running.study.history().iter().map(|record| {
-            let survivors = match &record.outcome {
-                Outcome::Unmasked { survivors, .. } => survivors.clone(),
-                Outcome::Abandoned { .. } => Vec::new(),
-            };
-            (record.sum, survivors)
+            let survivors = record.outcome.survivors().unwrap_or_default();
+            (record.sum, survivors.to_vec())
         });
         let survivors = survivors.collect();
         drop(running);
@@ -179,6 +176,7 @@ impl CoordinatorMachine {
         journal: Option<PathBuf>,
     ) -> Result<Self, Failure> {
         let (_, agreed) = Invitation::open(&invitation, "invitation.json")?;
+        Failure::refuse_trustees(&agreed)?;
         let agreed = Arc::new(agreed);
         let mut study = StudyCoordinator::open(Arc::clone(&agreed), identity.clone(), SOFTWARE)?;
         let journal = journal.map(|path| Journal::open(&path, &mut study));
@@ -268,6 +266,15 @@ impl CoordinatorMachine {
             StudyPhase::Keys => ("keys", None),
             StudyPhase::Shares => ("shares", None),
             StudyPhase::Sum { sum, phase, .. } => (phase_name(phase), Some(sum)),
+            StudyPhase::Attempt { sum, phase, .. } => {
+                let name = match phase {
+                    TrusteePhase::Noise => "noise",
+                    TrusteePhase::Uploads => "uploads",
+                    TrusteePhase::Running => "running",
+                    TrusteePhase::Abandoning => "abandoning",
+                };
+                (name, Some(sum))
+            }
             StudyPhase::Receipts => ("receipts", None),
             StudyPhase::Ended => ("over", None),
         }

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use pyo3::exceptions::PyOSError;
 use pyo3::{PyErr, Python};
+use sprifed::RehearsalError;
 use sprifed_party::{PartyError, StoreError};
-use sprifed_study::{CoordinatorError, MessageRefused};
+use sprifed_study::{Agreed, CoordinatorError, MessageRefused};
 
 use crate::entropy::NoEntropy;
 use crate::error::{StudyError, raise};
@@ -45,9 +46,9 @@ pub(super) enum Failure {
     /// Nothing could be drawn.
     #[error(transparent)]
     Entropy(#[from] NoEntropy),
-    /// A rehearsal that ended without a model.
-    #[error("{0}")]
-    Rehearsal(String),
+    /// A rehearsal that did not begin or ended without a model.
+    #[error(transparent)]
+    Rehearsal(RehearsalError),
 }
 
 impl Failure {
@@ -63,6 +64,16 @@ impl Failure {
         }
     }
 
+    /// Refuses a study with trustees: Flower carries messages between a coordinator and parties, and has no trustees.
+    pub(super) fn refuse_trustees(agreed: &Agreed) -> Result<(), Self> {
+        if agreed.trustees().is_none() {
+            return Ok(());
+        }
+        let words = "a study with trustees cannot run in Flower; run it with `sprifed coordinate`, `sprifed trustee` and \
+                     `sprifed join`; nothing was sent or spent";
+        Err(Self::Refused(words.to_owned()))
+    }
+
     pub(super) fn file(
         action: &'static str,
         path: &Path,
@@ -72,6 +83,15 @@ impl Failure {
             path,
             action,
             source,
+        }
+    }
+}
+
+impl From<RehearsalError> for Failure {
+    fn from(error: RehearsalError) -> Self {
+        match error {
+            RehearsalError::Party(error) => Self::Party(error),
+            other => Self::Rehearsal(other),
         }
     }
 }

@@ -4,10 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use sprifed_noise::Provenance;
-use sprifed_party::{Invitation, PartyRecords, PartyTable};
+use sprifed::RehearsalAnswer;
+use sprifed_party::Invitation;
 use sprifed_secure_sum::{ClientId, Phase};
-use sprifed_study::{Embedded, PartyKey};
 
 use super::coordinator::phase_name;
 use super::failure::Failure;
@@ -38,31 +37,7 @@ fn run(
     departures: &[Departure],
 ) -> Result<String, Failure> {
     let (_, agreed) = Invitation::read(invitation)?;
-    let agreed = Arc::new(agreed);
-    let agreement = agreed.agreement();
-    if agreement.noise != Provenance::Simulated {
-        let required = "a study of simulated noise";
-        return Err(Failure::unusable(
-            "the study",
-            "it protects its records",
-            required,
-        ));
-    }
-    let (found, required) = (data.len(), agreement.parties.len());
-    if found != required {
-        let words = format!("{found} tables for {required} parties");
-        return Err(Failure::unusable(
-            "the data",
-            words,
-            "one table for each party",
-        ));
-    }
-    let tables = (0..).map(ClientId).zip(data);
-    let records = tables.map(|(party, path)| {
-        let table = PartyTable::in_file(path, &agreed, party);
-        Ok(table.read()?.0.clone())
-    });
-    let records: Vec<PartyRecords> = records.collect::<Result<_, Failure>>()?;
+    Failure::refuse_trustees(&agreed)?;
     let attends = |phase: Phase, sum: u32, id: ClientId| {
         let is_gone = |(party, from_sum, from): &Departure| {
             let from = (*from_sum, place(from));
@@ -70,15 +45,8 @@ fn run(
         };
         is_set_up(phase) || !departures.iter().any(is_gone)
     };
-    let ended = |error: &dyn core::fmt::Display| Failure::Rehearsal(error.to_string());
-    let key = PartyKey::simulated(seed, 0);
-    let mut study = Embedded::open(Arc::clone(&agreed), &key, records, Box::new(attends))
-        .map_err(|error| ended(&error))?;
-    let fit = agreement
-        .procedure
-        .run_on_sums(&agreement.setting, &mut study, |_| ())
-        .map_err(|error| ended(&error))?;
-    Ok(serde_json::to_string(&fit).unwrap_or_default())
+    let answer = RehearsalAnswer::run(&Arc::new(agreed), data, seed, Box::new(attends))?;
+    Ok(serde_json::to_string(&answer.fit).unwrap_or_default())
 }
 
 fn is_set_up(phase: Phase) -> bool {

@@ -213,6 +213,31 @@ proptest! {
         let rho = Rho::try_from(range * range / 8.0).unwrap();
         prop_assert!(rho.get() > 0.0);
     }
+
+    #[test]
+    fn a_choice_among_trustees_costs_no_more_than_was_asked(
+        range in 0.05f64..8.0,
+        candidates in 1usize..100_000,
+        replace in any::<bool>(),
+    ) {
+        let relation = if replace { Relation::ReplaceOne } else { Relation::ZeroOut };
+        let asked = RangeBound::try_from(range).unwrap();
+        let planner = Planner { origin: NoiseOrigin::Trustees, ..planner(relation) };
+        for (law, steps) in [(SelectionLaw::Euler, 63), (SelectionLaw::FloorGumbel, 127)] {
+            let choice = planner.choice_by(law, "a pick", candidates, asked).unwrap();
+            prop_assert_eq!(choice.score_steps(), steps);
+            prop_assert!((choice.score_block().steps - f64::from(steps)).abs() < 1e-9);
+            let line = LedgerLine::Selection(choice.purchase);
+            let spending = Spending::default().and(line.expense(relation).unwrap()).unwrap();
+            prop_assert!(spending.cut_off() > 0.0);
+            for (charged, _) in spending.selections() {
+                prop_assert!(charged.get() <= range * (1.0 + 1e-9), "{charged} of {range}");
+                prop_assert!(charged.get() >= range * 0.98, "{charged} of {range}");
+            }
+        }
+        let chosen = planner.choice("a pick", candidates, asked).unwrap();
+        prop_assert_eq!(chosen.purchase.law, SelectionLaw::Euler);
+    }
 }
 
 #[test]
@@ -229,4 +254,18 @@ fn a_grid_finer_than_rounding_is_refused() {
             "{refused}"
         );
     }
+}
+
+#[test]
+fn a_choice_too_small_for_trustees_is_refused_with_what_is_possible() {
+    let planner = Planner {
+        origin: NoiseOrigin::Trustees,
+        ..planner(Relation::ZeroOut)
+    };
+    let tiny = RangeBound::try_from(0.005).unwrap();
+    let refused = planner.choice("a pick", 10, tiny).unwrap_err().to_string();
+    assert!(
+        refused.contains("a range between 0.0078125 and 128"),
+        "{refused}"
+    );
 }

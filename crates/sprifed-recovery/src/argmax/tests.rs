@@ -1,6 +1,6 @@
 //! Argmax OMP against a backend that adds no noise.
 
-use sprifed_query::{ChoiceBackend, SumBackend, run_choosing};
+use sprifed_query::{ChoiceBackend, PlannedStep, SumBackend, run_choosing};
 
 use super::*;
 use crate::pooled::tests::{Exact, Never};

@@ -1,39 +1,17 @@
 //! Every procedure of the registry does what every procedure must, and is known by its name.
 
 use proptest::prelude::*;
-use sprifed_privacy::{PrivacyUnit, Relation};
 
 use super::*;
-use crate::setting::Intercept;
 use crate::test_support::procedure_checks::{does_what_every_procedure_does, uses_its_budget};
-use crate::test_support::{budget, legal_setting};
+use crate::test_support::setting_from;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn no_plan_costs_more_than_its_budget(
-        n_records in 2u32..200_000,
-        n_features in 2u32..4000,
-        sparsity in 1u32..12,
-        epsilon in prop_oneof![0.05f64..1.0, 1.0f64..20.0],
-        exponent in 3i32..10,
-        replace in any::<bool>(),
-        by_client in any::<bool>(),
-        intercept in any::<bool>(),
-        known_scale in any::<bool>(),
-    ) {
-        let setting = Setting {
-            n_records,
-            n_features,
-            sparsity: sparsity.min(n_features - 1),
-            budget: budget(epsilon, 10f64.powi(-exponent)),
-            relation: if replace { Relation::ReplaceOne } else { Relation::ZeroOut },
-            unit: if by_client { PrivacyUnit::Client } else { PrivacyUnit::Record },
-            intercept: if intercept { Intercept::Estimated } else { Intercept::Absent },
-            feature_scale: known_scale.then_some(1.0),
-            ..legal_setting()
-        };
+    fn no_plan_costs_more_than_its_budget(seed in any::<u64>()) {
+        let setting = setting_from(seed);
         for procedure in CertifiedProcedure::all() {
             uses_its_budget(procedure, &setting);
         }

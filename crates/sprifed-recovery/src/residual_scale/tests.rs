@@ -55,6 +55,27 @@ fn moderate_noise_on_the_histogram_changes_little() {
 }
 
 #[test]
+fn residuals_of_zero_beside_normal_ones_do_not_count() {
+    for (zeros, scale) in [(1280.0, 0.7), (400.0, 3.0), (1500.0, 0.05)] {
+        let mut counts: Vec<f64> = histogram(scale, 2000, 16.0)
+            .into_iter()
+            .map(|count| count * (1.0 - zeros / 2000.0))
+            .collect();
+        counts[SCALE_BUCKETS - 1] += zeros;
+        let found = estimate_scale(&counts, 2000.0, 16.0);
+        assert!((found / scale - 1.0).abs() < 0.1, "{found} for {scale}");
+    }
+}
+
+#[test]
+fn a_residual_that_is_smaller_than_every_bucket_is_no_zero_beside_others() {
+    let mut counts = vec![0.0; SCALE_BUCKETS];
+    counts[SCALE_BUCKETS - 1] = 2000.0;
+    let found = estimate_scale(&counts, 2000.0, 16.0);
+    assert!(found < 0.002, "{found}");
+}
+
+#[test]
 fn any_histogram_gives_a_positive_scale_within_the_bound() {
     let hostile = [
         vec![0.0; SCALE_BUCKETS],

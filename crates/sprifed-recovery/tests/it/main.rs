@@ -7,4 +7,5 @@
 )]
 
 mod decisions;
+mod often_zero;
 mod script;

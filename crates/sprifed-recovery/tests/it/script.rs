@@ -8,7 +8,7 @@ use sprifed_privacy::{
 use sprifed_query::{
     Answer, ChoosingProcedure, ChoosingStep, PlannedStep, PlannedSum, Procedure, Step,
 };
-use sprifed_recovery::{CertifiedProcedure, Fit, Intercept, Ready, Setting};
+use sprifed_recovery::{CertifiedProcedure, Fit, Intercept, Keep, Ready, Setting};
 
 /// What a run decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +63,8 @@ pub(crate) fn setting() -> Setting {
         n_records: 5000,
         n_features: 60,
         sparsity: 3,
+        choice: Keep::Exactly,
+        always: 0,
         budget: ApproxDp::new(
             Epsilon::try_from(3.0).unwrap(),
             Delta::try_from(1e-6).unwrap(),
@@ -164,14 +166,14 @@ impl Decisions {
         self.numbers.extend(numbers_in(&format!("{query:?}")));
     }
 
-    /// Takes the model, its noise and the status.
+    /// Takes the model, what is known of it and the status.
     fn end(&mut self, fit: &Fit) {
         let support = fit.model.support();
         self.discrete
             .extend(support.iter().flat_map(|feature| feature.to_le_bytes()));
         let text = format!(
             "{:?} {:?} {:?}",
-            fit.model, fit.noise_std_devs, fit.residual_scale
+            fit.model, fit.inference, fit.residual_scale
         );
         self.numbers.extend(numbers_in(&text));
         self.numbers.push(format!("{:?}", fit.status));
@@ -241,6 +243,7 @@ pub(crate) fn decisions(
     procedure: CertifiedProcedure,
     script: Script,
     intercept: Intercept,
+    always: u32,
 ) -> (u64, u64) {
     let run = |setting: &Setting, seed: u64| -> Decisions {
         decide(
@@ -255,6 +258,8 @@ pub(crate) fn decisions(
         let setting = unknown(Setting {
             relation: Relation::ReplaceOne,
             n_records: 900,
+            choice: Keep::Significant,
+            always,
             ..setting()
         });
         let second = run(&setting, 2);
@@ -268,11 +273,12 @@ pub(crate) fn decisions(
 pub(crate) fn differences(
     golden: &[(CertifiedProcedure, [(u64, u64); 6])],
     intercept: impl Fn(CertifiedProcedure) -> Intercept,
+    always: u32,
 ) -> Vec<String> {
     let mut differences = Vec::new();
     for (procedure, expected) in golden {
         for (script, expected) in Script::ALL.into_iter().zip(expected) {
-            let found = decisions(*procedure, script, intercept(*procedure));
+            let found = decisions(*procedure, script, intercept(*procedure), always);
             if found != *expected {
                 let (discrete, numbers) = found;
                 differences.push(format!(
@@ -324,12 +330,14 @@ pub(crate) fn any_case() -> impl Strategy<Value = Case> {
     );
     let bounds = (-29i32..=29, -29i32..=29, -29i32..=29);
     let known = (any::<bool>(), any::<bool>());
-    (numbers, sizes, bounds, known).prop_map(
+    let kept = (any::<bool>(), 0u32..4);
+    (numbers, sizes, bounds, known, kept).prop_map(
         |(
             (pool, indices, stride),
             (n_records, n_features, sparsity),
             bounds,
             (known_scale, intercept),
+            (exactly, always),
         )| Case {
             pool,
             indices,
@@ -339,6 +347,12 @@ pub(crate) fn any_case() -> impl Strategy<Value = Case> {
                 n_records,
                 n_features,
                 sparsity: sparsity.min(n_features - 1),
+                choice: if exactly {
+                    Keep::Exactly
+                } else {
+                    Keep::Significant
+                },
+                always,
                 response_bound: 10f64.powi(bounds.0),
                 feature_bound: 10f64.powi(bounds.1),
                 feature_scale: known_scale.then_some(10f64.powi(bounds.2)),
@@ -349,17 +363,21 @@ pub(crate) fn any_case() -> impl Strategy<Value = Case> {
 }
 
 impl Case {
-    /// Decides twice, and alike; `most` says whether the procedure can estimate an intercept.
-    pub(crate) fn check(&self, procedure: CertifiedProcedure, most: Intercept) {
+    /// Decides twice, and alike; `most` says whether the procedure can estimate an intercept, and
+    /// `covariates` whether it has features in every model, where the plan allows them.
+    pub(crate) fn check(&self, procedure: CertifiedProcedure, most: Intercept, covariates: bool) {
         let intercept = if self.intercept {
             most
         } else {
             Intercept::Absent
         };
-        let setting = Setting {
+        let mut setting = Setting {
             intercept,
             ..self.setting
         };
+        if !covariates || procedure.plan(&setting).is_err() {
+            setting.always = 0;
+        }
         let (pool, indices) = (&self.pool, &self.indices);
         let integer = |step: usize, k: usize| pool[(k * self.stride + step * 31) % pool.len()];
         let run = || {

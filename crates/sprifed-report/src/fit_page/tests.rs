@@ -7,10 +7,8 @@ use crate::page::{Badge, BadgeKind};
 #[test]
 fn the_status_is_first_and_warnings_stand_above_what_they_concern() {
     let bar = Bar {
-        name: "x_<7>".to_owned(),
-        truth: None,
-        found: Some(-1.25),
-        noise_std_dev: Some(0.125),
+        interval: Some((-1.5, -1.0)),
+        ..Bar::of_estimate("x_<7>", -1.25)
     };
     let statement = "Privacy   NOT PRIVATE: a seed\nNoise     added by a curator";
     let page = FitPage {
@@ -19,6 +17,7 @@ fn the_status_is_first_and_warnings_stand_above_what_they_concern() {
         guarantee: GuaranteeTable::try_from(statement.to_owned()).unwrap(),
         warnings: vec!["do not use".to_owned()],
         features: FeatureTable::new(&[bar], Some(0.5)),
+        notes: vec!["an average over all features".to_owned()],
         facts: Vec::new(),
         rounds: Vec::new(),
         budget: Vec::new(),
@@ -28,11 +27,12 @@ fn the_status_is_first_and_warnings_stand_above_what_they_concern() {
     let places: Vec<usize> = [
         "complete</span>",
         "<h1>A model",
-        "<tr class=\"refused\"><th scope=\"row\">Privacy</th><td>NOT PRIVATE",
         "<p class=\"warning\">do not use",
+        "<tr class=\"refused\"><th scope=\"row\">Privacy</th><td>NOT PRIVATE",
         "x_&lt;7&gt;",
-        "± 0.2500",
+        "-1.500 to -1.000",
         "(intercept)",
+        "an average over all features",
     ]
     .into_iter()
     .map(|words| {

@@ -132,6 +132,54 @@ fn features_without_bounds_are_counted_and_the_first_is_named() {
 }
 
 #[test]
+fn all_problems_are_said_at_once() {
+    let schema = bounded("[record]\nclient = \"who\"\n[feature.b]\nlower = 0\nupper = 1");
+    let problems = refused(&["a", "\"t"], &schema).each();
+    let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert_eq!(said.len(), 4, "{said:?}");
+    for (problem, name) in said.iter().zip(["`y`", "`who`", "`b`", "`t`"]) {
+        assert!(problem.contains(name), "{problem}");
+    }
+}
+
+#[test]
+fn one_column_in_every_few_is_kept_and_named_ones_do_not_count() {
+    let schema = bounded("every = 3\nalways = [\"age\"]\n[feature.s2]\nlower = 0\nupper = 1");
+    let names = ["s0", "age", "s1", "s2", "s3", "y", "s4", "s5"];
+    assert_eq!(features(&names, &schema), [1, 0, 3, 6]);
+    let by_pattern = bounded("include = [\"s*\", \"s5\"]\nevery = 2");
+    assert_eq!(features(&names, &by_pattern), [0, 3, 6, 7]);
+}
+
+#[test]
+fn columns_of_an_array_without_names_are_explained() {
+    let said = refused(&["x_0", "x_1"], &bounded("")).to_string();
+    assert!(said.contains("called x_0 to x_1"), "{said}");
+}
+
+#[test]
+fn levels_may_be_text_and_dates_are_refused_by_name() {
+    let schema = bounded("[feature.sex]\nlevels = [\"f\", \"m\"]");
+    assert_eq!(features(&["\"sex", "a", "y"], &schema), [0, 1]);
+    let mut dated = columns(&["visit", "y"]);
+    dated[0].kind = ColumnKind::Date;
+    let said = Selection::choose(&dated, &bounded(""))
+        .expect_err("a date")
+        .to_string();
+    assert!(
+        said.contains("`visit`") && said.contains("days since"),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_table_without_features_is_refused() {
     assert_eq!(refused(&["y"], &bounded("")), ColumnError::NoFeatures);
+}
+
+#[test]
+fn columns_that_are_always_in_the_model_come_first_in_the_order_of_the_table() {
+    let schema = bounded("always = [\"sex\", \"age\"]");
+    let names = ["g1", "age", "y", "g2", "sex", "g3"];
+    assert_eq!(features(&names, &schema), [1, 4, 0, 3, 5]);
 }

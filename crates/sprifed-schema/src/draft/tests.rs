@@ -24,7 +24,7 @@ fn a_draft_cannot_be_used_before_it_is_filled_in() {
 #[test]
 fn a_filled_in_draft_is_a_schema_with_every_column_in_its_place() {
     let columns = [
-        column("a.b", ColumnKind::Numeric),
+        column("a.b", ColumnKind::Unstated),
         column("who", ColumnKind::Text),
         column("y", ColumnKind::Numeric),
     ];
@@ -48,7 +48,7 @@ fn a_wide_table_gets_a_short_draft() {
         .collect();
     let draft = draft_schema(&columns).expect("a draft");
     assert!(draft.lines().count() < 50);
-    assert!(draft.contains("15000 numeric columns"));
+    assert!(draft.contains("15000 columns"));
     assert!(draft.contains("name = FILL_IN"), "no column is called y");
 }
 
@@ -62,6 +62,15 @@ fn repeated_names_are_refused() {
         draft_schema(&columns),
         Err(ColumnError::DuplicateColumn { column: "a".into() })
     );
+}
+
+#[test]
+fn all_names_that_cannot_be_used_are_said_at_once() {
+    let columns = ["a", "", "a", "b", "b", ""].map(|name| column(name, ColumnKind::Unstated));
+    let said = draft_schema(&columns).expect_err("refused").to_string();
+    for part in ["column 2", "column 6", "`a` occurs", "`b` occurs"] {
+        assert!(said.contains(part), "{said}");
+    }
 }
 
 proptest! {

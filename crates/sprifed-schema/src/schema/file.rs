@@ -18,7 +18,7 @@ pub(super) struct SchemaFile {
     #[serde(default)]
     pub(super) features: FeaturesTable,
     #[serde(default)]
-    pub(super) feature: BTreeMap<String, PublicBounds>,
+    pub(super) feature: BTreeMap<String, FeatureTable>,
     #[serde(default)]
     pub(super) record: RecordPolicy,
 }
@@ -42,14 +42,54 @@ pub(super) struct FeaturesTable {
     pub(super) upper: Option<f64>,
     pub(super) center: Option<f64>,
     pub(super) scale: Option<f64>,
+    pub(super) transform: Option<Transform>,
+    pub(super) bounds: Option<String>,
     pub(super) include: Option<Vec<String>>,
     #[serde(default)]
     pub(super) exclude: Vec<String>,
+    #[serde(default)]
+    pub(super) always: Vec<String>,
+    pub(super) every: Option<u32>,
+}
+
+/// `[feature.NAME]`: how one column is read, or the columns that fit a pattern.
+#[derive(Debug, Default, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FeatureTable {
+    pub(super) lower: Option<f64>,
+    pub(super) upper: Option<f64>,
+    pub(super) center: Option<f64>,
+    pub(super) scale: Option<f64>,
+    pub(super) transform: Option<Transform>,
+    pub(super) levels: Option<Vec<Level>>,
+    pub(super) reference: Option<Level>,
+    pub(super) other: Option<bool>,
+    pub(super) missing: Option<MissingPolicy>,
+    pub(super) missing_value: Option<f64>,
+}
+
+/// A level as TOML spells it: text, a truth value or a whole number.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Level {
+    Text(String),
+    Truth(bool),
+    Number(i64),
+}
+
+impl Level {
+    /// The level as a table spells it.
+    pub(super) fn into_text(self) -> String {
+        match self {
+            Self::Text(text) => text,
+            Self::Truth(value) => value.to_string(),
+            Self::Number(number) => number.to_string(),
+        }
+    }
 }
 
 /// The public bounds of one column, with a centre and a scale where they are not the default.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PublicBounds {
     /// The smallest value that is not clipped.
     pub lower: f64,
@@ -59,6 +99,21 @@ pub struct PublicBounds {
     pub center: Option<f64>,
     /// How far a value moves when its unit moves by one; half the distance of the bounds by default.
     pub scale: Option<f64>,
+    /// The change of scale made before bounding; centre and scale belong to the scale after it.
+    pub transform: Transform,
+}
+
+impl From<PublicBounds> for FeatureTable {
+    fn from(bounds: PublicBounds) -> Self {
+        Self {
+            lower: Some(bounds.lower),
+            upper: Some(bounds.upper),
+            center: bounds.center,
+            scale: bounds.scale,
+            transform: Some(bounds.transform),
+            ..Self::default()
+        }
+    }
 }
 
 /// Whose a record is, how many of them count, and what happens to gaps.
@@ -78,4 +133,7 @@ pub struct RecordPolicy {
     /// What happens when the response is missing.
     #[serde(default)]
     pub missing_response: MissingResponsePolicy,
+    /// Whether each party of a study has an intercept of its own.
+    #[serde(default, alias = "site-effects")]
+    pub site_effects: bool,
 }

@@ -13,6 +13,11 @@ pub enum MissingPolicy {
     /// The middle of the public bounds is used instead. Means and medians of the column would be
     /// statistics of other people's records, so they are not offered.
     Midpoint,
+    /// A public value is used instead: `missing_value` of the column's own table.
+    Value,
+    /// The middle of the bounds is used, and a further column is 1 where the value is missing and
+    /// 0 elsewhere.
+    Indicator,
 }
 
 /// What happens to a record in which the response is missing, infinite or not a number.
@@ -27,14 +32,15 @@ pub enum MissingResponsePolicy {
     Drop,
 }
 
-/// A public change of scale of the response, made before bounding.
+/// A public change of scale of a column, made before bounding.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transform {
-    /// The response as it is.
+    /// The column as it is.
     #[default]
     Identity,
-    /// `ln(1 + y)`, for counts and other heavy-tailed responses.
+    /// `ln(1 + y)`, for counts and other heavy-tailed columns; of a feature that can be negative
+    /// `sign(x) ln(1 + |x|)`.
     Log1p,
 }
 
@@ -53,6 +59,15 @@ impl Transform {
         match self {
             Self::Identity => value,
             Self::Log1p => value.ln_1p(),
+        }
+    }
+
+    /// `value` of a feature on the scale the model is fitted on; the sign is kept, so the function
+    /// exists for every number and grows everywhere.
+    pub fn apply_signed(self, value: f64) -> f64 {
+        match self {
+            Self::Identity => value,
+            Self::Log1p => value.abs().ln_1p().copysign(value),
         }
     }
 

@@ -1,3 +1,8 @@
+#![expect(
+    clippy::float_cmp,
+    reason = "numbers of a schema are kept as they are written"
+)]
+
 use proptest::prelude::*;
 
 use super::*;
@@ -143,6 +148,104 @@ fn the_message_for_no_schema_says_why_bounds_cannot_be_read_off_the_data() {
     );
 }
 
+#[test]
+fn a_place_that_was_not_filled_in_is_named_by_its_line() {
+    let text = "[response]\nname = \"y\"\nlower = FILL_IN  # a number\nupper = 1\n# lower = FILL_IN\n[features]\nupper = FILL_IN\n";
+    let message = refused(text);
+    assert!(
+        message.contains("line 3: replace FILL_IN with a number"),
+        "{message}"
+    );
+    assert!(message.ends_with("also in line 7"), "{message}");
+}
+
+fn with_bounds(rest: &str, bounds: &str) -> Result<Schema, SchemaError> {
+    Schema::of_text(&SchemaText {
+        schema: with_response(&format!("[features]\nbounds = \"bounds.csv\"\n{rest}")),
+        bounds: Some(bounds.to_owned()),
+    })
+}
+
+#[test]
+fn bounds_come_from_a_file_unless_the_column_has_its_own() {
+    let rest = "lower = 0\nupper = 1\ncenter = 0\nscale = 9\n[feature.b]\nlower = 5\nupper = 6\n[feature.\"c*\"]\nlower = -1\nupper = 0\ntransform = \"log1p\"\n[feature.d]\ntransform = \"log1p\"";
+    let text = "column,lower,upper,center,scale\na,0,10,4,2\nb,0,99,,\nc1,0,3,,\nd,0,9,,\n";
+    let schema = with_bounds(rest, text).expect("a schema");
+    let bounds = |name| {
+        let units = schema.units_of(name).expect("bounds");
+        [units.lower(), units.upper(), units.center(), units.scale()]
+    };
+    assert_eq!(bounds("a"), [0.0, 10.0, 4.0, 2.0]);
+    assert_eq!(bounds("b"), [5.0, 6.0, 5.5, 0.5]);
+    assert_eq!(
+        [bounds("c1")[1]],
+        [4f64.ln()],
+        "bounds of the file, transform of the pattern"
+    );
+    assert_eq!([bounds("c2")[0]], [-(2f64.ln())]);
+    assert_eq!([bounds("d")[1]], [10f64.ln()]);
+    assert_eq!(bounds("z"), [0.0, 1.0, 0.0, 9.0]);
+}
+
+#[test]
+fn a_bounds_file_that_is_none_is_refused_by_its_line() {
+    let said = |text| with_bounds("", text).expect_err("refused").to_string();
+    assert!(said("column,lower,upper\na,0,1\na,0,2\n").contains("line 3"));
+    assert!(said("column,lower,upper\na,zero,1\n").contains("line 2"));
+    assert!(said("column,lower\na,0\n").contains("upper"));
+    assert!(said("column,lower,upper\na,2,1\n").contains("lower < upper"));
+    let alone = refused(&with_response("[features]\nbounds = \"bounds.csv\""));
+    assert!(alone.contains("`bounds.csv`"), "{alone}");
+}
+
+#[test]
+fn tables_of_features_that_contradict_themselves_are_refused() {
+    for (rest, part) in [
+        ("[feature.a]\nmissing_value = 1", "no bounds"),
+        (
+            "[feature.a]\nlevels = [\"a\", \"b\"]\nlower = 0\nupper = 1",
+            "one or the other",
+        ),
+        (
+            "[feature.a]\nlevels = [\"a\", \"b\"]\nmissing = \"midpoint\"",
+            "no middle",
+        ),
+        (
+            "[feature.a]\nlower = 0\nupper = 1\nmissing = \"value\"",
+            "without `missing_value`",
+        ),
+        (
+            "[feature.a]\nlower = 0\nupper = 1\nmissing_value = 2",
+            "outside its bounds",
+        ),
+        (
+            "[feature.a]\nlower = 0\nupper = 1\nother = true",
+            "without `levels`",
+        ),
+        ("[record]\nmissing = \"value\"", "missing_value"),
+        ("[features]\nevery = 0", "at least 1"),
+        ("[features]\nalways = [\"y\"]", "the response and a feature"),
+        (
+            "[features]\nalways = [\"a\"]\nexclude = [\"a\"]",
+            "always in the model",
+        ),
+    ] {
+        let message = refused(&with_response(rest));
+        assert!(message.contains(part), "{rest}: {message}");
+    }
+}
+
+#[test]
+fn levels_may_be_written_as_truth_values_and_numbers() {
+    let rest = "[feature.a]\nlevels = [false, true]\n[feature.b]\nlevels = [0, 1]\nreference = 1";
+    let schema = Schema::parse(&with_response(rest)).expect("a schema");
+    let reference = |name| match schema.coding_of(name) {
+        Some(Coding::Levels(levels)) => levels.reference().to_owned(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!([reference("a"), reference("b")], ["false", "1"]);
+}
+
 proptest! {
     #[test]
     fn arbitrary_text_never_panics(text in any::<String>()) {
@@ -165,4 +268,34 @@ proptest! {
             prop_assert!(schema.response().units().bound().is_finite());
         }
     }
+}
+
+/// A schema may come from another party: it must not have a file of any place read and published.
+#[test]
+fn a_bounds_file_lies_beside_its_schema() {
+    let text = |name: &str| {
+        format!("[response]\nname = \"y\"\nlower = 0\nupper = 1\n[features]\nbounds = '{name}'\n")
+    };
+    for name in [
+        "../b.csv",
+        "/dev/zero",
+        "a/b.csv",
+        "..",
+        ".",
+        "",
+        "a\\b.csv",
+        "C:b.csv",
+    ] {
+        let said = SchemaText::bounds_name(&text(name))
+            .expect_err(name)
+            .to_string();
+        assert!(said.contains("`features.bounds`"), "{said}");
+        let whole = SchemaText {
+            schema: text(name),
+            bounds: Some("column,lower,upper\n".to_owned()),
+        };
+        assert!(Schema::of_text(&whole).is_err(), "{name}");
+    }
+    let plain = SchemaText::bounds_name(&text("b.csv")).expect("a name");
+    assert_eq!(plain.as_deref(), Some("b.csv"));
 }

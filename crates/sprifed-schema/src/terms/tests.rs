@@ -1,3 +1,8 @@
+#![expect(
+    clippy::float_cmp,
+    reason = "numbers of a schema are kept as they are written"
+)]
+
 use super::*;
 
 const BOUNDS: &str =
@@ -35,4 +40,41 @@ fn a_column_is_named_once() {
     let twice = ["m1", "risk", "m1"].map(str::to_owned).to_vec();
     let terms = DataTerms::new(BOUNDS.to_owned(), twice).expect("terms");
     assert_eq!(terms.columns(), ["risk", "m1"]);
+}
+
+#[test]
+fn everything_that_decides_how_a_table_is_read_is_in_the_terms() {
+    let schema = SchemaText {
+        schema: format!(
+            "{BOUNDS}bounds = \"b.csv\"\nevery = 5\n[feature.sex]\nlevels = [\"f\", \"m\"]"
+        ),
+        bounds: Some("column,lower,upper\nm1,0,7\n".to_owned()),
+    };
+    let columns = ["m1", "sex", "m9"].map(str::to_owned).to_vec();
+    let terms = DataTerms::with_always(schema, columns, vec!["m9".to_owned()]).expect("terms");
+    assert_eq!(terms.features(), ["m9", "m1", "sex=m"]);
+    assert_eq!(terms.columns(), ["risk", "m1", "sex", "m9"]);
+    assert_eq!([terms.mapping().features()[1].upper()], [7.0]);
+    assert_eq!(
+        terms.mapping().covariates().features().collect::<Vec<_>>(),
+        [0]
+    );
+    assert_eq!(terms.schema().every().get(), 1, "the features are named");
+    let absent = DataTerms::with_always(
+        BOUNDS.to_owned(),
+        vec!["m1".to_owned()],
+        vec!["age".to_owned()],
+    );
+    assert!(matches!(absent, Err(TermsError::AlwaysNotFeature { .. })));
+}
+
+#[test]
+fn every_party_derives_the_order_with_the_columns_first_that_are_always_in_the_model() {
+    let columns = ["m1", "m2", "m3"].map(str::to_owned).to_vec();
+    let always = vec!["m3".to_owned()];
+    let terms = DataTerms::with_always(BOUNDS.to_owned(), columns, always).expect("terms");
+    assert_eq!(terms.features(), ["m3", "m1", "m2"]);
+    assert_eq!(terms.mapping().covariates().n_features(), 1);
+    // As it is written, for a reader.
+    assert_eq!(terms.columns(), ["risk", "m1", "m2", "m3"]);
 }

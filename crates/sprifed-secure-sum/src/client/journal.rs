@@ -54,7 +54,7 @@ impl JournalEntry {
     /// When there is none. A client whose journal cannot be read must not continue the study.
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(bytes);
-        reader.version()?;
+        reader.version(VERSION)?;
         let entry = match reader.byte()? {
             1 => Self::Uploaded {
                 sum: reader.number()?,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use crate::keys::{ClientSecrets, self_mask_seed};
-use crate::mask::{MaskSeed, Residues, Sign, Stream};
+use crate::mask::{Residues, Sign, Stream};
 use crate::message::ShareKind;
 use crate::secret_sharing::{Polynomial, Share};
 use crate::study::SumShape;
@@ -222,7 +222,7 @@ fn impostors_are_distinguished_from_uniform_uploads() {
     let shape = SumShape::new(60_000, 16).expect("legal");
     let (_, hidden) = views(2, shape).swap_remove(0);
     let masked = |mask: &dyn Fn(&mut Stream) -> i64| {
-        let mut stream = Stream::new(&MaskSeed::from_bytes([5; 32]));
+        let mut stream = Stream::new(&[5; 32]);
         let mut residues = Residues::zero(shape);
         let values = hidden
             .to_centred()

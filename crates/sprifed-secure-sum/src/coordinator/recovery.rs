@@ -1,6 +1,6 @@
 //! Recovers a secret from shares, some of which may be wrong.
 
-use crate::mask::{MaskSeed, Stream};
+use crate::mask::Stream;
 use crate::secret_sharing::{Polynomial, Share};
 
 /// A secret that fits, and the points whose shares do not lie on its polynomial.
@@ -28,7 +28,7 @@ pub(super) fn recover(
     let mut order = shares.to_vec();
     // Shares come in the order of arrival; the secret must not depend on it.
     order.sort_unstable_by_key(|(point, _)| *point);
-    let mut stream = Stream::new(&MaskSeed::from_bytes([0; 32]));
+    let mut stream = Stream::new(&[0; 32]);
     for _ in 0..MOST_TRIALS {
         let (chosen, others) = order.split_at(threshold);
         let polynomial = Polynomial::through(chosen);

@@ -1,5 +1,6 @@
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
+use sprifed_crypto::identity_key::IdentityKey;
 use sprifed_privacy::Participation;
 
 use super::*;
@@ -8,7 +9,8 @@ use crate::study::{Study, SumShape};
 
 const CONTEXT: [u8; 32] = [7; 32];
 
-fn study() -> Study {
+/// Three clients and three sums.
+pub(crate) fn study() -> Study {
     let mut rng = ChaCha20Rng::seed_from_u64(4);
     let keys: Vec<_> = (0..3)
         .map(|_| IdentityKey::draw(&mut rng).public())

@@ -1,26 +1,16 @@
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
-use sprifed_privacy::Participation;
+
+use x25519_dalek::PublicKey;
 
 use super::*;
-use crate::identity::Roster;
 use crate::kem;
-use crate::keys::{ClientSecrets, ClientSeed, IdentityKey};
-use crate::study::{Study, SumShape};
+use crate::keys::tests::study;
+use crate::keys::{ClientSecrets, ClientSeed};
+use crate::study::Study;
 
 const CONTEXT: [u8; 32] = [7; 32];
 const PAIR: (ClientId, ClientId) = (ClientId(0), ClientId(1));
-
-fn study() -> Study {
-    let mut rng = ChaCha20Rng::seed_from_u64(4);
-    let keys: Vec<_> = (0..3)
-        .map(|_| IdentityKey::draw(&mut rng).public())
-        .collect();
-    let participation = Participation::new(3, 3, 1).expect("legal");
-    let sums = vec![SumShape::new(4, 16).expect("legal"); 3];
-    let roster = Roster::new(&keys).expect("distinct");
-    Study::new([0; 32], roster, participation, [0; 32], sums).expect("legal")
-}
 
 fn secrets(number: u64) -> ClientSecrets {
     ClientSeed::draw(&mut ChaCha20Rng::seed_from_u64(number)).into()

@@ -144,8 +144,8 @@ fn a_client_refuses_a_ciphertext_that_its_neighbour_did_not_make() {
     world.clients[3].handle_message(&notice).expect("honest");
 }
 
-/// The shares of client 2, with one of its wraps altered: of sum 0, for client 4.
-fn with_a_wrong_wrap(change: impl Fn(&mut Wrap)) -> World {
+/// A world in which all clients have the ciphertexts, and the shares that client 2 would send.
+fn with_honest_shares() -> (World, Shares) {
     let mut world = agreeing();
     world.deliver(&[]);
     world.coordinator.close_phase();
@@ -154,9 +154,15 @@ fn with_a_wrong_wrap(change: impl Fn(&mut Wrap)) -> World {
         client.handle_message(&notice).expect("ciphertexts");
     }
     let honest = sent(&mut world.clients[2], &mut Vec::new()).remove(0);
-    let Ok(Body::Shares(mut shares)) = Body::decode(Phase::Shares, &honest.body) else {
-        panic!("no shares")
-    };
+    match Body::decode(Phase::Shares, &honest.body) {
+        Ok(Body::Shares(shares)) => (world, shares),
+        _ => panic!("no shares"),
+    }
+}
+
+/// The shares of client 2, with one of its wraps altered: of sum 0, for client 4.
+fn with_a_wrong_wrap(change: impl Fn(&mut Wrap)) -> World {
+    let (mut world, mut shares) = with_honest_shares();
     let slot = world.study.graph().slot(ClientId(2), ClientId(4));
     let bundle = shares
         .bundles
@@ -199,17 +205,7 @@ fn a_wrong_wrap_ends_the_sum_that_its_owner_drops_out_of_and_no_other() {
 
 #[test]
 fn shares_without_a_wrap_for_each_sum_are_refused() {
-    let mut world = agreeing();
-    world.deliver(&[]);
-    world.coordinator.close_phase();
-    while let Some(CoordinatorOutput::Send(to, notice)) = world.coordinator.poll_output() {
-        let client = &mut world.clients[to.0 as usize];
-        client.handle_message(&notice).expect("ciphertexts");
-    }
-    let honest = sent(&mut world.clients[2], &mut Vec::new()).remove(0);
-    let Ok(Body::Shares(mut shares)) = Body::decode(Phase::Shares, &honest.body) else {
-        panic!("no shares")
-    };
+    let (mut world, mut shares) = with_honest_shares();
     shares.bundles[1].wraps.pop();
     let message = signed(&world, 2, &Body::Shares(shares));
     let refused = world.coordinator.handle_message(ClientId(2), &message);

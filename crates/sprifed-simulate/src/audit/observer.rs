@@ -1,9 +1,8 @@
 //! Observes everything that a backend releases, as an attacker that knows both tables.
 
-use sprifed_privacy::{Block, IntegerBounds, NoiseVariance, Rounding};
 use sprifed_query::{
-    Answer, AskedBlock, ChoiceBackend, ChoiceQuery, Contributor, Plan, PlannedBlock, PlannedStep,
-    Question, RecordSource, SCORE_STEPS, SumBackend, SumQuery,
+    Answer, AskedBlock, ChoiceBackend, ChoiceQuery, Contributor, Plan, PlannedStep, RecordSource,
+    SumBackend, SumQuery,
 };
 
 use super::Seam;
@@ -12,45 +11,19 @@ use super::table::TableSource;
 /// A backend whose releases are added up to one number: the logarithm of how much likelier they
 /// are under the second table than under the first.
 pub(super) struct Observer<'a, B, S, D> {
-    inner: B,
-    plan: &'a Plan,
-    sources: &'a [TableSource<'a>; 2],
+    pub(super) inner: B,
+    pub(super) plan: &'a Plan,
+    pub(super) sources: &'a [TableSource<'a>; 2],
     /// Which table the backend holds.
-    which: usize,
-    seam: &'a S,
+    pub(super) which: usize,
+    pub(super) seam: &'a S,
     /// The seed by which values of a step are rounded.
-    rounding: D,
-    statistic: f64,
+    pub(super) rounding: D,
+    /// What was added up so far.
+    pub(super) statistic: f64,
 }
 
-impl<'a, B, S: Seam, D: Fn(usize) -> u64> Observer<'a, B, S, D> {
-    pub(super) const fn new(
-        inner: B,
-        plan: &'a Plan,
-        sources: &'a [TableSource<'a>; 2],
-        which: usize,
-        seam: &'a S,
-        rounding: D,
-    ) -> Self {
-        Self {
-            inner,
-            plan,
-            sources,
-            which,
-            seam,
-            rounding,
-            statistic: 0.0,
-        }
-    }
-
-    pub(super) const fn inner(&self) -> &B {
-        &self.inner
-    }
-
-    pub(super) const fn statistic(&self) -> f64 {
-        self.statistic
-    }
-
+impl<B, S: Seam, D: Fn(usize) -> u64> Observer<'_, B, S, D> {
     /// The sums of both tables without noise, block by block, in normalised units.
     fn exact(&self, step: usize, asked: &[AskedBlock<'_>]) -> [Vec<Vec<f64>>; 2] {
         let seed = (self.rounding)(step);
@@ -112,8 +85,9 @@ impl<B: ChoiceBackend, S: Seam, D: Fn(usize) -> u64> ChoiceBackend for Observer<
         let index = self.inner.choose(query)?;
         if let Some(PlannedStep::Choice(choice)) = self.plan.steps.get(query.step) {
             let (numerator, denominator) = choice.purchase.noise_rate;
-            let rate = f64::from(numerator) / f64::from(denominator) * f64::from(SCORE_STEPS);
-            let planned = score_block(&query.scores);
+            let rate =
+                f64::from(numerator) / f64::from(denominator) * f64::from(choice.score_steps());
+            let planned = choice.score_block();
             let question = &query.scores;
             let planned = &planned;
             let exact = self.exact(query.step, &[AskedBlock { question, planned }]);
@@ -139,22 +113,4 @@ fn log_probability(scores: &[Vec<f64>], rate: f64, index: usize) -> f64 {
     exponents
         .get(index)
         .map_or(0.0, |exponent| exponent - largest - total.ln())
-}
-
-/// The grid of scores, as a curator has it.
-fn score_block(scores: &Question) -> PlannedBlock {
-    let block = Block {
-        name: "scores".to_owned(),
-        coordinates: u32::try_from(scores.coordinates()).unwrap_or(u32::MAX),
-        bounds: IntegerBounds::Box {
-            bound: u64::from(SCORE_STEPS),
-            squares: 0,
-        },
-        share_variance: NoiseVariance::one(),
-    };
-    PlannedBlock {
-        block,
-        steps: f64::from(SCORE_STEPS),
-        rounding: Rounding::Dithered,
-    }
 }

@@ -1,7 +1,16 @@
 //! A forecast brackets the records at which most features are found.
 
+use sprifed_privacy::Relation;
+
 use super::*;
-use crate::trial::tests::{budget, request};
+use crate::test_support::{budget, request};
+use crate::trial::setting_of;
+use crate::world::Unexplained;
+
+/// What worlds like `world` are planned for, at this epsilon.
+fn setting(world: &WorldRequest, epsilon: f64) -> Setting {
+    setting_of(world, budget(epsilon), Relation::ZeroOut).unwrap()
+}
 
 fn forecast(records: usize, procedure: CertifiedProcedure) -> (Forecast, usize) {
     let mut n_calls = 0;
@@ -10,7 +19,7 @@ fn forecast(records: usize, procedure: CertifiedProcedure) -> (Forecast, usize) 
         test_records: 0,
         ..request()
     };
-    let forecast = forecast_records(procedure, world, budget(5.0), Relation::ZeroOut, 4, |_| {
+    let forecast = forecast_records(procedure, setting(&world, 5.0), world, 4, |_| {
         n_calls += 1;
         ControlFlow::Continue(())
     });
@@ -56,9 +65,8 @@ fn a_world_that_cannot_be_planned_is_an_error() {
     };
     let refused = forecast_records(
         CertifiedProcedure::SIEVE,
+        setting(&world, 1.0),
         world,
-        budget(1.0),
-        Relation::ZeroOut,
         1,
         |_| ControlFlow::Continue(()),
     );
@@ -70,9 +78,8 @@ fn an_interrupted_forecast_runs_no_further_trial() {
     let mut n_calls = 0;
     let ended = forecast_records(
         CertifiedProcedure::ARGMAX,
+        setting(&request(), 5.0),
         request(),
-        budget(5.0),
-        Relation::ZeroOut,
         4,
         |_| {
             n_calls += 1;
@@ -80,4 +87,50 @@ fn an_interrupted_forecast_runs_no_further_trial() {
         },
     );
     assert_eq!((ended, n_calls), (Err(TrialError::Interrupted), 1));
+}
+
+fn compared(population_r2: f64) -> Vec<Compared> {
+    let world = WorldRequest {
+        records: 400,
+        test_records: 0,
+        unexplained: Unexplained::PopulationR2(population_r2),
+        ..request()
+    };
+    let planned = |procedure| Certified::planned(procedure, setting(&world, 5.0), Absence::NONE);
+    let methods = [CertifiedProcedure::ARGMAX, CertifiedProcedure::SIEVE].map(planned);
+    let methods = methods.map(Result::unwrap);
+    compare(&methods, world, 6, |_| ControlFlow::Continue(())).unwrap()
+}
+
+#[test]
+fn no_forecast_is_better_than_the_best_model() {
+    for population_r2 in [0.1, 0.5] {
+        let rows = compared(population_r2);
+        let names: Vec<&str> = rows.iter().map(|row| row.method).collect();
+        assert_eq!(names, ["argmax", "sieve", "non-private-omp"]);
+        for row in rows {
+            assert!(row.test_r2.mean <= population_r2, "{row:?}");
+            let shares = [row.recovered_share.mean, row.false_share.mean];
+            assert!(
+                shares.iter().all(|share| (0.0..=1.0).contains(share)),
+                "{row:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn more_noise_in_the_response_leaves_less_to_be_found() {
+    let (low, high) = (compared(0.1), compared(0.9));
+    for (low, high) in low.iter().zip(&high) {
+        assert!(
+            low.recovered_share.mean < high.recovered_share.mean,
+            "{low:?} {high:?}"
+        );
+        assert!(
+            low.false_share.mean > high.false_share.mean,
+            "{low:?} {high:?}"
+        );
+        assert!(low.test_r2.mean < high.test_r2.mean, "{low:?} {high:?}");
+    }
 }

@@ -1,27 +1,9 @@
 //! A trial is a function of its seed, and every method runs.
 
 use sprifed_noise::Provenance;
-use sprifed_privacy::{Delta, Epsilon};
 
 use super::*;
-use crate::world::{Correlation, Unexplained};
-
-pub(crate) fn budget(epsilon: f64) -> ApproxDp {
-    let epsilon = Epsilon::try_from(epsilon).expect("a legal epsilon");
-    ApproxDp::new(epsilon, Delta::try_from(1e-5).expect("a legal delta"))
-}
-
-pub(crate) fn request() -> WorldRequest {
-    WorldRequest {
-        records: 300,
-        test_records: 100,
-        features: 40,
-        sparsity: 3,
-        correlation: Correlation::None,
-        unexplained: Unexplained::ErrorStdDev(0.1),
-        reading: Reading::Clean,
-    }
-}
+use crate::test_support::{budget, request};
 
 fn certified(procedure: CertifiedProcedure) -> Certified {
     Certified::on_curator(procedure, &request(), budget(50.0), Relation::ZeroOut).unwrap()

@@ -8,6 +8,7 @@ fn request(correlation: Correlation, unexplained: Unexplained) -> WorldRequest {
         test_records: 5000,
         features: 12,
         sparsity: 4,
+        support: 4,
         correlation,
         unexplained,
         reading: Reading::Clean,
@@ -163,7 +164,7 @@ fn a_row_does_not_depend_on_how_many_follow() {
 fn the_true_model_has_different_features_and_is_recovered_by_itself() {
     let many = WorldRequest {
         records: 2,
-        sparsity: 11,
+        support: 11,
         ..request(Correlation::None, Unexplained::ErrorStdDev(0.1))
     };
     for seed in 0..20 {

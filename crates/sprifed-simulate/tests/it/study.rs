@@ -3,7 +3,7 @@
 use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, NoiseOrigin, PrivacyUnit, Relation};
 use sprifed_query::{Curator, LinearModel, Records};
-use sprifed_recovery::{CertifiedProcedure, Fit, Intercept, Setting};
+use sprifed_recovery::{CertifiedProcedure, Fit, Intercept, Keep, Setting};
 use sprifed_simulate::{Correlation, Reading, Unexplained, World, WorldRequest};
 
 pub(crate) const FEATURES: usize = 80;
@@ -16,6 +16,7 @@ pub(crate) fn world(correlation: Correlation, unexplained: Unexplained) -> World
         test_records: 0,
         features: FEATURES,
         sparsity: SPARSITY,
+        support: SPARSITY,
         correlation,
         unexplained,
         reading: Reading::Clean,
@@ -44,6 +45,8 @@ impl Study {
             n_records: u32::try_from(request.records).unwrap(),
             n_features: u32::try_from(request.features).unwrap(),
             sparsity: u32::try_from(request.sparsity).unwrap(),
+            choice: Keep::Exactly,
+            always: 0,
             budget: budget(epsilon),
             relation: Relation::ZeroOut,
             unit: PrivacyUnit::Record,

@@ -1,8 +1,12 @@
-use sprifed_privacy::{Delta, Relation};
-use sprifed_recovery::Intercept;
+use sprifed_privacy::{Delta, Epsilon, Relation};
+use sprifed_recovery::test_support::{budget, legal_setting};
+
+use sprifed_secure_sum::IdentityKey;
+use sprifed_trustees::TrusteeId;
 
 use super::*;
 use crate::party_key::PartyKey;
+use crate::trustee_key::TrusteeKey;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TestStudy {
@@ -35,22 +39,14 @@ pub(crate) fn agreement(test: TestStudy) -> Agreement {
         test.quorum
     };
     let participation = Participation::new(test.parties, quorum, 1).expect("legal");
-    let budget = ApproxDp::new(
-        Epsilon::try_from(60.0).expect("legal"),
-        Delta::try_from(1e-6).expect("legal"),
-    );
     let setting = Setting {
         n_records: test.parties * test.units,
         n_features: test.features,
         sparsity: 2,
-        budget,
-        relation: Relation::ZeroOut,
-        unit: PrivacyUnit::Record,
+        budget: budget(60.0, 1e-6),
         origin: NoiseOrigin::Shares(participation),
-        response_bound: 8.0,
         feature_bound: 2.0,
-        feature_scale: Some(1.0),
-        intercept: Intercept::Absent,
+        ..legal_setting()
     };
     let key = PartyKey::simulated(5, 0);
     let party = |id: u32| Party {
@@ -69,6 +65,7 @@ pub(crate) fn agreement(test: TestStudy) -> Agreement {
         plan: test.procedure.plan(&setting).expect("a plan"),
         setting,
         parties: (0..test.parties).map(party).collect(),
+        trustees: None,
         repeats: test.repeats,
         noise: Provenance::Simulated,
         data: None,
@@ -148,6 +145,19 @@ const SCHEMA: &str =
 
 fn terms(schema: &str, features: Vec<String>) -> DataTerms {
     DataTerms::new(schema.to_owned(), features).expect("terms")
+}
+
+#[test]
+fn no_party_agrees_to_a_model_that_it_does_not_get() {
+    for (rest, asked) in [
+        ("always = [\"x\"]\n", "always in the model"),
+        ("[record]\nsite-effects = true\n", "site effects"),
+    ] {
+        let mut changed = agreement(TestStudy::default());
+        changed.data = Some(terms(&format!("{SCHEMA}{rest}"), vec!["x".to_owned()]));
+        let refused = Agreed::new(changed).expect_err("refused").to_string();
+        assert!(refused.contains(asked), "{refused}");
+    }
 }
 
 #[test]
@@ -265,8 +275,8 @@ fn repetitions_raise_the_ceiling_and_have_sums_of_their_own() {
     });
     assert!(twice.ceiling().epsilon() > once.ceiling().epsilon());
     let steps = u32::try_from(once.n_steps()).expect("small");
-    assert_eq!(once.study().n_sums(), steps);
-    assert_eq!(twice.study().n_sums(), 2 * steps);
+    assert_eq!(once.n_sums(), steps);
+    assert_eq!(twice.n_sums(), 2 * steps);
     assert_eq!(twice.sum_number(1, 1), Some(steps + 1));
     assert_eq!(twice.step_of(steps + 1), Some((1, 1)));
     assert_eq!(once.sum_number(0, 1), None);
@@ -283,4 +293,100 @@ fn a_plan_whose_grid_holds_no_integers_is_refused() {
         let refused = Agreed::new(wrong).expect_err("refused").to_string();
         assert!(refused.contains("integers for one unit"), "{refused}");
     }
+}
+
+/// An agreement with three trustees whose keys are derived from [`trustee_key`].
+pub(crate) fn agreement_of_trustees(test: TestStudy) -> Agreement {
+    let masked = agreement(TestStudy {
+        procedure: CertifiedProcedure::SIEVE,
+        ..test
+    });
+    let setting = Setting {
+        origin: NoiseOrigin::Trustees,
+        budget: budget(20.0, 1e-6),
+        ..masked.setting
+    };
+    Agreement {
+        procedure: test.procedure,
+        procedure_version: test.procedure.version(),
+        plan: test.procedure.plan(&setting).expect("a plan"),
+        setting,
+        trustees: Some(trustees()),
+        ..masked
+    }
+}
+
+pub(crate) fn trustees() -> [TrusteeEntry; 3] {
+    [0, 1, 2].map(|place| {
+        let (key, identity) = (trustee_key(place), trustee_identity(place));
+        let entry = key.entry(&format!("trustee {place}"), &identity);
+        entry.expect("not enrolled")
+    })
+}
+
+pub(crate) fn trustee_identity(place: u8) -> IdentityKey {
+    IdentityKey::from_stored(&[90 + place; 32])
+}
+
+/// The key of a trustee before the first step.
+pub(crate) fn trustee_key(place: u8) -> TrusteeKey {
+    TrusteeKey::simulated(80, place)
+}
+
+fn argmax_of_trustees() -> Agreement {
+    agreement_of_trustees(TestStudy {
+        procedure: CertifiedProcedure::ARGMAX,
+        ..TestStudy::default()
+    })
+}
+
+#[test]
+fn choices_are_agreed_on_with_trustees_and_read_back() {
+    let agreement = argmax_of_trustees();
+    let read = Agreed::read(&agreement.to_document()).expect("legal");
+    assert_eq!(*read.agreement(), agreement);
+    assert!(read.study().is_none() && read.participation().is_none());
+    let trustees = read.trustees().expect("trustees");
+    for (place, trustee) in (0..).zip(TrusteeId::ALL) {
+        let identity = Digest(trustee_identity(place).public());
+        assert_eq!(trustees.place_of(&identity), Some(trustee));
+        assert_eq!(trustees.at_seat(trustees.seat(trustee)), Some(trustee));
+    }
+    assert_eq!(trustees.at_seat(ClientId(2)), None);
+    assert_eq!(trustees.at_seat(ClientId(6)), None);
+    assert!(trustees.step(read.n_steps() - 1).is_some());
+    assert!(read.largest_message() > trustees.largest_upload());
+}
+
+#[test]
+fn trustees_that_are_missing_forged_or_two_of_one_are_refused() {
+    let refuse = |change: fn(&mut Agreement, &mut [TrusteeEntry; 3])| {
+        let mut changed = argmax_of_trustees();
+        let mut entries = trustees();
+        change(&mut changed, &mut entries);
+        changed.trustees = changed.trustees.map(|_| entries);
+        Agreed::new(changed).expect_err("refused").to_string()
+    };
+    type Change = fn(&mut Agreement, &mut [TrusteeEntry; 3]);
+    let cases: [(&str, Change); 7] = [
+        ("missing", |a, _| a.trustees = None),
+        ("identity key of an earlier", |_, t| {
+            t[1].identity = t[0].identity
+        }),
+        ("name or study key", |_, t| t[2].key = t[0].key.clone()),
+        ("name or study key", |_, t| t[2].name = t[0].name.clone()),
+        ("\"other\" is not signed", |_, t| {
+            t[2].name = "other".to_owned()
+        }),
+        ("not signed", |_, t| t[1].signature.0[3] ^= 1),
+        ("a trustee's name", |_, t| t[0].name.push('\u{202e}')),
+    ];
+    for (word, change) in cases {
+        let found = refuse(change);
+        assert!(found.contains(word), "{found:?} does not say {word:?}");
+    }
+    let mut needless = agreement(TestStudy::default());
+    needless.trustees = Some(trustees());
+    let refused = Agreed::new(needless).expect_err("refused").to_string();
+    assert!(refused.contains("list of trustees"), "{refused}");
 }

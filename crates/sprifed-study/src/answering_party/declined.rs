@@ -4,6 +4,7 @@ use sprifed_noise::{NoiseParameterError, OutOfBounds, Provenance, ReleaseError};
 use sprifed_privacy::LedgerError;
 use sprifed_query::RecordSource;
 use sprifed_secure_sum::{ClientId, UploadRefused};
+use sprifed_trustees::IllegalStep;
 
 use crate::agreement::Agreed;
 use crate::hexadecimal::Digest;
@@ -91,6 +92,9 @@ pub enum Declined {
     /// A contribution did not fit.
     #[error(transparent)]
     Bounds(#[from] OutOfBounds),
+    /// The integers do not fit what trustees compute.
+    #[error(transparent)]
+    TrusteeStep(#[from] IllegalStep),
     /// The release was refused.
     #[error(transparent)]
     Release(#[from] Box<ReleaseError>),
@@ -103,9 +107,10 @@ impl Declined {
     /// What the coordinator is told: the same words for everything that depends on the records.
     pub(crate) fn to_coordinator(&self) -> String {
         match self {
-            Self::TooManyUnits { .. } | Self::OtherFeatures { .. } | Self::Bounds(_) => {
-                Unopened.to_string()
-            }
+            Self::TooManyUnits { .. }
+            | Self::OtherFeatures { .. }
+            | Self::Bounds(_)
+            | Self::TrusteeStep(_) => Unopened.to_string(),
             other => other.to_string(),
         }
     }

@@ -27,7 +27,7 @@ pub(super) fn protocol_entries(journal: &[JournalLine]) -> Vec<JournalEntry> {
                 told: told.0,
                 message: message.clone(),
             }),
-            JournalLine::Ended { .. } | JournalLine::Left => {}
+            JournalLine::Ended { .. } | JournalLine::Left | JournalLine::Carried { .. } => {}
         }
     }
     entries

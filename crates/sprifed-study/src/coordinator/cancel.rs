@@ -1,8 +1,6 @@
 //! Cancels a study: all parties get a receipt without a model.
 
-use std::sync::Arc;
-
-use super::{CoordinatorEffect, CoordinatorError, Stage, StudyCoordinator, Sums};
+use super::{CoordinatorEffect, CoordinatorError, Engine, Stage, StudyCoordinator};
 use crate::checkpoint::{Checkpoint, SumEnding};
 use crate::receipt::Outcome;
 
@@ -51,6 +49,7 @@ impl StudyCoordinator {
     pub(super) fn open_sum(&self) -> Option<u32> {
         match &self.stage {
             Stage::Summing(summing) => Some(summing.sum),
+            Stage::Attempting(attempting) => Some(attempting.sum),
             _ => None,
         }
     }
@@ -63,7 +62,9 @@ impl StudyCoordinator {
             self.record(sum, Outcome::Abandoned { reason });
         }
         // No party receives further notices about sums.
-        self.sums = Sums::open(Arc::clone(self.agreed.study()));
+        if matches!(self.engine, Engine::Masks(_)) {
+            self.engine = Engine::open(&self.agreed);
+        }
         self.finish(CANCELLED.to_owned());
     }
 }

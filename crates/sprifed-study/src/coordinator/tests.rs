@@ -130,10 +130,7 @@ fn a_party_that_leaves_permanently_is_a_dropout_and_its_ledger_counts_its_answer
     let counts: Vec<usize> = receipt
         .sums
         .iter()
-        .map(|sum| match &sum.outcome {
-            Outcome::Unmasked { survivors, .. } => survivors.len(),
-            Outcome::Abandoned { .. } => 0,
-        })
+        .map(|sum| sum.outcome.survivors().map_or(0, <[u32]>::len))
         .collect();
     assert_eq!(counts.last(), Some(&4), "{counts:?}");
     let verified = line.receipt().verify().expect("a good receipt");
@@ -356,6 +353,7 @@ fn no_party_signs_a_receipt_that_keeps_one_of_its_sums_silent() {
     // So its total is not above the one that is stated.
     line.journals[0].retain(|line| match line {
         JournalLine::Charged { sum, .. }
+        | JournalLine::Carried { sum, .. }
         | JournalLine::Uploaded { sum, .. }
         | JournalLine::Confirmed { sum, .. } => *sum != sums[1].sum,
         JournalLine::Published { .. } => true,

@@ -5,10 +5,16 @@ use crate::agreement::tests::{TestStudy, agreed, agreement};
 
 fn sum_of(study: &Agreed, step: usize, value: impl Fn(usize) -> i64) -> Released {
     let sum = study.sum_number(step, 0).expect("a step");
-    let coordinates = study.study().sum(sum).expect("a sum").coordinates();
+    let coordinates = study
+        .study()
+        .expect("masks")
+        .sum(sum)
+        .expect("a sum")
+        .coordinates();
     Released {
+        trustees: None,
         sum,
-        survivors: (0..study.participation().clients()).collect(),
+        survivors: (0..study.roster().n_clients()).collect(),
         values: (0..coordinates as usize).map(value).collect(),
     }
 }
@@ -96,7 +102,7 @@ proptest! {
         let mut derivation = Derivation::begin(Arc::clone(&study)).expect("a procedure");
         for step in 0..study.n_steps() {
             let sum = study.sum_number(step, 0).expect("a step");
-            let most = 1i64 << (study.study().sum(sum).expect("a sum").bits() - 1);
+            let most = 1i64 << (study.study().expect("masks").sum(sum).expect("a sum").bits() - 1);
             let released = sum_of(&study, step, |place| {
                 let mixed = (seed ^ (place as u64 + 1)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
                 (mixed.cast_signed() >> shift).clamp(-most, most)

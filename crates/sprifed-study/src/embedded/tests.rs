@@ -217,7 +217,7 @@ fn two_parties_study_together_and_each_adds_the_whole_noise() {
         units,
         ..TestStudy::default()
     });
-    assert_eq!(study.participation().honest(), 1);
+    assert_eq!(study.participation().map(|p| p.honest()), Some(1));
     let curator = study.step(0).expect("a step").to_sum_plan();
     let relation = study.agreement().plan.relation;
     // One share alone pays for the whole cost, as a curator's noise would.

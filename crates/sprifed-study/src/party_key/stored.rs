@@ -3,6 +3,7 @@
 use core::fmt::Write as _;
 
 use sprifed_noise::Provenance;
+use sprifed_trustees::Chain;
 use zeroize::Zeroizing;
 
 use super::{PartyKey, Secret, Secrets};
@@ -42,13 +43,18 @@ impl PartyKey {
             return None;
         }
         // As long as it gets, so that no part of it is left behind where it was moved from.
-        let bytes = TITLE.len() + 96 * (steps.len() + 3);
+        let bytes = TITLE.len() + 96 * (steps.len() + 6);
         let mut text = Zeroizing::new(String::with_capacity(bytes));
         let _infallible = writeln!(text, "{TITLE}");
         add_line(&mut text, "root", Some(root));
         add_line(&mut text, "set-up", setup.as_ref());
         for (step, secret) in steps.iter().enumerate() {
             add_line(&mut text, &format!("step {step}"), secret.as_ref());
+        }
+        for chain in self.trustees.iter().flat_map(|chains| chains.iter()) {
+            let (step, link) = chain.to_stored();
+            let link = Zeroizing::new(link);
+            add_line(&mut text, &format!("trustee from {step}"), Some(&link));
         }
         Some(text)
     }
@@ -78,14 +84,14 @@ impl PartyKey {
         let setup = next("set-up")?;
         let steps = (0..n_steps).map(|step| next(&format!("step {step}")));
         let steps = steps.collect::<Result<_, _>>()?;
-        if lines.next().is_some() {
-            return Err(StoredKeyError::Line {
-                line: n_steps + 4,
-                required: "the end".to_owned(),
-            });
-        }
+        let rest: Vec<&str> = lines.collect();
+        let trustees = read_chains(&rest).ok_or_else(|| StoredKeyError::Line {
+            line: n_steps + 4,
+            required: "the end".to_owned(),
+        })?;
         Ok(Self {
             secrets: Secrets::Split { root, setup, steps },
+            trustees,
             provenance: Provenance::Cryptographic,
         })
     }
@@ -103,6 +109,21 @@ fn add_line(text: &mut String, name: &str, secret: Option<&Secret>) {
         None => text.push_str(ERASED),
     }
     text.push('\n');
+}
+
+/// The chains with three trustees in the last lines; nothing if there are no such lines.
+fn read_chains(lines: &[&str]) -> Option<Option<Box<[Chain; 3]>>> {
+    let read = |line: &str| {
+        let (step, secret) = line.strip_prefix("trustee from ")?.split_once(' ')?;
+        let line = Zeroizing::new(format!("link {secret}"));
+        let secret = read_line(&line, "link")??;
+        Some(Chain::from_stored(step.parse().ok()?, *secret))
+    };
+    match lines {
+        [] => Some(None),
+        [first, second, third] => Some(Some(Box::new([read(first)?, read(second)?, read(third)?]))),
+        _ => None,
+    }
 }
 
 /// The secret of a line of this name, or that it was erased; `None` if it is no such line.

@@ -18,7 +18,7 @@ fn a_split_key_is_the_same_key() {
     assert_eq!(split.identity_bits(), key().identity_bits());
     assert_eq!(split.nonce(), key().nonce());
     assert!(split.masks(&study) == key().masks(&study));
-    for sum in 0..study.study().n_sums() {
+    for sum in 0..study.n_sums() {
         let noise = drawn(&key(), &study, sum, 1);
         assert!(noise.is_some() && noise == drawn(&split, &study, sum, 1));
         assert_ne!(noise, drawn(&key(), &study, sum, 2), "of another context");
@@ -38,7 +38,7 @@ fn a_stored_key_is_read_back_without_what_was_erased() {
     let read = PartyKey::from_stored(&stored, n_steps).expect("a key");
     assert_eq!(*read.to_stored().expect("split"), *stored);
     assert!(read.masks(&study) == split.masks(&study));
-    for sum in 0..study.study().n_sums() {
+    for sum in 0..study.n_sums() {
         let (step, _) = study.step_of(sum).expect("a sum");
         let noise = drawn(&read, &study, sum, 1);
         let expected = drawn(&key(), &study, sum, 1).filter(|_| step != 0);

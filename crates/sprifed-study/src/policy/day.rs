@@ -25,7 +25,7 @@ impl schemars::JsonSchema for Day {
 
 /// Text that is no date.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{found:?} is no date; a date such as \"2027-12-31\" is required")]
+#[error("{found:?} is not a date; a date such as \"2027-12-31\" is required")]
 pub struct NotADay {
     /// What was found, cut short.
     pub found: String,

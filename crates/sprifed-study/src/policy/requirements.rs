@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 use sprifed_noise::Provenance;
-use sprifed_privacy::Cost;
+use sprifed_privacy::{Cost, Participation};
 
 use super::columns::matches;
-use super::{Applicant, Policy, Violation};
+use super::{Applicant, PARTY, Policy, Violation};
 use crate::agreement::Agreed;
 
 /// How many names a violation shows.
@@ -27,6 +27,7 @@ impl Policy {
         let mut found = Vec::new();
         self.check_time(applicant, &mut found);
         self.check_people(agreed, applicant, &mut found);
+        self.check_trustees(agreed, &mut found);
         self.check_subject(agreed, applicant, &mut found);
         self.check_cost(agreed, spent, &mut found);
         self.check_protection(agreed, &mut found);
@@ -64,6 +65,19 @@ impl Policy {
                 "a party",
                 || format!("{:?} with the key {}", party.name, party.identity),
                 || "a key among its `parties`".to_owned(),
+            );
+        }
+    }
+
+    /// Any two trustees together see all contributions: those whom this party does not know are refused.
+    fn check_trustees(&self, agreed: &Agreed, found: &mut Vec<Violation>) {
+        for trustee in agreed.agreement().trustees.iter().flatten() {
+            require(
+                found,
+                self.trustees.contains(&trustee.identity),
+                "a trustee",
+                || format!("{:?} with the key {}", trustee.name, trustee.identity),
+                || "a key among its `trustees`".to_owned(),
             );
         }
     }
@@ -148,7 +162,6 @@ impl Policy {
 
     fn check_protection(&self, agreed: &Agreed, found: &mut Vec<Violation>) {
         let agreement = agreed.agreement();
-        let participation = agreed.participation();
         require(
             found,
             agreement.noise == Provenance::Cryptographic || self.allow_simulated_noise,
@@ -159,21 +172,17 @@ impl Policy {
                     .to_owned()
             },
         );
-        require(
-            found,
-            participation.quorum() >= self.smallest_quorum,
-            "the quorum",
-            || participation.quorum().to_string(),
-            || format!("at least {}", self.smallest_quorum),
-        );
-        let share = f64::from(participation.colluders()) / f64::from(participation.clients());
-        require(
-            found,
-            share >= self.largest_colluder_share,
-            "the share of colluders against whom the noise is made",
-            || format!("{share:.3}"),
-            || format!("at least {}", self.largest_colluder_share),
-        );
+        match agreed.participation() {
+            Some(participation) => self.check_participation(participation, found),
+            // No party's noise counts there: all other parties may collude.
+            None => require(
+                found,
+                self.smallest_quorum <= 1,
+                "the quorum",
+                || "1, because trustees open sums of any number of parties".to_owned(),
+                || format!("at least {}", self.smallest_quorum),
+            ),
+        }
         require(
             found,
             self.procedures.contains(&agreement.procedure),
@@ -196,10 +205,28 @@ impl Policy {
             || one_of(&self.neighbours),
         );
     }
+
+    fn check_participation(&self, participation: Participation, found: &mut Vec<Violation>) {
+        require(
+            found,
+            participation.quorum() >= self.smallest_quorum,
+            "the quorum",
+            || participation.quorum().to_string(),
+            || format!("at least {}", self.smallest_quorum),
+        );
+        let share = f64::from(participation.colluders()) / f64::from(participation.clients());
+        require(
+            found,
+            share >= self.largest_colluder_share,
+            "the share of colluders against whom the noise is made",
+            || format!("{share:.3}"),
+            || format!("at least {}", self.largest_colluder_share),
+        );
+    }
 }
 
 /// Collects the requirements that are not met.
-fn require(
+pub(super) fn require(
     violations: &mut Vec<Violation>,
     is_allowed: bool,
     what: &'static str,
@@ -208,6 +235,7 @@ fn require(
 ) {
     if !is_allowed {
         violations.push(Violation {
+            role: PARTY,
             what,
             found: found(),
             required: required(),

@@ -1,7 +1,7 @@
 use sprifed_privacy::SpentDelta;
 
 use super::*;
-use crate::agreement::tests::{TestStudy, agreed};
+use crate::agreement::tests::{TestStudy, agreed, agreement_of_trustees, trustees};
 
 /// The policy of the first party.
 fn generous() -> Policy {
@@ -21,6 +21,8 @@ fn generous() -> Policy {
         procedures: vec![CertifiedProcedure::SIEVE],
         units: vec![PrivacyUnit::Record],
         neighbours: vec![Relation::ZeroOut],
+        trustees: Vec::new(),
+        largest_trustee_coalition: 1,
         allow_simulated_noise: true,
         parties: parties
             .map(|party| (party.name.clone(), party.identity))
@@ -216,4 +218,106 @@ fn a_list_of_many_columns_is_cut_short() {
     let found = generous().violations(&study, &applicant, before());
     assert_eq!(found.len(), 1);
     assert!(found[0].found.ends_with("\"c7\" and 492 more"), "{found:?}");
+}
+
+fn study_of_trustees() -> Agreed {
+    let agreement = agreement_of_trustees(TestStudy {
+        procedure: CertifiedProcedure::ARGMAX,
+        ..TestStudy::default()
+    });
+    Agreed::new(agreement).expect("legal")
+}
+
+fn knows_trustees() -> Policy {
+    Policy {
+        procedures: vec![CertifiedProcedure::ARGMAX],
+        smallest_quorum: 1,
+        largest_colluder_share: 1.0,
+        trustees: trustees().map(|entry| entry.identity).to_vec(),
+        ..generous()
+    }
+}
+
+#[test]
+fn a_study_is_refused_unless_the_policy_names_all_three_trustees() {
+    let study = study_of_trustees();
+    assert_eq!(violations(&knows_trustees(), &study, before()), []);
+    for missing in 0..3 {
+        let mut policy = knows_trustees();
+        policy.trustees.remove(missing);
+        let found = violations(&policy, &study, before());
+        let [only] = found.as_slice() else {
+            panic!("{found:?}");
+        };
+        let name = format!("a trustee is \"trustee {missing}\" with the key");
+        assert!(only.to_string().starts_with(&name), "{only}");
+        assert!(only.to_string().contains("this party's policy"), "{only}");
+    }
+}
+
+#[test]
+fn trustees_promise_no_quorum_of_parties() {
+    let policy = Policy {
+        smallest_quorum: 2,
+        ..knows_trustees()
+    };
+    let found = violations(&policy, &study_of_trustees(), before());
+    let [only] = found.as_slice() else {
+        panic!("{found:?}");
+    };
+    assert!(only.to_string().starts_with("the quorum is 1"), "{only}");
+}
+
+/// The policy of the first trustee.
+fn of_trustee() -> TrusteePolicy {
+    let study = study_of_trustees();
+    let [_, second, third] = trustees().map(|entry| entry.identity);
+    TrusteePolicy {
+        coordinators: vec![study.agreement().coordinator],
+        expires: day("2027-12-31"),
+        most_steps: u32::try_from(study.n_steps()).expect("few"),
+        most_clients: 3,
+        most_candidates: 30,
+        allow_simulated_noise: true,
+        trustees: [("court", second), ("registry", third)]
+            .map(|(name, key)| (name.to_owned(), key))
+            .into(),
+    }
+}
+
+#[test]
+fn a_trustee_serves_what_its_policy_allows_and_nothing_else() {
+    let study = study_of_trustees();
+    let own = trustees()[0].identity;
+    let found = |policy: &TrusteePolicy| policy.violations(&study, &own, day("2027-12-31"));
+    assert_eq!(found(&of_trustee()), []);
+    type Change = fn(&mut TrusteePolicy);
+    let cases: [(&str, Change); 8] = [
+        ("the coordinator", |p| p.coordinators.clear()),
+        ("today's date", |p| p.expires = day("2027-12-30")),
+        ("a trustee is \"trustee 1\"", |p| {
+            p.trustees.remove("court");
+        }),
+        // Names are its own: the key decides.
+        ("a trustee is \"trustee 2\"", |p| {
+            p.trustees.insert("registry".to_owned(), Digest([9; 32]));
+        }),
+        ("the noise", |p| p.allow_simulated_noise = false),
+        ("the number of choices and sums", |p| p.most_steps -= 1),
+        ("the number of clients", |p| p.most_clients = 2),
+        ("the number of candidates", |p| p.most_candidates = 29),
+    ];
+    for (what, change) in cases {
+        let mut policy = of_trustee();
+        change(&mut policy);
+        let found = found(&policy);
+        let [only] = found.as_slice() else {
+            panic!("{what}: {found:?}");
+        };
+        assert!(only.to_string().starts_with(what), "{only}");
+        assert!(only.to_string().contains("this trustee's policy"), "{only}");
+        policy
+            .check(&study, &own, day("2027-12-31"))
+            .expect_err(what);
+    }
 }

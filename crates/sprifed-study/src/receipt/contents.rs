@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Outcome, Receipt};
+use super::Receipt;
 
 /// Released sums in a row that hold the records of the same parties.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -25,7 +25,7 @@ impl Receipt {
     pub(super) fn sum_contents(&self) -> Vec<SumContents> {
         let mut contents: Vec<SumContents> = Vec::new();
         for record in &self.sums {
-            let Outcome::Unmasked { survivors, .. } = &record.outcome else {
+            let Some(survivors) = record.outcome.survivors() else {
                 continue;
             };
             let sum = record.step.saturating_add(1);
@@ -53,9 +53,9 @@ impl Receipt {
 
     /// Returns how many sums were abandoned before they were opened.
     pub(super) fn n_abandoned(&self) -> usize {
-        let abandoned = |outcome: &Outcome| matches!(outcome, Outcome::Abandoned { .. });
         let sums = self.sums.iter();
-        sums.filter(|record| abandoned(&record.outcome)).count()
+        let released = sums.filter(|record| record.outcome.survivors().is_some());
+        self.sums.len() - released.count()
     }
 }
 
@@ -82,9 +82,8 @@ impl core::fmt::Display for SumContents {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::coordinator::tests::finished;
-    use crate::receipt::SumRecord;
+    use crate::receipt::{Outcome, SumRecord};
 
     fn opened(step: u32, survivors: &[u32]) -> SumRecord {
         SumRecord {

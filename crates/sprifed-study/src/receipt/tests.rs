@@ -2,6 +2,9 @@ use serde_json::Value;
 
 use super::*;
 use crate::coordinator::tests::finished;
+use crate::party_key::PartyKey;
+use crate::test_trustees::{Net, small};
+use crate::test_world::TestWorld;
 
 /// Changes one leaf of a document: the `index`th one that is a number, text or truth value.
 fn alter(value: &mut Value, index: &mut usize) -> bool {
@@ -62,7 +65,7 @@ fn every_edit_of_a_receipt_is_refused() {
 #[test]
 fn a_coordinator_that_signs_a_lie_is_found_out() {
     let (good, _) = finished();
-    let identity = crate::PartyKey::simulated(6, 0).identity();
+    let identity = PartyKey::simulated(6, 0).identity();
     let lies: [fn(&mut Receipt); 6] = [
         |receipt| drop(receipt.ledger.entries.pop()),
         |receipt| drop(receipt.sums.pop()),
@@ -110,7 +113,7 @@ fn a_party_receipt_is_bound_to_its_party_and_study() {
     cheaper.statement.ledger.entries.pop();
     assert!(cheaper.verify().is_err());
     // Not even if the party signs for it.
-    let identity = crate::PartyKey::simulated(5, 0).of_party(0).identity();
+    let identity = PartyKey::simulated(5, 0).of_party(0).identity();
     let agreed = Agreed::new(receipt.study.receipt.agreement.clone()).expect("legal");
     let plan = &receipt.study.receipt.agreement.plan;
     let empty = Ledger::open(agreed.ceiling(), plan.relation, plan.unit);
@@ -126,4 +129,57 @@ fn a_party_receipt_is_bound_to_its_party_and_study() {
     let mut moved = receipt;
     moved.statement.receipt_digest = Digest([0; 32]);
     assert!(moved.verify().is_err());
+}
+
+#[test]
+fn a_choice_in_a_receipt_has_the_signatures_of_three_trustees_whatever_its_coordinator_signs() {
+    let (agreed, world) = (small(0), TestWorld::new(100, 20));
+    let mut net = Net::new(&agreed, &world);
+    net.run(|_, _| ());
+    let good = net.receipt().clone();
+    good.verify().expect("a good receipt");
+    type Change = fn(&mut Outcome);
+    let changes: [Change; 5] = [
+        |outcome| {
+            if let Outcome::Opened { index, .. } = outcome {
+                *index = index.map(|index| index ^ 1);
+            }
+        },
+        |outcome| {
+            if let Outcome::Opened { index, .. } = outcome {
+                *index = None;
+            }
+        },
+        |outcome| {
+            if let Outcome::Opened { clients, .. } = outcome {
+                clients.pop();
+            }
+        },
+        |outcome| {
+            if let Outcome::Opened { transcript, .. } = outcome {
+                transcript.0[0] ^= 1;
+            }
+        },
+        |outcome| {
+            if let Outcome::Opened { signed, .. } = outcome {
+                signed.signatures.swap(0, 1);
+            }
+        },
+    ];
+    let is_choice =
+        |sum: &&mut SumRecord| matches!(sum.outcome, Outcome::Opened { index: Some(_), .. });
+    for change in changes {
+        let mut receipt = good.receipt.clone();
+        let choice = receipt.sums.iter_mut().find(is_choice);
+        change(&mut choice.expect("a choice").outcome);
+        let lie = receipt.sign(&PartyKey::simulated(6, 0).identity());
+        let refused = lie
+            .verify()
+            .expect_err("not signed by trustees")
+            .to_string();
+        assert!(
+            refused.contains("signatures of three trustees"),
+            "{refused}"
+        );
+    }
 }

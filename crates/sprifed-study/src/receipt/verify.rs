@@ -3,17 +3,21 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use sprifed_privacy::{Decision, Ledger};
+use sprifed_privacy::{Decision, Ledger, NoiseOrigin, Participation};
 use sprifed_secure_sum::is_signed_statement;
 
 use super::{
     Guarantee, Outcome, PartyReceipt, RECEIPT, Receipt, STATEMENT, SignedReceipt, SumContents,
-    covers, digest_of, line_of, realised_noise, same_fit,
+    SumRecord, charged_sums, covers, digest_of, line_of, realised_noise, same_fit,
 };
-use crate::agreement::Agreed;
+use crate::agreement::{Agreed, TrusteeEntry};
 use crate::derivation::Derivation;
 use crate::hexadecimal::Digest;
 use crate::transcript::{Released, Transcript};
+use crate::trustee_attempt::UnopenedSum;
+
+/// Of three trustees at most one colludes, so one of two is honest.
+const TRUSTEES_THAT_CONFIRM: u32 = 2;
 
 /// Why a receipt is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,12 +40,17 @@ pub struct Verified {
     pub coordinator: Digest,
     /// The digest of what was agreed on.
     pub agreement: Digest,
-    /// How many parties every sum needs, and how many signatures confirm the receipt.
+    /// How many parties every sum needs, and how many signatures confirm the receipt; where trustees compute, how many
+    /// of their signatures do.
     pub quorum: u32,
     /// Names of the parties that signed it.
     pub signed_by: Vec<String>,
     /// Names of the parties that did not.
     pub not_signed_by: Vec<String>,
+    /// Names of the trustees that signed it.
+    pub trustees_signed: Vec<String>,
+    /// Names of the trustees that did not.
+    pub trustees_not_signed: Vec<String>,
     /// Whose records the released sums hold, in the order of the plan.
     pub records_in_sums: Vec<SumContents>,
     /// How many sums were abandoned before they were opened.
@@ -49,7 +58,7 @@ pub struct Verified {
 }
 
 impl Verified {
-    /// Whether at least a quorum of parties has signed the receipt, and not the coordinator alone.
+    /// Whether at least a quorum of parties, or two trustees, have signed the receipt, and not the coordinator alone.
     ///
     /// # Guarantee
     /// Then no sum that was opened is missing from it, and so none from its cost, as long as no more
@@ -61,9 +70,17 @@ impl Verified {
     /// each of which was charged before it sent anything. Two sets of a quorum share at least
     /// 2 · quorum − n of the n parties, which an agreement requires to be more than its colluders
     /// (`sprifed_secure_sum::Parameters`). So at least one honest party was in the sum and signed.
+    /// Three trustees are charged before they open anything, and each signs only if the receipt has every attempt
+    /// that it began. At most one colludes, so one of two that signed is honest.
     #[must_use]
     pub fn is_confirmed(&self) -> bool {
-        u32::try_from(self.signed_by.len()).is_ok_and(|signers| signers >= self.quorum)
+        let has_trustees =
+            !(self.trustees_signed.is_empty() && self.trustees_not_signed.is_empty());
+        let signers = match has_trustees {
+            true => self.trustees_signed.len(),
+            false => self.signed_by.len(),
+        };
+        u32::try_from(signers).is_ok_and(|signers| signers >= self.quorum)
     }
 }
 
@@ -117,13 +134,18 @@ impl SignedReceipt {
             };
             list.push(party.name.clone());
         }
+        let (trustees_signed, trustees_not_signed) = self.trustees_that_signed()?;
         Ok(Verified {
             coordinator: *coordinator,
             agreement: digest,
-            quorum: agreed.participation().quorum(),
+            quorum: agreed
+                .participation()
+                .map_or(TRUSTEES_THAT_CONFIRM, Participation::quorum),
             guarantee,
             signed_by,
             not_signed_by,
+            trustees_signed,
+            trustees_not_signed,
             records_in_sums: receipt.sum_contents(),
             abandoned_sums: receipt.n_abandoned(),
         })
@@ -147,17 +169,14 @@ impl SignedReceipt {
         let unmasked = receipt
             .sums
             .iter()
-            .filter_map(|record| match &record.outcome {
-                Outcome::Unmasked { survivors, .. } => Some((record.sum, survivors)),
-                Outcome::Abandoned { .. } => None,
-            });
-        let stated: Vec<_> = unmasked.collect();
+            .filter_map(|record| Some((record.sum, record.outcome.survivors()?)));
+        let stated: Vec<(u32, &[u32])> = unmasked.collect();
         let shown: Vec<_> = released
             .iter()
-            .map(|sum| (sum.sum, &sum.survivors))
+            .map(|sum| (sum.sum, sum.survivors.as_slice()))
             .collect();
         if stated != shown {
-            let text = |sums: &[(u32, &Vec<u32>)]| format!("{sums:?}");
+            let text = |sums: &[(u32, &[u32])]| format!("{sums:?}");
             return Err(problem(
                 "the sums of the transcript",
                 text(&shown),
@@ -177,6 +196,29 @@ impl SignedReceipt {
             return Err(problem("the model", "another", required));
         }
         Ok(())
+    }
+
+    /// The names of the trustees that signed, and of the others.
+    fn trustees_that_signed(&self) -> Result<(Vec<String>, Vec<String>), Problem> {
+        let mut signers = BTreeSet::new();
+        for (trustee, signature) in &self.trustees {
+            let what = format!("the signature of trustee {trustee}");
+            if !self.is_signed_by_trustee(*trustee, signature) {
+                return Err(problem(&what, "another", "one for exactly this document"));
+            }
+            if !signers.insert(*trustee) {
+                return Err(problem(&what, "two", "one"));
+            }
+        }
+        let entries = self.receipt.agreement.trustees.iter().flatten();
+        let (signed, others): (Vec<_>, Vec<_>) = (0..)
+            .zip(entries)
+            .partition(|(place, _)| signers.contains(place));
+        let names = |entries: Vec<(u32, &TrusteeEntry)>| {
+            let names = entries.into_iter().map(|(_, entry)| entry.name.clone());
+            names.collect()
+        };
+        Ok((names(signed), names(others)))
     }
 
     fn signers(&self) -> Result<BTreeSet<u32>, Problem> {
@@ -243,8 +285,8 @@ fn check_sums(receipt: &Receipt, agreed: &Agreed) -> Result<(), Problem> {
         if place != Some(next) || u32::try_from(next.0).ok() != Some(record.step) {
             return Err(problem(&what, format!("{place:?}"), format!("{next:?}")));
         }
-        let purpose = agreed.step(next.0).map(|planned| &planned.purpose);
-        if purpose != Some(&record.purpose) {
+        let purpose = agreed.purpose(next.0);
+        if purpose != Some(record.purpose.as_str()) {
             let required = format!("{purpose:?}");
             return Err(problem(&what, &record.purpose, required));
         }
@@ -254,12 +296,32 @@ fn check_sums(receipt: &Receipt, agreed: &Agreed) -> Result<(), Problem> {
                 check_survivors(&what, survivors, noise, agreed, record.sum)?;
                 next = (next.0 + 1, 0);
             }
+            Outcome::Opened { clients, noise, .. } => {
+                check_clients(&what, clients, noise, agreed, record.sum)?;
+                check_choice(&what, record, agreed)?;
+                next = (next.0 + 1, 0);
+            }
+            Outcome::Unopened {
+                transcript,
+                signatures,
+            } => {
+                let unopened = UnopenedSum {
+                    sum: record.sum,
+                    signatures: *signatures,
+                };
+                // It is not charged again, so it must be true.
+                if !unopened.holds(agreed, *transcript) {
+                    let required = "the signatures of three trustees";
+                    return Err(problem(&what, "an attempt that opened nothing", required));
+                }
+                next.1 += 1;
+            }
         }
     }
     if receipt
         .sums
         .iter()
-        .all(|sum| matches!(sum.outcome, Outcome::Abandoned { .. }))
+        .all(|sum| sum.outcome.survivors().is_none())
     {
         let required = Transcript::begin(agreed.digest()).head();
         if receipt.transcript != required {
@@ -278,6 +340,61 @@ fn check_sums(receipt: &Receipt, agreed: &Agreed) -> Result<(), Problem> {
     Ok(())
 }
 
+/// Three trustees signed the index of a choice. The signatures for a sum are checked with the transcript, which has its
+/// values.
+fn check_choice(what: &str, record: &SumRecord, agreed: &Agreed) -> Result<(), Problem> {
+    let Outcome::Opened {
+        clients,
+        index,
+        transcript,
+        signed,
+        ..
+    } = &record.outcome
+    else {
+        return Ok(());
+    };
+    let is_sum = agreed.step(record.step as usize).is_some();
+    let is_right = match index {
+        None => is_sum,
+        Some(_) if is_sum => false,
+        Some(index) => {
+            let released = Released {
+                sum: record.sum,
+                survivors: clients.clone(),
+                values: vec![i64::from(*index)],
+                trustees: Some(signed.clone()),
+            };
+            agreed.is_opened(&released, *transcript)
+        }
+    };
+    if is_right {
+        return Ok(());
+    }
+    let required = "the index of a choice with the signatures of three trustees, or a sum";
+    Err(problem(what, format!("{index:?}"), required))
+}
+
+fn check_clients(
+    what: &str,
+    clients: &[u32],
+    noise: &[f64],
+    agreed: &Agreed,
+    sum: u32,
+) -> Result<(), Problem> {
+    let known = clients.iter().all(|id| *id < agreed.roster().n_clients());
+    let ascend = clients.is_sorted_by(|one, next| one < next);
+    if agreed.trustees().is_none() || !known || !ascend || clients.is_empty() {
+        let required = "invited parties, each once and in order, of a study with trustees";
+        return Err(problem(what, format!("{clients:?}"), required));
+    }
+    let expected = realised_noise(agreed, sum, NoiseOrigin::Trustees.most_shares());
+    if expected.as_deref() != Some(noise) {
+        let (found, required) = (format!("noise {noise:?}"), format!("{expected:?}"));
+        return Err(problem(what, found, required));
+    }
+    Ok(())
+}
+
 fn check_survivors(
     what: &str,
     survivors: &[u32],
@@ -285,7 +402,9 @@ fn check_survivors(
     agreed: &Agreed,
     sum: u32,
 ) -> Result<(), Problem> {
-    let participation = agreed.participation();
+    let Some(participation) = agreed.participation() else {
+        return Err(problem(what, "a masked sum", "one that trustees opened"));
+    };
     let distinct = survivors.iter().collect::<BTreeSet<_>>();
     let known = survivors.iter().all(|id| *id < participation.clients());
     let count = u32::try_from(survivors.len()).unwrap_or(u32::MAX);
@@ -313,15 +432,16 @@ fn check_ledger(receipt: &Receipt, agreed: &Agreed) -> Result<Ledger, Problem> {
         let (found, required) = (format!("{found:?}"), format!("{required:?}"));
         return Err(problem(what, found, required));
     }
-    if record.entries.len() != receipt.sums.len() {
-        let required = format!("{}, one for each sum", receipt.sums.len());
+    let charged: Vec<&SumRecord> = charged_sums(&receipt.sums).collect();
+    if record.entries.len() != charged.len() {
+        let required = format!("{}, one for each sum", charged.len());
         return Err(problem(
             what,
             format!("{} lines", record.entries.len()),
             required,
         ));
     }
-    for (entry, sum) in record.entries.iter().zip(&receipt.sums) {
+    for (entry, sum) in record.entries.iter().zip(charged) {
         if Some(&entry.line) != line_of(agreed, sum).as_ref() {
             let found = format!("another line than that of sum {}", sum.sum);
             return Err(problem(what, found, "what was agreed on"));

@@ -10,6 +10,7 @@ fn released() -> impl Strategy<Value = Released> {
         values,
     )
         .prop_map(|(sum, survivors, values)| Released {
+            trustees: None,
             sum,
             survivors,
             values,
@@ -50,6 +51,7 @@ proptest! {
 #[test]
 fn numbers_do_not_move_between_survivors_and_values() {
     let sum = |survivors, values| Released {
+        trustees: None,
         sum: 0,
         survivors,
         values,

@@ -1,8 +1,12 @@
 use proptest::prelude::*;
+use sprifed_trustees::TrusteeId;
 
 use super::*;
 use crate::agreement::tests::{TestStudy, agreed};
+use crate::enrolment::{ClientEnrolment, TrusteeEnrolment};
 use crate::party_key::PartyKey;
+use crate::transcript::SignedOutcome;
+use crate::trustee_attempt::UnopenedSum;
 
 fn orders() -> [Order; 3] {
     [
@@ -12,6 +16,7 @@ fn orders() -> [Order; 3] {
             question: Digest([2; 32]),
         },
         Order::Released(Released {
+            trustees: None,
             sum: 3,
             survivors: vec![0, 2, 4],
             values: vec![-1, 0, i64::MAX, i64::MIN],
@@ -80,5 +85,106 @@ proptest! {
         let framed = [&[VERSION, kind], &bytes[..]].concat();
         let _ = Order::decode(&framed);
         let _ = Report::decode(&framed);
+    }
+}
+
+/// Messages without a part that may be of any length.
+fn about_trustees() -> (Vec<Order>, Vec<Report>) {
+    let agreed = crate::test_trustees::small(1);
+    let key = PartyKey::simulated(5, 0).of_party(1);
+    let keys = key.pairing(&agreed, key.identity().public());
+    let keys = keys.expect("not erased");
+    let client = ClientEnrolment::new(&agreed, ClientId(1), &key.identity(), &keys);
+    let client = client.expect("an enrolment").0;
+    let identity = crate::agreement::tests::trustee_identity(0);
+    let pairing = crate::agreement::tests::trustee_key(0).pairing(identity.public());
+    let first = TrusteeId::ALL[0];
+    let trustee = TrusteeEnrolment::new(&agreed, first, &identity, &pairing.expect("fresh"));
+    let trustee = trustee.expect("an enrolment");
+    assert!(client.is_signed(&agreed) && trustee.is_signed(&agreed));
+    let released = Released {
+        sum: 2,
+        survivors: vec![1],
+        values: vec![5],
+        trustees: Some(SignedOutcome {
+            set: Digest([4; 32]),
+            signatures: [Signature([5; 64]); 3],
+        }),
+    };
+    let orders = [
+        TrusteesOrder::Directory {
+            trustees: vec![trustee.clone()],
+            clients: vec![client.clone()],
+        },
+        TrusteesOrder::Attempt {
+            sum: 1,
+            transcript: Digest([1; 32]),
+            question: Digest([2; 32]),
+            unopened: vec![UnopenedSum {
+                sum: 0,
+                signatures: [Signature([6; 64]); 3],
+            }],
+        },
+        TrusteesOrder::Close { sum: 3 },
+        TrusteesOrder::GiveUp { sum: 3 },
+    ];
+    let reports = [
+        TrusteesReport::Client(client),
+        TrusteesReport::Trustee(trustee),
+        TrusteesReport::Charged { sum: 9 },
+        TrusteesReport::Spent { sum: 9 },
+        TrusteesReport::Settled(Box::new(released)),
+    ];
+    (
+        orders.map(Order::Trustees).into(),
+        reports.map(Report::Trustees).into(),
+    )
+}
+
+#[test]
+fn messages_about_trustees_are_read_back_whole_or_not_at_all() {
+    let (orders, reports) = about_trustees();
+    for order in orders {
+        let bytes = order.encode();
+        for end in (0..bytes.len()).step_by(7) {
+            assert!(Order::decode(&bytes[..end]).is_err(), "cut at {end}");
+        }
+        assert!(Order::decode(&[&bytes[..], &[0]].concat()).is_err());
+        assert_eq!(Order::decode(&bytes), Ok(order));
+    }
+    for report in reports {
+        let bytes = report.encode();
+        for end in (0..bytes.len()).step_by(7) {
+            assert!(Report::decode(&bytes[..end]).is_err(), "cut at {end}");
+        }
+        assert!(Report::decode(&[&bytes[..], &[0]].concat()).is_err());
+        assert!(!is_passed_on(&bytes));
+        assert_eq!(Report::decode(&bytes), Ok(report));
+    }
+    let to = TrusteeId::ALL[2];
+    let opaque = [
+        TrusteesReport::Peer {
+            to,
+            bytes: vec![1, 2],
+        },
+        TrusteesReport::Upload(vec![3]),
+        TrusteesReport::Outcome(vec![4]),
+        TrusteesReport::Unopened(vec![5]),
+    ];
+    for report in opaque.map(Report::Trustees) {
+        let bytes = report.encode();
+        let is_frame = matches!(report, Report::Trustees(TrusteesReport::Peer { .. }));
+        assert_eq!(is_passed_on(&bytes), is_frame);
+        assert_eq!(Report::decode(&bytes), Ok(report));
+    }
+    for order in [
+        TrusteesOrder::Peer {
+            from: to,
+            bytes: vec![1],
+        },
+        TrusteesOrder::Upload(vec![2]),
+    ] {
+        let order = Order::Trustees(order);
+        assert_eq!(Order::decode(&order.encode()), Ok(order));
     }
 }

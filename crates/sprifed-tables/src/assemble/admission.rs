@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use sprifed_schema::Schema;
 
+use crate::cell::Place;
 use crate::clients::{ClientIndex, count_rows};
 use crate::error::TableError;
 
@@ -41,7 +42,7 @@ impl<'a> Admission<'a> {
     /// The client of the next record, or nothing if that client has reached the cap.
     ///
     /// Without a client column every record is a client of its own and `label` is not looked at.
-    pub(crate) fn admit(&mut self, label: &[u8]) -> Result<Option<u32>, TableError> {
+    pub(crate) fn admit(&mut self, label: &[u8], place: Place) -> Result<Option<u32>, TableError> {
         let Some(column) = self.client_column else {
             return self.new_client().map(Some);
         };
@@ -49,6 +50,7 @@ impl<'a> Admission<'a> {
         if label.is_empty() {
             return Err(TableError::NamelessClient {
                 column: column.to_owned(),
+                place,
             });
         }
         if let Some(seen) = self.seen.get_mut(label) {

@@ -1,8 +1,9 @@
 //! Assembly from columns that arrive one after another.
 
-use sprifed_schema::Schema;
+use sprifed_schema::{Coding, Schema};
 
 use super::{Admission, Bounding, ColumnSource, reserve};
+use crate::cell::{Defect, Place};
 use crate::clients::count_rows;
 use crate::error::{DataError, TableError};
 use crate::table::Table;
@@ -34,32 +35,26 @@ pub(crate) fn from_columns(
     let admitted = admit(source, &mut admission, bounding.selection.client)?;
     let (mut response, mut owners) = (Vec::new(), Vec::new());
     let mut fates = Vec::with_capacity(n_read);
-    let mut outcome = Ok(());
-    let mut admitted_clients = admitted.iter();
+    let mut admitted_clients = admitted.iter().zip(1..);
     source.numbers(bounding.selection.response, &mut |raw| {
-        let (Ok(()), Some(Some(client))) = (&outcome, admitted_clients.next()) else {
+        let Some((Some(client), record)) = admitted_clients.next() else {
             fates.push(Fate::OverCap);
             return;
         };
-        match bounding.response(raw) {
-            Ok(unit) => {
-                fates.push(unit.map_or(Fate::Dropped, |_| Fate::Counted));
-                owners.push(*client);
-                response.push(unit);
-            }
-            Err(problem) => outcome = Err(problem),
-        }
+        let unit = bounding.response(Ok(raw), Place::Record(record));
+        fates.push(unit.map_or(Fate::Dropped, |_| Fate::Counted));
+        owners.push(*client);
+        response.push(unit);
     })?;
-    outcome?;
     drop(admitted);
 
     if response.is_empty() {
         return Err(TableError::NoRecords.into());
     }
-    let n_features = bounding.selection.features.len();
+    let width = bounding.mapping.names().len();
     let size = response
         .len()
-        .checked_mul(n_features)
+        .checked_mul(width)
         .ok_or(TableError::TooLarge {
             what: "values",
             found: u64::MAX,
@@ -68,8 +63,11 @@ pub(crate) fn from_columns(
     let mut values = Vec::new();
     reserve(&mut values, size)?;
     values.resize(size, 0.0);
-    for feature in 0..n_features {
-        fill(source, &mut bounding, feature, &fates, &mut values)?;
+    for column in 0..bounding.mapping.columns().len() {
+        if bounding.is_hopeless() {
+            break;
+        }
+        fill(source, &mut bounding, column, &fates, &mut values)?;
     }
     bounding.finish(&admission, owners, response, values)
 }
@@ -81,8 +79,8 @@ fn admit(
     client_column: Option<usize>,
 ) -> Result<Vec<Option<u32>>, DataError> {
     let Some(column) = client_column else {
-        let clients: Result<_, _> = (0..source.n_records())
-            .map(|_| admission.admit(&[]))
+        let clients: Result<_, _> = (1..=source.n_records() as u64)
+            .map(|record| admission.admit(&[], Place::Record(record)))
             .collect();
         return Ok(clients?);
     };
@@ -90,7 +88,8 @@ fn admit(
     let mut outcome = Ok(());
     source.labels(column, &mut |label| {
         if outcome.is_ok() {
-            match admission.admit(label) {
+            let record = admitted.len() as u64 + 1;
+            match admission.admit(label, Place::Record(record)) {
                 Ok(client) => admitted.push(client),
                 Err(problem) => outcome = Err(problem),
             }
@@ -100,32 +99,36 @@ fn admit(
     Ok(admitted)
 }
 
-/// Writes one feature of the records that count into its place in every row.
+/// Writes one column of the records that count into its places in every row.
 fn fill(
     source: &mut impl ColumnSource,
     bounding: &mut Bounding<'_>,
-    feature: usize,
+    column: usize,
     fates: &[Fate],
     values: &mut [f32],
 ) -> Result<(), DataError> {
-    let n_features = bounding.selection.features.len();
-    let mut fates = fates.iter();
-    let mut places = values[feature..].iter_mut().step_by(n_features);
-    let mut outcome = Ok(());
-    source.numbers(bounding.selection.features[feature], &mut |raw| {
-        let fate = fates.next().copied().unwrap_or(Fate::OverCap);
-        if outcome.is_err() || fate == Fate::OverCap {
-            return;
-        }
-        let place = places.next();
-        if fate == Fate::Dropped {
-            return;
-        }
-        match (bounding.feature(feature, raw), place) {
-            (Ok(unit), Some(place)) => *place = unit,
-            (Ok(_), None) => {}
-            (Err(problem), _) => outcome = Err(problem),
-        }
-    })?;
-    outcome.map_err(DataError::from)
+    let position = bounding.selection.features[column];
+    let coded = bounding.mapping.columns()[column].clone();
+    let mut rows = values.chunks_exact_mut(bounding.mapping.names().len());
+    let mut records = fates.iter().zip(1..);
+    // The places of the next record of the file, if it counts.
+    let mut next = || {
+        let (fate, record) = records.next()?;
+        let row = (*fate != Fate::OverCap).then(|| rows.next()).flatten()?;
+        (*fate == Fate::Counted).then(|| (&mut row[coded.features.clone()], Place::Record(record)))
+    };
+    match &coded.coding {
+        Coding::Number(number) => source.numbers(position, &mut |raw| {
+            if let Some((places, place)) = next() {
+                let outcome = number.encode(raw, places).map_err(Defect::from);
+                bounding.count(column, outcome, place);
+            }
+        }),
+        Coding::Levels(levels) => source.labels(position, &mut |label| {
+            if let Some((places, place)) = next() {
+                let outcome = levels.encode(label, places).map_err(Defect::from);
+                bounding.count(column, outcome, place);
+            }
+        }),
+    }
 }

@@ -1,8 +1,9 @@
 //! Assembly from records that arrive one after another.
 
-use sprifed_schema::Schema;
+use sprifed_schema::{Coding, Schema};
 
 use super::{Admission, Bounding, RowSource, reserve};
+use crate::cell::Defect;
 use crate::error::{DataError, FileError};
 use crate::table::Table;
 
@@ -13,43 +14,61 @@ const SMALLEST_STEP: usize = 1 << 20;
 pub(crate) fn from_rows(source: &mut impl RowSource, schema: &Schema) -> Result<Table, DataError> {
     let mut bounding = Bounding::new(source.columns(), schema)?;
     let mut admission = Admission::new(schema);
-    let features = bounding.selection.features.clone();
-    let response_column = [bounding.selection.response];
-    let client_column = bounding.selection.client;
+    let width = bounding.mapping.names().len();
+    let (response_column, client_column) = (bounding.selection.response, bounding.selection.client);
 
     let mut values: Vec<f32> = Vec::new();
     if let Some(n_records) = source.n_records() {
-        reserve(&mut values, n_records.saturating_mul(features.len()))?;
+        reserve(&mut values, n_records.saturating_mul(width))?;
     }
     let (mut response, mut owners) = (Vec::new(), Vec::new());
     let mut label = Vec::new();
-    let mut row = vec![0.0; features.len()];
-    while source.advance()? {
+    while !bounding.is_hopeless() && source.advance()? {
         bounding.counts.records_read += 1;
         if let Some(column) = client_column {
             label.clear();
             source.label(column, &mut label);
         }
-        let Some(client) = admission.admit(&label)? else {
+        let Some(client) = admission.admit(&label, source.place())? else {
             continue;
         };
-        let mut raw_response = [0.0];
-        source.numbers(&response_column, &mut raw_response)?;
-        let unit = bounding.response(raw_response[0])?;
-        make_room(&mut values, features.len())?;
+        let unit = bounding.response(source.number(response_column), source.place());
+        make_room(&mut values, width)?;
+        let start = values.len();
+        values.resize(start + width, 0.0);
         if unit.is_some() {
-            source.numbers(&features, &mut row)?;
-            for (feature, &raw) in row.iter().enumerate() {
-                values.push(bounding.feature(feature, raw)?);
-            }
-        } else {
-            values.resize(values.len() + features.len(), 0.0);
+            encode(source, &mut bounding, &mut values[start..], &mut label);
         }
         response.push(unit);
         owners.push(client);
     }
     values.shrink_to_fit();
     bounding.finish(&admission, owners, response, values)
+}
+
+/// Writes the features of the present record of `source` into `row`.
+fn encode(
+    source: &impl RowSource,
+    bounding: &mut Bounding<'_>,
+    row: &mut [f32],
+    label: &mut Vec<u8>,
+) {
+    for column in 0..bounding.mapping.columns().len() {
+        let position = bounding.selection.features[column];
+        let coded = &bounding.mapping.columns()[column];
+        let places = &mut row[coded.features.clone()];
+        let outcome = match &coded.coding {
+            Coding::Number(number) => source
+                .number(position)
+                .and_then(|raw| number.encode(raw, places).map_err(Defect::from)),
+            Coding::Levels(levels) => {
+                label.clear();
+                source.label(position, label);
+                levels.encode(label, places).map_err(Defect::from)
+            }
+        };
+        bounding.count(column, outcome, source.place());
+    }
 }
 
 /// Grows by an eighth and not by doubling.

@@ -70,10 +70,17 @@ fn a_record_over_the_cap_is_not_looked_at() {
 
 #[test]
 fn missing_features_are_refused_by_column_and_policy_alone() {
-    for gap in ["", "NA", "nan", "inf", "-Infinity", "null"] {
+    for (gap, what) in [
+        ("", "missing value"),
+        ("NA", "missing value"),
+        ("nan", "missing value"),
+        ("inf", "infinite value"),
+        ("-Infinity", "infinite value"),
+        ("null", "missing value"),
+    ] {
         let message = refused(&format!("a,b,y\n0.125,{gap},7.5\n"), "");
-        assert!(message.contains("`b` has missing values"), "{message}");
-        assert!(message.contains("\"reject\""), "{message}");
+        let start = format!("column `b`, line 2: {what}");
+        assert!(message.starts_with(&start), "{message}");
         assert!(
             !message.contains("0.125") && !message.contains("7.5"),
             "{message}"
@@ -94,7 +101,7 @@ fn missing_features_become_the_middle_of_the_bounds_if_so_agreed() {
 fn a_missing_response_is_refused_by_default() {
     let message = refused("a,y\n0,\n", "");
     assert!(
-        message.contains("the response `y`") && message.contains("\"drop\""),
+        message.contains("`y`, line 2: missing response") && message.contains("\"drop\""),
         "{message}"
     );
 }
@@ -116,7 +123,7 @@ fn a_logarithm_that_does_not_exist_is_a_value_below_the_bounds() {
 fn a_record_without_a_client_is_refused() {
     let message = refused("who,a,y\n n ,0,1\n  ,0,1\n", "[record]\nclient = \"who\"");
     assert!(
-        message.contains("client column `who` is empty"),
+        message.contains("client column `who` is empty in line 3"),
         "{message}"
     );
 }
@@ -162,4 +169,45 @@ fn a_matrix_that_cannot_exist_is_refused_and_not_tried() {
     let refused = reserve(&mut Vec::new(), usize::MAX / 4).expect_err("too large");
     assert!(refused.to_string().contains("MiB"), "{refused}");
     assert!(DataError::from(refused).is_environment());
+}
+
+#[test]
+fn categories_logarithms_and_gaps_are_coded_as_the_schema_says() {
+    let rest = "[feature.sex]\nlevels = [\"f\", \"m\"]\n[feature.age]\nlower = 0\nupper = 100\nmissing = \"indicator\"\n\
+                [feature.\"n_*\"]\nlower = 0\nupper = 99\ntransform = \"log1p\"\ncenter = 0\nscale = 1";
+    let table = table("sex,age,n_1,y\nm,,0,1\nf,100,99,2\n", rest);
+    assert_eq!(
+        table.design().names(),
+        ["sex=m", "age", "age=missing", "n_1"]
+    );
+    assert_eq!(table.design().row(0), [1.0, 0.0, 1.0, 0.0]);
+    assert_eq!(table.design().row(1)[..3], [0.0, 1.0, 0.0]);
+    assert!((table.design().row(1)[3] - 100f32.ln()).abs() < 1e-6);
+    assert_eq!(table.counts().missing_values, 1);
+    let message = refused(
+        "sex,y\nf,1\nx,1\n",
+        "[feature.sex]\nlevels = [\"f\", \"m\"]",
+    );
+    assert!(
+        message.starts_with("column `sex`, line 3: a value that is none of the `levels`"),
+        "{message}"
+    );
+}
+
+#[test]
+fn what_a_cell_seems_to_be_is_said_and_its_value_is_not() {
+    for (cell, part) in [
+        ("2021-03-04", "a date where a number is required"),
+        ("03.04.2021", "a date"),
+        ("\"3,5\"", "--decimal ','"),
+        ("True", "levels = [false, true]"),
+        ("secret", "text where a number is required"),
+    ] {
+        let message = refused(&format!("a,y\n{cell},1\n"), "");
+        assert!(
+            message.contains("column `a`, line 2") && message.contains(part),
+            "{message}"
+        );
+        assert!(!message.contains(cell), "{message}");
+    }
 }

@@ -3,6 +3,7 @@ use sprifed_schema::{CheckReport, Schema, TableReport, check_columns, check_sche
 use super::add_outcome;
 use crate::formats::OpenTable as _;
 use crate::formats::csv::{open_csv, read_csv};
+use crate::text_format::TextFormat;
 
 const SCHEMA: &str = r#"
 [response]
@@ -22,7 +23,7 @@ client = "who"
 
 fn checked(text: &str) -> CheckReport {
     let schema = Schema::parse(SCHEMA).expect("a schema");
-    let opened = open_csv(text.as_bytes()).expect("a table");
+    let opened = open_csv(text.as_bytes(), TextFormat::default()).expect("a table");
     let mut report = check_columns(&schema, opened.columns());
     if report.is_usable() {
         add_outcome(&mut report, read_csv(text.as_bytes(), &schema)).expect("no environment");
@@ -37,8 +38,7 @@ fn a_good_pair_is_described() {
     let columns = report.columns.expect("columns");
     assert_eq!(columns.n_features, 2);
     assert_eq!(columns.under_default_bounds, ["b"]);
-    assert_eq!(columns.text_left_out, ["note"]);
-    assert_eq!(columns.numeric_left_out, ["pid"]);
+    assert_eq!(columns.left_out, ["pid", "note"]);
     assert_eq!(columns.idle_excludes, ["nothing*"]);
     let expected = TableReport {
         n_records: 3,
@@ -53,7 +53,7 @@ fn a_good_pair_is_described() {
 fn every_absent_column_is_listed() {
     let report = checked("b,z\n0,1\n");
     assert!(!report.is_usable());
-    assert_eq!(report.problems.len(), 1, "the first obstacle is explained");
+    assert_eq!(report.problems.len(), 3, "each obstacle is explained");
     let columns = report.columns.expect("columns");
     assert_eq!(columns.absent, ["age", "who", "y"]);
     assert!(!columns.has_response);
@@ -75,7 +75,8 @@ fn duplicates_are_listed() {
 fn a_missing_response_is_a_problem_that_says_what_to_do() {
     let report = checked("who,age,b,y\na,1,0.5,\n");
     assert!(
-        report.problems[0].contains("missing_response = \"drop\""),
+        report.problems[0].contains("`y`, line 2: missing response")
+            && report.problems[0].contains("missing_response = \"drop\""),
         "{:?}",
         report.problems
     );
@@ -88,4 +89,19 @@ fn a_report_is_json() {
     assert_eq!(json["schema"]["response"], "y");
     assert_eq!(json["schema"]["missing"], "reject");
     assert_eq!(json["table"], serde_json::Value::Null);
+}
+
+#[test]
+fn all_columns_with_cells_that_cannot_be_used_are_reported_by_line() {
+    let report = checked("who,age,b,c,y\na,1,0.5,x,1\nb,old,0.5,y,0\nc,2021-03-04,inf,z,\n");
+    let starts = [
+        "column `age`, line 3: text",
+        "column `b`, line 4: infinite value",
+        "column `c`, line 2: text",
+        "column `y`, line 4: missing response",
+    ];
+    assert_eq!(report.problems.len(), starts.len(), "{:?}", report.problems);
+    for (problem, start) in report.problems.iter().zip(starts) {
+        assert!(problem.starts_with(start), "{problem}");
+    }
 }

@@ -1,47 +1,50 @@
-//! Comma-separated values with a header line, plain or gzipped.
+//! Comma-separated values with a header line, plain or gzipped; other separators if the user states them.
 
 mod number;
 
-use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
 
 use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 use flate2::bufread::MultiGzDecoder;
 
-use self::number::Field;
 use sprifed_schema::{Column, ColumnError, ColumnKind, Schema};
 
 use crate::assemble::{RowSource, from_rows};
+use crate::cell::{Defect, Place};
 use crate::error::{DataError, FileError, TableError};
 use crate::formats::{Format, OpenTable};
-use crate::raw::RawColumns;
+use crate::raw::{RawColumns, RawRequest};
 use crate::table::Table;
+use crate::text_format::{Decimal, TextFormat};
 
 /// Comma-separated values.
 pub(crate) const FORMAT: Format = Format {
     names: &["CSV", "gzipped CSV"],
     magic: None,
-    open: |file| Ok(Box::new(open_csv(file)?)),
+    open: |file, format| Ok(Box::new(open_csv(file, format)?)),
 };
 
-/// How many records decide whether a column is numeric. Few, because they are held in memory.
-const SAMPLED_RECORDS: usize = 20;
-
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// The most characters of a header that are shown.
+const SHOWN: usize = 40;
 
 /// Reads comma-separated values, plain or gzipped, into a bounded table.
 ///
 /// The first line names the columns. A field may be quoted. An empty field, `NA`, `N/A`, `null`,
-/// `none`, NaN and infinities are missing values.
+/// `none` and NaN are missing values.
 ///
 /// # Errors
 /// If the content is not such a table, or does not fit the schema.
 pub fn read_csv(reader: impl Read, schema: &Schema) -> Result<Table, DataError> {
-    Box::new(open_csv(reader)?).into_table(schema)
+    Box::new(open_csv(reader, TextFormat::default())?).into_table(schema)
 }
 
-/// Reads the header and the first few records.
-pub(crate) fn open_csv<'a>(reader: impl Read + 'a) -> Result<CsvRows<'a>, DataError> {
+/// Reads the header.
+pub(crate) fn open_csv<'a>(
+    reader: impl Read + 'a,
+    format: TextFormat,
+) -> Result<CsvRows<'a>, DataError> {
     let mut buffered = BufReader::with_capacity(1 << 16, reader);
     let is_gzip = buffered
         .fill_buf()
@@ -52,21 +55,22 @@ pub(crate) fn open_csv<'a>(reader: impl Read + 'a) -> Result<CsvRows<'a>, DataEr
     } else {
         Box::new(buffered)
     };
-    CsvRows::start(text)
+    CsvRows::start(text, format)
 }
 
 /// Records of a CSV file.
 pub(crate) struct CsvRows<'a> {
     reader: Reader<Box<dyn Read + 'a>>,
     columns: Vec<Column>,
-    sample: VecDeque<ByteRecord>,
     record: ByteRecord,
+    decimal: Decimal,
 }
 
 impl<'a> CsvRows<'a> {
-    fn start(text: Box<dyn Read + 'a>) -> Result<Self, DataError> {
+    fn start(text: Box<dyn Read + 'a>, format: TextFormat) -> Result<Self, DataError> {
         let mut reader = ReaderBuilder::new()
             .has_headers(false)
+            .delimiter(format.separator.byte())
             .buffer_capacity(1 << 16)
             .from_reader(text);
         let mut header = ByteRecord::new();
@@ -77,29 +81,42 @@ impl<'a> CsvRows<'a> {
         for name in &header {
             columns.push(Column {
                 name: column_name(name)?,
-                kind: ColumnKind::Numeric,
+                kind: ColumnKind::Unstated,
             });
         }
-        let mut sample = VecDeque::new();
-        while sample.len() < SAMPLED_RECORDS {
-            let mut record = ByteRecord::new();
-            if !reader.read_byte_record(&mut record).map_err(explain)? {
-                break;
-            }
-            for (column, field) in columns.iter_mut().zip(&record) {
-                if Field::parse(field) == Field::Text {
-                    column.kind = ColumnKind::Text;
-                }
-            }
-            sample.push_back(record);
+        if let [only] = columns.as_slice() {
+            require_separated(&only.name)?;
         }
         Ok(Self {
             reader,
             columns,
-            sample,
             record: ByteRecord::new(),
+            decimal: format.decimal,
         })
     }
+}
+
+/// Refuses a single column whose name seems to be several: a public fact, the header.
+fn require_separated(name: &str) -> Result<(), TableError> {
+    let known = [
+        (';', "semicolons", "';'"),
+        ('\t', "tabs", "tab"),
+        (',', "commas", "','"),
+        ('|', "bars", "'|'"),
+    ];
+    let Some((_, separators, option)) = known.into_iter().find(|(mark, _, _)| name.contains(*mark))
+    else {
+        return Ok(());
+    };
+    let mut header: String = name.chars().take(SHOWN).collect();
+    if header.len() < name.len() {
+        header.push('…');
+    }
+    Err(TableError::OtherSeparator {
+        header,
+        separators,
+        option,
+    })
 }
 
 impl RowSource for CsvRows<'_> {
@@ -112,34 +129,22 @@ impl RowSource for CsvRows<'_> {
     }
 
     fn advance(&mut self) -> Result<bool, DataError> {
-        if let Some(record) = self.sample.pop_front() {
-            self.record = record;
-            return Ok(true);
-        }
         self.reader
             .read_byte_record(&mut self.record)
             .map_err(explain)
+    }
+
+    fn place(&self) -> Place {
+        Place::Line(self.record.position().map_or(0, ::csv::Position::line))
     }
 
     fn label(&self, column: usize, label: &mut Vec<u8>) {
         label.extend_from_slice(self.record.get(column).unwrap_or_default());
     }
 
-    fn numbers(&self, columns: &[usize], numbers: &mut [f64]) -> Result<(), TableError> {
-        for (&column, number) in columns.iter().zip(numbers) {
-            *number = match Field::parse(self.record.get(column).unwrap_or_default()) {
-                Field::Number(value) => value,
-                Field::Missing => f64::NAN,
-                Field::Text => {
-                    return Err(ColumnError::NotNumeric {
-                        column: self.columns[column].name.clone(),
-                        role: "numeric in the first records",
-                    }
-                    .into());
-                }
-            };
-        }
-        Ok(())
+    #[inline]
+    fn number(&self, column: usize) -> Result<f64, Defect> {
+        number::parse(self.record.get(column).unwrap_or_default(), self.decimal)
     }
 }
 
@@ -152,8 +157,8 @@ impl OpenTable for CsvRows<'_> {
         from_rows(&mut *self, schema)
     }
 
-    fn into_raw(mut self: Box<Self>, names: &[String]) -> Result<RawColumns, DataError> {
-        RawColumns::from_rows(&mut *self, names)
+    fn into_raw(mut self: Box<Self>, requests: &[RawRequest]) -> Result<RawColumns, DataError> {
+        RawColumns::from_rows(&mut *self, requests)
     }
 }
 
@@ -186,7 +191,7 @@ fn explain(problem: ::csv::Error) -> DataError {
         _ => TableError::Malformed {
             format: "CSV",
             problem: text,
-            remedy: "write every record with as many fields as the header, separated by commas",
+            remedy: "write every record with as many fields as the header, separated as the header is",
         }
         .into(),
     }

@@ -13,16 +13,17 @@ use self::header::{Header, Order};
 use sprifed_schema::{Column, ColumnKind, Schema};
 
 use crate::assemble::{ColumnSource, RowSource, from_columns, from_rows};
+use crate::cell::{Defect, Place};
 use crate::error::{DataError, FileError, TableError};
 use crate::formats::{Format, OpenTable};
-use crate::raw::RawColumns;
+use crate::raw::{RawColumns, RawRequest};
 use crate::table::Table;
 
 /// NumPy arrays.
 pub(crate) const FORMAT: Format = Format {
     names: &[".npy"],
     magic: Some(b"\x93NUMPY"),
-    open: |file| Ok(Box::new(NpyArray::open(BufReader::new(file))?)),
+    open: |file, _| Ok(Box::new(NpyArray::open(BufReader::new(file))?)),
 };
 
 /// Reads a `.npy` array into a bounded table; columns are called `x_0`, `x_1`, … by position.
@@ -120,11 +121,12 @@ impl<R: Read + Seek> RowSource for NpyArray<R> {
         write_label(self.header.item.decode(&self.bytes, column), label);
     }
 
-    fn numbers(&self, columns: &[usize], numbers: &mut [f64]) -> Result<(), TableError> {
-        for (&column, number) in columns.iter().zip(numbers) {
-            *number = self.header.item.decode(&self.bytes, column);
-        }
-        Ok(())
+    fn place(&self) -> Place {
+        Place::Record((self.header.n_rows - self.rows_left) as u64)
+    }
+
+    fn number(&self, column: usize) -> Result<f64, Defect> {
+        Ok(self.header.item.decode(&self.bytes, column))
     }
 }
 
@@ -178,10 +180,10 @@ impl<R: Read + Seek> OpenTable for NpyArray<R> {
         }
     }
 
-    fn into_raw(mut self: Box<Self>, names: &[String]) -> Result<RawColumns, DataError> {
+    fn into_raw(mut self: Box<Self>, requests: &[RawRequest]) -> Result<RawColumns, DataError> {
         match self.header.order {
-            Order::Rows => RawColumns::from_rows(&mut *self, names),
-            Order::Columns => RawColumns::from_columns(&mut *self, names),
+            Order::Rows => RawColumns::from_rows(&mut *self, requests),
+            Order::Columns => RawColumns::from_columns(&mut *self, requests),
         }
     }
 }

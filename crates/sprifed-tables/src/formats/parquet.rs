@@ -6,7 +6,7 @@ mod column;
 
 use std::fs::File;
 
-use ::parquet::basic::{Compression, ConvertedType, Type};
+use ::parquet::basic::{Compression, ConvertedType, LogicalType, Type};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use ::parquet::schema::types::ColumnDescriptor;
@@ -17,7 +17,7 @@ use sprifed_schema::{Column, ColumnKind, Schema};
 use crate::assemble::{ColumnSource, from_columns};
 use crate::error::{DataError, TableError};
 use crate::formats::OpenTable;
-use crate::raw::RawColumns;
+use crate::raw::{RawColumns, RawRequest};
 use crate::table::Table;
 
 /// Reads a Parquet file into a bounded table.
@@ -126,12 +126,12 @@ impl<R: ChunkReader + 'static> OpenTable for ParquetColumns<R> {
         from_columns(&mut *self, schema)
     }
 
-    fn into_raw(mut self: Box<Self>, names: &[String]) -> Result<RawColumns, DataError> {
-        RawColumns::from_columns(&mut *self, names)
+    fn into_raw(mut self: Box<Self>, requests: &[RawRequest]) -> Result<RawColumns, DataError> {
+        RawColumns::from_columns(&mut *self, requests)
     }
 }
 
-/// A number whose stored form is not its value, such as a decimal or a date, counts as text; so
+/// A number whose stored form is not its value, such as a decimal, counts as text; so
 /// does a row index, which would otherwise become a feature unasked.
 fn kind(column: &ColumnDescriptor) -> ColumnKind {
     use ConvertedType as Converted;
@@ -154,11 +154,24 @@ fn kind(column: &ColumnDescriptor) -> ColumnKind {
     // Nanosecond timestamps have no converted type, only a logical one.
     let is_integer_or_unmarked = column
         .logical_type_ref()
-        .is_none_or(|logical| matches!(logical, ::parquet::basic::LogicalType::Integer { .. }));
+        .is_none_or(|logical| matches!(logical, LogicalType::Integer { .. }));
     let is_flat = column.max_rep_level() == 0;
     // The row index of pandas says where a record was, and nothing about its subject.
     let is_row_index = column.name().starts_with("__index_level_");
-    if is_plain && is_number && is_integer_or_unmarked && is_flat && !is_row_index {
+    let is_date = matches!(
+        column.converted_type(),
+        Converted::DATE
+            | Converted::TIME_MILLIS
+            | Converted::TIME_MICROS
+            | Converted::TIMESTAMP_MILLIS
+            | Converted::TIMESTAMP_MICROS
+    ) || matches!(
+        column.logical_type_ref(),
+        Some(LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. })
+    );
+    if is_date {
+        ColumnKind::Date
+    } else if is_plain && is_number && is_integer_or_unmarked && is_flat && !is_row_index {
         ColumnKind::Numeric
     } else {
         ColumnKind::Text

@@ -34,6 +34,10 @@ pub struct ReceiptAnswer {
     pub signed_by: Vec<String>,
     /// Names of the parties that did not.
     pub not_signed_by: Vec<String>,
+    /// Names of the trustees that signed; none in a study of secure sums.
+    pub trustees_signed: Vec<String>,
+    /// Names of the trustees that did not.
+    pub trustees_not_signed: Vec<String>,
     /// The key of the coordinator.
     pub coordinator: Digest,
     /// The digest of what was agreed on.
@@ -47,6 +51,8 @@ impl From<Verified> for ReceiptAnswer {
             guarantee: verified.guarantee,
             signed_by: verified.signed_by,
             not_signed_by: verified.not_signed_by,
+            trustees_signed: verified.trustees_signed,
+            trustees_not_signed: verified.trustees_not_signed,
             coordinator: verified.coordinator,
             agreement: verified.agreement,
         }
@@ -101,9 +107,9 @@ pub struct StudyVerification {
     pub agreement: Digest,
     /// Whether it is to be believed: the party signed for itself, or as many parties as the quorum.
     pub verified: bool,
-    /// Whether as many parties have signed as the quorum.
+    /// Whether as many parties have signed as the quorum, or two of three trustees.
     pub confirmed: bool,
-    /// How many signatures confirm it.
+    /// How many signatures of parties confirm it; where trustees compute, how many of theirs.
     pub quorum: u32,
     /// Whether a model file was compared with it.
     pub model_checked: bool,
@@ -121,6 +127,10 @@ pub struct StudyVerification {
     pub signed_by: Vec<String>,
     /// Names of the parties that did not.
     pub not_signed_by: Vec<String>,
+    /// Names of the trustees that signed; none in a study of secure sums.
+    pub trustees_signed: Vec<String>,
+    /// Names of the trustees that did not.
+    pub trustees_not_signed: Vec<String>,
     /// The party, and the epsilon that it signs to have been charged.
     pub charged_to_party: Option<(String, Option<Epsilon>)>,
 }
@@ -144,6 +154,8 @@ impl StudyVerification {
             guarantee: verified.guarantee.clone(),
             signed_by: verified.signed_by.clone(),
             not_signed_by: verified.not_signed_by.clone(),
+            trustees_signed: verified.trustees_signed.clone(),
+            trustees_not_signed: verified.trustees_not_signed.clone(),
             charged_to_party: charged,
         }
     }

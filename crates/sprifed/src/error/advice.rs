@@ -15,6 +15,7 @@ impl Error {
     pub fn advice(&self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
             Self::Party(error) => return error.help().into(),
+            Self::Destination(error) => error.help(),
             Self::Quantity(_) | Self::Fraction(_) => "correct the value; nothing was spent",
             Self::Participation(_) | Self::Backend(_) | Self::NoAgreement(_) | Self::NoSetup(_) => {
                 "correct the numbers of clients, of the quorum or of colluders; nothing was spent"
@@ -30,7 +31,10 @@ impl Error {
             Self::NoSchema => {
                 "give public bounds, numbers known without looking at the records; nothing was spent"
             }
-            Self::ParticipationOfCurator => {
+            Self::SiteEffectsUnsupported => {
+                "remove `site_effects` from the schema; nothing was spent"
+            }
+            Self::ParticipationOfCurator | Self::ParticipationOfTrustees => {
                 "use secure sums, or give neither a quorum nor colluders; nothing was spent"
             }
             Self::TwoSplits { .. } => {
@@ -50,7 +54,9 @@ impl Error {
             }
             Self::OverBudget { .. } => "ask for a larger epsilon; nothing was spent",
             Self::TooLarge { .. } => "use a smaller table; nothing was spent",
-            Self::Modulus(_) => "use a smaller study; nothing was spent",
+            Self::Modulus(_) | Self::TrusteeStep(_) | Self::NoTrustees(_) => {
+                "use a smaller study; nothing was spent"
+            }
             Self::Records(_) | Self::Curator(_) => "report this; nothing was spent",
             Self::Unwritable(_) | Self::StudyLedger(_) => "report this",
             Self::Ended { .. } => "the run ended without a model",
@@ -76,6 +82,9 @@ impl Error {
                 "ask for an identity that was not simulated, or make the study a rehearsal"
             }
             Self::TwoParties { .. } => "ask one of them to choose another name",
+            Self::TrusteeCount { .. } => {
+                "give the trustee.json of three trustees that do not collude; nothing was made"
+            }
         })
     }
 }

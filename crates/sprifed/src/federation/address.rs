@@ -16,7 +16,7 @@ pub fn host_of(address: &str) -> Result<String, String> {
     let is_port = port.bytes().all(|byte| byte.is_ascii_digit())
         && port.parse::<u16>().is_ok_and(|port| port > 0);
     if !is_port {
-        return Err(format!("{port:?} is no port from 1 to 65535"));
+        return Err(format!("{port:?} is not a port from 1 to 65535"));
     }
     if let Some(inner) = host
         .strip_prefix('[')
@@ -31,7 +31,7 @@ pub fn host_of(address: &str) -> Result<String, String> {
         return Ok(host.to_owned());
     }
     Err(format!(
-        "{host:?} is no host name, IPv4 address, or IPv6 address in brackets"
+        "{host:?} is not a host name, an IPv4 address or an IPv6 address in brackets"
     ))
 }
 

@@ -6,9 +6,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_noise::Provenance;
 use sprifed_party::spoken_digest;
-use sprifed_privacy::{ApproxDp, Delta, Epsilon, LedgerRecord};
+use sprifed_privacy::{ApproxDp, Delta, Epsilon, LedgerRecord, Participation};
 use sprifed_recovery::{CertifiedProcedure, Fit};
-use sprifed_study::{Agreed, Digest, Guarantee, Party, Policy, SignedReceipt};
+use sprifed_study::{Agreed, Digest, Guarantee, Party, Policy, SignedReceipt, TrusteeEntry};
+
+use crate::model::Model;
+use crate::planning::KeptFeatures;
 
 /// A study that was written down.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -33,6 +36,12 @@ pub struct StudyAnswer {
     pub coordinator: Digest,
     /// Who takes part.
     pub parties: Vec<Party>,
+    /// How many features are sought at most.
+    pub sparsity: u32,
+    /// Which of them are kept: those that are significant, or exactly as many as are sought.
+    pub keep: KeptFeatures,
+    /// The trustees that choose and add up; none for secure sums.
+    pub trustees: Vec<NamedTrustee>,
     /// p: how many features.
     pub features: u32,
     /// n: how many records at most.
@@ -45,10 +54,28 @@ pub struct StudyAnswer {
     pub largest_epsilon: Epsilon,
     /// δ.
     pub delta: Delta,
-    /// A sum of fewer parties is never opened.
-    pub quorum: u32,
-    /// How many parties may tell others their shares of the noise.
-    pub colluders: u32,
+    /// A sum of fewer parties is never opened; absent where trustees open sums of any number of parties.
+    pub quorum: Option<u32>,
+    /// How many parties may tell others their shares of the noise; absent where trustees make the noise.
+    pub colluders: Option<u32>,
+}
+
+/// A trustee of a study.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct NamedTrustee {
+    /// Its name.
+    pub name: String,
+    /// The public half of its identity key.
+    pub identity: Digest,
+}
+
+impl From<&TrusteeEntry> for NamedTrustee {
+    fn from(entry: &TrusteeEntry) -> Self {
+        Self {
+            name: entry.name.clone(),
+            identity: entry.identity,
+        }
+    }
 }
 
 impl StudyAnswer {
@@ -71,14 +98,22 @@ impl StudyAnswer {
             procedure: agreement.procedure,
             coordinator: agreement.coordinator,
             parties: agreement.parties.clone(),
+            sparsity: agreement.setting.sparsity,
+            keep: agreement.setting.choice.into(),
+            trustees: agreement
+                .trustees
+                .iter()
+                .flatten()
+                .map(NamedTrustee::from)
+                .collect(),
             features: agreement.setting.n_features,
             records: agreement.setting.n_records,
             sums: agreed.n_steps(),
             epsilon: planned.map(ApproxDp::epsilon),
             largest_epsilon: agreed.ceiling().epsilon(),
             delta,
-            quorum: agreed.participation().quorum(),
-            colluders: agreed.participation().colluders(),
+            quorum: agreed.participation().map(Participation::quorum),
+            colluders: agreed.participation().map(Participation::colluders),
         }
     }
 }
@@ -135,24 +170,38 @@ pub struct ExportAnswer {
 /// A study that a coordinator served to its end.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct EndedAnswer {
+    /// How the fit ended, in one word.
+    pub status: &'static str,
+    /// What must be read before anything else: why the model is no more than the mean, or must not be interpreted.
+    pub alarm: Option<String>,
     /// What the study promises.
     pub guarantee: Guarantee,
     /// How it ended.
     pub ending: String,
     /// How many parties signed the receipt.
     pub signed_by: usize,
+    /// How many trustees signed it; absent in a study of secure sums.
+    pub trustees_signed: Option<usize>,
     /// What was written.
     pub files: Vec<PathBuf>,
 }
 
 impl EndedAnswer {
-    /// What is said of a study with this receipt.
+    /// What is said of a study with this receipt and this model.
     #[must_use]
-    pub fn of(receipt: &SignedReceipt, files: Vec<PathBuf>) -> Self {
+    pub fn of(receipt: &SignedReceipt, model: &Model, files: Vec<PathBuf>) -> Self {
         Self {
+            status: model.status_name(),
+            alarm: model.alarm(),
             guarantee: receipt.receipt.guarantee.clone(),
             ending: receipt.receipt.ending.clone(),
             signed_by: receipt.parties.len(),
+            trustees_signed: receipt
+                .receipt
+                .agreement
+                .trustees
+                .as_ref()
+                .map(|_| receipt.trustees.len()),
             files,
         }
     }
@@ -163,7 +212,7 @@ impl EndedAnswer {
 pub struct RehearsalAnswer {
     /// Always `NOT PRIVATE`.
     pub label: &'static str,
-    /// The names of the chosen features.
+    /// The names of the features that are reported.
     pub features: Vec<String>,
     /// The fit, in bounded units.
     pub fit: Fit,

@@ -2,12 +2,13 @@
 
 use serde::Serialize;
 use sprifed_party::{Artefacts, MODEL, RECEIPT, TRANSCRIPT, terms_of};
-use sprifed_schema::UnitModel;
+use sprifed_recovery::Fit;
 use sprifed_study::{PartyReceipt, Receipt, SignedReceipt, Transcript};
 
 use crate::error::Error;
 use crate::guarantee::{Guarantee, Terms};
-use crate::model::{Model, Parts, Response, Term, to_term};
+use crate::inference::ModelInference;
+use crate::model::{FORMAT, Model, Response, VERSION, software, to_terms};
 
 /// The files of a study that is over for one party: its own receipt, the model of the study in the units of its table,
 /// and the released sums.
@@ -16,6 +17,14 @@ pub fn party_files(receipt: &PartyReceipt, transcript: &Transcript) -> Artefacts
     let mut files = vec![(RECEIPT.to_owned(), receipt.to_json())];
     let others = study_files(&receipt.study).into_iter();
     files.extend(others.filter(|(name, _)| name != RECEIPT));
+    files.push((TRANSCRIPT.to_owned(), transcript.to_json()));
+    files
+}
+
+/// The files of a study that is over for one trustee: the receipt, the model, and what was opened.
+#[must_use]
+pub fn trustee_files(receipt: &SignedReceipt, transcript: &Transcript) -> Artefacts {
+    let mut files = study_files(receipt);
     files.push((TRANSCRIPT.to_owned(), transcript.to_json()));
     files
 }
@@ -33,7 +42,7 @@ struct ModelFailed {
 #[must_use]
 pub fn study_files(receipt: &SignedReceipt) -> Artefacts {
     let mut files = vec![(RECEIPT.to_owned(), receipt.to_json())];
-    match model(receipt) {
+    match study_model(&receipt.receipt) {
         Ok(Some(model)) => {
             let text = serde_json::to_vec_pretty(&model).unwrap_or_default();
             files.push((MODEL.to_owned(), text));
@@ -54,51 +63,20 @@ pub fn study_files(receipt: &SignedReceipt) -> Artefacts {
     files
 }
 
-/// The features of the model by name, in the units of the tables.
+/// The model of a study in the units of the tables; none if the study has none.
 ///
 /// # Errors
-/// When the receipt does not say how tables are read.
-pub fn named_terms(receipt: &Receipt) -> Result<Vec<Term>, Error> {
-    Ok(named_model(receipt)?.map_or_else(Vec::new, |(terms, _)| terms))
-}
-
-/// The features of the model by name and its intercept, in the units of the tables; none if the study
-/// has no model.
-///
-/// # Errors
-/// When the receipt does not say how tables are read.
-pub fn named_model(receipt: &Receipt) -> Result<Option<(Vec<Term>, f64)>, Error> {
-    let Some(fit) = &receipt.fit else {
-        return Ok(None);
-    };
-    let terms = terms_of(&receipt.agreement)?;
-    let mapping = terms.mapping();
-    let original = mapping.to_original(&UnitModel::from_terms(
-        &fit.model.terms,
-        fit.model.intercept,
-    ));
-    let pairs = original.support.iter().zip(&original.coefficients);
-    let named = pairs
-        .enumerate()
-        .map(|(index, (feature, coefficient))| {
-            let noise = fit.noise_std_devs.get(index).copied();
-            to_term(mapping, terms.features(), *feature, *coefficient, noise)
-        })
-        .collect();
-    Ok(Some((named, original.intercept)))
-}
-
-fn model(signed: &SignedReceipt) -> Result<Option<Model>, Error> {
-    let receipt = &signed.receipt;
+/// When the receipt does not say how tables are read, or contradicts itself.
+pub fn study_model(receipt: &Receipt) -> Result<Option<Model>, Error> {
     let Some(fit) = &receipt.fit else {
         return Ok(None);
     };
     let agreement = &receipt.agreement;
     let terms = terms_of(agreement)?;
     let (schema, mapping) = (terms.schema(), terms.mapping());
+    refuse_other_features(fit, terms.features().len())?;
+    let (features, intercept) = to_terms(fit, mapping, terms.features());
     let units = mapping.response();
-    let unit_model = UnitModel::from_terms(&fit.model.terms, fit.model.intercept);
-    let original = mapping.to_original(&unit_model);
     let ledger = sprifed_privacy::Ledger::replay(&receipt.ledger).map_err(Error::StudyLedger)?;
     let guarantee = Guarantee::of(
         ledger.spending(),
@@ -111,29 +89,58 @@ fn model(signed: &SignedReceipt) -> Result<Option<Model>, Error> {
         },
         agreement.noise,
     )?;
-    Ok(Some(Model::from(Parts {
+    Ok(Some(Model {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        software: software(),
+        label: guarantee.label().map(str::to_owned),
         guarantee,
+        response: Response::of(schema.response().name(), mapping),
         status: fit.status,
-        response: Response {
-            name: schema.response().name().to_owned(),
-            transform: original.transform,
-            lower: units.lower(),
-            upper: units.upper(),
-        },
-        intercept: original.intercept,
-        features: named_terms(receipt)?,
+        intercept,
+        features,
+        inference: ModelInference::of(&fit.inference, mapping, terms.features()),
         missing: schema.missing(),
         residual_scale: fit.residual_scale.map(|scale| scale * units.scale()),
         train_size: u64::from(agreement.setting.n_records),
-        n_candidates: terms.features().len(),
+        sparsity: agreement.setting.sparsity,
+        keep: agreement.setting.choice,
+        n_candidates: terms.features().len() - mapping.covariates().n_features(),
         n_clients: agreement.parties.len(),
         most_records: None,
         procedure: agreement.procedure.to_string(),
         plan: agreement.plan.clone(),
-        receipt: crate::model::Receipt {
+        receipts: vec![crate::model::Receipt {
             provenance: agreement.noise,
             ledger: receipt.ledger.clone(),
-        },
+        }],
         earlier_receipts: Vec::new(),
-    })))
+    }))
+}
+
+/// The names of the features that `fit` reports: the kept ones and those that are always in the model, or all of its model.
+#[must_use]
+pub fn reported_names(fit: &Fit, names: &[String]) -> Vec<String> {
+    let features: Vec<u32> = match fit.inference.available() {
+        Some(inference) => inference.terms.iter().map(|term| term.feature).collect(),
+        None => fit.model.support(),
+    };
+    let name = |feature: &u32| names.get(*feature as usize).cloned();
+    features.iter().filter_map(name).collect()
+}
+
+/// Refuses a fit with features that the study does not have: receipts are shown before they are believed.
+fn refuse_other_features(fit: &Fit, n_features: usize) -> Result<(), Error> {
+    let reported = fit.inference.available().map(|inference| &inference.terms);
+    let reported = reported.into_iter().flatten().map(|term| term.feature);
+    let predicting = fit.model.terms.iter().map(|(feature, _)| *feature);
+    let mut features = predicting.chain(reported);
+    match features.find(|feature| *feature as usize >= n_features) {
+        None => Ok(()),
+        Some(feature) => Err(Error::Contradiction {
+            what: "the model",
+            found: format!("feature {feature}"),
+            required: format!("one of the {n_features} features of the study"),
+        }),
+    }
 }

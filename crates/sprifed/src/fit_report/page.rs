@@ -1,11 +1,12 @@
 //! The page about a fit: what the text says, with a chart, the rounds and the budget.
 
-use sprifed_privacy::{Epsilon, shown_cost};
+use sprifed_privacy::{Epsilon, counted, shown_cost};
 use sprifed_query::PlannedStep;
-use sprifed_recovery::FitStatus;
+use sprifed_recovery::{FitStatus, Keep, Role};
 use sprifed_report::{Badge, BadgeKind, Bar, FeatureTable, FitPage, Round};
 
 use super::FitReport;
+use crate::inference::TermEstimate;
 use crate::model::{Model, Term};
 
 impl FitReport {
@@ -17,6 +18,7 @@ impl FitReport {
             ("response", model.response.name.clone()),
             ("fitted to", model.size_words()),
             ("candidate features", model.n_candidates.to_string()),
+            ("sought", sought_words(model)),
             ("procedure", model.procedure.clone()),
         ]
         .map(|(name, value)| (name.to_owned(), value))
@@ -28,25 +30,21 @@ impl FitReport {
                 "none: it would be a release without noise".to_owned(),
             )),
         }
-        // What makes the coefficients unusable stands above them.
-        let (mut warnings, mut diagnostics) = match model.status {
-            FitStatus::Complete => (Vec::new(), vec![model.status_words()]),
-            _ => (vec![model.status_words()], Vec::new()),
-        };
-        warnings.extend(model.warning());
+        facts.extend(inference_facts(model));
+        // What makes the model unusable stands above everything else.
+        let warnings: Vec<String> = model.alarm().into_iter().collect();
+        let mut diagnostics = vec![model.status_words()];
         diagnostics.extend(self.delta_note.clone().map(|note| format!("Note: {note}.")));
         diagnostics.extend(model.residual_scale.map(|scale| {
             format!("Typical residual before the last step, as privately estimated: {scale:.4}.")
         }));
         FitPage {
             title: format!("Sparse model of {}", model.response.name),
-            status: status(model, !warnings.is_empty()),
+            status: status(model),
             guarantee: model.guarantee.statement.clone(),
             warnings,
-            features: FeatureTable::over_bounds(
-                &model.features.iter().map(bar).collect::<Vec<_>>(),
-                Some(model.intercept),
-            ),
+            features: features(model),
+            notes: model.notes(),
             facts,
             rounds: model.plan.steps.iter().map(round).collect(),
             budget: budget(model),
@@ -56,14 +54,16 @@ impl FitReport {
 }
 
 /// How the fit ended, and whether it is private, at first sight.
-fn status(model: &Model, has_warnings: bool) -> Vec<Badge> {
+fn status(model: &Model) -> Vec<Badge> {
     let (kind, words) = match model.status {
-        FitStatus::Complete if has_warnings => (BadgeKind::Attention, "complete, with a warning"),
-        FitStatus::Complete => (BadgeKind::Done, "complete"),
-        FitStatus::NoFeatureAboveNoise { .. } => {
-            (BadgeKind::Failed, "no feature stands out of the noise")
+        FitStatus::Complete if model.is_reliable() => (BadgeKind::Done, "complete"),
+        FitStatus::Complete => (BadgeKind::Failed, "do not use this model"),
+        FitStatus::IllConditioned { .. } if model.has_chosen() => {
+            (BadgeKind::Failed, "do not interpret the coefficients")
         }
-        FitStatus::IllConditioned { .. } => (BadgeKind::Attention, "unreliable coefficients"),
+        FitStatus::NoFeatureAboveNoise { .. } | FitStatus::IllConditioned { .. } => {
+            (BadgeKind::Failed, "nothing found")
+        }
     };
     let label = model.label.iter();
     let mut badges = vec![Badge::new(kind, words)];
@@ -71,15 +71,58 @@ fn status(model: &Model, has_warnings: bool) -> Vec<Badge> {
     badges
 }
 
+/// The reported features; without a chart if the coefficients must not be read.
+fn features(model: &Model) -> FeatureTable {
+    let bars = model.reported().into_iter().map(|term| bar(model, term));
+    let (intercept, interval) = model.reported_intercept();
+    let table = FeatureTable::over_bounds(&bars.collect::<Vec<_>>(), Some(intercept))
+        .with_intercept_interval(interval);
+    match model.is_reliable() {
+        true => table,
+        false => table.without_chart(),
+    }
+}
+
 /// A feature's bar, and half the width of its public bounds.
-fn bar(term: &Term) -> (Bar, f64) {
+fn bar(model: &Model, term: TermEstimate) -> (Bar, f64) {
+    let half_range = model.feature(&term.name).map_or(1.0, Term::half_range);
     let bar = Bar {
-        name: term.name.clone(),
-        truth: None,
-        found: Some(term.coefficient),
-        noise_std_dev: term.noise_std_dev,
+        interval: term.interval.map(|interval| (interval.low, interval.high)),
+        p_value: term.p_value,
+        privacy_share: term.privacy_share,
+        is_always: term.role == Role::Always,
+        ..Bar::of_estimate(term.name, term.estimate)
     };
-    (bar, term.half_range())
+    (bar, half_range)
+}
+
+fn sought_words(model: &Model) -> String {
+    match model.keep {
+        Keep::Significant => format!("at most {}", counted(model.sparsity, "feature", "features")),
+        Keep::Exactly => format!("exactly {}", counted(model.sparsity, "feature", "features")),
+    }
+}
+
+/// How intervals and p-values were made.
+fn inference_facts(model: &Model) -> Vec<(String, String)> {
+    let Some(report) = model.inference.available() else {
+        return vec![(
+            "intervals and p-values".to_owned(),
+            "not available".to_owned(),
+        )];
+    };
+    let kept = model.inference.kept_words().unwrap_or_default();
+    let method = format!(
+        "method {}: level {:.0} % over all kept features, n = {}, clip factor {:.2}",
+        report.method,
+        100.0 * report.level,
+        report.records,
+        report.clip_factor
+    );
+    vec![
+        ("kept".to_owned(), kept),
+        ("intervals and p-values".to_owned(), method),
+    ]
 }
 
 fn round(step: &PlannedStep) -> Round {

@@ -3,14 +3,15 @@ use std::ops::ControlFlow;
 use serde_json::{Value, json};
 use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{ApproxDp, Epsilon, Ledger, Relation, Spending};
-use sprifed_recovery::CertifiedProcedure;
+use sprifed_recovery::{CertifiedProcedure, Keep};
 use sprifed_schema::Schema;
 use sprifed_study::PartyKey;
 use sprifed_tables::read_csv;
 
-use crate::backend::{Backend, BackendRequest};
+use crate::backend::BackendRequest;
 use crate::guarantee::{Guarantee, Terms};
 use crate::model::Model;
+use crate::procedure_choice::Stated;
 use crate::run::{Run, Secret, rows_of};
 use crate::study::{Request, Study};
 use crate::{Document, Proof};
@@ -28,15 +29,14 @@ pub(crate) fn fitted(clients: Option<usize>, secret: Secret) -> Value {
     }
     let schema = Schema::parse(SCHEMA).unwrap();
     let table = read_csv(text.as_bytes(), &schema).unwrap();
-    let backend = match secret {
-        Secret::Curator(_) => Backend::Curator,
-        Secret::Parties(_) => Backend::SecureSum,
-    };
+    let backend = secret.backend();
     let request = Request {
         sparsity: 1,
+        keep: Keep::Exactly,
         epsilon: Epsilon::try_from(3.0).unwrap(),
         delta: None,
-        procedure: CertifiedProcedure::GRAD,
+        procedure: CertifiedProcedure::GRAD.into(),
+        stated: Stated::NOTHING,
         neighbours: Relation::ZeroOut,
         backend: BackendRequest {
             backend,
@@ -80,6 +80,8 @@ fn refused(model: &Value, change: impl FnOnce(&mut Value)) -> String {
 #[test]
 fn what_fits_write_is_believed() {
     let parties = Secret::Parties(PartyKey::simulated(1, 0));
+    let trustees = Secret::Trustees(PartyKey::simulated(1, 0));
+    let fresh = Secret::Trustees(PartyKey::assume_fresh_entropy([7; 32]));
     let seeded = Secret::Curator(NoiseGenerator::simulated(1).into());
     for (clients, secret) in [
         (None, secret_noise()),
@@ -87,6 +89,8 @@ fn what_fits_write_is_believed() {
         (Some(7), secret_noise()),
         (None, seeded),
         (Some(20), parties),
+        (Some(20), trustees),
+        (None, fresh),
     ] {
         let model = fitted(clients, secret);
         assert_eq!(
@@ -196,7 +200,13 @@ fn every_line_of_the_ledger_is_a_step_of_the_plan() {
 
 #[test]
 fn what_a_client_with_several_records_has_is_not_left_out() {
-    for secret in [secret_noise(), Secret::Parties(PartyKey::simulated(1, 0))] {
+    let key = || PartyKey::simulated(1, 0);
+    let by_backend = [
+        secret_noise(),
+        Secret::Parties(key()),
+        Secret::Trustees(key()),
+    ];
+    for secret in by_backend {
         let model = fitted(Some(20), secret);
         assert_eq!(model["most_records"], 10);
         assert_eq!(model["guarantee"]["client"]["most_records"], 10);
@@ -212,6 +222,34 @@ fn what_a_client_with_several_records_has_is_not_left_out() {
             model["most_records"] = Value::Null;
         });
     }
+}
+
+/// The noise of trustees is no curator's, and a step of theirs that is asked again is charged again.
+#[test]
+fn a_model_by_trustees_says_so_and_nothing_else_is_believed() {
+    let model = fitted(
+        None,
+        Secret::Trustees(PartyKey::assume_fresh_entropy([7; 32])),
+    );
+    let statement = model["guarantee"]["statement"].as_str().unwrap();
+    for words in [
+        "three trustees",
+        "any two of them together",
+        "in one process",
+    ] {
+        assert!(statement.contains(words), "{statement}");
+    }
+    assert_eq!(model["guarantee"]["backend"], "trustees");
+    refused(&model, |model| {
+        model["guarantee"]["backend"] = json!("curator");
+    });
+    refused(&model, |model| model["plan"]["origin"] = json!("curator"));
+    refused(&model, |model| model["most_records"] = Value::Null);
+    refused(&model, |model| {
+        let entry = model["receipts"][0]["ledger"]["entries"][0].clone();
+        let entries = model["receipts"][0]["ledger"]["entries"].as_array_mut();
+        entries.unwrap().insert(0, entry);
+    });
 }
 
 #[test]
@@ -291,7 +329,7 @@ fn what_only_some_readers_see_is_refused() {
     let mut plain = model.clone();
     plain["response"]["upper"] = json!(2);
     assert!(model["response"]["upper"] == json!(2.0) && verified(&plain).is_ok());
-    for key in ["\"intercept\":", "\"epsilon\":"] {
+    for key in ["\"upper\":", "\"epsilon\":"] {
         let text = model.to_string();
         let twice = text.replacen(key, &format!("{key}0.5,{key}"), 1);
         assert_ne!(twice, text);

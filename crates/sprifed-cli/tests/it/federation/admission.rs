@@ -346,3 +346,32 @@ fn no_key_of_a_party_is_made_by_another() {
     insta::assert_snapshot!(seen);
     assert!(!stage.party(0).join("ledger.sqlite").exists());
 }
+
+#[test]
+fn a_table_that_cannot_be_used_is_explained_before_anything_is_agreed() {
+    let stage = Stage::new("check-table", Kind::default());
+    let good = fs::read_to_string(stage.table(0)).unwrap();
+    fs::write(stage.table(0), good.replace(',', ";")).unwrap();
+    let (code, answer) = said(stage.join(0).arg("--check"));
+    assert_eq!(code, Some(1));
+    let problem = answer["problems"][0].as_str().unwrap();
+    assert!(problem.contains("--separator ';'"), "{problem}");
+    let (code, _) = said(stage.join(0).args(["--check", "--separator", ";"]));
+    assert_eq!(code, Some(0));
+    // Two cells that cannot be used, each named by its column and line.
+    let mut lines: Vec<Vec<&str>> = good.lines().map(|line| line.split(',').collect()).collect();
+    (lines[1][0], lines[2][1]) = ("inf", "2021-03-04");
+    let lines: Vec<String> = lines.iter().map(|cells| cells.join(",")).collect();
+    fs::write(stage.table(0), lines.join("\n") + "\n").unwrap();
+    let (code, answer) = said(stage.join(0).arg("--check"));
+    assert_eq!(code, Some(1));
+    let problems = answer["problems"].as_array().unwrap();
+    assert_eq!(problems.len(), 2, "{problems:?}");
+    assert!(
+        problems[0]
+            .as_str()
+            .unwrap()
+            .contains("line 2: infinite value")
+    );
+    assert!(problems[1].as_str().unwrap().contains("line 3: a date"));
+}

@@ -1,22 +1,9 @@
 use std::fs;
-use std::process::Command;
 
 use super::stage::{
     Kind, Running, Stage, all_succeed, code_of, output_of, refused_as, sprifed, succeed,
 };
-
-/// `command` in a process that can make no file larger than so many blocks of 512 bytes.
-///
-/// A write beyond that fails, as on a full disk, and what was written before stays.
-#[expect(clippy::disallowed_methods, reason = "a test of processes")]
-fn with_room_for(n_blocks: u32, command: &Command) -> Command {
-    let mut limited = Command::new("sh");
-    // Ignored signals stay so in the new program; otherwise it would be killed instead of told.
-    let script = "trap '' XFSZ; ulimit -f \"$1\"; shift; exec \"$@\"";
-    limited.args(["-c", script, "sh", &n_blocks.to_string()]);
-    limited.arg(command.get_program()).args(command.get_args());
-    limited
-}
+use crate::process::with_room_for;
 
 /// More and more room: each start gets further.
 const ROOM: [u32; 7] = [4, 16, 40, 72, 104, 136, 200];
@@ -71,11 +58,7 @@ fn a_coordinator_whose_disk_is_full_goes_on_when_there_is_room() {
 
 #[test]
 fn a_party_that_lost_its_state_does_not_begin_anew() {
-    let kind = Kind {
-        simulated: false,
-        ..small()
-    };
-    let stage = Stage::new("lost", kind);
+    let stage = Stage::new("lost", small().secret());
     let log = stage.folder.join("log");
     let coordinator = Running::start(&mut stage.coordinate(), &log);
     let party = Running::start(&mut stage.join(0), &log);
@@ -84,7 +67,7 @@ fn a_party_that_lost_its_state_does_not_begin_anew() {
         entries.find_map(|entry| Some(entry.unwrap().path()).filter(|path| path.is_dir()))
     };
     super::stage::wait_until("the party's return", || {
-        fs::read_to_string(&log).is_ok_and(|log| log.contains("\"client\":\"p0\""))
+        fs::read_to_string(&log).is_ok_and(|log| log.contains("\"party\":\"p0\""))
     });
     party.kill();
     let state = state().unwrap();
@@ -105,11 +88,7 @@ fn a_party_that_lost_its_state_does_not_begin_anew() {
 
 #[test]
 fn a_party_whose_journal_was_emptied_or_put_back_does_not_answer_again() {
-    let kind = Kind {
-        simulated: false,
-        ..small()
-    };
-    let stage = Stage::new("put-back", kind);
+    let stage = Stage::new("put-back", small().secret());
     let log = stage.folder.join("log");
     let coordinator = Running::start(&mut stage.coordinate(), &log);
     let mut parties: Vec<Running> = (0..3)

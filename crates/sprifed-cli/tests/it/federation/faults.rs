@@ -1,7 +1,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::stage::{Kind, Running, Stage, all_succeed, is_slow, output_of, pause, wait_until};
+use crate::process::is_slow_run;
+
+use super::stage::{Kind, Running, Stage, all_succeed, output_of, pause, wait_until};
 
 /// How many events the coordinator has stored.
 fn events(state: &Path) -> usize {
@@ -109,11 +111,9 @@ fn a_power_cut_for_all_loses_nothing() {
 }
 
 /// Moments 4 ms apart, from before the first message to after the last.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 #[test]
 fn a_kill_at_any_moment_loses_nothing() {
-    if !is_slow() {
-        eprintln!("SKIPPED: set SPRIFED_SLOW=1");
+    if !is_slow_run() {
         return;
     }
     for step in 0..200 {

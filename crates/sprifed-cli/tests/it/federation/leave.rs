@@ -1,25 +1,18 @@
 //! A party that goes before the end, and one that does not believe how it ended.
 
 use std::fs;
-use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
 use sprifed_party::StudyFolder;
 use sprifed_study::JournalLine;
 
-use super::ledger::{finished, second_study, small, status};
-use super::stage::{
-    Kind, Running, Stage, code_of, refusal_in, refused, refused_as, sprifed, stored, succeed,
-    wait_until,
+use super::ledger::{
+    allow_in_total, begin_and_kill, finished, second_study, small, status, study_of,
 };
-
-/// The folder of the party's only study.
-fn study_of(stage: &Stage, party: u32) -> PathBuf {
-    let folder = fs::read_dir(stage.party(party)).unwrap();
-    let mut folder = folder.map(|entry| entry.unwrap().path());
-    folder.find(|path| path.is_dir()).unwrap()
-}
+use super::stage::{
+    Kind, Running, Stage, code_of, refusal_in, refused, refused_as, sprifed, succeed, wait_until,
+};
 
 fn leave(stage: &Stage, party: u32) -> Command {
     let mut command = sprifed();
@@ -125,19 +118,9 @@ fn a_party_that_leaves_is_charged_what_it_answered_and_answers_nothing_more() {
 #[test]
 fn a_party_that_leaves_before_any_sum_has_its_whole_budget_back() {
     let stage = Stage::new("leave-early", patient());
-    let log = stage.folder.join("log");
-    let coordinator = Running::start(&mut stage.coordinate(), &log);
-    let party = Running::start(&mut stage.join(0), &log);
-    let state = stage.study().join("state.sqlite");
-    wait_until("its keys", || stored(&state).len() == 1);
-    party.kill();
-    coordinator.kill();
+    begin_and_kill(&stage);
     let mut second = second_study(&stage);
-    let policy = stage.party(0).join("policy.toml");
-    let text = fs::read_to_string(&policy).unwrap();
-    let tight = text.replace("in-total = 200.0", "in-total = 100.0");
-    assert_ne!(text, tight);
-    fs::write(&policy, tight).unwrap();
+    allow_in_total(&stage, "100.0");
     let mut seen = stage.transcript();
     let said = refused_as(&mut second, 1, "sprifed::policy::refused");
     seen.add("a second study", &said);

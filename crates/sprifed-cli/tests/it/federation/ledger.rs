@@ -7,7 +7,8 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::stage::{
-    Kind, Running, Stage, all_succeed, output_of, refused, refused_as, sprifed, succeed,
+    Kind, Running, Stage, all_succeed, output_of, refused, refused_as, sprifed, stored, succeed,
+    wait_until,
 };
 
 /// The code of a ledger that allows nothing.
@@ -50,12 +51,7 @@ pub(super) fn second_study(stage: &Stage) -> Command {
         invitation["agreement"]["coordinator"]
     );
     fs::write(&path, policy.replacen("coordinators = [", &key, 1)).unwrap();
-    let mut command = sprifed();
-    command.arg("join").arg(stage.folder.join("second/for-p0"));
-    command.arg("--identity").arg(stage.party(0));
-    command.arg("--data").arg(stage.table(0));
-    command.args(["--check", "--json"]);
-    command
+    second_again(stage)
 }
 
 #[test]
@@ -198,6 +194,26 @@ fn a_ledger_that_was_deleted_changed_or_put_back_is_missed() {
     insta::assert_snapshot!(seen);
 }
 
+/// The policy of party 0 allows this much in total.
+pub(super) fn allow_in_total(stage: &Stage, most: &str) {
+    let policy = stage.party(0).join("policy.toml");
+    let text = fs::read_to_string(&policy).unwrap();
+    let changed = text.replace("in-total = 200.0", &format!("in-total = {most}"));
+    assert_ne!(text, changed);
+    fs::write(&policy, changed).unwrap();
+}
+
+/// Party 0 begins and sends its keys, then it and the coordinator are killed.
+pub(super) fn begin_and_kill(stage: &Stage) {
+    let log = stage.folder.join("log");
+    let coordinator = Running::start(&mut stage.coordinate(), &log);
+    let party = Running::start(&mut stage.join(0), &log);
+    let state = stage.study().join("state.sqlite");
+    wait_until("its keys", || stored(&state).len() == 1);
+    party.kill();
+    coordinator.kill();
+}
+
 /// The check of the second study, once more.
 fn second_again(stage: &Stage) -> Command {
     let mut command = sprifed();
@@ -218,7 +234,8 @@ fn mark_of(stage: &Stage, party: u32) -> PathBuf {
     stage.folder.join(format!(".sprifed/p{party}.csv.json"))
 }
 
-fn study_of(stage: &Stage, party: u32) -> PathBuf {
+/// The folder of the party's only study.
+pub(super) fn study_of(stage: &Stage, party: u32) -> PathBuf {
     let folder = fs::read_dir(stage.party(party)).unwrap();
     let mut folder = folder.map(|entry| entry.unwrap().path());
     folder.find(|path| path.is_dir()).unwrap()
@@ -406,15 +423,9 @@ fn a_second_study_can_be_looked_at_while_a_first_waits() {
     let log = stage.folder.join("log");
     let coordinator = Running::start(&mut stage.coordinate(), &log);
     let waits = Running::start(&mut stage.join(0), &log);
-    let begun = || fs::read_to_string(&log).is_ok_and(|log| log.contains("\"client\":\"p0\""));
-    super::stage::wait_until("the first party", begun);
-    let policy = stage.party(0).join("policy.toml");
-    let text = fs::read_to_string(&policy).unwrap();
-    fs::write(
-        &policy,
-        text.replace("in-total = 200.0", "in-total = 1000.0"),
-    )
-    .unwrap();
+    let begun = || fs::read_to_string(&log).is_ok_and(|log| log.contains("\"party\":\"p0\""));
+    wait_until("the first party", begun);
+    allow_in_total(&stage, "1000.0");
     succeed(&mut second_study(&stage));
     // The same study a second time is another matter: its journal is in use.
     refused(&mut stage.join(0), 3);

@@ -6,22 +6,15 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::ledger::{finished, second_study, small, status};
-use super::stage::{
-    Kind, Running, Stage, json_at, refused_as, sprifed, stored, succeed, wait_until,
+use super::ledger::{
+    allow_in_total, begin_and_kill, finished, second_study, small, status, study_of,
 };
+use super::stage::{Kind, Stage, json_at, refused_as, sprifed, succeed};
 
 fn ledger(task: &str, folder: &Path) -> Command {
     let mut command = sprifed();
     command.args(["ledger", task]).arg(folder);
     command
-}
-
-/// The folder of the party's only study.
-fn study_of(stage: &Stage) -> PathBuf {
-    let folder = fs::read_dir(stage.party(0)).unwrap();
-    let mut folder = folder.map(|entry| entry.unwrap().path());
-    folder.find(|path| path.is_dir()).unwrap()
 }
 
 /// Everything that opens the ledger of party 0.
@@ -42,7 +35,7 @@ fn openers(stage: &Stage) -> [(&'static str, Command); 9] {
     let mut status = sprifed();
     status.args(["study", "status"]).arg(&party);
     let mut leave = sprifed();
-    leave.args(["study", "leave"]).arg(study_of(stage));
+    leave.args(["study", "leave"]).arg(study_of(stage, 0));
     [
         ("check", check),
         ("join", stage.join(0)),
@@ -141,13 +134,7 @@ fn begun(name: &str) -> Stage {
         ..small(false)
     };
     let stage = Stage::new(name, kind);
-    let log = stage.folder.join("log");
-    let coordinator = Running::start(&mut stage.coordinate(), &log);
-    let party = Running::start(&mut stage.join(0), &log);
-    let state = stage.study().join("state.sqlite");
-    wait_until("its keys", || stored(&state).len() == 1);
-    party.kill();
-    coordinator.kill();
+    begin_and_kill(&stage);
     stage
 }
 
@@ -173,7 +160,7 @@ fn a_restarted_ledger_never_lets_a_begun_study_be_joined_again() {
         .unwrap();
     assert!((total(&answer) - (most + 3.0)).abs() < 1e-9, "{answer}");
     // With its folder, and after it was moved away, and with the party's key alone.
-    let folder = study_of(&stage);
+    let folder = study_of(&stage, 0);
     let aside = stage.folder.join("aside");
     let mut seen = stage.transcript();
     for state in ["there", "moved"] {
@@ -191,13 +178,7 @@ fn a_restarted_ledger_never_lets_a_begun_study_be_joined_again() {
     assert!(!folder.exists(), "a study was begun anew");
     fs::rename(&aside, &folder).unwrap();
     // The mark beside the table names the lost ledger, and is no reason to refuse a new study.
-    let policy = stage.party(0).join("policy.toml");
-    let text = fs::read_to_string(&policy).unwrap();
-    fs::write(
-        &policy,
-        text.replace("in-total = 200.0", "in-total = 1000.0"),
-    )
-    .unwrap();
+    allow_in_total(&stage, "1000.0");
     let allowed: Value =
         serde_json::from_slice(&succeed(&mut second_study(&stage)).stdout).unwrap();
     let spent = allowed["spent_elsewhere"]["epsilon"].as_f64().unwrap();
@@ -235,7 +216,7 @@ fn a_study_with_a_receipt_is_carried_over_at_what_it_cost() {
     assert!((total(&answer) - charged).abs() < 1e-12, "{answer}");
     assert_eq!(status(stage.party(0)).0["totals"], before["totals"]);
     // A receipt of another party is not believed: the study counts with the most it can cost.
-    let receipt = study_of(&stage).join("receipt.json");
+    let receipt = study_of(&stage, 0).join("receipt.json");
     let mut other = fs::read_dir(stage.party(1))
         .unwrap()
         .map(|entry| entry.unwrap().path());
@@ -260,7 +241,12 @@ fn what_can_be_read_of_a_damaged_ledger_is_carried_over() {
     fit.args(["--sparsity", "2", "--epsilon", "1", "--delta", "1e-6"]);
     fit.arg("--out").arg(stage.folder.join("model.json"));
     fit.arg("--ledger").arg(stage.party(0));
-    succeed(&mut fit);
+    // So little is found with this budget that the model is not to be relied on; what counts here is what was spent.
+    let fits = |fit: &mut Command| {
+        let code = crate::process::output_of(fit).status.code();
+        assert!(matches!(code, Some(0 | 5)), "{code:?}");
+    };
+    fits(&mut fit);
     let mut limit = ledger("limit", &stage.party(0));
     succeed(limit.args(["--epsilon", "900", "--delta", "1e-4"]));
     let shown = |stage: &Stage| -> Value {
@@ -280,7 +266,7 @@ fn what_can_be_read_of_a_damaged_ledger_is_carried_over() {
     let mut kept = kept.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     assert!(kept.any(|name| name.starts_with("ledger.lost-")));
     // The table is still accounted for in this ledger.
-    succeed(fit.arg("--force"));
+    fits(fit.arg("--force"));
 }
 
 #[test]
@@ -288,7 +274,7 @@ fn a_study_whose_folder_is_lost_too_is_named_by_its_invitation() {
     let stage = begun("named");
     let invitation = stage.study().join("for-p0");
     lose(&stage);
-    fs::remove_dir_all(study_of(&stage)).unwrap();
+    fs::remove_dir_all(study_of(&stage, 0)).unwrap();
     fs::remove_file(stage.folder.join(".sprifed/p0.csv.json")).unwrap();
     let mut named = restart(&stage, "0");
     succeed(named.arg("--begun").arg(&invitation));

@@ -15,7 +15,7 @@ fn lines(log: &Path, words: &[&str]) -> usize {
 
 /// How often the coordinator waited for `party` until the timeout.
 fn timeouts(log: &Path, party: &str) -> usize {
-    let name = format!("\"name\":\"{party}\"");
+    let name = format!("\"party\":\"{party}\"");
     lines(log, &["dropped out: no answer in time", &name])
 }
 
@@ -110,10 +110,10 @@ fn a_party_that_reports_again_is_waited_for_again() {
     wait_until("the timeout", || timeouts(&log, "p4") == 1);
     // Nothing goes on without party 3.
     line.cut();
-    let before = lines(&log, &["\"client\":\"p4\"", "returned"]);
+    let before = lines(&log, &["\"party\":\"p4\"", "returned"]);
     parties.push(Running::start(&mut stage.join(4), &log));
     wait_until("the return of party 4", || {
-        lines(&log, &["\"client\":\"p4\"", "returned"]) > before
+        lines(&log, &["\"party\":\"p4\"", "returned"]) > before
     });
     line.mend();
     all_succeed(parties, coordinator, &log);

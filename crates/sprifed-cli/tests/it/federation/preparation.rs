@@ -13,7 +13,7 @@ use super::stage::{
     wait_until,
 };
 
-fn init(stage: &Stage, parties: [&str; 3], address: &str) -> Command {
+fn init(stage: &Stage, parties: &[&str], address: &str) -> Command {
     let mut init = sprifed();
     init.args(["study", "init"]).arg(stage.folder.join("new"));
     for party in parties {
@@ -40,7 +40,7 @@ fn a_study_is_made_whole_or_not_at_all() {
     let stage = Stage::new("half", Kind::default());
     let all = ["p0", "p1", "p2"];
     for address in ["localhost", "localhost:0", "https://localhost:1", "a b:1"] {
-        let mut init = init(&stage, all, address);
+        let mut init = init(&stage, &all, address);
         refused_as(&mut init, 2, "sprifed::study::address");
         assert!(!stage.folder.join("new").exists());
     }
@@ -49,18 +49,81 @@ fn a_study_is_made_whole_or_not_at_all() {
     identity.args(["study", "identity", "authority", "--records", "10"]);
     succeed(identity.arg("--out").arg(stage.folder.join("authority")));
     let clash = ["p0", "p1", "authority"];
-    let clashed = output_of(&mut init(&stage, clash, "localhost:1"));
+    let clashed = output_of(&mut init(&stage, &clash, "localhost:1"));
     assert!(!clashed.status.success());
     assert!(!stage.folder.join("new").exists(), "{clashed:?}");
-    succeed(&mut init(&stage, all, "[::1]:8443"));
+    succeed(&mut init(&stage, &all, "[::1]:8443"));
     assert!(stage.folder.join("new/invitation.json").exists());
+}
+
+#[test]
+fn a_study_of_one_party_is_refused_with_the_option_that_names_parties() {
+    let stage = Stage::new("alone", Kind::default());
+    let said = refused_as(
+        &mut init(&stage, &["p0"], "localhost:1"),
+        2,
+        "sprifed::privacy::illegal-participation",
+    );
+    assert!(!stage.folder.join("new").exists());
+    let mut seen = stage.transcript();
+    seen.add("one party", &said);
+    insta::assert_snapshot!(seen);
+}
+
+#[test]
+fn the_features_of_a_study_are_those_of_its_schema() {
+    let stage = Stage::new("included", Kind::default());
+    let header = fs::read_to_string(stage.table(0)).unwrap();
+    let header = header.lines().next().unwrap();
+    let features: Vec<&str> = header.split(',').filter(|name| *name != "y").collect();
+    let schema = stage.folder.join("schema.toml");
+    let bounds = fs::read_to_string(&schema).unwrap();
+    let chosen = &features[..3];
+    let written = format!("{bounds}include = {chosen:?}\nbounds = \"bounds.csv\"\n");
+    fs::write(&schema, written).unwrap();
+    let lines = format!("column,lower,upper\n{},0,7\n", features[0]);
+    fs::write(stage.folder.join("bounds.csv"), &lines).unwrap();
+    succeed(&mut init(&stage, &["p0", "p1", "p2"], "localhost:1"));
+    let invitation = json_at(&stage.folder.join("new/invitation.json"));
+    let agreement = &invitation["agreement"];
+    assert_eq!(agreement["data"]["features"], json!(chosen));
+    assert_eq!(agreement["setting"]["n_features"], 3);
+    assert_eq!(
+        agreement["data"]["bounds"],
+        json!(lines),
+        "the parties sign the bounds"
+    );
+    // Thinned by position; an option that has no effect is refused.
+    fs::remove_dir_all(stage.folder.join("new")).unwrap();
+    fs::write(&schema, &bounds).unwrap();
+    let mut thinned = init(&stage, &["p0", "p1", "p2"], "localhost:1");
+    succeed(thinned.args(["--thin", "3"]));
+    let invitation = json_at(&stage.folder.join("new/invitation.json"));
+    let every_third: Vec<&str> = features.iter().copied().step_by(3).collect();
+    assert_eq!(
+        invitation["agreement"]["data"]["features"],
+        json!(every_third)
+    );
+    fs::remove_dir_all(stage.folder.join("new")).unwrap();
+    let mut always = init(&stage, &["p0", "p1", "p2"], "localhost:1");
+    succeed(always.args(["--always", features[1], "--exactly"]));
+    let invitation = json_at(&stage.folder.join("new/invitation.json"));
+    let agreement = &invitation["agreement"];
+    assert_eq!(agreement["data"]["always"], json!([features[1]]));
+    assert_eq!(
+        agreement["data"]["features"][0],
+        json!(features[1]),
+        "first of all"
+    );
+    assert_eq!(agreement["setting"]["always"], 1);
+    assert_eq!(agreement["setting"]["choice"], "exactly");
 }
 
 #[test]
 fn a_study_with_simulated_noise_promises_nothing() {
     let stage = Stage::new("promises", Kind::default());
     let parties = ["p0", "p1", "p2"];
-    let made = succeed(&mut init(&stage, parties, "localhost:1")).stdout;
+    let made = succeed(&mut init(&stage, &parties, "localhost:1")).stdout;
     let status = succeed(sprifed().args(["study", "status"]).arg(stage.study())).stdout;
     let mut shown = sprifed();
     shown
@@ -83,11 +146,7 @@ fn a_study_with_simulated_noise_promises_nothing() {
         }
     }
     // The same study with secret noise says whom its guarantee holds against.
-    let kind = Kind {
-        simulated: false,
-        ..Kind::default()
-    };
-    let stage = Stage::new("promises-kept", kind);
+    let stage = Stage::new("promises-kept", Kind::default().secret());
     let made = succeed(&mut stage.init_command("again")).stdout;
     let words = String::from_utf8(made).unwrap();
     assert!(!words.contains("NOT PRIVATE"), "{words}");
@@ -100,7 +159,7 @@ fn a_study_with_simulated_noise_promises_nothing() {
 #[test]
 fn a_delta_that_the_protocol_uses_up_is_refused_with_the_least() {
     let stage = Stage::new("delta", Kind::default());
-    let mut init = init(&stage, ["p0", "p1", "p2"], "localhost:1");
+    let mut init = init(&stage, &["p0", "p1", "p2"], "localhost:1");
     init.args(["--delta", "1e-30"]);
     let said = refused_as(&mut init, 2, "sprifed::plan::impossible");
     let mut seen = stage.transcript();

@@ -96,7 +96,7 @@ fn replayed_reordered_and_damaged_messages_are_refused_and_the_study_goes_on() {
     wait_until("the coordinator's state", || state.exists());
     wait_until("the coordinator", || {
         let said = fs::read_to_string(&log).unwrap();
-        said.matches("waiting for clients").count() == 2
+        said.matches("waiting for parties").count() == 2
     });
     for length in [0, 1, first.len() / 2, first.len() - 1] {
         assert_eq!(post(&stage, 0, &first[..length]), 422, "{length} bytes");
@@ -145,11 +145,11 @@ fn replayed_reordered_and_damaged_messages_are_refused_and_the_study_goes_on() {
     stage.check_result();
     let said = fs::read_to_string(&log).unwrap();
     for party in ["p0", "p1"] {
-        let named = format!("\"message\":\"message refused\",\"client\":\"{party}\"");
+        let named = format!("\"message\":\"message refused\",\"party\":\"{party}\"");
         assert!(said.contains(&named), "{party} is not named");
     }
     assert!(
-        said.contains("\"message not read\",\"client\":\"p0\""),
+        said.contains("\"message not read\",\"party\":\"p0\""),
         "{said}"
     );
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use sprifed_net::{CertificateOrder, fingerprint, issue, request_certificate};
 
 pub(crate) use crate::process::{
-    Running, code_of, output_of, refusal_in, refused, refused_as, sprifed, succeed,
+    Running, code_of, is_slow, output_of, refusal_in, refused, refused_as, sprifed, succeed,
 };
 use crate::transcript::Transcript;
 
@@ -25,6 +25,8 @@ pub(crate) struct Kind {
     /// Seconds that it stays after the end for those who have not left.
     pub(crate) stay: u32,
     pub(crate) simulated: bool,
+    /// Whether three trustees choose and add up.
+    pub(crate) trustees: bool,
 }
 
 impl Default for Kind {
@@ -37,6 +39,17 @@ impl Default for Kind {
             patience: 60,
             stay: 20,
             simulated: true,
+            trustees: false,
+        }
+    }
+}
+
+impl Kind {
+    /// The same with noise that no party can repeat.
+    pub(crate) const fn secret(self) -> Self {
+        Self {
+            simulated: false,
+            ..self
         }
     }
 }
@@ -81,8 +94,10 @@ impl Stage {
             stage.make_identity(party);
         }
         fs::write(stage.folder.join("schema.toml"), SCHEMA).unwrap();
+        stage.make_trustees();
         stage.init("study");
         stage.write_policies();
+        stage.write_trustee_policies();
         stage
     }
 
@@ -96,9 +111,16 @@ impl Stage {
                 "coordinators = [{key}]\npurposes = [\"{PURPOSE}\"]\ncolumns = [\"y\", \"x*\"]\nexpires = \"2999-12-31\"\n\
                  largest-epsilon-per-study = 200.0\nlargest-epsilon-in-total = 200.0\n\
                  largest-delta = 1e-5\nlargest-delta-in-total = 1e-5\nsmallest-quorum = {}\nlargest-colluder-share = 0.0\n\
-                 procedures = [\"sieve\"]\nunits = [\"record\"]\nneighbours = [\"zero-out\"]\nallow-simulated-noise = true\n\
+                 procedures = [\"{}\"]\nunits = [\"record\"]\nneighbours = [\"zero-out\"]\n\
+                 trustees = [{}]\nlargest-trustee-coalition = 1\nallow-simulated-noise = true\n\
                  [parties]\n{}",
                 self.kind.quorum.min(3),
+                if self.kind.trustees {
+                    "argmax"
+                } else {
+                    "sieve"
+                },
+                self.trustee_keys().join(", "),
                 parties.collect::<String>()
             );
             fs::write(self.party(party).join("policy.toml"), policy).unwrap();
@@ -196,13 +218,22 @@ impl Stage {
         }
         command.arg("--schema").arg(self.folder.join("schema.toml"));
         command.arg("--columns").arg(self.table(0));
-        command.args(["--sparsity", "2", "--epsilon", "90", "--delta", "1e-6"]);
-        command.args([
-            "--procedure",
-            "sieve",
-            "--quorum",
-            &self.kind.quorum.to_string(),
-        ]);
+        // Beyond about 70 the clamps of trustees would use up delta.
+        let epsilon = if self.kind.trustees { "20" } else { "90" };
+        command.args(["--sparsity", "2", "--epsilon", epsilon, "--delta", "1e-6"]);
+        if self.kind.trustees {
+            for trustee in 0..3 {
+                let public = self.trustee_folder(trustee).join("trustee.json");
+                command.arg("--trustee").arg(public);
+            }
+        } else {
+            command.args([
+                "--procedure",
+                "sieve",
+                "--quorum",
+                &self.kind.quorum.to_string(),
+            ]);
+        }
         command.args(["--repeats", &self.kind.repeats.to_string()]);
         command.args(["--address", &format!("localhost:{}", self.port)]);
         command.args(["--purpose", PURPOSE]);
@@ -316,6 +347,15 @@ impl Stage {
         serde_json::from_slice(&succeed(&mut command).stdout).unwrap()
     }
 
+    /// These parties were charged what the study says it cost, and nothing more.
+    pub(crate) fn check_charged_as_stated(&self, parties: std::ops::Range<u32>) {
+        let receipt = self.receipt();
+        let stated = receipt["receipt"]["ledger"]["spent"].as_f64().unwrap();
+        for party in parties {
+            assert!((self.charged(party) - stated).abs() < 1e-12, "{stated}");
+        }
+    }
+
     /// ε that the party's own receipt says it was charged.
     pub(crate) fn charged(&self, party: u32) -> f64 {
         let folder = fs::read_dir(self.party(party)).unwrap();
@@ -375,11 +415,6 @@ pub(crate) fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
 #[expect(clippy::disallowed_methods, reason = "a test of processes")]
 pub(crate) fn pause(time: std::time::Duration) {
     std::thread::sleep(time);
-}
-
-/// Whether there is time for the long version of a test.
-pub(crate) fn is_slow() -> bool {
-    std::env::var_os("SPRIFED_SLOW").is_some_and(|value| value == "1")
 }
 
 /// All processes end, and well. The first that fails ends the test: the others may wait for it for days.

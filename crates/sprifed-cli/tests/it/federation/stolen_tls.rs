@@ -36,7 +36,7 @@ fn with_a_stolen_tls_key_alone_an_attacker_neither_declines_signs_or_answers_for
         panic!("no message");
     };
     let forged = |identity: &IdentityKey, phase, sender| {
-        let id = agreed.study().id();
+        let id = agreed.study().unwrap().id();
         Report::Message(SignedMessage::sign(
             identity,
             id,

@@ -137,11 +137,7 @@ fn fifty_parties_with_one_record_each_find_the_features() {
 
 #[test]
 fn secret_noise_finds_the_features_at_a_generous_budget() {
-    let kind = Kind {
-        simulated: false,
-        ..Kind::default()
-    };
-    let stage = Stage::new("secret", kind);
+    let stage = Stage::new("secret", Kind::default().secret());
     run_whole(&stage);
     let receipt = stage.receipt();
     assert_eq!(support(&receipt["receipt"]["fit"]), [3, 8]);

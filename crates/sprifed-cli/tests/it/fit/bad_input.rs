@@ -25,22 +25,21 @@ fn refused(seen: &mut Transcript, case: &str, folder: &Folder, ended: &Ended, ex
     seen.add(case, &ended.stderr);
 }
 
+/// How the only fit of a test was refused.
+fn only_refusal(folder: &Folder, ended: &Ended, exit_code: i32) -> Transcript {
+    let mut seen = Transcript::new();
+    refused(&mut seen, "fit", folder, ended, exit_code);
+    seen
+}
+
 const SIMPLE: &str = "--sparsity 3 --epsilon 2";
 
 #[test]
 fn without_a_schema_it_says_why_bounds_cannot_be_read_off_the_data() {
     let folder = Folder::new("no_schema");
     let (data, out) = (folder.path("data.csv"), folder.path("model.json"));
-    let ended = run([
-        "fit",
-        &data,
-        "--out",
-        &out,
-        "--sparsity",
-        "3",
-        "--epsilon",
-        "1",
-    ]);
+    let fixed = ["fit", &data, "--out", &out];
+    let ended = run(fixed.into_iter().chain(SIMPLE.split(' ')));
     let mut seen = Transcript::new();
     refused(&mut seen, "no schema", &folder, &ended, 2);
     insta::assert_snapshot!(seen);
@@ -50,18 +49,14 @@ fn without_a_schema_it_says_why_bounds_cannot_be_read_off_the_data() {
 fn a_schema_file_that_is_not_there_is_a_matter_of_the_environment() {
     let folder = Folder::new("absent_schema");
     std::fs::remove_file(folder.path("schema.toml")).unwrap();
-    let mut seen = Transcript::new();
-    refused(&mut seen, "fit", &folder, &folder.fit(SIMPLE), 3);
-    insta::assert_snapshot!(seen);
+    insta::assert_snapshot!(only_refusal(&folder, &folder.fit(SIMPLE), 3));
 }
 
 #[test]
 fn a_table_that_is_not_there_is_a_matter_of_the_environment() {
     let folder = Folder::new("absent_table");
-    let mut seen = Transcript::new();
     let ended = folder.fit_file("other.csv", SIMPLE);
-    refused(&mut seen, "fit", &folder, &ended, 3);
-    insta::assert_snapshot!(seen);
+    insta::assert_snapshot!(only_refusal(&folder, &ended, 3));
 }
 
 #[test]
@@ -69,9 +64,7 @@ fn a_draft_that_was_not_filled_in_is_refused() {
     let folder = Folder::new("unfilled");
     let draft = run(["schema", "draft", &folder.path("data.csv")]);
     folder.write("schema.toml", &draft.stdout);
-    let mut seen = Transcript::new();
-    refused(&mut seen, "fit", &folder, &folder.fit(SIMPLE), 2);
-    insta::assert_snapshot!(seen);
+    insta::assert_snapshot!(only_refusal(&folder, &folder.fit(SIMPLE), 2));
 }
 
 #[test]
@@ -187,33 +180,16 @@ fn a_model_is_not_overwritten_without_force() {
 #[test]
 fn a_place_that_cannot_be_written_is_found_before_anything_is_spent() {
     let folder = Folder::new("unwritable");
-    let [data, schema, out] =
-        ["data.csv", "schema.toml", "nowhere/model.json"].map(|name| folder.path(name));
-    let ended = run([
-        "fit",
-        &data,
-        "--schema",
-        &schema,
-        "--out",
-        &out,
-        "--sparsity",
-        "3",
-        "--epsilon",
-        "1",
-    ]);
-    let mut seen = Transcript::new();
-    refused(&mut seen, "fit", &folder, &ended, 3);
-    insta::assert_snapshot!(seen);
+    let ended = folder.fit_to("data.csv", "nowhere/model.json", SIMPLE);
+    insta::assert_snapshot!(only_refusal(&folder, &ended, 3));
 }
 
 #[test]
 fn a_score_on_the_table_itself_must_be_called_what_it_is() {
     let folder = Folder::new("hidden_score");
     let data = folder.path("data.csv");
-    let mut seen = Transcript::new();
     let ended = folder.fit(&format!("{SIMPLE} --evaluate {data}"));
-    refused(&mut seen, "fit", &folder, &ended, 2);
-    insta::assert_snapshot!(seen);
+    insta::assert_snapshot!(only_refusal(&folder, &ended, 2));
 }
 
 #[test]
@@ -221,10 +197,8 @@ fn a_table_to_evaluate_on_is_checked_before_anything_is_spent() {
     let folder = Folder::new("bad_evaluation");
     folder.write("test.csv", "x_0,y\n1,2\n");
     let test = folder.path("test.csv");
-    let mut seen = Transcript::new();
     let ended = folder.fit(&format!("{SIMPLE} --evaluate {test}"));
-    refused(&mut seen, "fit", &folder, &ended, 2);
-    insta::assert_snapshot!(seen);
+    insta::assert_snapshot!(only_refusal(&folder, &ended, 2));
 }
 
 #[test]

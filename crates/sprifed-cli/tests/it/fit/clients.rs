@@ -76,7 +76,7 @@ fn records_as_units_come_with_what_a_client_with_several_has() {
     let folder = Folder::new("unit_record");
     with_houses(&folder, 1000);
     with_record_table(&folder, "client = \"house\"\nmax_per_client = 3\n");
-    let found = succeeded(&folder.fit("--sparsity 3 --epsilon 2 --json"));
+    let found = succeeded(&folder.fit("--procedure grad --sparsity 3 --epsilon 2 --json"));
     let guarantee = &found["guarantee"];
     assert_eq!(
         (&guarantee["unit"], &guarantee["client"]["most_records"]),

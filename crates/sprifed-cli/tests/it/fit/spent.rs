@@ -1,7 +1,11 @@
 //! What was spent is never said to be unspent, and what says so is never lost.
 
+use std::path::Path;
+
 use super::table::Folder;
-use crate::command::run;
+use crate::command::{Ended, answer, run};
+use crate::federation::stage::wait_until;
+use crate::process::{Running, code_of, with_room_for};
 use crate::transcript::Transcript;
 
 const SIMPLE: &str = "--sparsity 3 --epsilon 2";
@@ -30,6 +34,64 @@ fn a_score_that_fails_after_the_release_says_that_the_budget_is_spent() {
     );
     assert!(ended.stdout.contains("for each record"), "{}", ended.stdout);
     assert!(folder.files().contains(&"model.json".to_owned()));
+}
+
+#[test]
+fn a_page_that_fails_after_the_fit_says_that_the_budget_is_spent() {
+    let folder = Folder::new("page_fails");
+    let place = folder.path("ledger");
+    answer(&format!("ledger limit {place} --epsilon 5 --delta 1e-4"));
+    let options = format!(
+        "{SIMPLE} --ledger {place} --report {}",
+        folder.path("page.html")
+    );
+    // The fit waits for its ledger, when it has found the places of both files to be free.
+    let held = rusqlite::Connection::open(folder.path("ledger/ledger.sqlite")).unwrap();
+    held.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let log = folder.path("log");
+    let mut command = folder.fit_command("data.csv", "model.json", &options);
+    let fit = Running::start(&mut command, Path::new(&log));
+    let is_hidden = |name: &String| name.starts_with(".sprifed-");
+    wait_until("the places of both files", || {
+        folder.files().iter().filter(|name| is_hidden(name)).count() == 2
+    });
+    folder.write("page.html", "another program's");
+    held.execute_batch("ROLLBACK").unwrap();
+    let ended = fit.finish();
+    let said = folder.read("log");
+    assert_eq!(ended.status.code(), Some(2), "{said}");
+    assert_eq!(code_of(&said), "sprifed::file::exists");
+    let mut seen = Transcript::new();
+    seen.add("fit", &said);
+    insta::assert_snapshot!(seen);
+    let answered = String::from_utf8(ended.stdout).unwrap();
+    assert!(answered.contains("for each record"), "{answered}");
+    assert!(!answered.contains("page.html"), "{answered}");
+    assert_eq!(folder.read("page.html"), "another program's");
+    assert!(!folder.files().iter().any(is_hidden));
+    // It is so: the model is whole, and the ledger has the fit.
+    let verified = run(["verify", &folder.path("model.json")]);
+    assert_eq!(verified.exit_code, 0, "{}", verified.stderr);
+    let spent = &answer(&format!("ledger show {place}"))["lines"][0];
+    assert_eq!(
+        (&spent["what"], &spent["settled"]),
+        (&"fit".into(), &true.into())
+    );
+}
+
+#[test]
+fn a_ledger_that_the_disk_refuses_is_said_in_full_and_no_half_of_it_is_left() {
+    let folder = Folder::new("spent_fails");
+    let options = format!("{SIMPLE} --procedure sieve");
+    let command = folder.fit_command("data.csv", "model.json", &options);
+    let ended = Ended::of(&mut with_room_for(15, &command));
+    ended.assert_refused(3, "sprifed::file::unwritable");
+    assert!(
+        ended.stderr.contains("keep this record: {"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(folder.files(), ["data.csv", "schema.toml"]);
 }
 
 #[test]

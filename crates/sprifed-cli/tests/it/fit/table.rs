@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::process::Command;
 
 use serde_json::Value;
 
-use crate::command::{Ended, run};
+use crate::command::Ended;
+use crate::process::sprifed;
 
 /// The coefficients behind the response; its intercept is 5.
 pub(crate) const TRUTH: [(&str, f64); 3] = [("x_3", 2.0), ("x_7", -1.5), ("x_11", 1.0)];
@@ -66,9 +68,19 @@ impl Folder {
     }
 
     pub(crate) fn fit_file(&self, data: &str, options: &str) -> Ended {
-        let [data, schema, out] = [data, "schema.toml", "model.json"].map(|name| self.path(name));
-        let fixed = ["fit", &data, "--schema", &schema, "--out", &out];
-        run(fixed.into_iter().chain(options.split_whitespace()))
+        self.fit_to(data, "model.json", options)
+    }
+
+    pub(crate) fn fit_to(&self, data: &str, out: &str, options: &str) -> Ended {
+        Ended::of(&mut self.fit_command(data, out, options))
+    }
+
+    pub(crate) fn fit_command(&self, data: &str, out: &str, options: &str) -> Command {
+        let [data, schema, out] = [data, "schema.toml", out].map(|name| self.path(name));
+        let mut command = sprifed();
+        command.args(["fit", &data, "--schema", &schema, "--out", &out]);
+        command.args(options.split_whitespace());
+        command
     }
 }
 

@@ -4,25 +4,37 @@ use std::fs;
 
 use super::*;
 
-/// A ledger with a settled fit, a reserved study and a limit.
-fn filled(folder: &Folder) {
+/// A fit that costs at most 2.
+fn fit_in(folder: &Folder) -> LocalFit {
     let data = folder.place().data_in_memory("x", &b"records"[..]);
-    let fit = LocalFit::reserve(
+    let (most, data) = (cost(2.0, 0.0), data.expect("data"));
+    LocalFit::reserve(
         &folder.place(),
         "fit",
         RECORD,
         Protection::Secret,
-        cost(2.0, 0.0),
-        data.expect("data"),
-    );
-    fit.expect("within")
-        .settle(Some(cost(1.5, 0.0)))
-        .expect("stored");
+        most,
+        data,
+    )
+    .expect("within")
+}
+
+/// A ledger with a settled fit, a reserved study and a limit.
+fn filled(folder: &Folder) {
+    let fit = fit_in(folder);
+    fit.settle(Some(cost(1.5, 0.0))).expect("stored");
     let mut ledger = folder.open();
     let line = line("a", RECORD, 3.0);
     ledger.reserve(&line).expect("stored");
     ledger.count("a", 2).expect("stored");
     ledger.set_limit(cost(40.0, 1.0)).expect("stored");
+}
+
+/// Puts `value`, in the words of SQL, into the second entry.
+fn change_entry(folder: &Folder, value: &str) {
+    let connection = Connection::open(folder.ledger()).expect("a file");
+    let sql = format!("UPDATE entries SET entry = {value} WHERE number = 2");
+    assert_eq!(connection.execute(&sql, []).expect("changed"), 1);
 }
 
 fn head_of(folder: &Folder) -> std::path::PathBuf {
@@ -33,18 +45,20 @@ fn epsilon(view: &LedgerView) -> f64 {
     view.spent_elsewhere("", RECORD).epsilon.get()
 }
 
+/// All that was counted is counted after the head was lost.
+fn lose_the_head_and_restart(folder: &Folder) {
+    fs::remove_file(head_of(folder)).expect("removed");
+    let restarted = folder.place().restart(&Restart::default());
+    let view = restarted.expect("restarted").view;
+    assert!((epsilon(&view) - 4.5).abs() < 1e-12);
+}
+
 #[test]
 fn what_can_be_read_is_carried_over_and_studies_are_left() {
     let folder = Folder::new("carried");
     filled(&folder);
     let before = folder.open().lines().to_vec();
-    fs::remove_file(head_of(&folder)).expect("removed");
-    let view = folder
-        .place()
-        .restart(&Restart::default())
-        .expect("restarted")
-        .view;
-    assert!((epsilon(&view) - 4.5).abs() < 1e-12);
+    lose_the_head_and_restart(&folder);
     let mut ledger = folder.open();
     assert!(ledger.is_restarted());
     assert_eq!(ledger.limit(), Some(cost(40.0, 1.0)));
@@ -65,13 +79,7 @@ fn what_can_be_read_is_carried_over_and_studies_are_left() {
     let refused = refused.expect_err("whole").to_string();
     assert!(refused.contains("is whole"), "{refused}");
     // Lost again, nothing is forgotten and nothing counts twice.
-    fs::remove_file(head_of(&folder)).expect("removed");
-    let view = folder
-        .place()
-        .restart(&Restart::default())
-        .expect("restarted")
-        .view;
-    assert!((epsilon(&view) - 4.5).abs() < 1e-12);
+    lose_the_head_and_restart(&folder);
     let text = folder.place().to_log().expect("a log");
     let log = AuditLog::read(&text, &[]).expect("as it was written");
     assert!(log.is_restarted());
@@ -81,11 +89,8 @@ fn what_can_be_read_is_carried_over_and_studies_are_left() {
 fn an_entry_counts_by_its_own_signature_and_the_others_are_counted_as_unread() {
     let folder = Folder::new("damaged");
     filled(&folder);
-    let connection = Connection::open(folder.ledger()).expect("a file");
     // The entry that settles the fit: the fit counts with its most, and what follows still counts.
-    let sql = "UPDATE entries SET entry = replace(entry, '1.5', '0.5') WHERE number = 2";
-    assert_eq!(connection.execute(sql, []).expect("changed"), 1);
-    drop(connection);
+    change_entry(&folder, "replace(entry, '1.5', '0.5')");
     let known = Restart {
         stated: Some((RECORD, cost(0.25, 0.125))),
         ..Restart::default()
@@ -128,10 +133,7 @@ fn a_study_that_was_not_settled_counts_once_with_what_is_known_of_it() {
 fn text_that_is_no_text_is_damage_and_not_a_broken_disk() {
     let folder = Folder::new("high-bit");
     filled(&folder);
-    let connection = Connection::open(folder.ledger()).expect("a file");
-    let sql = "UPDATE entries SET entry = CAST(x'7bff7d' AS TEXT) WHERE number = 2";
-    assert_eq!(connection.execute(sql, []).expect("changed"), 1);
-    drop(connection);
+    change_entry(&folder, "CAST(x'7bff7d' AS TEXT)");
     let refused = folder.place().open().map(drop).expect_err("damaged");
     assert!(matches!(refused, StoreError::Ledger { .. }), "{refused}");
     let restarted = folder.place().restart(&Restart::default());
@@ -141,21 +143,11 @@ fn text_that_is_no_text_is_damage_and_not_a_broken_disk() {
 #[test]
 fn a_fit_that_runs_while_the_ledger_is_restarted_is_counted() {
     let folder = Folder::new("across");
-    let data = folder.place().data_in_memory("x", &b"records"[..]);
-    let fit = LocalFit::reserve(
-        &folder.place(),
-        "fit",
-        RECORD,
-        Protection::Secret,
-        cost(2.0, 0.0),
-        data.expect("data"),
-    );
+    let fit = fit_in(&folder);
     fs::remove_file(folder.ledger()).expect("removed");
     let restarted = folder.place().restart(&Restart::default());
     assert_eq!(restarted.expect("restarted").unread, 2);
-    fit.expect("within")
-        .settle(Some(cost(1.5, 0.0)))
-        .expect("counted");
+    fit.settle(Some(cost(1.5, 0.0))).expect("counted");
     let mut ledger = folder.open();
     assert!((epsilon(&ledger) - 1.5).abs() < 1e-12);
     ledger
@@ -232,21 +224,8 @@ fn a_restart_that_is_killed_is_done_again() {
 fn what_a_power_cut_left_beside_the_lost_file_does_not_change_the_new_one() {
     let folder = Folder::new("stale");
     filled(&folder);
-    let mut connection = Connection::open(folder.ledger()).expect("a file");
-    connection
-        .pragma_update(None, "cache_size", 1)
-        .expect("a small cache");
-    let transaction = connection.transaction().expect("begun");
-    let sql = "INSERT INTO entries (number, entry, signature) VALUES (?1, ?2, '')";
-    for number in 90..140 {
-        transaction
-            .execute(sql, (number, "x".repeat(4000)))
-            .expect("written");
-    }
     let journal = folder.0.join("ledger.sqlite-journal");
-    let stale = fs::read(&journal).expect("read");
-    drop(transaction);
-    drop(connection);
+    let stale = half_written(&folder, 90..140, || fs::read(&journal).expect("read"));
     fs::remove_file(folder.ledger()).expect("removed");
     fs::write(&journal, stale).expect("put back");
     let known = Restart {

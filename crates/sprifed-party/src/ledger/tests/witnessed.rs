@@ -116,22 +116,11 @@ fn a_ledger_that_grows_meanwhile_is_read_as_whole() {
 fn a_ledger_that_a_power_cut_left_half_written_can_be_looked_into() {
     let folder = reserved("torn");
     let torn = Folder::new("torn-copy");
-    let mut connection = Connection::open(folder.ledger()).expect("a file");
-    connection
-        .pragma_update(None, "cache_size", 1)
-        .expect("a small cache");
-    let transaction = connection.transaction().expect("begun");
-    let sql = "INSERT INTO entries (number, entry, signature) VALUES (?1, ?2, '')";
-    for number in 10..60 {
-        transaction
-            .execute(sql, (number, "x".repeat(4000)))
-            .expect("written");
-    }
-    let names = ["ledger.sqlite", "ledger.sqlite-journal", "ledger.head"];
-    for name in names {
-        fs::copy(folder.0.join(name), torn.0.join(name)).expect(name);
-    }
-    drop(transaction);
+    half_written(&folder, 10..60, || {
+        for name in ["ledger.sqlite", "ledger.sqlite-journal", "ledger.head"] {
+            fs::copy(folder.0.join(name), torn.0.join(name)).expect(name);
+        }
+    });
     let view = LifetimeLedger::look_into(&torn.ledger()).expect("as it was before");
     assert_eq!(view.lines().len(), 1);
 }

@@ -47,7 +47,7 @@ fn rows_and_columns_order_give_the_same_table() {
 fn raw_columns_are_read_in_both_orders() {
     for (order, items) in [("False", [1, 2, 3, 4, 5, 6]), ("True", [1, 4, 2, 5, 3, 6])] {
         let bytes = npy("<i2", order, "(2, 3)", &le16(&items));
-        let names = ["x_2".to_owned(), "x_0".to_owned()];
+        let names = ["x_2", "x_0"].map(|name| RawRequest::Number(name.to_owned()));
         let array = Box::new(NpyArray::open(Cursor::new(bytes)).expect("an array"));
         let raw = array.into_raw(&names).expect("columns");
         assert_eq!(

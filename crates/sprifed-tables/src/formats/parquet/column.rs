@@ -78,8 +78,14 @@ impl Batches {
                 each(reader, present, |value| written(value, take))
             }
             Reader::BoolColumnReader(reader) => each(reader, present, |value| written(value, take)),
+            Reader::FloatColumnReader(reader) => {
+                each(reader, present, |value| written(value, take))
+            }
+            Reader::DoubleColumnReader(reader) => {
+                each(reader, present, |value| written(value, take))
+            }
             _ => Err(ParquetError::General(
-                "clients must be named by text or by whole numbers".to_owned(),
+                "clients and levels must be text, numbers or truth values".to_owned(),
             )),
         }
     }

@@ -106,10 +106,12 @@ fn policies_that_refuse_do_so_by_column() {
     let response = read(file(Compression::SNAPPY), "")
         .expect_err("a gap")
         .to_string();
-    assert!(response.contains("the response `y`"), "{response}");
+    assert!(response.contains("column `y`, record "), "{response}");
+    assert!(response.contains("missing response"), "{response}");
     let feature = read(file(Compression::SNAPPY), "missing_response = \"drop\"");
     let feature = feature.expect_err("a gap").to_string();
-    assert!(feature.contains("`b` has missing values"), "{feature}");
+    assert!(feature.contains("column `b`, record "), "{feature}");
+    assert!(feature.contains("missing value"), "{feature}");
 }
 
 #[cfg(not(feature = "parquet-zstd"))]
@@ -127,14 +129,25 @@ fn a_damaged_file_is_refused() {
     assert!(message.contains("Parquet content is damaged"), "{message}");
 }
 
+/// The kinds of the columns of `message`.
+fn kinds_of(message: &str) -> Vec<ColumnKind> {
+    let message = Arc::new(parse_message_type(message).expect("a message type"));
+    let described = ::parquet::schema::types::SchemaDescriptor::new(message);
+    let columns = described.columns().iter();
+    columns.map(|column| kind(column)).collect()
+}
+
+#[test]
+fn dates_are_told_from_numbers_by_what_the_file_states() {
+    let message = "message table { REQUIRED INT32 day (DATE); REQUIRED INT64 at (TIMESTAMP_MILLIS); REQUIRED INT32 n; }";
+    assert_eq!(
+        kinds_of(message),
+        [ColumnKind::Date, ColumnKind::Date, ColumnKind::Numeric]
+    );
+}
+
 #[test]
 fn the_row_index_of_pandas_is_no_feature() {
     let message = "message table { REQUIRED INT64 __index_level_0__; REQUIRED DOUBLE a; }";
-    let message = Arc::new(parse_message_type(message).expect("a message type"));
-    let kinds: Vec<ColumnKind> = ::parquet::schema::types::SchemaDescriptor::new(message)
-        .columns()
-        .iter()
-        .map(|column| kind(column))
-        .collect();
-    assert_eq!(kinds, [ColumnKind::Text, ColumnKind::Numeric]);
+    assert_eq!(kinds_of(message), [ColumnKind::Text, ColumnKind::Numeric]);
 }

@@ -1,0 +1,207 @@
+//! Studies with three trustees: all roles as processes over TLS.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::stage::{
+    Kind, Running, Stage, output_of, pause, refused, refused_as, sprifed, succeed, wait_until,
+};
+use super::trustees_again::{fit_again, fit_of, keys_of_trustees};
+use super::whole::support;
+
+fn by_trustees() -> Kind {
+    Kind {
+        parties: 4,
+        records: 60,
+        quorum: 1,
+        repeats: 2,
+        patience: 12,
+        trustees: true,
+        ..Kind::default()
+    }
+    .secret()
+}
+
+/// A number of what `study status` says of a trustee.
+fn number(stage: &Stage, trustee: u32, key: &str) -> u64 {
+    stage.trustee_part(trustee)[key].as_u64().unwrap_or(0)
+}
+
+fn said_by(log: &Path) -> String {
+    std::fs::read_to_string(log).unwrap_or_default()
+}
+
+/// Halts `other`, so that the first trustee stays in the middle of an attempt. If it halts too late, when the first one has
+/// opened its step, it runs on and halts in the next.
+fn halt_in_an_attempt(stage: &Stage, other: &Running) {
+    wait_until("an attempt", || {
+        other.stop();
+        for _ in 0..5 {
+            if number(stage, 0, "attempts") > number(stage, 0, "opened") {
+                return true;
+            }
+            pause(Duration::from_millis(20));
+        }
+        other.let_run();
+        false
+    });
+}
+
+#[test]
+fn a_party_is_lost_and_a_trustee_is_killed_in_the_middle_of_a_choice() {
+    let stage = Stage::new("trustees", by_trustees());
+    let keys = keys_of_trustees(&stage);
+    let log = stage.folder.join("log");
+    let coordinator = Running::start(&mut stage.coordinate(), &log);
+    let mut trustees: Vec<Running> = (0..3)
+        .map(|trustee| Running::start(&mut stage.trustee(trustee), &log))
+        .collect();
+    let mut parties: Vec<Running> = (0..4)
+        .map(|party| Running::start(&mut stage.join(party), &log))
+        .collect();
+    wait_until("the first step", || number(&stage, 0, "opened") > 0);
+    halt_in_an_attempt(&stage, &trustees[2]);
+    std::mem::replace(&mut trustees[0], Running::none()).kill();
+    parties.remove(3).kill();
+    trustees[0] = Running::start(&mut stage.trustee(0), &log);
+    trustees[2].let_run();
+    for running in parties.into_iter().chain(trustees) {
+        let ended = running.finish();
+        assert!(ended.status.success(), "{}", said_by(&log));
+    }
+    let ended = coordinator.finish();
+    assert!(ended.status.success(), "{}", said_by(&log));
+
+    let receipt = stage.receipt();
+    assert_eq!(support(&receipt["receipt"]["fit"]), [3, 8]);
+    assert_eq!(fit_of(&stage), fit_again(&stage, keys));
+    let result = stage.study().join("result");
+    let mut verify = sprifed();
+    verify.arg("verify").arg(result.join("receipt.json"));
+    verify
+        .arg("--transcript")
+        .arg(result.join("transcript.json"));
+    verify.arg("--model").arg(result.join("model.json"));
+    let words = String::from_utf8(succeed(&mut verify).stdout).unwrap();
+    for part in [
+        "VERIFIED",
+        "one of the trustees t0, t1, t2 included; any two of them together see all contributions",
+        "and by the trustees t0, t1, t2",
+        "all three trustees signed each index and each sum that was opened",
+        "3 of 4 parties (without p3)",
+    ] {
+        assert!(words.contains(part), "no {part:?} in\n{words}");
+    }
+    // Every attempt is in the receipt, and one of them opened nothing or was spent.
+    let sums = receipt["receipt"]["sums"].as_array().unwrap();
+    let opened = |sum: &&Value| sum["outcome"].get("opened").is_some();
+    assert!(sums.iter().filter(opened).count() < sums.len(), "{sums:?}");
+    for trustee in 0..3 {
+        let part = stage.trustee_part(trustee);
+        assert_eq!(part["erased"], true, "{part}");
+        assert!(
+            part["state"].as_str().unwrap().starts_with("over"),
+            "{part}"
+        );
+    }
+    // Started again, a trustee needs no coordinator to say how it ended.
+    succeed(&mut stage.trustee(1));
+}
+
+#[test]
+fn a_study_needs_three_different_trustees_and_no_quorum() {
+    let stage = Stage::new("trustee-init", by_trustees());
+    let public = |trustee| stage.trustee_folder(trustee).join("trustee.json");
+    let masked = Stage::new("masked-init", Kind::default());
+    let mut two = masked.init_command("two");
+    two.arg("--trustee").arg(public(0));
+    two.arg("--trustee").arg(public(1));
+    refused_as(&mut two, 2, "sprifed::study::three-trustees");
+    let mut quorum = stage.init_command("quorum");
+    let said = refused(quorum.args(["--quorum", "3"]), 2);
+    assert!(said.contains("neither --quorum nor --colluders"), "{said}");
+    let mut choices = sprifed();
+    for word in masked.init_command("choices").get_args() {
+        choices.arg(if word == "sieve" {
+            "argmax".as_ref()
+        } else {
+            word
+        });
+    }
+    let said = refused(&mut choices, 2);
+    assert!(said.contains("--trustee"), "{said}");
+    // One identity cannot be two trustees, with two study keys either.
+    let mut again = sprifed();
+    again.args(["study", "trustee", "t0", "--again", "--out"]);
+    let kept = std::fs::read(public(0)).unwrap();
+    succeed(again.arg(stage.trustee_folder(0)));
+    std::fs::copy(public(0), public(1)).unwrap();
+    std::fs::write(public(0), kept).unwrap();
+    let mut twice = stage.init_command("twice");
+    refused_as(&mut twice, 2, "sprifed::study::two-parties");
+    // What is there is not overwritten.
+    let mut exists = sprifed();
+    exists.args(["study", "trustee", "t0", "--out"]);
+    exists.arg(stage.trustee_folder(0));
+    refused_as(&mut exists, 2, "sprifed::study::identity-exists");
+}
+
+#[test]
+fn policies_name_the_trustees_and_the_check_says_what_two_of_them_see() {
+    let stage = Stage::new("trustee-policies", by_trustees());
+    let check = |command: &mut std::process::Command| {
+        let ended = output_of(command.arg("--check"));
+        let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+        (ended.status.code(), said)
+    };
+    let mut join = stage.join(0);
+    let (code, said) = check(&mut join);
+    assert_eq!(code, Some(0), "{said}");
+    let answer: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(answer["trustees"].as_array().unwrap().len(), 3);
+    assert_eq!(answer["procedure"], "argmax");
+    assert_eq!(answer["quorum"], Value::Null);
+    let (code, said) = check(&mut stage.trustee(0));
+    assert_eq!(code, Some(0), "{said}");
+
+    // As text, with the sentence that matters.
+    let mut words = sprifed();
+    words.arg("join").arg(stage.study().join("for-p0"));
+    words.arg("--identity").arg(stage.party(0));
+    words.arg("--data").arg(stage.table(0)).arg("--check");
+    let words = String::from_utf8(succeed(&mut words).stdout).unwrap();
+    assert!(
+        words.contains("Any two of them together see all contributions."),
+        "{words}"
+    );
+
+    // A coordinator that invents trustees is refused by parties and by the trustee that it left in.
+    let forget = |path: &Path, key: &str| {
+        let text = std::fs::read_to_string(path).unwrap();
+        assert!(text.contains(key), "{text}");
+        let other = format!("\"{}\"", "0".repeat(64));
+        std::fs::write(path, text.replace(key, &other)).unwrap();
+    };
+    let keys = stage.trustee_keys();
+    forget(&stage.party(0).join("policy.toml"), &keys[2]);
+    let (code, said) = check(&mut stage.join(0));
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("a key among its `trustees`"), "{said}");
+    refused_as(&mut stage.join(0), 1, "sprifed::policy::refused");
+    forget(&stage.trustee_folder(0).join("policy.toml"), &keys[1]);
+    let (code, said) = check(&mut stage.trustee(0));
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("this trustee's policy requires"), "{said}");
+    let said = refused_as(&mut stage.trustee(0), 1, "sprifed::policy::refused");
+    assert!(said.contains("this trustee does not take part"), "{said}");
+    // A party's folder is no trustee's, and a trustee's certificate is not another one's.
+    let mut mixed = stage.trustee(0);
+    mixed.args(["--tls-certificate"]);
+    mixed.arg(stage.study().join("for-trustee-t1/tls.pem"));
+    mixed
+        .arg("--tls-key")
+        .arg(stage.trustee_folder(1).join("tls.key"));
+    refused_as(&mut mixed, 2, "sprifed::study::other-seat");
+}

@@ -1,0 +1,50 @@
+//! What a trustee has stored of one study, for a look at it.
+
+use rusqlite::Connection;
+use sprifed_study::TrusteeLine;
+
+use crate::database::StoreError;
+use crate::folder::StudyFolder;
+use crate::private_files::is_there;
+use crate::store::PartyEnd;
+use crate::store::sqlite::{blobs, end};
+
+/// What a trustee has stored of one study.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoredTrustee {
+    /// Its journal, in order.
+    pub lines: Vec<TrusteeLine>,
+    /// How its part ended, if it did.
+    pub end: Option<PartyEnd>,
+}
+
+impl StoredTrustee {
+    /// What the state in `folder` says, without taking it from the process that has it; nothing if there is none.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn look_into(folder: &StudyFolder) -> Result<Option<Self>, StoreError> {
+        let path = folder.database();
+        if !is_there(&path) {
+            return Ok(None);
+        }
+        // Not read-only: what a power cut left half done is undone first.
+        let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE;
+        let connection = Connection::open_with_flags(path, flags)?;
+        let sql = "SELECT count(*) FROM sqlite_master WHERE name = 'entries'";
+        let is_made: bool = connection.query_row(sql, [], |row| row.get(0))?;
+        if !is_made {
+            return Ok(None);
+        }
+        let lines = (0..).zip(blobs(&connection)?);
+        let lines = lines.map(|(place, bytes): (usize, Vec<u8>)| {
+            TrusteeLine::decode(&bytes).map_err(|error| {
+                StoreError::Damaged(format!("line {place} of the journal: {error}"))
+            })
+        });
+        Ok(Some(Self {
+            lines: lines.collect::<Result<_, _>>()?,
+            end: end(&connection)?,
+        }))
+    }
+}

@@ -1,0 +1,182 @@
+//! How the chosen features were selected, and what that makes of their estimates.
+
+use super::Conclusion;
+use crate::joint::Solved;
+use crate::portable::larger;
+use crate::selection::argmax_pick::PreparedPick;
+use crate::selection::conditioned::PooledEstimate;
+use crate::selection::{
+    ArgmaxSelection, Estimate, Interval, Pick, PooledSelection, Rival, feature_variance, hull,
+    log_rivals,
+};
+
+/// How the chosen features were selected.
+#[derive(Clone, Debug)]
+pub(crate) enum Evidence {
+    /// By private choices: one for each chosen feature, in their order. The variance of the feature
+    /// is filled in from the last answer.
+    Picks(Vec<Pick>),
+    /// By pooled sums that each party saw.
+    Pool(PoolEvidence),
+}
+
+/// What pooled sums say of the features of the last question.
+#[derive(Clone, Debug)]
+pub(crate) struct PoolEvidence {
+    /// The pooled estimate of each in units of scaled features, and its variance, by their places.
+    pub(crate) pooled: Vec<(f64, f64)>,
+    /// The largest ratio of a pooled estimate to its standard deviation among all other candidates.
+    pub(crate) largest_left_out: f64,
+}
+
+/// The chosen features, judged.
+#[derive(Clone, Debug)]
+pub(super) struct Judged {
+    /// One for each chosen feature.
+    pub(super) p_values: Vec<f64>,
+    /// Whether the second moments of the chosen features are too noisy for any of them to be kept.
+    pub(super) is_refused: bool,
+    prepared: Vec<PreparedPick>,
+    /// Of pooled sums: the largest estimate that a feature of the last question which was not chosen
+    /// would have if it alone were added to those.
+    largest_estimate_left_out: f64,
+}
+
+impl Judged {
+    /// Judges the features by the solve with all of them.
+    pub(super) fn new(conclusion: &Conclusion<'_>, all: &Solved) -> Self {
+        let mut judged = Self {
+            p_values: Vec::new(),
+            is_refused: false,
+            prepared: Vec::new(),
+            largest_estimate_left_out: 0.0,
+        };
+        match &conclusion.evidence {
+            Evidence::Picks(picks) => {
+                let first = conclusion.answer.always();
+                let prepared = picks.iter().enumerate();
+                judged.prepared = prepared
+                    .map(|(index, pick)| {
+                        of_feature(conclusion, all, first + index, *pick).prepared()
+                    })
+                    .collect();
+            }
+            Evidence::Pool(_) => {
+                judged.is_refused = all.repaired > 0 || conclusion.judged.is_empty();
+                judged.largest_estimate_left_out = largest_left_out(conclusion);
+            }
+        }
+        judged.p_values = (0..conclusion.judged.len())
+            .map(|index| judged.p_value_with(conclusion, all, index, 1.0))
+            .collect();
+        judged
+    }
+
+    /// The p-value of a chosen feature, with the part of its variance that is due to the records
+    /// multiplied by `inflation`.
+    pub(super) fn p_value_with(
+        &self,
+        conclusion: &Conclusion<'_>,
+        all: &Solved,
+        index: usize,
+        inflation: f64,
+    ) -> f64 {
+        let place = conclusion.answer.always() + index;
+        let estimate = all.estimate(place, conclusion.scale, inflation);
+        match &conclusion.evidence {
+            Evidence::Picks(_) => {
+                let pick = self.prepared.get(index);
+                pick.map_or(1.0, |pick| pick.p_value(&estimate))
+            }
+            Evidence::Pool(pool) => {
+                let pooled = self.pooled_estimate(pool, conclusion.judged[index]);
+                PooledSelection::new(&pooled, &estimate).p_value(&estimate)
+            }
+        }
+    }
+
+    /// The interval of the feature at `index` of the kept solve.
+    pub(super) fn interval(
+        &self,
+        conclusion: &Conclusion<'_>,
+        solved: &Solved,
+        index: usize,
+        estimate: &Estimate,
+        miss: f64,
+    ) -> Interval {
+        match &conclusion.evidence {
+            Evidence::Picks(picks) => {
+                let Some(order) = order_of(conclusion, solved, index) else {
+                    return Interval::WHOLE;
+                };
+                let pick_of = |index: usize, order: usize| {
+                    of_feature(conclusion, solved, index, picks[order])
+                };
+                let first = conclusion.answer.always();
+                let rivals: Vec<Rival> = (first..solved.places.len())
+                    .filter_map(|other| {
+                        let rank = order_of(conclusion, solved, other)?;
+                        Some(Rival {
+                            transfer: pick_of(other, rank).transfer(),
+                            coefficient: conclusion.scale * solved.coefficients[other],
+                            is_picked_later: rank > order,
+                        })
+                    })
+                    .collect();
+                let pick = pick_of(index, order);
+                let weight = log_rivals(&pick, &rivals, conclusion.setting.sparsity);
+                hull(
+                    &ArgmaxSelection::new(&pick, estimate, weight),
+                    estimate,
+                    miss,
+                )
+            }
+            Evidence::Pool(pool) => {
+                let pooled = self.pooled_estimate(pool, solved.places[index]);
+                hull(&PooledSelection::new(&pooled, estimate), estimate, miss)
+            }
+        }
+    }
+
+    fn pooled_estimate(&self, pool: &PoolEvidence, place: usize) -> PooledEstimate {
+        let (value, variance) = pool
+            .pooled
+            .get(place)
+            .copied()
+            .unwrap_or((0.0, f64::INFINITY));
+        PooledEstimate {
+            value,
+            variance,
+            largest_ratio_left_out: pool.largest_left_out,
+            largest_estimate_left_out: self.largest_estimate_left_out,
+        }
+    }
+}
+
+/// The order in which the feature at `index` of a solve was picked.
+fn order_of(conclusion: &Conclusion<'_>, solved: &Solved, index: usize) -> Option<usize> {
+    let place = solved.places.get(index)?;
+    conclusion.judged.iter().position(|chosen| chosen == place)
+}
+
+/// The pick of the feature at `index` of a solve, with the variance that the solve found for it.
+fn of_feature(conclusion: &Conclusion<'_>, solved: &Solved, index: usize, pick: Pick) -> Pick {
+    let (weights, records) = (conclusion.answer.weights(), pick.n_records);
+    Pick {
+        feature_variance: feature_variance(solved.squares[index], weights, records),
+        ..pick
+    }
+}
+
+fn largest_left_out(conclusion: &Conclusion<'_>) -> f64 {
+    let answer = &conclusion.answer;
+    let is_left_out = |place: &usize| !conclusion.judged.contains(place);
+    let left_out = (answer.always()..conclusion.asked.len()).filter(is_left_out);
+    let estimates = left_out.map(|place| {
+        let mut with = conclusion.judged.clone();
+        with.push(place);
+        let coefficient = answer.solve(&with).coefficients.last().copied();
+        conclusion.scale * coefficient.unwrap_or(0.0).abs()
+    });
+    estimates.fold(0.0, |most, estimate| larger(estimate, most))
+}

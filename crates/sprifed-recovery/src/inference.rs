@@ -1,0 +1,153 @@
+//! What a fit says of its coefficients beyond their values: intervals, p-values, and what of the
+//! uncertainty the privacy causes. All numbers are in bounded units.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// An interval of numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Interval {
+    /// Its lower end.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+}
+
+/// Why a feature is in the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// It was selected among the candidates and kept.
+    Selected,
+    /// It is in every model: its interval and p-value need no correction for a selection.
+    Always,
+}
+
+/// One feature of the report.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReportedTerm {
+    /// Which feature.
+    pub feature: u32,
+    /// Why it is reported.
+    pub role: Role,
+    /// Its coefficient in the model of the reported features, without shrinkage.
+    pub estimate: f64,
+    /// Its interval; absent where [`Inference::no_intervals`] says why.
+    pub interval: Option<Interval>,
+    /// The level of the interval.
+    pub level: f64,
+    /// Of a selected feature: a bound on the chance that a feature without effect takes its place
+    /// and comes out this strongly. Of another: the ordinary two-sided p-value.
+    pub p_value: Option<f64>,
+    /// The share of the estimate's variance that the added noise causes.
+    pub privacy_share: Option<f64>,
+}
+
+/// The intercept of the report.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReportedIntercept {
+    /// Its estimate in the model of the reported features, without shrinkage.
+    pub estimate: f64,
+    /// Its interval; absent where [`Inference::no_intervals`] says why.
+    pub interval: Option<Interval>,
+    /// The level of the interval.
+    pub level: f64,
+    /// The share of the estimate's variance that the added noise causes.
+    pub privacy_share: Option<f64>,
+}
+
+/// Why estimates have no intervals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoInterval {
+    /// The noise leaves too little of the second moments of the reported features.
+    IllConditioned,
+    /// There are fewer records than intervals after a selection by significance need.
+    FewRecords,
+}
+
+/// What is known of the coefficients.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Inference {
+    /// The version of the method.
+    pub method: u32,
+    /// The most features that were sought, those that are in every model not counted.
+    pub sought: u32,
+    /// How many of them were kept.
+    pub kept: u32,
+    /// The expected share of false ones among the kept that was allowed; absent if features were
+    /// kept by their number.
+    pub false_share: Option<f64>,
+    /// By how much the clip of the last question was loosened: its squared norm over its size.
+    pub clip_factor: f64,
+    /// The standard deviation of the noise on a diagonal entry of the last question, in its units.
+    pub moment_noise: f64,
+    /// n.
+    pub records: u32,
+    /// Why there are no intervals, if there are none.
+    pub no_intervals: Option<NoInterval>,
+    /// The intercept, if the model has one.
+    pub intercept: Option<ReportedIntercept>,
+    /// The features that are in every model, then those that were kept.
+    pub terms: Vec<ReportedTerm>,
+    /// The covariance of the estimates, of the intercept first if there is one and then of the terms
+    /// in their order: the upper triangle, row by row. Empty if the moments are ill-conditioned.
+    pub covariance: Vec<f64>,
+}
+
+/// What is known of the coefficients, or why nothing is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
+pub enum Inferred {
+    /// Estimates, intervals and p-values.
+    Available(Inference),
+    /// Nothing.
+    NotAvailable {
+        /// Why.
+        reason: NoInference,
+    },
+}
+
+/// Why there is no inference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoInference {
+    /// The unit of privacy is a client: a mean over its records has another spread than a record.
+    ClientUnit,
+    /// The procedure has none: a reference or one of the published algorithms.
+    Procedure,
+    /// The last question has no answer.
+    NoAnswer,
+}
+
+impl Inferred {
+    /// What is known, if anything is.
+    #[must_use]
+    pub const fn available(&self) -> Option<&Inference> {
+        match self {
+            Self::Available(inference) => Some(inference),
+            Self::NotAvailable { .. } => None,
+        }
+    }
+}
+
+impl Inference {
+    /// The covariance of two estimates, counted as in [`Self::covariance`]; none if it is unknown.
+    #[must_use]
+    pub fn covariance_of(&self, one: usize, other: usize) -> Option<f64> {
+        let size = self.terms.len() + usize::from(self.intercept.is_some());
+        let (row, column) = (one.min(other), one.max(other));
+        if column >= size {
+            return None;
+        }
+        let before = row * size - row * row.saturating_sub(1) / 2;
+        self.covariance.get(before + column - row).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+//! Public bounds of many columns, as a CSV file beside the schema: `column,lower,upper[,center,scale]`.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::file::FeatureTable;
+use crate::error::SchemaError;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    column: String,
+    lower: f64,
+    upper: f64,
+    #[serde(default)]
+    center: Option<f64>,
+    #[serde(default)]
+    scale: Option<f64>,
+}
+
+/// The bounds in `text`, by the name of their column.
+///
+/// # Errors
+/// With the line, if the text is no such table or names a column twice.
+pub(super) fn parse(text: &str) -> Result<BTreeMap<String, FeatureTable>, SchemaError> {
+    let refuse = |line: u64, problem: String| SchemaError::BoundsFile { line, problem };
+    let mut reader = csv::ReaderBuilder::new()
+        .trim(csv::Trim::All)
+        .from_reader(text.as_bytes());
+    let mut bounds = BTreeMap::new();
+    for (at, line) in reader.deserialize::<Line>().enumerate() {
+        let line = line.map_err(|error| {
+            let number = error.position().map_or(1, csv::Position::line);
+            let problem = match error.kind() {
+                csv::ErrorKind::Deserialize { err, .. } => err.to_string(),
+                csv::ErrorKind::UnequalLengths {
+                    expected_len, len, ..
+                } => format!("it has {len} fields, the header has {expected_len}"),
+                _ => "it cannot be split into fields".to_owned(),
+            };
+            refuse(number, problem)
+        })?;
+        let number = at as u64 + 2;
+        let table = FeatureTable {
+            lower: Some(line.lower),
+            upper: Some(line.upper),
+            center: line.center,
+            scale: line.scale,
+            ..FeatureTable::default()
+        };
+        if line.column.is_empty() {
+            return Err(refuse(number, "it names no column".to_owned()));
+        }
+        if bounds.insert(line.column.clone(), table).is_some() {
+            let problem = format!("it names the column `{}` again", line.column);
+            return Err(refuse(number, problem));
+        }
+    }
+    Ok(bounds)
+}

@@ -1,0 +1,219 @@
+//! What an agreement must be before anything is computed from it.
+
+use sprifed_privacy::{
+    ApproxDp, Epsilon, LedgerLine, NoiseOrigin, Participation, PrivacyUnit, Spending, SumPurchase,
+};
+use sprifed_query::{Plan, PlannedStep};
+use sprifed_recovery::Setting;
+use sprifed_schema::DataTerms;
+
+use super::trustees::{TrusteeEntry, check_entries};
+use super::{Agreement, IllegalAgreement};
+
+/// What the schema asks for must be what the procedure does: a party must not agree to a model that it does not get.
+pub(super) fn check_data(data: &DataTerms, setting: &Setting) -> Result<(), IllegalAgreement> {
+    let always = data.mapping().covariates().n_features();
+    if always != setting.always as usize {
+        return Err(IllegalAgreement::Contradiction {
+            what: "the number of features that are always in the model",
+            found: setting.always.to_string(),
+            required: format!("{always}, as the schema says"),
+        });
+    }
+    match data.schema().has_site_effects() {
+        true => Err(IllegalAgreement::Contradiction {
+            what: "the schema",
+            found: "one with site effects".to_owned(),
+            required: "one without: no procedure has them yet".to_owned(),
+        }),
+        false => Ok(()),
+    }
+}
+
+/// What the number of clients, the units and the terms of the procedure must be in every study.
+fn check_terms(agreement: &Agreement) -> Result<(), IllegalAgreement> {
+    let Agreement {
+        plan,
+        setting,
+        parties,
+        ..
+    } = agreement;
+    let terms = (
+        setting.origin,
+        setting.relation,
+        setting.unit,
+        setting.budget,
+    );
+    if terms != (plan.origin, plan.relation, plan.unit, plan.budget) {
+        return contradiction(
+            "what the procedure is planned for",
+            format!("{terms:?}"),
+            "what the plan says".to_owned(),
+        );
+    }
+    if plan.unit == PrivacyUnit::Client && parties.iter().any(|party| party.units != 1) {
+        return contradiction(
+            "the number of privacy units of a party",
+            "more or less than one".to_owned(),
+            "one, as each client is protected as a whole,".to_owned(),
+        );
+    }
+    if let Some(empty) = parties.iter().find(|party| party.units == 0) {
+        return contradiction(
+            "the number of privacy units of a party",
+            format!("zero for {:?}", empty.name),
+            "at least one".to_owned(),
+        );
+    }
+    Ok(())
+}
+
+/// Whose noise protects the records: shares of the parties, or of three trustees.
+pub(super) enum Protection {
+    Shares(Participation),
+    Trustees(Box<[TrusteeEntry; 3]>),
+}
+
+/// Checks everything that does not need a computation for each step.
+pub(super) fn protection_of(agreement: &Agreement) -> Result<Protection, IllegalAgreement> {
+    let n_parties = agreement.parties.len();
+    let protection = match (agreement.plan.origin, &agreement.trustees) {
+        (NoiseOrigin::Curator, _) => {
+            return Err(IllegalAgreement::Origin {
+                found: "a trusted curator".to_owned(),
+            });
+        }
+        (NoiseOrigin::Shares(_), Some(_)) => {
+            return contradiction(
+                "the list of trustees",
+                "there".to_owned(),
+                "none, as the noise comes from the parties,".to_owned(),
+            );
+        }
+        (NoiseOrigin::Trustees, None) => {
+            return contradiction(
+                "the list of trustees",
+                "missing".to_owned(),
+                "three of them, as the noise comes from trustees,".to_owned(),
+            );
+        }
+        (NoiseOrigin::Shares(participation), None) => {
+            if participation.clients() as usize != n_parties {
+                return contradiction(
+                    "the number of parties",
+                    n_parties.to_string(),
+                    participation.clients().to_string(),
+                );
+            }
+            if participation.colluders() == 0 {
+                return contradiction(
+                    "the number of colluders",
+                    "0".to_owned(),
+                    "at least 1, as every party knows its own share of the noise,".to_owned(),
+                );
+            }
+            Protection::Shares(participation)
+        }
+        (NoiseOrigin::Trustees, Some(trustees)) => {
+            if n_parties == 0 {
+                return contradiction(
+                    "the number of parties",
+                    "0".to_owned(),
+                    "at least 1".to_owned(),
+                );
+            }
+            check_entries(trustees)?;
+            Protection::Trustees(Box::new(trustees.clone()))
+        }
+    };
+    check_terms(agreement)?;
+    Ok(protection)
+}
+
+fn contradiction<T>(
+    what: &'static str,
+    found: String,
+    required: String,
+) -> Result<T, IllegalAgreement> {
+    Err(IllegalAgreement::Contradiction {
+        what,
+        found,
+        required,
+    })
+}
+
+/// Refuses a grid that holds no integers, and choices that no party of the study can make.
+pub(super) fn check_steps(plan: &Plan) -> Result<(), IllegalAgreement> {
+    for (step, planned) in plan.steps.iter().enumerate() {
+        let blocks = match planned {
+            PlannedStep::Sum(sum) => sum.blocks.clone(),
+            PlannedStep::Choice(choice) if plan.origin == NoiseOrigin::Trustees => {
+                vec![choice.score_block()]
+            }
+            PlannedStep::Choice(_) => return Err(IllegalAgreement::Choice { step }),
+        };
+        if let Some(block) = blocks.iter().find(|block| !block.has_legal_grid()) {
+            return contradiction(
+                "the number of integers for one unit of a block",
+                block.steps.to_string(),
+                "a number from 1 to 4194304".to_owned(),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// What the ledger is charged for a step.
+pub(super) fn line_of(plan: &Plan, planned: &PlannedStep) -> LedgerLine {
+    match planned {
+        PlannedStep::Sum(sum) => LedgerLine::Sum(SumPurchase {
+            plan: sum.to_sum_plan(),
+            origin: plan.origin,
+            unit: plan.unit,
+        }),
+        PlannedStep::Choice(choice) => LedgerLine::Selection(choice.purchase),
+    }
+}
+
+/// The cost of the plan with all allowed repetitions of one step, whichever costs most so.
+///
+/// A choice and a sum add up differently, so the step that costs most alone need not be that one. Repetitions of
+/// several steps may cost more; the ledger refuses them then.
+pub(super) fn ceiling_of(agreement: &Agreement) -> Result<ApproxDp, IllegalAgreement> {
+    let (plan, delta) = (&agreement.plan, agreement.plan.budget.delta());
+    // The protocol's own failure is part of δ: what is left must pay for the noise.
+    plan.origin.noise_delta(delta)?;
+    let epsilon = |spending: &Spending| {
+        let total = spending.to_approx_dp(delta);
+        total.map_or(0.0, |total| total.epsilon().get())
+    };
+    let planned = epsilon(&plan.spending()?);
+    let budget = plan.budget.epsilon().get();
+    if planned > budget {
+        return Err(IllegalAgreement::Contradiction {
+            what: "epsilon of the plan",
+            found: planned.to_string(),
+            required: format!("at most the budget of {budget}"),
+        });
+    }
+    if agreement.repeats == 0 {
+        return Ok(plan.budget);
+    }
+    let mut expenses = Vec::new();
+    let mut total = planned;
+    for planned in &plan.steps {
+        let expense = line_of(plan, planned).expense(plan.relation)?;
+        if expenses.contains(&expense) {
+            continue;
+        }
+        let mut spending = plan.spending()?;
+        for _ in 0..agreement.repeats {
+            spending = spending.and(expense)?;
+        }
+        total = total.max(epsilon(&spending));
+        expenses.push(expense);
+    }
+    // The order of additions must not decide whether the last charge fits.
+    let ceiling = Epsilon::try_from((total * (1.0 + 1e-9)).max(budget))?;
+    Ok(ApproxDp::new(ceiling, delta))
+}

@@ -1,0 +1,287 @@
+//! All orders of crashes, lost messages and hostile orders for three trustees, on the real [`Book`].
+
+use std::collections::BTreeSet;
+
+use super::*;
+
+/// Two are enough: a charge is carried from one attempt to the next.
+const ATTEMPTS: u32 = 2;
+
+/// What is on the disks and on the way. An opening share that left is never taken back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct World {
+    trustees: [Trustee; 3],
+    /// For each attempt, whose opening share left.
+    opened: [[bool; 3]; ATTEMPTS as usize],
+    /// For each attempt, who signed that it is unopened.
+    unopened: [[bool; 3]; ATTEMPTS as usize],
+    /// For each attempt, who signed a list and a set.
+    listed: [[bool; 3]; ATTEMPTS as usize],
+    signed: [[bool; 3]; ATTEMPTS as usize],
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Trustee {
+    book: Book,
+    /// Whether it has been running since the attempt began: a crash forgets everything else.
+    runs: bool,
+}
+
+/// How a planted mistake changes the rules.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rules {
+    AsBuilt,
+    /// An opening share leaves before its line is stored.
+    OpeningBeforeLine,
+    /// The next attempt is carried with two signatures.
+    TwoSignatures,
+}
+
+fn enter(world: &World, who: usize, line: JournalLine) -> Option<World> {
+    let mut next = *world;
+    next.trustees[who].book.enter(&line).ok()?;
+    Some(next)
+}
+
+/// Every world that one event leads to.
+fn successors(world: &World, rules: Rules) -> Vec<World> {
+    let digest = [0; 32];
+    let mut found = Vec::new();
+    for who in 0..3 {
+        let trustee = world.trustees[who];
+        let next_attempt = match trustee.book.last() {
+            None => 0,
+            Some((_, attempt, _)) => attempt + 1,
+        };
+        // The coordinator may order the next attempt whenever it likes, with a proof or without.
+        for with_proof in [false, true] {
+            let proof = match trustee.book.last() {
+                Some((_, attempt, _)) if with_proof => {
+                    let signed = world.unopened[attempt as usize]
+                        .iter()
+                        .filter(|one| **one)
+                        .count();
+                    signed >= if rules == Rules::TwoSignatures { 2 } else { 3 }
+                }
+                _ => false,
+            };
+            if next_attempt >= ATTEMPTS || proof != with_proof {
+                continue;
+            }
+            if let Ok(line) = trustee.book.charge(0, next_attempt, proof)
+                && let Some(mut next) = enter(world, who, line)
+            {
+                next.trustees[who].runs = true;
+                found.push(next);
+            }
+        }
+        let Some((_, attempt, stage)) = trustee.book.last() else {
+            continue;
+        };
+        let number = attempt as usize;
+        if trustee.runs {
+            let all = |flags: [[bool; 3]; ATTEMPTS as usize]| flags[number] == [true; 3];
+            match stage {
+                // A list or signature that is lost is one that its readers do not act on, so it is
+                // enough to look at worlds in which it left at once.
+                Stage::Charged => {
+                    let line = JournalLine::ListSent { digest };
+                    if let Some(mut next) = enter(world, who, line) {
+                        next.listed[number][who] = true;
+                        found.push(next);
+                    }
+                }
+                Stage::Listed if all(world.listed) => {
+                    let line = JournalLine::SetSigned { digest };
+                    if let Some(mut next) = enter(world, who, line) {
+                        next.signed[number][who] = true;
+                        found.push(next);
+                    }
+                }
+                Stage::Signed if all(world.signed) => {
+                    found.extend(enter(world, who, JournalLine::Opening));
+                    if rules == Rules::OpeningBeforeLine {
+                        let mut early = *world;
+                        early.opened[number][who] = true;
+                        found.push(early);
+                    }
+                }
+                Stage::Opening => {
+                    let mut sent = *world;
+                    sent.opened[number][who] = true;
+                    found.push(sent);
+                    if world.opened[number][(who + 1) % 3] {
+                        found.extend(enter(world, who, JournalLine::Opened { digest }));
+                    }
+                }
+                _ => {}
+            }
+            // A crash, at any moment.
+            let mut crashed = *world;
+            crashed.trustees[who].runs = false;
+            found.push(crashed);
+        }
+        // By order, after a crash, or because a peer did.
+        if trustee.book.may_give_up()
+            && let Some(mut given_up) = enter(world, who, JournalLine::GivenUp)
+        {
+            given_up.trustees[who].runs = false;
+            found.push(given_up);
+        }
+        if stage == Stage::GivenUp {
+            let mut signed = *world;
+            signed.unopened[number][who] = true;
+            found.push(signed);
+        }
+    }
+    found
+}
+
+/// Whether more attempts were opened than a trustee has paid for.
+fn opens_more_than_was_paid(world: &World) -> bool {
+    let opened = world
+        .opened
+        .iter()
+        .filter(|shares| shares.contains(&true))
+        .count();
+    let paid = world
+        .trustees
+        .iter()
+        .map(|trustee| trustee.book.charges() as usize);
+    opened > paid.min().unwrap_or(0)
+}
+
+/// Looks at every world that can be reached: how many, and whether one opens more than was paid.
+fn explore(rules: Rules) -> (usize, bool) {
+    let mut seen = BTreeSet::from([World::default()]);
+    let mut left = vec![World::default()];
+    while let Some(world) = left.pop() {
+        if opens_more_than_was_paid(&world) {
+            return (seen.len(), true);
+        }
+        for next in successors(&world, rules) {
+            if seen.insert(next) {
+                left.push(next);
+            }
+        }
+    }
+    (seen.len(), false)
+}
+
+#[test]
+fn no_order_of_crashes_opens_two_attempts_on_one_charge() {
+    let (worlds, is_broken) = explore(Rules::AsBuilt);
+    assert!(worlds > 10_000, "{worlds}");
+    assert!(!is_broken);
+}
+
+#[test]
+fn the_search_finds_planted_mistakes() {
+    assert!(explore(Rules::OpeningBeforeLine).1);
+    assert!(explore(Rules::TwoSignatures).1);
+}
+
+#[test]
+fn lines_come_in_order_and_survive_their_bytes() {
+    let digest = [7; 32];
+    let lines = [
+        JournalLine::Charged {
+            step: 0,
+            attempt: 0,
+            charge: Charge::New,
+        },
+        JournalLine::ListSent { digest },
+        JournalLine::SetSigned { digest },
+        JournalLine::Opening,
+        JournalLine::Opened { digest },
+        JournalLine::Charged {
+            step: 1,
+            attempt: 0,
+            charge: Charge::New,
+        },
+        JournalLine::GivenUp,
+        JournalLine::Charged {
+            step: 1,
+            attempt: 1,
+            charge: Charge::Carried,
+        },
+    ];
+    let book = Book::from_stored(&lines).expect("in order");
+    assert_eq!(
+        (book.charges(), book.last()),
+        (2, Some((1, 1, Stage::Charged)))
+    );
+    for line in &lines {
+        assert_eq!(JournalLine::decode(&line.encode()), Ok(*line));
+        let mut longer = line.encode();
+        longer.push(0);
+        assert!(JournalLine::decode(&longer).is_err());
+    }
+    // An earlier attempt, an earlier step, a step before the last was over, and a false carry.
+    assert!(book.charge(1, 1, true).is_err() && book.charge(1, 0, false).is_err());
+    assert!(book.charge(0, 5, false).is_err());
+    assert!(book.charge(2, 0, false).is_err());
+    let mut copy = book;
+    let carried = JournalLine::Charged {
+        step: 1,
+        attempt: 2,
+        charge: Charge::Carried,
+    };
+    assert_eq!(
+        copy.enter(&carried),
+        Err(OutOfOrder::Attempt {
+            step: 1,
+            attempt: 2
+        })
+    );
+    assert_eq!(copy, book);
+}
+
+/// A refusal ends the study at every stage that is not over, for good.
+#[test]
+fn nothing_follows_a_refusal() {
+    use crate::deviation::Deviation;
+    use crate::trustee_id::TrusteeId;
+    let [prover, by, _] = TrusteeId::ALL;
+    let digest = [7; 32];
+    let charged = JournalLine::Charged {
+        step: 0,
+        attempt: 0,
+        charge: Charge::New,
+    };
+    let lines = [
+        charged,
+        JournalLine::ListSent { digest },
+        JournalLine::SetSigned { digest },
+        JournalLine::Opening,
+        JournalLine::Opened { digest },
+    ];
+    for deviation in [
+        Deviation::Proof { prover },
+        Deviation::Opening { receiver: by },
+    ] {
+        let finding = Finding { deviation, by };
+        let refused = JournalLine::Refused { finding };
+        assert_eq!(JournalLine::decode(&refused.encode()), Ok(refused));
+        assert!(Book::default().enter(&refused).is_err(), "no attempt");
+        for many in 1..=lines.len() {
+            let mut book = Book::from_stored(&lines[..many]).expect("in order");
+            book.enter(&refused).expect("may come now");
+            let ended = Err(OutOfOrder::Ended { finding });
+            for line in lines.iter().chain([&refused, &JournalLine::GivenUp]) {
+                assert_eq!(book.enter(line), ended);
+            }
+            assert_eq!(book.charge(1, 0, true), Err(OutOfOrder::Ended { finding }));
+            assert!(!book.may_give_up());
+        }
+    }
+    let mut unknown = JournalLine::Refused {
+        finding: Finding {
+            deviation: Deviation::Proof { prover },
+            by,
+        },
+    }
+    .encode();
+    *unknown.last_mut().expect("bytes") = 3;
+    assert!(JournalLine::decode(&unknown).is_err(), "a fourth trustee");
+}

@@ -1,0 +1,148 @@
+//! How to read a report of coefficients, for a statistician who has not seen one from this program.
+
+use sprifed_privacy::counted;
+use sprifed_recovery::{NoInference, NoInterval, Role};
+
+use super::{CoefficientReport, LOOSE_CLIP};
+
+/// Why there are no estimates, intervals and p-values.
+pub(super) const fn not_available(reason: NoInference) -> &'static str {
+    match reason {
+        NoInference::ClientUnit => {
+            "Intervals and p-values are not available: the unit of privacy is a client. A client contributes the mean over \
+             its records, and the spread of such means does not show how accurate a coefficient is. All features that \
+             were sought are kept."
+        }
+        NoInference::Procedure => {
+            "Intervals and p-values are not available: this procedure does not give them."
+        }
+        NoInference::NoAnswer => {
+            "Intervals and p-values are not available: the study ended before its last question was answered."
+        }
+    }
+}
+
+/// How many features were kept and what is expected of them.
+pub(super) fn kept(report: &CoefficientReport) -> String {
+    let CoefficientReport {
+        sought,
+        kept,
+        false_share,
+        ..
+    } = report;
+    match false_share {
+        Some(share) => format!(
+            "{kept} of at most {} kept, expected share of false ones at most {:.0} %",
+            counted(*sought, "feature", "features"),
+            100.0 * share
+        ),
+        None => format!(
+            "{} kept, exactly as many as were asked for",
+            counted(*kept, "feature", "features")
+        ),
+    }
+}
+
+/// The notes under a table of coefficients.
+pub(super) fn notes(report: &CoefficientReport) -> Vec<String> {
+    let mut notes = vec![selection(report)];
+    match report.no_intervals {
+        _ if report.terms.is_empty() => {}
+        Some(reason) => notes.push(no_intervals(reason).to_owned()),
+        None => notes.extend(intervals(report)),
+    }
+    let is_selected = report.terms.iter().any(|term| term.role == Role::Selected);
+    if is_selected {
+        notes.push(
+            "A p-value bounds the chance that a feature without effect was selected in this place and came out this strong. \
+             It allows for the selection among all candidates; do not correct it again."
+                .to_owned(),
+        );
+    }
+    if report.terms.iter().any(|term| term.role == Role::Always) {
+        notes.push(
+            "Features that are always in the model were not selected: their intervals and p-values are ordinary ones."
+                .to_owned(),
+        );
+    }
+    if !report.terms.is_empty() {
+        notes.push(
+            "The estimates describe associations, not causes. They cost no privacy beyond epsilon."
+                .to_owned(),
+        );
+    }
+    notes
+}
+
+fn selection(report: &CoefficientReport) -> String {
+    let CoefficientReport {
+        sought,
+        kept,
+        false_share,
+        ..
+    } = report;
+    match false_share {
+        Some(_) if *kept == 0 => format!("Up to {} sought; none was kept.", were(*sought)),
+        Some(share) => format!(
+            "Up to {} sought; {} kept. Over many such studies, at most {:.0} % of the kept features are false on average \
+             (Benjamini-Hochberg).",
+            were(*sought),
+            were_number(*kept),
+            100.0 * share,
+        ),
+        None => format!(
+            "Exactly {} asked for, so all of them are kept, also those without effect. Nothing limits the share of false \
+             ones; look at the p-values.",
+            were(*sought)
+        ),
+    }
+}
+
+fn were(number: u32) -> String {
+    match number {
+        1 => "1 feature was".to_owned(),
+        number => format!("{number} features were"),
+    }
+}
+
+fn were_number(number: u32) -> String {
+    match number {
+        1 => "1 was".to_owned(),
+        number => format!("{number} were"),
+    }
+}
+
+fn intervals(report: &CoefficientReport) -> [String; 3] {
+    let clip = if report.clip_factor < LOOSE_CLIP {
+        format!(
+            "; because the clip factor is {:.1}, below {LOOSE_CLIP}, also symmetric errors",
+            report.clip_factor
+        )
+    } else {
+        String::new()
+    };
+    [
+        format!(
+            "An interval is meant to contain the coefficient of the best linear prediction by the reported features, for \
+             records clipped as the plan says. {:.0} % of the intervals of kept features do so on average over all of \
+             them. For a feature that was kept by mistake, the interval often misses zero.",
+            100.0 * report.level
+        ),
+        "The intervals allow for chance in the records, for the noise added for privacy (its share of the variance is in \
+         the table) and for the selection of the features."
+            .to_owned(),
+        format!("The intervals assume independent records and errors of about equal variance{clip}."),
+    ]
+}
+
+const fn no_intervals(reason: NoInterval) -> &'static str {
+    match reason {
+        NoInterval::IllConditioned => {
+            "Intervals are not available: the noise is too large to separate the reported features."
+        }
+        NoInterval::FewRecords => {
+            "Intervals are not available: with fewer than 300 records they are too short when the number of features is \
+             chosen by significance. Ask for exactly as many features as you expect, or use more records."
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! A plan for people to read.
+
+use sprifed_privacy::{Epsilon, shown_cost, shown_delta};
+use sprifed_report::table;
+use sprifed_simulate::Floor;
+
+use super::{FloorAnswer, ForecastAnswer, PlanAnswer};
+use crate::secure_sums::SecureSums;
+use crate::trustees::TrusteeCosts;
+
+impl PlanAnswer {
+    /// What can be found, what it costs, what each step asks for, and the forecast.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let guarantee = &self.guarantee;
+        let mut text = floor_text(self);
+        text += &format!(
+            "{}\n{}: ({}, {})-DP for each {} under {}, {} questions in {} rounds.\n\
+             Each client sends {} integers of {} bits in all: {} bytes.\n\n",
+            self.choice.reason(),
+            self.procedure,
+            shown_cost(guarantee.epsilon.map_or(0.0, Epsilon::get)),
+            shown_delta(guarantee.delta.get()),
+            guarantee.unit.text(),
+            guarantee.neighbours.text(),
+            self.integers,
+            self.rounds,
+            self.integers,
+            self.bits_per_integer,
+            self.upload_bytes_per_client,
+        );
+        let heading = [
+            "step",
+            "asks for",
+            "integers",
+            "noise / largest contribution",
+            "mu or range",
+        ];
+        let mut rows = vec![heading.map(str::to_owned).to_vec()];
+        for line in &self.steps {
+            let noise = line.relative_noise.iter().map(|n| format!("{n:.1}"));
+            rows.push(vec![
+                (line.step + 1).to_string(),
+                line.purpose.clone(),
+                line.integers.to_string(),
+                noise.collect::<Vec<_>>().join(" | "),
+                shown_cost(line.cost),
+            ]);
+        }
+        text += &table(&rows);
+        if let Some(sums) = &self.secure_sums {
+            text += &secure_sums_text(sums);
+        }
+        if let Some(costs) = &self.trustees {
+            text += &trustees_text(costs);
+        }
+        if let Some(forecast) = &self.forecast {
+            text += &forecast_text(forecast, self);
+        }
+        text
+    }
+}
+
+fn trustees_text(costs: &TrusteeCosts) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 bytes")]
+    let mebibytes = |bytes: u64| bytes as f64 / 1_048_576.0;
+    format!(
+        "\nthree trustees, {} clients: {}\n\
+         each trustee sends {:.1} MiB to the others in {} rounds ({} gates) and holds at most {:.1} MiB of shares\n\
+         each client sends at most {:.3} MiB in all; the coordinator receives {:.1} MiB and passes them on to each trustee,\n\
+         and passes on {:.1} MiB between trustees\n\
+         about {:.0} s on the network ({})\n\
+         about {:.2} times the records that a trusted curator would need\n\
+         (all clients stay; bytes without headers, signatures and transport)\n",
+        costs.clients,
+        costs.trust,
+        mebibytes(costs.trustee.sends_bytes),
+        costs.trustee.rounds,
+        costs.trustee.gates,
+        mebibytes(costs.trustee.memory_bytes),
+        mebibytes(costs.client_sends_bytes),
+        mebibytes(costs.coordinator_receives_bytes),
+        mebibytes(costs.coordinator_relays_bytes),
+        costs.network_seconds,
+        costs.seconds_are,
+        costs.records_per_curator_record,
+    )
+}
+
+fn secure_sums_text(sums: &SecureSums) -> String {
+    let (least, most) = (sums.bits.iter().min(), sums.bits.iter().max());
+    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 bytes")]
+    let sent = sums.client.sends_bytes as f64 / 1024.0;
+    let probability = sums.failures.availability.for_each_sum;
+    let unopened = if probability > 0.0 {
+        format!(
+            "a sum of enough clients cannot be opened and must be repeated with a probability of at most {} for each sum",
+            shown_delta(probability)
+        )
+    } else {
+        "a sum of enough clients can always be opened and never must be repeated".to_owned()
+    };
+    format!(
+        "\nsecure sums of {} clients: at least {} stay, at most {} collude, so {} honest shares make the noise;\n\
+         {} neighbours, {} shares open a secret, {} confirmations; integers of {} to {} bits\n\
+         privacy fails with a probability of at most {} in the study, which is contained in delta\n\
+         availability: {unopened}; nothing is revealed then, and it is no part of delta\n\
+         accuracy: a sum wraps around and is wrong with a probability of at most {} in the study; it reveals nothing more\n\
+         each client sends {sent:.0} KiB in all and computes {:.2} s; the coordinator receives {:.1} MiB and computes \
+         {:.1} s\n({})\n",
+        sums.clients,
+        sums.quorum,
+        sums.colluders,
+        sums.honest_shares,
+        sums.neighbours,
+        sums.threshold,
+        sums.confirmations,
+        least.copied().unwrap_or(0),
+        most.copied().unwrap_or(0),
+        shown_delta(sums.failures.privacy.in_the_study),
+        shown_delta(sums.failures.accuracy.in_the_study),
+        sums.client.seconds,
+        sums.coordinator.receives_bytes / 1_048_576.0,
+        sums.coordinator.seconds,
+        sums.seconds_are,
+    )
+}
+
+/// Below how many records nothing can be found; first of all if the study has fewer.
+fn floor_text(answer: &PlanAnswer) -> String {
+    let FloorAnswer {
+        choices,
+        sums,
+        is_below,
+        thinned,
+    } = &answer.floor;
+    let mut text = String::new();
+    if *is_below {
+        text += &format!(
+            "Nothing can be found with {} records at this epsilon: {} has too few for even one feature of correlation 0.7.\n\
+             There is no forecast. Raise epsilon, or use more records.\n\n",
+            answer.records, answer.procedure,
+        );
+    }
+    text += "About how many records one feature needs at this epsilon, by its correlation with the outcome:\n";
+    let mut rows = vec![vec![String::new()]];
+    rows[0].extend(
+        sums.iter()
+            .map(|floor| format!("correlation {}", floor.correlation)),
+    );
+    let line = |name: &str, floors: &[Floor]| {
+        let records = floors.iter().map(|floor| floor.records.to_string());
+        core::iter::once(name.to_owned())
+            .chain(records)
+            .collect::<Vec<_>>()
+    };
+    if let Some(choices) = choices {
+        rows.push(line("by choices (argmax)", choices));
+    }
+    rows.push(line("by sums (sieve, grad)", sums));
+    text += &table(&rows);
+    if let (Some(thinned), Some(half)) = (thinned, sums.get(1)) {
+        text += &format!(
+            "Sums need fewer records if features are left out by public knowledge: with every {}th of the features \
+             ({}), about {} instead of {} for correlation {}.\nFeatures without a kept neighbour are lost. Choices gain little.\n",
+            thinned.every, thinned.features, thinned.records, half.records, half.correlation,
+        );
+    }
+    text + "\n"
+}
+
+/// What simulated studies found.
+fn forecast_text(forecast: &ForecastAnswer, answer: &PlanAnswer) -> String {
+    let heading = [
+        "R2 of the best model",
+        "procedure",
+        "true features kept",
+        "false among kept",
+        "width of 95 % intervals",
+        "R2 on new records",
+    ];
+    let mut rows = vec![heading.map(str::to_owned).to_vec()];
+    for row in &forecast.rows {
+        let share = row.recovered_share;
+        rows.push(vec![
+            row.population_r2.to_string(),
+            row.procedure.to_owned(),
+            format!("{:.2} (se {:.2})", share.mean, share.std_error),
+            format!("{:.2}", row.false_share.mean),
+            row.width
+                .map_or_else(|| "-".to_owned(), |width| format!("{:.2}", width.mean)),
+            format!("{:.2}", row.test_r2.median),
+        ]);
+    }
+    let needed = match forecast.records_for_90_percent {
+        Some(records) => format!(
+            "To find 90 % on average, {} needs about {records} records on such data.\n",
+            answer.procedure
+        ),
+        None if forecast.tried.is_empty() => {
+            "State the R2 of the best model to learn how many records 90 % need.\n".to_owned()
+        }
+        None => "More records than were tried are needed to find 90 %.\n".to_owned(),
+    };
+    format!(
+        "\nForecast for n = {}, {} simulated studies a row; predicting the mean has R2 0. Your data may differ.\n\
+         Assumed: {}.\n\n{}{needed}One study takes {:.2} s here, records in memory.\n",
+        answer.records,
+        forecast.trials,
+        forecast.assumes,
+        table(&rows),
+        forecast.seconds_per_study.unwrap_or(f64::NAN),
+    )
+}

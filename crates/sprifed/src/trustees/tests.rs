@@ -1,0 +1,81 @@
+use sprifed_privacy::{ApproxDp, Delta, Epsilon, Relation};
+use sprifed_recovery::CertifiedProcedure;
+use sprifed_simulate::{Reading, WorldRequest, setting_of};
+
+use super::*;
+
+fn planned(records: usize, features: usize) -> (Setting, Plan) {
+    let world = WorldRequest {
+        records,
+        test_records: 0,
+        features,
+        sparsity: 3,
+        support: 3,
+        correlation: sprifed_simulate::Correlation::None,
+        unexplained: sprifed_simulate::Unexplained::ErrorStdDev(0.1),
+        reading: Reading::Clean,
+    };
+    let epsilon = Epsilon::try_from(5.34).unwrap();
+    let budget = ApproxDp::new(epsilon, Delta::try_from(1e-4).unwrap());
+    let setting = Setting {
+        origin: NoiseOrigin::Trustees,
+        ..setting_of(&world, budget, Relation::ZeroOut).unwrap()
+    };
+    (setting, CertifiedProcedure::ARGMAX.plan(&setting).unwrap())
+}
+
+#[test]
+fn the_costs_are_those_of_the_circuits_and_grow_with_clients_and_features() {
+    let (setting, plan) = planned(200, 1000);
+    let of = |setting: &Setting, plan: &Plan, clients| {
+        let costs = TrusteeCosts::of(setting, plan, clients, Needs::Choices);
+        costs.unwrap().unwrap()
+    };
+    let few = of(&setting, &plan, 20);
+    let many = of(&setting, &plan, 200);
+    assert!(many.trustee.gates > few.trustee.gates);
+    // One bit for each gate, in whole words.
+    let bits = 8 * many.trustee.sends_bytes;
+    assert!(
+        bits >= many.trustee.gates && bits < 2 * many.trustee.gates,
+        "{many:?}"
+    );
+    assert!(
+        many.trustee.rounds >= 60 && many.trustee.rounds < 2000,
+        "{many:?}"
+    );
+    // A client of one record shares 7 bits for each of about a thousand scores, three times.
+    assert!(
+        (3 * 875..60_000).contains(&many.client_sends_bytes),
+        "{many:?}"
+    );
+    assert!(many.coordinator_receives_bytes == 200 * many.client_sends_bytes);
+    let (wider, wider_plan) = planned(200, 4000);
+    let wide = of(&wider, &wider_plan, 200);
+    assert!(wide.trustee.sends_bytes > 2 * many.trustee.sends_bytes);
+    assert!(many.trust.contains("any two trustees"));
+}
+
+#[test]
+fn trustees_need_a_few_more_records_than_a_curator() {
+    for (records, features) in [(135, 2500), (235, 10_000)] {
+        let (setting, _) = planned(records, features);
+        let found = records_against_curator(&setting, Needs::Choices).unwrap();
+        assert!((1.05..1.35).contains(&found), "{found}");
+    }
+}
+
+#[test]
+fn other_backends_have_no_trustees() {
+    let (setting, plan) = planned(100, 50);
+    let setting = Setting {
+        origin: NoiseOrigin::Curator,
+        ..setting
+    };
+    let plan = Plan {
+        origin: NoiseOrigin::Curator,
+        ..plan
+    };
+    let none = TrusteeCosts::of(&setting, &plan, 10, Needs::Choices).unwrap();
+    assert_eq!(none, None);
+}

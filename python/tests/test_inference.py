@@ -1,0 +1,128 @@
+"""Estimates, intervals, p-values and the summary: what a statistician reads of a fit."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from conftest import make_table
+
+import sprifed
+from sprifed import Schema, SparsePrivateRegressor, UnreliableModelWarning
+
+TRUTH = {1: 2.0, 4: -1.5, 7: 1.0}
+
+
+def fitted(**changes):
+    X, y = make_table(4000, 12)
+    arguments = dict(epsilon=20, sparsity=6, bounds=(-3, 3), response_bounds=(-8, 8), simulate_noise=1)
+    return SparsePrivateRegressor(**(arguments | changes)).fit(X, y)
+
+
+def test_significant_features_are_kept_and_exactly_keeps_all():
+    model = fitted(procedure="argmax")
+    assert set(model.support_) == set(TRUTH)
+    inference = model.receipt_["inference"]
+    assert (inference["kept"], inference["sought"], inference["false_share"]) == (3, 6, 0.1)
+    # Predictions use all features that were chosen.
+    assert np.count_nonzero(model.coef_) == len(model.receipt_["features"]) == 6
+    exactly = fitted(procedure="argmax", exactly=True)
+    assert len(exactly.support_) == 6
+    assert exactly.receipt_["keep"] == "exactly"
+    with pytest.raises(sprifed.StudyError, match="exactly is 'no'; required: True or False"):
+        fitted(exactly="no")
+
+
+def test_intervals_hold_the_true_coefficients_and_arrays_are_aligned():
+    model = fitted(procedure="argmax")
+    size = len(model.support_)
+    assert model.intervals_.shape == (size, 2)
+    for values in (model.estimates_, model.std_errors_, model.p_values_, model.privacy_shares_, model.is_always_):
+        assert values.shape == (size,)
+    for column, estimate, (low, high), p_value, share in zip(
+        model.support_, model.estimates_, model.intervals_, model.p_values_, model.privacy_shares_
+    ):
+        assert low < estimate < high
+        assert low < TRUTH[column] < high
+        assert 0 <= p_value < 0.05 and 0 <= share <= 1
+    assert not model.is_always_.any()
+
+
+def test_the_summary_is_a_table_that_users_of_statsmodels_know():
+    model = fitted(procedure="argmax")
+    text = str(model.summary())
+    assert text.splitlines()[0].strip() == "Sparse private regression"
+    for words in ("coef", "std err", "p-value", "[0.025", "0.975]", "Intercept", "Notes:", "[1] Up to 6 features"):
+        assert words in text, words
+    row = next(line for line in text.splitlines() if line.startswith("x1 "))
+    assert float(row.split()[1]) == pytest.approx(model.estimates_[list(model.support_).index(1)], rel=1e-3)
+    assert all(len(line) <= 88 for line in text.splitlines())
+    html = model.summary()._repr_html_()
+    assert "<table>" in html and "[0.025" in html
+    assert repr(model.summary()) == text
+
+
+def test_a_useless_model_is_a_warning_of_its_own_class():
+    X, y = make_table(60, 12)
+    estimator = SparsePrivateRegressor(
+        epsilon=0.01, sparsity=3, bounds=(-3, 3), response_bounds=(-8, 8), simulate_noise=5
+    )
+    with pytest.warns(UnreliableModelWarning, match="NOTHING FOUND|DO NOT INTERPRET"):
+        estimator.fit(X, y)
+    assert estimator.status_ != "complete"
+    assert estimator.warning_.startswith(("NOTHING FOUND", "DO NOT INTERPRET"))
+    assert str(estimator.summary()).startswith(("NOTHING FOUND", "DO NOT INTERPRET"))
+    assert issubclass(UnreliableModelWarning, sprifed.SprifedWarning)
+
+
+def test_a_useless_model_is_not_drawn():
+    pytest.importorskip("matplotlib").use("Agg")
+    X, y = make_table(60, 12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = SparsePrivateRegressor(
+            epsilon=0.01, sparsity=3, bounds=(-3, 3), response_bounds=(-8, 8), simulate_noise=5
+        ).fit(X, y)
+    assert not sprifed.plot_report(model).lines
+    assert len(sprifed.plot_report(fitted()).lines) > 3
+
+
+def test_columns_of_the_schema_that_stay_in_the_model_are_marked():
+    X, y = make_table(4000, 12)
+    schema = Schema.from_toml(
+        '[response]\nname = "y"\nlower = -8\nupper = 8\n'
+        '[features]\nlower = -3\nupper = 3\nalways = ["x7", "x2"]\n'
+    )
+    model = SparsePrivateRegressor(
+        epsilon=20, sparsity=4, schema=schema, procedure="argmax", simulate_noise=1
+    ).fit(X, y)
+    assert set(model.support_[~model.is_always_]) == {1, 4}
+    assert list(model.support_[model.is_always_]) == [2, 7]
+    low, high = model.intervals_[list(model.support_).index(7)]
+    assert low < 1.0 < high
+    assert "x7 (always)" in str(model.summary())
+    # The columns are found again in predictions, although they come first in the core.
+    fresh_X, fresh_y = make_table(1000, 12, seed=1)
+    assert model.score(fresh_X, fresh_y) > 0.9
+
+
+def test_clients_as_the_unit_have_no_intervals():
+    X, y = make_table(600, 8)
+    schema = Schema.from_bounds((-8, 8), -3, 3, client="ward", max_per_client=10, unit="client")
+    wards = [f"ward{row % 100}" for row in range(600)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = SparsePrivateRegressor(epsilon=20, sparsity=2, schema=schema, simulate_noise=3).fit(X, y, clients=wards)
+    assert np.isnan(model.intervals_).all() and np.isnan(model.p_values_).all()
+    assert "not available: the unit of privacy is a client" in str(model.summary()).replace("\n    ", " ")
+
+
+def test_simulations_count_what_is_kept():
+    answer = sprifed.simulate("argmax", records=600, features=40, sparsity=6, support=3, trials=3)
+    assert answer["sparsity"] == 6 and answer["support"] == 3
+    assert answer["recovered_share"]["mean"] == 1
+    for key in ("kept", "false_share", "coverage", "width"):
+        assert set(answer[key]) >= {"mean", "std_error"}, key
+    exactly = sprifed.simulate("argmax", records=600, features=40, sparsity=6, support=3, trials=3, exactly=True)
+    assert exactly["kept"]["mean"] == 6 and exactly["false_share"]["mean"] == 0.5
+    assert json.dumps(answer)
