@@ -16,7 +16,7 @@ sh "$here/../three_hospitals/make_data.sh" "$folder/data" "$records" $clinics
 cd "$folder"
 study=heart
 purpose="which measurements predict the heart risk"
-. "$here/agree.sh"
+. "$here/study.sh"
 
 # 1. Each clinic makes an identity. A computing centre, a trust office and an agency are the trustees; they have no records.
 trustees="centre trust-office agency"
@@ -50,25 +50,7 @@ cat clinic1.check.txt centre.check.txt
 
 # 4. The coordinator serves. A clinic sends one message for each step and may be away for some of them: nothing waits for
 #    more than --wait-for-answers seconds, and no step fails because a clinic is missing.
-"$sprifed" coordinate "$study" --listen "127.0.0.1:$port" ${PAGE:+--page "$PAGE"} --stay 10 \
-    > coordinator.txt 2> coordinator.log &
-coordinator=$!
-others=
-trap 'kill $coordinator $others 2> /dev/null || true' EXIT
-for name in $trustees; do
-    "$sprifed" trustee "$study/for-trustee-$name" --identity "$name" > "$name.txt" 2> "$name.log" &
-    others="$others $!"
-done
-for name in $clinics; do
-    "$sprifed" join "$study/for-$name" --identity "$name" --data "data/$name.csv" > "$name.txt" 2> "$name.log" &
-    others="$others $!"
-done
-wait "$coordinator" || { cat coordinator.txt coordinator.log; exit 1; }
-trap - EXIT
-wait
+run_study 10 "$trustees" "$clinics"
 
 # 5. The result.
-cat coordinator.txt
-"$sprifed" verify "$study/result/receipt.json" --transcript "$study/result/transcript.json"
-"$sprifed" verify "$(ls clinic1/study-*/receipt.json)"
-grep -o '"name": "m[0-9]*"' "$study/result/model.json"
+show_result clinic1

@@ -13,7 +13,7 @@ sh "$here/../three_hospitals/make_data.sh" "$folder/data" 100 north south west
 cd "$folder"
 study=heart
 purpose="which measurements predict the heart risk"
-. "$here/agree.sh"
+. "$here/study.sh"
 
 # 1. Each hospital makes two identities: as a party, which has records, and as a trustee, which computes on shares.
 #    It sends party.json and trustee.json to the coordinator.
@@ -41,26 +41,9 @@ done
 cat north.check.txt north-trustee.check.txt
 
 # 4. The coordinator serves; the trustees and the parties connect to it.
-"$sprifed" coordinate "$study" --listen "127.0.0.1:$port" ${PAGE:+--page "$PAGE"} --stay 5 \
-    > coordinator.txt 2> coordinator.log &
-coordinator=$!
-others=
-trap 'kill $coordinator $others 2> /dev/null || true' EXIT
-for name in north south west; do
-    "$sprifed" trustee "$study/for-trustee-$name" --identity "$name-trustee" \
-        > "$name-trustee.txt" 2> "$name-trustee.log" &
-    others="$others $!"
-    "$sprifed" join "$study/for-$name" --identity "$name" --data "data/$name.csv" > "$name.txt" 2> "$name.log" &
-    others="$others $!"
-done
-wait "$coordinator" || { cat coordinator.txt coordinator.log; exit 1; }
-trap - EXIT
-wait
+run_study 5 "north-trustee south-trustee west-trustee" "north south west"
 
 # 5. The coordinator and each party have the model and a receipt that anyone can verify.
-cat coordinator.txt
-"$sprifed" verify "$study/result/receipt.json" --transcript "$study/result/transcript.json"
-"$sprifed" verify "$(ls north/study-*/receipt.json)"
+show_result north
 "$sprifed" study status "$study"
 "$sprifed" study status north-trustee
-grep -o '"name": "m[0-9]*"' "$study/result/model.json"

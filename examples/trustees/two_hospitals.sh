@@ -13,7 +13,7 @@ sh "$here/../three_hospitals/make_data.sh" "$folder/data" 150 north south
 cd "$folder"
 study=heart
 purpose="which measurements predict the heart risk"
-. "$here/agree.sh"
+. "$here/study.sh"
 
 # 1. Each hospital makes an identity as a party and one as a trustee. The organisation that coordinates makes one as a
 #    trustee too. It may not collude with either hospital: together they would be two trustees.
@@ -45,26 +45,7 @@ done
 cat north.check.txt university-trustee.check.txt
 
 # 4. The university runs two processes: the coordinator, and its trustee. The hospitals run two each.
-"$sprifed" coordinate "$study" --listen "127.0.0.1:$port" ${PAGE:+--page "$PAGE"} --stay 5 \
-    > coordinator.txt 2> coordinator.log &
-coordinator=$!
-others=
-trap 'kill $coordinator $others 2> /dev/null || true' EXIT
-for name in north south university; do
-    "$sprifed" trustee "$study/for-trustee-$name" --identity "$name-trustee" \
-        > "$name-trustee.txt" 2> "$name-trustee.log" &
-    others="$others $!"
-done
-for name in north south; do
-    "$sprifed" join "$study/for-$name" --identity "$name" --data "data/$name.csv" > "$name.txt" 2> "$name.log" &
-    others="$others $!"
-done
-wait "$coordinator" || { cat coordinator.txt coordinator.log; exit 1; }
-trap - EXIT
-wait
+run_study 5 "$trustees" "north south"
 
 # 5. The result.
-cat coordinator.txt
-"$sprifed" verify "$study/result/receipt.json" --transcript "$study/result/transcript.json"
-"$sprifed" verify "$(ls south/study-*/receipt.json)"
-grep -o '"name": "m[0-9]*"' "$study/result/model.json"
+show_result south
