@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use sprifed_noise::Provenance;
 use sprifed_privacy::{
-    ApproxDp, CostKind, IllegalQuantity, LOG_WRAP_PROBABILITY, Ledger, LedgerError, LedgerLine,
-    NoiseOrigin, Participation, Permit, SelectionPurchase, SumPurchase, Uncertifiable,
+    ApproxDp, Cost, CostKind, Epsilon, IllegalQuantity, LOG_WRAP_PROBABILITY, Ledger, LedgerError,
+    LedgerLine, NoiseOrigin, Participation, Permit, SelectionPurchase, SumPurchase, Uncertifiable,
 };
 use sprifed_query::{Plan, PlannedStep, PlannedSum};
 use sprifed_recovery::{CertifiedProcedure, Setting};
@@ -74,7 +74,8 @@ pub struct Agreement {
     pub parties: Vec<Party>,
     /// The three trustees, in order, exactly when the plan's noise comes from trustees.
     pub trustees: Option<[TrusteeEntry; 3]>,
-    /// How many sums may be repeated after they failed; each repetition is charged.
+    /// How often each sum or choice may be tried again after it failed. Only attempts that trustees signed as unopened are
+    /// not charged again.
     pub repeats: u32,
     /// Whether the parties' noise is secret; if it is not, no record is protected.
     pub noise: Provenance,
@@ -339,6 +340,21 @@ impl Agreed {
         self.ceiling
     }
 
+    /// What the study costs once `charged` was charged: nothing, or all that it may cost.
+    ///
+    /// # Guarantee
+    /// It covers every ending: which sum was the last, and which was repeated, may depend on what was released.
+    ///
+    /// # Why
+    /// docs/proofs/composition.md#9-studies-that-end-early.
+    #[must_use]
+    pub fn cost_of(&self, charged: Option<Epsilon>) -> Cost {
+        Cost::charged(
+            charged.map(|_| self.ceiling.epsilon()),
+            self.ceiling.delta(),
+        )
+    }
+
     /// What its costs are about.
     #[must_use]
     pub const fn cost_kind(&self) -> CostKind {
@@ -411,11 +427,16 @@ impl Agreed {
     /// Charges `ledger` for a step; `None` if there is no such step.
     ///
     /// # Errors
-    /// When the ledger refuses.
+    /// When the ledger refuses, or has as many repetitions as were agreed on.
     pub fn charge(&self, ledger: &mut Ledger, step: usize) -> Result<Option<Paid>, LedgerError> {
         let Some(planned) = self.planned(step) else {
             return Ok(None);
         };
+        let purpose = match planned {
+            PlannedStep::Sum(sum) => &sum.purpose,
+            PlannedStep::Choice(choice) => &choice.purpose,
+        };
+        ledger.check_repeats(purpose, self.agreement.repeats)?;
         Ok(Some(match planned {
             PlannedStep::Sum(sum) => Paid::Sum(ledger.spend(&sum.purpose, self.purchase(sum))?),
             PlannedStep::Choice(choice) => {

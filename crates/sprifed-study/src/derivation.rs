@@ -209,6 +209,10 @@ impl Derivation {
 
     /// What trustees opened: three signatures, and values that the step can have.
     fn check_opened(&self, released: &Released, trustees: &AgreedTrustees) -> Result<(), Wrong> {
+        if released.survivors.is_empty() {
+            let required = "at least one party".to_owned();
+            return Err(("the outcome", "one of no party".to_owned(), required));
+        }
         if !self.agreed.is_opened(released, self.transcript.head()) {
             let found = "not what three trustees signed".to_owned();
             let required = "the signatures of all three for this outcome".to_owned();

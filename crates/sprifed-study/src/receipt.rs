@@ -338,12 +338,13 @@ impl PartyReceipt {
 impl Guarantee {
     /// What `ledger` promises to each unit of a study.
     pub(crate) fn of(agreement: &Agreement, ledger: &Ledger, agreed: &Agreed) -> Self {
-        let delta = agreement.plan.budget.delta();
-        let spent = ledger.spent().map(ApproxDp::epsilon);
+        // Where the study ended may depend on what was released.
+        let cost = ledger.spent().map(|_| agreed.ceiling());
         let sums = ledger.spending().sums();
         let mu = sums.and_then(|sums| sums.mu().ok());
+        let mu = mu.filter(|_| ledger.spent() == cost);
         let statement = GuaranteeTable::new(&GuaranteeFacts {
-            cost: ledger.spent(),
+            cost,
             moment: GuaranteeMoment::Final,
             currency: mu
                 .filter(|_| ledger.spending().selections().is_empty())
@@ -355,8 +356,8 @@ impl Guarantee {
             unit: agreement.plan.unit,
             neighbours: agreement.plan.relation,
             mu,
-            epsilon: spent,
-            delta,
+            epsilon: cost.map(ApproxDp::epsilon),
+            delta: agreed.ceiling().delta(),
             statement,
         }
     }

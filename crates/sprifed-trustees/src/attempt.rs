@@ -360,6 +360,10 @@ impl Attempt {
         };
         let lists = [first.clone(), second.clone(), third.clone()];
         let clients: Vec<_> = intersection(&lists).into_keys().collect();
+        if clients.is_empty() {
+            // Only noise would be opened, and it would be charged.
+            return self.give_up();
+        }
         let (circuit, phase) = match self.setting.step.norm_circuit(&clients) {
             Some(norms) => (norms, Phase::Norms),
             None => (self.setting.step.circuit(&clients)?, Phase::Outcome),

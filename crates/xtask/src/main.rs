@@ -33,6 +33,7 @@ usage: cargo xtask <command>
   static     build the command without libraries of the system, for Linux on x86-64
   layers     check the direction of dependencies
   tidy       check files, names, words, manifests, bans, citations, papers and vectors
+  deny       check licences, bans and sources of dependencies by cargo-deny, and record that they passed
   bans       rewrite the exception clippy.toml files from lifted-bans.toml
   vectors    record the checksums of new vector files
 ";
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         ["static"] => return suite::run(&root(), &suite::STATIC),
         ["layers"] => check_layers(),
         ["tidy"] => check_tidy(),
+        ["deny"] => tidy::dependencies::check_and_record(&root()),
         ["bans"] => write_bans(),
         ["vectors"] => record_vectors(),
         _ => return say(&mut io::stderr(), USAGE, ExitCode::from(2)),

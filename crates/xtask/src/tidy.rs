@@ -6,6 +6,7 @@ use crate::repository::Repository;
 
 pub(crate) mod bans;
 mod citations;
+pub(crate) mod dependencies;
 mod entropy;
 mod leftovers;
 mod length;
@@ -21,7 +22,7 @@ mod wording;
 /// Applies every rule.
 pub(crate) fn check(repository: &Repository) -> Report {
     let mut report = Report::default();
-    let checks: [fn(&Repository) -> Vec<Finding>; 12] = [
+    let checks: [fn(&Repository) -> Vec<Finding>; 13] = [
         length::check,
         names::check,
         leftovers::check,
@@ -29,6 +30,7 @@ pub(crate) fn check(repository: &Repository) -> Report {
         entropy::check,
         manifests::check,
         citations::check,
+        dependencies::check,
         paper_paths::check,
         proofs::check,
         rounding::check,

@@ -175,10 +175,10 @@ pub(super) fn line_of(plan: &Plan, planned: &PlannedStep) -> LedgerLine {
     }
 }
 
-/// The cost of the plan with all allowed repetitions of one step, whichever costs most so.
+/// The cost of the plan with all allowed repetitions of its dearest sum, and of its dearest choice as well.
 ///
-/// A choice and a sum add up differently, so the step that costs most alone need not be that one. Repetitions of
-/// several steps may cost more; the ledger refuses them then.
+/// Which steps are repeated is decided between answers, and a choice and a sum add up differently. Both together
+/// cover every such decision: docs/proofs/composition.md#9-studies-that-end-early.
 pub(super) fn ceiling_of(agreement: &Agreement) -> Result<ApproxDp, IllegalAgreement> {
     let (plan, delta) = (&agreement.plan, agreement.plan.budget.delta());
     // The protocol's own failure is part of δ: what is left must pay for the noise.
@@ -199,20 +199,26 @@ pub(super) fn ceiling_of(agreement: &Agreement) -> Result<ApproxDp, IllegalAgree
     if agreement.repeats == 0 {
         return Ok(plan.budget);
     }
-    let mut expenses = Vec::new();
-    let mut total = planned;
-    for planned in &plan.steps {
-        let expense = line_of(plan, planned).expense(plan.relation)?;
-        if expenses.contains(&expense) {
-            continue;
+    let mut spending = plan.spending()?;
+    for is_choice in [false, true] {
+        let mut dearest = None;
+        for step in &plan.steps {
+            if matches!(step, PlannedStep::Choice(_)) != is_choice {
+                continue;
+            }
+            let expense = line_of(plan, step).expense(plan.relation)?;
+            let cost = epsilon(&plan.spending()?.and(expense)?);
+            if dearest.is_none_or(|(most, _)| cost > most) {
+                dearest = Some((cost, expense));
+            }
         }
-        let mut spending = plan.spending()?;
-        for _ in 0..agreement.repeats {
-            spending = spending.and(expense)?;
+        if let Some((_, expense)) = dearest {
+            for _ in 0..agreement.repeats {
+                spending = spending.and(expense)?;
+            }
         }
-        total = total.max(epsilon(&spending));
-        expenses.push(expense);
     }
+    let total = epsilon(&spending);
     // The order of additions must not decide whether the last charge fits.
     let ceiling = Epsilon::try_from((total * (1.0 + 1e-9)).max(budget))?;
     Ok(ApproxDp::new(ceiling, delta))

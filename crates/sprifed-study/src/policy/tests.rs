@@ -321,3 +321,25 @@ fn a_trustee_serves_what_its_policy_allows_and_nothing_else() {
             .expect_err(what);
     }
 }
+
+#[test]
+fn a_trustee_counts_every_attempt_at_every_step() {
+    let agreement = agreement_of_trustees(TestStudy {
+        procedure: CertifiedProcedure::ARGMAX,
+        repeats: 2,
+        ..TestStudy::default()
+    });
+    let study = Agreed::new(agreement).expect("legal");
+    let own = trustees()[0].identity;
+    let allowing = |most_steps| {
+        let coordinators = vec![study.agreement().coordinator];
+        let policy = TrusteePolicy {
+            most_steps,
+            coordinators,
+            ..of_trustee()
+        };
+        policy.violations(&study, &own, day("2027-12-31"))
+    };
+    assert_eq!(allowing(study.n_sums()), []);
+    assert_eq!(allowing(study.n_sums() - 1).len(), 1);
+}

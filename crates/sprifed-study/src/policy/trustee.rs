@@ -131,12 +131,14 @@ impl TrusteePolicy {
             || format!("{:?}", agreement.noise),
             || "secret noise, or `allow-simulated-noise = true` for tests".to_owned(),
         );
-        let steps = agreement.plan.steps.len() as u64 + u64::from(agreement.repeats);
+        // An attempt that opens nothing is not charged, but it is computed.
+        let attempts = u64::from(agreement.repeats) + 1;
+        let steps = attempts.saturating_mul(agreement.plan.steps.len() as u64);
         let clients = agreement.parties.len() as u64;
         let candidates = agreement.plan.steps.iter().map(lanes).max().unwrap_or(0);
         let sizes = [
             (
-                "the number of choices and sums",
+                "the number of choices and sums, with all repeats",
                 steps,
                 u64::from(self.most_steps),
             ),

@@ -132,6 +132,38 @@ fn a_party_receipt_is_bound_to_its_party_and_study() {
 }
 
 #[test]
+fn signatures_for_a_sum_are_compared_with_the_transcript() {
+    let (agreed, world) = (small(0), TestWorld::new(100, 20));
+    let mut net = Net::new(&agreed, &world);
+    net.run(|_, _| ());
+    let good = net.receipt().clone();
+    let released = net.coordinator.transcript().released();
+    good.verify_transcript(released).expect("a good transcript");
+    let changes: [fn(&mut Outcome); 2] = [
+        |outcome| {
+            if let Outcome::Opened { transcript, .. } = outcome {
+                transcript.0[0] ^= 1;
+            }
+        },
+        |outcome| {
+            if let Outcome::Opened { signed, .. } = outcome {
+                signed.signatures.swap(0, 1);
+            }
+        },
+    ];
+    let is_sum = |sum: &&mut SumRecord| matches!(sum.outcome, Outcome::Opened { index: None, .. });
+    for change in changes {
+        let mut receipt = good.receipt.clone();
+        let sum = receipt.sums.iter_mut().find(is_sum);
+        change(&mut sum.expect("a sum").outcome);
+        let lie = receipt.sign(&PartyKey::simulated(6, 0).identity());
+        let refused = lie.verify_transcript(released);
+        let refused = refused.expect_err("not what trustees signed").to_string();
+        assert!(refused.starts_with("the signatures for sum"), "{refused}");
+    }
+}
+
+#[test]
 fn a_choice_in_a_receipt_has_the_signatures_of_three_trustees_whatever_its_coordinator_signs() {
     let (agreed, world) = (small(0), TestWorld::new(100, 20));
     let mut net = Net::new(&agreed, &world);

@@ -183,7 +183,10 @@ impl SignedReceipt {
                 text(&stated),
             ));
         }
-        for sum in released {
+        let records = receipt.sums.iter();
+        let records = records.filter(|record| record.outcome.survivors().is_some());
+        for (sum, record) in released.iter().zip(records) {
+            check_signed(record, sum, derivation.transcript().head())?;
             let taken = derivation.take(sum.clone());
             taken.map_err(|error| problem("the transcript", error, "sums in order"))?;
         }
@@ -372,6 +375,22 @@ fn check_choice(what: &str, record: &SumRecord, agreed: &Agreed) -> Result<(), P
     }
     let required = "the index of a choice with the signatures of three trustees, or a sum";
     Err(problem(what, format!("{index:?}"), required))
+}
+
+/// What the receipt says that trustees signed, and after which transcript, is what they signed.
+fn check_signed(record: &SumRecord, released: &Released, head: Digest) -> Result<(), Problem> {
+    let Outcome::Opened {
+        transcript, signed, ..
+    } = &record.outcome
+    else {
+        return Ok(());
+    };
+    if *transcript == head && Some(signed) == released.trustees.as_ref() {
+        return Ok(());
+    }
+    let required = "those of the transcript";
+    let what = format!("the signatures for sum {}", record.sum);
+    Err(problem(&what, "others", required))
 }
 
 fn check_clients(

@@ -34,6 +34,9 @@ impl Attempt {
         for client in &self.outside {
             self.uploads.remove(client);
         }
+        if self.clients.is_empty() {
+            return self.give_up();
+        }
         let circuit = Arc::new(self.setting.step.circuit(&self.clients)?);
         let first = self.set.unwrap_or_default();
         let attempt = &self.setting.attempt;

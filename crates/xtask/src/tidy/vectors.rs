@@ -92,7 +92,7 @@ fn vectors(repository: &Repository) -> impl Iterator<Item = (&str, &[u8])> {
     })
 }
 
-fn checksum(bytes: &[u8]) -> String {
+pub(super) fn checksum(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(64);
     for byte in Sha256::digest(bytes) {
         write!(text, "{byte:02x}").expect("writing to a string cannot fail");

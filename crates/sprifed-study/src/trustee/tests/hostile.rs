@@ -46,6 +46,29 @@ fn an_upload_that_one_trustee_does_not_get_is_left_out_for_all() {
 }
 
 #[test]
+fn a_set_without_clients_opens_nothing_and_is_not_charged_again() {
+    let (agreed, world) = (small(1), world());
+    let mut net = Net::new(&agreed, &world);
+    // The first uploads of four parties to three trustees.
+    let mut left = 12;
+    net.lie = Some(Box::new(move |_, bytes| match order(&bytes) {
+        Some(TrusteesOrder::Upload(mut upload)) if left > 0 => {
+            left -= 1;
+            let last = upload.len() - 1;
+            upload[last] ^= 1;
+            encoded(TrusteesOrder::Upload(upload))
+        }
+        _ => bytes,
+    }));
+    net.run(|_, _| ());
+    let receipt = &net.receipt().receipt;
+    assert!(matches!(receipt.sums[0].outcome, Outcome::Unopened { .. }));
+    assert_eq!(receipt.ledger.entries.len(), agreed.n_steps());
+    assert!(receipt.fit.is_some());
+    check(&net);
+}
+
+#[test]
 fn every_order_twice_changes_nothing() {
     let (agreed, world) = (small(0), world());
     let mut once = Net::new(&agreed, &world);
