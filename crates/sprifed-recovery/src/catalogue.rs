@@ -152,10 +152,12 @@ impl CertifiedProcedure {
     /// When no plan exists.
     pub fn plan(self, setting: &Setting) -> Result<Plan, PlanError> {
         let plan = (self.0.plan)(setting)?;
-        match self.too_few(setting, &plan)? {
-            Some(_) => mean_only::plan(setting),
-            None => Ok(plan),
+        let is_sought = setting.choice == Keep::Exactly
+            || setting.too_few_records(self.needs(), &plan)?.is_none();
+        if is_sought {
+            return Ok(plan);
         }
+        mean_only::plan(setting)
     }
 
     /// The procedure, about to ask its first question.
@@ -163,8 +165,7 @@ impl CertifiedProcedure {
     /// # Errors
     /// When no plan exists.
     pub fn begin(self, setting: &Setting) -> Result<Ready, PlanError> {
-        let plan = (self.0.plan)(setting)?;
-        match self.too_few(setting, &plan)? {
+        match self.needed(setting)? {
             Some(needed) => Ok(Ready::sums(MeanOnly::new(setting, needed)?)),
             None => (self.0.begin)(setting),
         }
@@ -184,15 +185,14 @@ impl CertifiedProcedure {
     /// # Errors
     /// When no plan exists.
     pub fn seeks_nothing(self, setting: &Setting) -> Result<bool, PlanError> {
-        let needed = self.too_few(setting, &(self.0.plan)(setting)?)?;
-        Ok(needed.is_some())
+        Ok(self.needed(setting)?.is_some())
     }
 
     /// The records that would do, where no feature is sought.
-    fn too_few(self, setting: &Setting, plan: &Plan) -> Result<Option<u64>, PlanError> {
+    fn needed(self, setting: &Setting) -> Result<Option<u64>, PlanError> {
         match setting.choice {
             Keep::Exactly => Ok(None),
-            Keep::Significant => setting.too_few_records(self.needs(), plan),
+            Keep::Significant => setting.too_few_records(self.needs(), &(self.0.plan)(setting)?),
         }
     }
 

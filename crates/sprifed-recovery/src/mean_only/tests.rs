@@ -42,7 +42,7 @@ fn fit(setting: &Setting, responses: &[f32], seed: u64) -> Fit {
     let features = vec![0.5; responses.len() * setting.n_features as usize];
     let width = setting.n_features as usize;
     let records = Records::each_a_unit(&features, responses, width).unwrap();
-    let procedure = CertifiedProcedure::ARGMAX;
+    let procedure = CertifiedProcedure::SIEVE;
     let plan = procedure.plan(setting).unwrap();
     let mut curator = Curator::open(records, plan, NoiseGenerator::simulated(seed)).unwrap();
     procedure.run(setting, &mut curator, |_| ()).unwrap()
@@ -51,7 +51,7 @@ fn fit(setting: &Setting, responses: &[f32], seed: u64) -> Fit {
 /// The median over runs of what the noise adds to the squared error, in variances of the response.
 fn median_loss(epsilon: f64, mean: f64, spread: f64) -> f64 {
     let (setting, responses) = (setting(epsilon), responses(mean, spread));
-    let mut losses: Vec<f64> = (0..101)
+    let mut losses: Vec<f64> = (0..51)
         .map(|seed| {
             let fit = fit(&setting, &responses, seed);
             assert!(fit.model.terms.is_empty());
@@ -60,7 +60,7 @@ fn median_loss(epsilon: f64, mean: f64, spread: f64) -> f64 {
         })
         .collect();
     losses.sort_by(f64::total_cmp);
-    losses[50]
+    losses[25]
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn a_plan_of_the_mean_uses_its_budget() {
             let spent = spent.to_approx_dp(setting.budget.delta()).unwrap();
             let spent = spent.epsilon().get();
             assert!(
-                spent <= epsilon && spent > 0.95 * epsilon,
+                spent <= epsilon && spent > 0.9 * epsilon,
                 "{spent} of {epsilon}"
             );
         }
