@@ -197,7 +197,7 @@ fn few_records_have_p_values_and_no_intervals_after_a_choice_by_significance() {
         assert_eq!(intercept.interval, None, "{fit:?}");
     }
     let covariate = fit_of(&Setting {
-        always: 4,
+        always: 1,
         ..exactly
     });
     for term in &known(&covariate).terms {
@@ -223,7 +223,7 @@ fn an_ill_conditioned_fit_has_neither_intervals_nor_p_values() {
             ..setting(&table, 4)
         };
         let fit = fit(CertifiedProcedure::SIEVE, &table, &exactly, 18);
-        assert!(matches!(fit.status, FitStatus::IllConditioned { .. }));
+        assert_ne!(fit.status, FitStatus::Complete);
         let report = known(&fit);
         assert_eq!(report.no_intervals, Some(NoInterval::IllConditioned));
         assert!(!report.terms.is_empty() && report.covariance.is_empty());
