@@ -7,6 +7,7 @@ mod floor;
 mod forecast;
 mod kept;
 mod projection;
+mod sites;
 mod summary;
 #[doc(hidden)]
 pub mod test_support;
@@ -19,6 +20,7 @@ pub use expectation::{Assumed, Expected};
 pub use floor::{FLOOR_CORRELATIONS, Floor};
 pub use forecast::{Compared, Forecast, compare, forecast_records};
 pub use kept::{Kept, ReportedInterval};
+pub use sites::WorldSites;
 pub use summary::{Mean, Summary};
 pub use trial::{
     Certified, Method, Reference, TrialError, TrialOutcome, default_response_bound, setting_of,

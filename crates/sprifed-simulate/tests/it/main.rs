@@ -4,5 +4,6 @@
 
 mod inference_slow;
 mod recovery;
+mod sites_slow;
 mod status;
 mod study;
