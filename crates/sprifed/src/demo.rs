@@ -158,6 +158,7 @@ impl DemoAnswer {
                     trustees: None,
                     clients: ClientsRun::InOneProcess,
                     several_records: None,
+                    n_sites: 0,
                     currency: Some(currency_of(&spending)?),
                     verified_from: None,
                 }),

@@ -7,8 +7,8 @@ use sprifed_privacy::{
     counted, shown_to,
 };
 use sprifed_query::Plan;
-use sprifed_recovery::{CertifiedProcedure, Intercept, Keep, Setting, Sites};
-use sprifed_schema::{MissingPolicy, Schema};
+use sprifed_recovery::{CertifiedProcedure, Intercept, Keep, MOST_SITES, Setting, Sites};
+use sprifed_schema::{MissingPolicy, Schema, SiteColumn};
 use sprifed_tables::Outline;
 
 use crate::backend::{Backend, BackendRequest};
@@ -70,6 +70,9 @@ impl<'a> Study<'a> {
     /// # Errors
     /// When no such study exists or its plan costs more than the budget.
     pub fn prepare(request: &Request, schema: &Schema, table: Outline<'a>) -> Result<Self, Error> {
+        if schema.has_site_effects() && schema.sites().is_none() {
+            return Err(Error::SitesNotNamed);
+        }
         let holdings = Holdings::of(schema, table, request.clients)?;
         let unit = table.unit;
         // A client contributes the mean over its records, so where clients are the units, they are
@@ -88,7 +91,7 @@ impl<'a> Study<'a> {
             sparsity: request.sparsity,
             choice: request.keep,
             always: count(mapping.covariates().n_features() as u64, "features")?,
-            sites: sites_of(schema)?,
+            sites: sites_of(schema),
             budget: ApproxDp::new(request.epsilon, delta),
             relation: request.neighbours,
             unit,
@@ -219,16 +222,12 @@ pub const fn keep(exactly: bool) -> Keep {
     }
 }
 
-/// The sites of one table, where each has an intercept of its own.
-///
-/// # Errors
-/// When each party of a study is to be one, or there are too many.
-fn sites_of(schema: &Schema) -> Result<Sites, Error> {
-    match schema.sites() {
-        Some(sites) => Ok(Sites::new(sites.records())?),
-        None if schema.has_site_effects() => Err(Error::SitesNotNamed),
-        None => Ok(Sites::NONE),
-    }
+/// The sites of one table that have an intercept of their own.
+pub(crate) fn sites_of(schema: &Schema) -> Sites {
+    const { assert!(SiteColumn::MOST == MOST_SITES) };
+    let sites = schema.sites().map(|sites| Sites::new(sites.records()));
+    // A schema with more of them is not read.
+    sites.and_then(Result::ok).unwrap_or(Sites::NONE)
 }
 
 /// The delta of a study that was given none: the smaller of 1e-6 and 1/(10 n).

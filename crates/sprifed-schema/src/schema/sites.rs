@@ -13,6 +13,9 @@ pub struct SiteColumn {
 }
 
 impl SiteColumn {
+    /// The most sites of a column.
+    pub const MOST: usize = 40;
+
     pub(super) fn new(table: SitesTable) -> Result<Self, SchemaError> {
         let refuse = |problem: String| SchemaError::FeatureTable {
             table: "sites".to_owned(),
@@ -22,6 +25,12 @@ impl SiteColumn {
             return Err(SchemaError::EmptyName {
                 key: "sites.column".into(),
             });
+        }
+        if table.records.len() > Self::MOST {
+            let (found, most) = (table.records.len(), Self::MOST);
+            return Err(refuse(format!(
+                "has {found} sites; required: at most {most}, so combine the smallest ones"
+            )));
         }
         let (names, records): (Vec<String>, Vec<u32>) = table.records.into_iter().unzip();
         let coding = LevelCoding::of_sites(names).map_err(refuse)?;
