@@ -60,7 +60,7 @@ impl PartyRecords {
         let rows = table.design().rows();
         let features = rows.flat_map(|row| {
             let sites = sites.clone();
-            let indicators = sites.map(|site| f32::from(u8::from(site == own)));
+            let indicators = sites.map(move |site| f32::from(u8::from(site == own)));
             places.iter().map(|place| row[*place]).chain(indicators)
         });
         Ok(Self(Arc::new(Held {
