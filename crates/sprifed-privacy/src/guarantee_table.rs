@@ -37,6 +37,8 @@ pub enum GuaranteeLabel {
     Holds,
     /// Which sums are opened.
     Opened,
+    /// Which means of sites are released.
+    Sites,
     /// What the reader must know besides.
     Note,
     /// The currency, and how to recompute the numbers.
@@ -45,7 +47,7 @@ pub enum GuaranteeLabel {
 
 impl GuaranteeLabel {
     /// All labels, in the order of the rows.
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Privacy,
         Self::Nominal,
         Self::Means,
@@ -53,6 +55,7 @@ impl GuaranteeLabel {
         Self::Noise,
         Self::Holds,
         Self::Opened,
+        Self::Sites,
         Self::Note,
         Self::Details,
     ];
@@ -68,6 +71,7 @@ impl GuaranteeLabel {
             Self::Noise => "Noise",
             Self::Holds => "Holds",
             Self::Opened => "Opened",
+            Self::Sites => "Sites",
             Self::Note => "Note",
             Self::Details => "Details",
         }
@@ -123,6 +127,8 @@ pub struct GuaranteeFacts {
     /// The most records of one client and the ε that it has at the same δ, where records are the
     /// units.
     pub several_records: Option<(u32, f64)>,
+    /// How many sites have an intercept of their own.
+    pub n_sites: usize,
     /// In which currency costs were added up.
     pub currency: Option<Currency>,
     /// The file from which `sprifed verify` computes the numbers again.
@@ -161,6 +167,13 @@ impl GuaranteeTable {
             rows.push((GuaranteeLabel::Client, text));
         }
         rows.extend(facts.trust());
+        if facts.n_sites > 0 {
+            let text = format!(
+                "a noisy mean of each of the {} sites is released",
+                facts.n_sites
+            );
+            rows.push((GuaranteeLabel::Sites, text));
+        }
         rows.extend(facts.note().map(|text| (GuaranteeLabel::Note, text)));
         rows.extend(facts.details().map(|text| (GuaranteeLabel::Details, text)));
         Self { rows }

@@ -131,6 +131,7 @@ impl Conclusion<'_> {
 
     fn ended(&self, model: LinearModel, inference: Inferred, status: FitStatus) -> Fit {
         Fit {
+            sites: Vec::new(),
             model,
             inference,
             status,

@@ -71,6 +71,10 @@ pub struct Fit {
     /// noise outweighs what is known; the mean and the features of every model if none was kept.
     /// Which of its features were kept, [`Self::inference`] says.
     pub model: LinearModel,
+    /// What the intercept of each site is above that of the model, in bounded units; empty without site effects. The
+    /// intercept of the model is their mean, each counted by its records: it predicts a record of none of the sites.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sites: Vec<f64>,
     /// What is known of the coefficients, or why nothing is.
     pub inference: Inferred,
     /// How the fit ended.

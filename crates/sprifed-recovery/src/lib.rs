@@ -31,6 +31,7 @@ mod residual_scale;
 mod schedule;
 pub mod selection;
 mod setting;
+mod sites;
 mod square_matrix;
 mod subset;
 #[doc(hidden)]
@@ -60,5 +61,6 @@ pub use reference::{columns, non_private_lasso, non_private_lasso_at, non_privat
 pub use residual_scale::{estimate_row_scale, estimate_scale};
 pub use schedule::{Schedule, Working};
 pub use setting::{Intercept, Keep, Setting, share_of};
+pub use sites::{FEWEST_RECORDS, MOST_SITES, Sites};
 pub use square_matrix::{Eigen, SquareMatrix};
 pub use subset::best_subset;

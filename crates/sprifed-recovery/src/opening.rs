@@ -117,7 +117,8 @@ impl Setting {
         }
         if self.feature_scale.is_none() {
             let largest = Limit::nearest(self.feature_bound);
-            questions.push(Question::RowScale { largest });
+            let features = self.n_features;
+            questions.push(Question::RowScale { features, largest });
         }
         questions
     }

@@ -119,7 +119,11 @@ impl Schedule {
         } else {
             0.0
         };
-        others += if setting.always > 0 { JOINT_SHARE } else { 0.0 };
+        others += if setting.asks_joint() {
+            JOINT_SHARE
+        } else {
+            0.0
+        };
         let decayed = |weight: &f64| Some(weight * working.decay());
         let weights: Vec<f64> = core::iter::successors(Some(1.0), decayed)
             .take(fractions.len())
@@ -148,7 +152,7 @@ impl Schedule {
             scale_cost: share_of(
                 total,
                 SCALE_SHARE,
-                rounds + if setting.always > 0 { 2 } else { 1 },
+                rounds + if setting.asks_joint() { 2 } else { 1 },
             )?,
             row_scale_cost: share_of(total, ROW_SCALE_SHARE, 1)?,
             mean_cost: share_of(total, MEAN_SHARE, 1)?,
@@ -175,7 +179,7 @@ impl Schedule {
             row_scale: self.row_scale_cost,
         })?;
         let always = setting.always as usize;
-        if always > 0 {
+        if setting.asks_joint() {
             steps.extend(self.joint_sums(setting)?);
         }
         let last = self.rounds.len() - 1;
@@ -230,21 +234,19 @@ impl Schedule {
         Ok(setting.clip_factor(asked, noise))
     }
 
-    /// The first sums about the features of every model: their second moments, and the scale of what
-    /// they leave.
+    /// The first sums about the sites and the features of every model: their second moments, and the scale
+    /// of what they leave.
     fn joint_sums(&self, setting: &Setting) -> Result<[PlannedStep; 2], PlanError> {
-        let entries = setting.joint_entries(setting.always as usize);
+        let entries = setting.first_joint_entries();
         let (cost, dithered) = (self.joint_cost, Rounding::Dithered);
         let planner = setting.planner();
         let moments = planner.ball("second moment", entries, cost, dithered)?;
         let scale = setting.scale_block(self.scale_cost)?;
-        let sum = |purpose: &str, block| {
-            let (purpose, blocks) = (purpose.to_owned(), vec![block]);
+        let subject = setting.first_joint_subject();
+        let sum = |what: &str, block| {
+            let (purpose, blocks) = (format!("{what} of {subject}"), vec![block]);
             PlannedStep::Sum(PlannedSum { purpose, blocks })
         };
-        Ok([
-            sum("second moments of the features of every model", moments),
-            sum("residual scale of the features of every model", scale),
-        ])
+        Ok([sum("second moments", moments), sum("residual scale", scale)])
     }
 }

@@ -7,6 +7,7 @@ use sprifed_privacy::{
 use sprifed_query::{Plan, PlanError, PlannedStep, Planner};
 
 use crate::portable::larger;
+use crate::sites::Sites;
 
 #[cfg(test)]
 #[expect(
@@ -30,6 +31,9 @@ pub struct Setting {
     /// How many features are in every model and are no candidates: the first of a record. The
     /// candidates are those after them.
     pub always: u32,
+    /// The sites that have an intercept of their own.
+    #[serde(default = "no_sites", skip_serializing_if = "Sites::is_empty")]
+    pub sites: Sites,
     /// The budget.
     pub budget: ApproxDp,
     /// Which data sets are neighbours.
@@ -47,6 +51,10 @@ pub struct Setting {
     pub feature_scale: Option<f64>,
     /// Whether the model has an intercept.
     pub intercept: Intercept,
+}
+
+const fn no_sites() -> Sites {
+    Sites::NONE
 }
 
 /// Which of the chosen features are kept.
@@ -102,8 +110,8 @@ impl Setting {
     ///
     /// # Errors
     /// When the sparsity is zero or not below the number of features to choose from, there are fewer than two
-    /// records, a bound or scale is not from 1e-30 to 1e30, or δ is not above the probability that the
-    /// protocol of the sums fails.
+    /// records, a bound or scale is not from 1e-30 to 1e30, δ is not above the probability that the
+    /// protocol of the sums fails, or sites are too small or the units of privacy.
     pub fn check(&self) -> Result<(), PlanError> {
         let refuse = |found: String, required: &str| {
             Err(PlanError::Request {
@@ -147,7 +155,7 @@ impl Setting {
             );
         }
         self.noise_budget()?;
-        Ok(())
+        self.check_sites()
     }
 
     /// How many features there are to choose from.

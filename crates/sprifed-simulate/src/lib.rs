@@ -6,6 +6,7 @@ mod expectation;
 mod forecast;
 mod kept;
 mod projection;
+mod sites;
 mod summary;
 #[doc(hidden)]
 pub mod test_support;
@@ -17,6 +18,7 @@ pub use audit::{AuditOutcome, AuditPoint, AuditRequest};
 pub use expectation::{Assumed, Expected};
 pub use forecast::{Compared, Forecast, compare, forecast_records};
 pub use kept::{Kept, ReportedInterval};
+pub use sites::WorldSites;
 pub use summary::{Mean, Summary};
 pub use trial::{
     Certified, Method, Reference, TrialError, TrialOutcome, default_response_bound, setting_of,

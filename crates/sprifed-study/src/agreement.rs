@@ -27,7 +27,9 @@ mod notice_size;
 pub(crate) mod tests;
 mod trustees;
 
-use checks::{Protection, ceiling_of, check_data, check_steps, line_of, protection_of};
+use checks::{
+    Protection, ceiling_of, check_data, check_sites, check_steps, line_of, protection_of,
+};
 pub use trustees::{AgreedTrustees, StudyKey, TrusteeEntry};
 
 /// The format of the document; another one is refused.
@@ -253,6 +255,7 @@ impl Agreed {
         if let Some(data) = &agreement.data {
             check_data(data, &agreement.setting)?;
         }
+        check_sites(&agreement)?;
         let protection = protection_of(&agreement)?;
         check_steps(&agreement.plan)?;
         // Before anything is computed for each of them.

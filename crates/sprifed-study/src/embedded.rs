@@ -322,10 +322,12 @@ impl<'a, R: RecordSource + Send> Embedded<'a, R> {
     }
 
     fn decode(&self, ended: UnmaskedSum, planned: &PlannedSum) -> Result<Answer, EmbeddedError> {
-        let survivors = ended.survivors().len();
+        let (shares, ids) = (ended.survivors().len(), ended.survivors());
+        let survivors: Vec<u32> = ids.iter().map(|id| id.0).collect();
         let sum = ended.into_private_sum(planned.to_sum_plan(), self.provenance);
         let sum = sum.ok_or(SumRefused::NotIdle)?;
-        Ok(Answer::decode(&sum, planned, survivors))
+        let parties = u32::try_from(self.parties.len()).unwrap_or(u32::MAX);
+        Ok(Answer::decode(&sum, planned, shares).by_survivors(parties, &survivors))
     }
 }
 

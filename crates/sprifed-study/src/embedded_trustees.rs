@@ -108,6 +108,8 @@ pub struct EmbeddedTrustees<'a, R> {
     next_step: usize,
     /// How many clients were in each step.
     present: Vec<u32>,
+    /// The clients that were in the last one.
+    attending: Vec<u32>,
     is_proved: bool,
 }
 
@@ -251,6 +253,7 @@ impl<'a, R: RecordSource + Send> EmbeddedTrustees<'a, R> {
             attendance,
             next_step: 0,
             present: Vec::new(),
+            attending: Vec::new(),
             is_proved: false,
         })
     }
@@ -375,6 +378,7 @@ impl<'a, R: RecordSource + Send> EmbeddedTrustees<'a, R> {
             .parties
             .run_on::<TrusteesError>(step, noise, contributions)?;
         let n_present = u32::try_from(present.len()).unwrap_or(u32::MAX);
+        self.attending = present.iter().map(|client| client.id.0).collect();
         self.present.push(n_present);
         Ok(output)
     }
@@ -427,11 +431,9 @@ impl<R: RecordSource + Send> SumBackend for EmbeddedTrustees<'_, R> {
         };
         let sum = PrivateSum::assume_opened_by_trustees(purchase.plan, values, self.provenance)
             .ok_or_else(|| self.not_planned(found()))?;
-        Ok(Answer::decode(
-            &sum,
-            &planned,
-            NoiseOrigin::Trustees.most_shares(),
-        ))
+        let clients = u32::try_from(self.clients.len()).unwrap_or(u32::MAX);
+        let shares = NoiseOrigin::Trustees.most_shares();
+        Ok(Answer::decode(&sum, &planned, shares).by_survivors(clients, &self.attending))
     }
 }
 

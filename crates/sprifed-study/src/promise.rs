@@ -25,6 +25,7 @@ impl Agreed {
             trustees: names_of(agreement),
             clients: ClientsRun::AsParties,
             several_records: None,
+            n_sites: self.agreement().setting.sites.count(),
             currency: None,
             verified_from: Some("receipt.json"),
         }

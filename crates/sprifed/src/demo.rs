@@ -14,7 +14,8 @@ use sprifed_query::{Curator, LinearModel, Records};
 use sprifed_recovery::{Fit, FitStatus, Keep, Setting};
 use sprifed_report::{Badge, BadgeKind, Bar, FeatureTable, FitPage};
 use sprifed_simulate::{
-    Absence, Certified, Correlation, Reading, Unexplained, World, WorldRequest, setting_of,
+    Absence, Certified, Correlation, Reading, Unexplained, World, WorldRequest, WorldSites,
+    setting_of,
 };
 use sprifed_study::{Agreed, Agreement, Embedded, EmbeddedTrustees, all_present, split_evenly};
 
@@ -45,6 +46,7 @@ const WORLD: WorldRequest = WorldRequest {
     correlation: Correlation::Autoregressive(0.5),
     unexplained: Unexplained::PopulationR2(0.9),
     reading: Reading::Clean,
+    sites: WorldSites::NONE,
 };
 
 /// What the choice of a procedure may know of that world.
@@ -156,6 +158,7 @@ impl DemoAnswer {
                     trustees: None,
                     clients: ClientsRun::InOneProcess,
                     several_records: None,
+                    n_sites: 0,
                     currency: Some(currency_of(&spending)?),
                     verified_from: None,
                 }),

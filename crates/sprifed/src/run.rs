@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::guarantee::Guarantee;
 use crate::inference::ModelInference;
 use crate::model::{FORMAT, Model, Receipt, Response, VERSION, software, to_terms};
+use crate::site_intercepts::site_intercepts;
 use crate::study::Study;
 
 /// What the noise of a study is made from.
@@ -218,6 +219,7 @@ impl Study<'_> {
             status: fit.status,
             response: Response::of(&self.response, mapping),
             intercept,
+            sites: site_intercepts(fit, &self.site_names, intercept, units),
             features,
             inference: ModelInference::of(&fit.inference, mapping, self.table.names),
             missing: self.missing,

@@ -24,6 +24,7 @@ fn facts() -> GuaranteeFacts {
         trustees: None,
         clients: ClientsRun::InOneProcess,
         several_records: None,
+        n_sites: 0,
         currency: Some(Currency::Gaussian(Mu::try_from(0.6478).unwrap())),
         verified_from: Some("receipt.json"),
     }
@@ -45,6 +46,17 @@ Details   Gaussian DP, mu = 0.6478; sprifed verify receipt.json recomputes it";
 }
 
 #[test]
+fn released_means_of_sites_are_said() {
+    let table = GuaranteeTable::new(&GuaranteeFacts {
+        n_sites: 5,
+        ..facts()
+    });
+    let said = "a noisy mean of each of the 5 sites is released";
+    assert_eq!(table.text(GuaranteeLabel::Sites), Some(said));
+    assert_eq!(GuaranteeTable::new(&facts()).text(GuaranteeLabel::Sites), None);
+}
+
+#[test]
 fn what_is_written_is_read_back_and_nothing_else_is() {
     let variants = [
         facts(),
@@ -56,6 +68,10 @@ fn what_is_written_is_read_back_and_nothing_else_is() {
         GuaranteeFacts {
             cost: None,
             origin: NoiseOrigin::Curator,
+            ..facts()
+        },
+        GuaranteeFacts {
+            n_sites: 5,
             ..facts()
         },
     ];

@@ -29,9 +29,10 @@ pub(super) fn class_of<'py>(py: Python<'py>, refusal: &Refusal) -> Bound<'py, Py
 
 fn class_of_error<'py>(py: Python<'py>, error: &Error) -> Bound<'py, PyType> {
     match error {
-        Error::NoSchema | Error::SiteEffectsUnsupported | Error::Data(TableError::Schema(_)) => {
-            py.get_type::<SchemaError>()
-        }
+        Error::NoSchema
+        | Error::SitesNotNamed
+        | Error::UnknownSite { .. }
+        | Error::Data(TableError::Schema(_)) => py.get_type::<SchemaError>(),
         Error::Data(_)
         | Error::ExactSparsity { .. }
         | Error::SinglePrecision

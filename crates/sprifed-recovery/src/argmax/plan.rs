@@ -39,7 +39,11 @@ fn choice_rho(setting: &Setting, total: f64) -> f64 {
     } else {
         0.0
     };
-    others += if setting.always > 0 { JOINT_SHARE } else { 0.0 };
+    others += if setting.asks_joint() {
+        JOINT_SHARE
+    } else {
+        0.0
+    };
     total * (1.0 - others) / f64::from(setting.sparsity)
 }
 
@@ -84,12 +88,11 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
     let planner = setting.planner();
     let picks = f64::from(setting.sparsity);
     let gaussian = |share: f64, times: f64| Mu::try_from((2.0 * total * share / times).sqrt());
-    let with_mean = setting.intercept == Intercept::Estimated;
     let range = RangeBound::try_from((8.0 * choice_rho(setting, total)).sqrt())?;
     let costs = OpeningCosts {
         scale: gaussian(
             SCALE_SHARE,
-            picks + if setting.always > 0 { 2.0 } else { 1.0 },
+            picks + if setting.asks_joint() { 2.0 } else { 1.0 },
         )?,
         mean: gaussian(MEAN_SHARE, 1.0)?,
         row_scale: gaussian(ROW_SCALE_SHARE, 1.0)?,
@@ -98,15 +101,15 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
     setting.check_always(last_cost)?;
     let always = setting.always as usize;
     let mut steps = setting.opening_steps(costs)?;
-    if always > 0 {
-        let (entries, cost) = (setting.joint_entries(always), gaussian(JOINT_SHARE, 1.0)?);
+    if setting.asks_joint() {
+        let (entries, cost) = (setting.first_joint_entries(), gaussian(JOINT_SHARE, 1.0)?);
         let blocks = vec![planner.ball("second moment", entries, cost, Rounding::Dithered)?];
-        let purpose = "second moments of the features of every model".to_owned();
+        let purpose = format!("second moments of {}", setting.first_joint_subject());
         steps.push(PlannedStep::Sum(PlannedSum { purpose, blocks }));
     }
     for pick in 0..setting.sparsity {
         let number = pick + 1;
-        if pick > 0 || always > 0 {
+        if pick > 0 || setting.asks_joint() {
             let blocks = vec![setting.scale_block(costs.scale)?];
             let purpose = format!("residual scale before pick {number}");
             steps.push(PlannedStep::Sum(PlannedSum { purpose, blocks }));
@@ -114,7 +117,7 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
         let candidates = (setting.n_candidates() - pick) as usize;
         let choice = planner.choice(&format!("pick {number}"), candidates, range)?;
         steps.push(PlannedStep::Choice(choice));
-        let entries = 2 * (number as usize + always + usize::from(with_mean));
+        let entries = 2 * (number as usize + always + setting.constant().entries());
         let cost = gaussian(UPDATE_SHARE, picks)?;
         let update = planner.ball("support update", entries, cost, Rounding::Dithered)?;
         let purpose = format!("support update of pick {number}");

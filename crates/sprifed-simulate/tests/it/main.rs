@@ -5,5 +5,6 @@
 mod floor;
 mod inference_slow;
 mod recovery;
+mod sites_slow;
 mod status;
 mod study;

@@ -20,13 +20,27 @@ pub(super) fn check_data(data: &DataTerms, setting: &Setting) -> Result<(), Ille
             required: format!("{always}, as the schema says"),
         });
     }
-    match data.schema().has_site_effects() {
-        true => Err(IllegalAgreement::Contradiction {
-            what: "the schema",
-            found: "one with site effects".to_owned(),
-            required: "one without: no procedure has them yet".to_owned(),
-        }),
-        false => Ok(()),
+    Ok(())
+}
+
+/// Where the schema asks for site effects, each party is a site, with the records that it may contribute.
+pub(super) fn check_sites(agreement: &Agreement) -> Result<(), IllegalAgreement> {
+    let Some(data) = &agreement.data else {
+        return Ok(());
+    };
+    let units = agreement.parties.iter().map(|party| party.units);
+    let required = match data.schema().has_site_effects() {
+        true => units.collect(),
+        false => Vec::new(),
+    };
+    let found = agreement.setting.sites.records();
+    match found == required {
+        true => Ok(()),
+        false => contradiction(
+            "the list of sites with intercepts of their own",
+            format!("{found:?}"),
+            format!("{required:?}, as the schema and the parties say,"),
+        ),
     }
 }
 

@@ -151,7 +151,10 @@ fn terms(schema: &str, features: Vec<String>) -> DataTerms {
 fn no_party_agrees_to_a_model_that_it_does_not_get() {
     for (rest, asked) in [
         ("always = [\"x\"]\n", "always in the model"),
-        ("[record]\nsite-effects = true\n", "site effects"),
+        (
+            "[record]\nsite-effects = true\n",
+            "the list of sites with intercepts of their own",
+        ),
     ] {
         let mut changed = agreement(TestStudy::default());
         changed.data = Some(terms(&format!("{SCHEMA}{rest}"), vec!["x".to_owned()]));

@@ -128,7 +128,7 @@ pub(super) fn check_records(
     if found > required as usize {
         return Err(Declined::TooManyUnits { found, required });
     }
-    let (found, required) = (records.n_features(), agreement.setting.n_features);
+    let (found, required) = (records.n_features(), agreement.setting.n_columns());
     if found != required as usize {
         return Err(Declined::OtherFeatures { found, required });
     }

@@ -1,6 +1,6 @@
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, Relation};
 use sprifed_recovery::CertifiedProcedure;
-use sprifed_simulate::{Reading, WorldRequest, setting_of};
+use sprifed_simulate::{Reading, WorldRequest, WorldSites, setting_of};
 
 use super::*;
 
@@ -14,6 +14,7 @@ fn planned(records: usize, features: usize) -> (Setting, Plan) {
         correlation: sprifed_simulate::Correlation::None,
         unexplained: sprifed_simulate::Unexplained::ErrorStdDev(0.1),
         reading: Reading::Clean,
+        sites: WorldSites::NONE,
     };
     let epsilon = Epsilon::try_from(5.34).unwrap();
     let budget = ApproxDp::new(epsilon, Delta::try_from(1e-4).unwrap());

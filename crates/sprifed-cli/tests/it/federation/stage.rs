@@ -27,6 +27,8 @@ pub(crate) struct Kind {
     pub(crate) simulated: bool,
     /// Whether three trustees choose and add up.
     pub(crate) trustees: bool,
+    /// Whether each party has an intercept of its own.
+    pub(crate) site_effects: bool,
 }
 
 impl Default for Kind {
@@ -40,6 +42,7 @@ impl Default for Kind {
             stay: 20,
             simulated: true,
             trustees: false,
+            site_effects: false,
         }
     }
 }
@@ -93,7 +96,12 @@ impl Stage {
             stage.write_table(party);
             stage.make_identity(party);
         }
-        fs::write(stage.folder.join("schema.toml"), SCHEMA).unwrap();
+        let sites = if kind.site_effects {
+            "[record]\nsite_effects = true\n"
+        } else {
+            ""
+        };
+        fs::write(stage.folder.join("schema.toml"), SCHEMA.to_owned() + sites).unwrap();
         stage.make_trustees();
         stage.init("study");
         stage.write_policies();
