@@ -47,7 +47,7 @@ def fit(program, problem, files, epsilon, procedure):
         "ran": answer["procedure"],
         "status": answer["status"],
         "sought": sparsity,
-        "kept": answer["inference"].get("kept", len(answer["support"])),
+        "kept": (answer["inference"] or {}).get("kept", len(answer["support"])),
         "exit": ended.returncode,
         "seconds": seconds,
     }
