@@ -33,7 +33,7 @@ pub(crate) static ENTRY: Entry = Entry {
     name: "argmax",
     about: "Argmax OMP: the curator reveals only which feature is picked",
     needs: Needs::Choices,
-    version: 2,
+    version: 3,
     plan: plan_argmax,
     begin: |setting| Ok(Ready::choices(Argmax::new(*setting)?)),
 };
@@ -333,6 +333,7 @@ impl Argmax {
         let picked: Vec<usize> = (self.setting.always as usize..self.support.len()).collect();
         Conclusion {
             setting: &self.setting,
+            too_few: self.planned.too_few,
             opening: self.opening,
             asked: &self.support,
             chosen: picked.clone(),

@@ -18,6 +18,11 @@ pub enum FitStatus {
         /// The largest estimate, in its standard errors.
         largest_ratio: f64,
     },
+    /// There are too few records to seek a feature: the model is the mean and the features of every model.
+    TooFewRecords {
+        /// How many records would do.
+        needed: u64,
+    },
     /// The noisy normal equations had to be repaired so much that coefficients are unreliable.
     IllConditioned {
         /// Largest over smallest eigenvalue before the repair; negative if one was not positive, infinite, in JSON
@@ -35,6 +40,7 @@ pub enum FitStatus {
 enum StatedStatus {
     Complete {},
     NoFeatureAboveNoise { largest_ratio: f64 },
+    TooFewRecords { needed: u64 },
     IllConditioned { condition: f64, repaired: usize },
 }
 
@@ -45,6 +51,7 @@ impl From<StatedStatus> for FitStatus {
             StatedStatus::NoFeatureAboveNoise { largest_ratio } => {
                 Self::NoFeatureAboveNoise { largest_ratio }
             }
+            StatedStatus::TooFewRecords { needed } => Self::TooFewRecords { needed },
             StatedStatus::IllConditioned {
                 condition,
                 repaired,

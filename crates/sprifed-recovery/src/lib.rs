@@ -9,10 +9,13 @@ mod conclusion;
     reason = "reads records, in one process: no party derives a question from it"
 )]
 mod correlate;
+mod few_records;
 mod fit;
+mod floor;
 mod inference;
 mod joint;
 mod least_squares;
+mod mean_only;
 mod moments;
 mod opening;
 mod pool;
@@ -42,6 +45,9 @@ pub use catalogue::{CertifiedProcedure, Entry, Needs, RunError, UnknownProcedure
 pub use clipping::{best_clip, clipped_variance, kept_signal};
 pub use correlate::{correlate, correlate_clipped_rows, correlate_rows};
 pub use fit::{Fit, FitStatus};
+pub use floor::{
+    BudgetNoise, CHOICES_SHARE, FLOOR_CORRELATIONS, Floor, GRADIENTS_SHARE, PrivateChoice,
+};
 pub use inference::{
     Inference, Inferred, Interval, NoInference, NoInterval, ReportedIntercept, ReportedTerm, Role,
 };

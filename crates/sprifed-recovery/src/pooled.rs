@@ -36,7 +36,7 @@ pub(crate) static GRAD: Entry = Entry {
     name: "grad",
     about: "Certified GRAD: for correlated features",
     needs: Needs::Sums,
-    version: 2,
+    version: 3,
     plan: |setting| Schedule::of(setting, Working::LeastSquares)?.plan(setting),
     begin: |setting| begin(setting, Working::LeastSquares),
 };
@@ -46,14 +46,18 @@ pub(crate) static SIEVE: Entry = Entry {
     name: "sieve",
     about: "The sieve: for weakly correlated features",
     needs: Needs::Sums,
-    version: 2,
+    version: 3,
     plan: |setting| Schedule::of(setting, Working::Pooled)?.plan(setting),
     begin: |setting| begin(setting, Working::Pooled),
 };
 
 fn begin(setting: &Setting, working: Working) -> Result<Ready, PlanError> {
     let schedule = Schedule::of(setting, working)?;
-    Ok(Ready::sums(Pooled::new(*setting, schedule)))
+    let too_few = setting.too_few_records(Needs::Sums, &schedule.plan(setting)?)?;
+    Ok(Ready::sums(Pooled {
+        too_few,
+        ..Pooled::new(*setting, schedule)
+    }))
 }
 
 /// A feature is significant when its pooled estimate is this many standard deviations of its noise.
@@ -94,6 +98,8 @@ pub struct Pooled {
     most_together: usize,
     /// The model with the smallest residual so far.
     best: Option<Best>,
+    /// How many records would do, if there are too few.
+    too_few: Option<u64>,
     provenance: Option<Provenance>,
 }
 
@@ -135,6 +141,7 @@ impl Pooled {
             expected_scale: setting.response_bound,
             most_together: setting.sparsity as usize,
             best: None,
+            too_few: None,
             provenance: None,
             setting,
             schedule,
@@ -463,6 +470,7 @@ impl Pooled {
         };
         Conclusion {
             setting: &self.setting,
+            too_few: self.too_few,
             opening: self.opening,
             asked,
             chosen,

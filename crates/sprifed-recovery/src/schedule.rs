@@ -5,7 +5,7 @@
 //! 10,000 features, five and ten of them active, at ε of 1 and 5.34, and not tuned per design.
 
 use sprifed_privacy::{Mu, Rounding};
-use sprifed_query::{Plan, PlanError, PlannedBlock, PlannedStep, PlannedSum, SCALE_BUCKETS};
+use sprifed_query::{Plan, PlanError, PlannedBlock, PlannedStep, PlannedSum};
 
 use crate::opening::OpeningCosts;
 use crate::portable::larger;
@@ -183,12 +183,7 @@ impl Schedule {
             let number = index + 1;
             let coordinates = always + round.candidates;
             let gradient = planner.ball("gradient", coordinates, round.cost, Rounding::Dithered)?;
-            let scale = planner.ball(
-                "scale",
-                SCALE_BUCKETS,
-                self.scale_cost,
-                setting.count_rounding(),
-            )?;
+            let scale = setting.scale_block(self.scale_cost)?;
             steps.push(PlannedStep::Sum(PlannedSum {
                 purpose: format!("residual gradient and scale, round {number}"),
                 blocks: vec![gradient, scale],
@@ -242,8 +237,7 @@ impl Schedule {
         let (cost, dithered) = (self.joint_cost, Rounding::Dithered);
         let planner = setting.planner();
         let moments = planner.ball("second moment", entries, cost, dithered)?;
-        let counts = setting.count_rounding();
-        let scale = planner.ball("scale", SCALE_BUCKETS, self.scale_cost, counts)?;
+        let scale = setting.scale_block(self.scale_cost)?;
         let sum = |purpose: &str, block| {
             let (purpose, blocks) = (purpose.to_owned(), vec![block]);
             PlannedStep::Sum(PlannedSum { purpose, blocks })

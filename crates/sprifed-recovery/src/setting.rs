@@ -170,14 +170,19 @@ impl Setting {
     /// Refuses more features in every model than the last question, of this cost, can tell apart
     /// beside those that are chosen.
     pub(crate) fn check_always(&self, last_cost: Mu) -> Result<(), PlanError> {
+        self.check_told_apart(self.sparsity, last_cost)
+    }
+
+    /// The same for `chosen` features beside those of every model.
+    pub(crate) fn check_told_apart(&self, chosen: u32, last_cost: Mu) -> Result<(), PlanError> {
         let most = self.told_apart(last_cost);
-        if self.always == 0 || f64::from(self.always + self.sparsity) <= most {
+        if self.always == 0 || f64::from(self.always + chosen) <= most {
             return Ok(());
         }
-        let (always, sparsity, records) = (self.always, self.sparsity, self.n_records);
+        let (always, records) = (self.always, self.n_records);
         Err(PlanError::Request {
             found: format!(
-                "{always} features in every model and {sparsity} to be chosen, with {records} records"
+                "{always} features in every model and {chosen} to be chosen, with {records} records"
             ),
             required: format!(
                 "at most {:.0} together can be told apart at this budget; name fewer, or spend more",

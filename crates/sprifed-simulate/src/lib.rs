@@ -3,7 +3,6 @@
 mod absence;
 mod audit;
 mod expectation;
-mod floor;
 mod forecast;
 mod kept;
 mod projection;
@@ -16,7 +15,6 @@ mod world;
 pub use absence::{Absence, IllegalShare};
 pub use audit::{AuditOutcome, AuditPoint, AuditRequest};
 pub use expectation::{Assumed, Expected};
-pub use floor::{FLOOR_CORRELATIONS, Floor};
 pub use forecast::{Compared, Forecast, compare, forecast_records};
 pub use kept::{Kept, ReportedInterval};
 pub use summary::{Mean, Summary};

@@ -236,7 +236,7 @@ impl PlanRequest {
             return Err(Error::NeedsChoices { procedure, backend });
         }
         let makes_choices = backend.answers(Needs::Choices);
-        let floor = FloorAnswer::of(&setting, procedure.needs(), makes_choices)?;
+        let floor = FloorAnswer::of(&setting, procedure, makes_choices)?;
         let plan = procedure.plan(&setting)?;
         let spending = plan.spending()?;
         let cost = spending.to_approx_dp(budget.delta());

@@ -6,9 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_privacy::{NoiseOrigin, PrivacyUnit};
 use sprifed_query::Plan;
-use sprifed_recovery::{Needs, Setting};
+use sprifed_recovery::{Floor, Needs, Setting};
 use sprifed_secure_sum::ClientId;
-use sprifed_simulate::Floor;
 use sprifed_study::{split_evenly, trustee_step};
 use sprifed_trustees::{IllegalStep, Step, Upload, count};
 

@@ -1,9 +1,10 @@
 //! The public plan of argmax OMP, and what its run depends on of it.
 
 use sprifed_privacy::{Mu, RangeBound, Rho, Rounding, SelectionPurchase};
-use sprifed_query::{Plan, PlanError, PlannedStep, PlannedSum, SCALE_BUCKETS};
+use sprifed_query::{Plan, PlanError, PlannedStep, PlannedSum};
 
-use crate::clipping::{clipped_variance, kept_signal};
+use crate::catalogue::Needs;
+use crate::floor::best_score_clips;
 use crate::opening::OpeningCosts;
 use crate::setting::{Intercept, Setting};
 
@@ -15,29 +16,14 @@ const MEAN_SHARE: f64 = 0.01;
 const JOINT_SHARE: f64 = 0.05;
 const ROW_SCALE_SHARE: f64 = 0.003;
 
-/// Clips of features and residuals that are tried for a score, in units of their scale.
-const SCORE_CLIPS: [f64; 7] = [0.7, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0];
-
-/// The clips of features and residuals that separate the largest score most clearly from its noise.
-///
-/// # Why
-/// A score's signal per record is k(b)/b · k(q)/q of the covariance; its variance is that of the
-/// clipped products, and the largest of p Gumbel variables of scale β adds about β ln p, which
-/// for a choice of cost ρ has the square ln p / (4ρ) up to a constant.
+/// The clips of features and residuals of every score, in units of their scale.
 pub(super) fn score_clips(setting: &Setting) -> Result<(f64, f64), PlanError> {
-    let choice_rho = choice_rho(setting, least_rho(setting)?);
-    let records = f64::from(setting.n_records);
-    let noise = libm::log(f64::from(setting.n_candidates())) / (4.0 * choice_rho);
-    let quality = |(feature, residual): (f64, f64)| {
-        let signal = kept_signal(feature) / feature * kept_signal(residual) / residual;
-        let spread = noise + records * clipped_variance(feature) * clipped_variance(residual);
-        spread / (signal * signal)
-    };
-    let pairs = SCORE_CLIPS
-        .iter()
-        .flat_map(|b| SCORE_CLIPS.iter().map(move |q| (*b, *q)));
-    let best = pairs.min_by(|left, right| quality(*left).total_cmp(&quality(*right)));
-    Ok(best.unwrap_or((1.0, 1.0)))
+    let rho = choice_rho(setting, least_rho(setting)?);
+    let (records, features) = (
+        f64::from(setting.n_records),
+        f64::from(setting.n_candidates()),
+    );
+    Ok(best_score_clips(records, features, rho))
 }
 
 /// The ρ of one choice when all steps together cost `total`.
@@ -121,8 +107,7 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
     for pick in 0..setting.sparsity {
         let number = pick + 1;
         if pick > 0 || always > 0 {
-            let rounding = setting.count_rounding();
-            let blocks = vec![planner.ball("scale", SCALE_BUCKETS, costs.scale, rounding)?];
+            let blocks = vec![setting.scale_block(costs.scale)?];
             let purpose = format!("residual scale before pick {number}");
             steps.push(PlannedStep::Sum(PlannedSum { purpose, blocks }));
         }
@@ -138,12 +123,7 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
             blocks: vec![update],
         }));
     }
-    let scale = planner.ball(
-        "scale",
-        SCALE_BUCKETS,
-        costs.scale,
-        setting.count_rounding(),
-    )?;
+    let scale = setting.scale_block(costs.scale)?;
     let entries = setting.joint_entries(always + setting.sparsity as usize);
     let moments = planner.ball("second moment", entries, last_cost, Rounding::Dithered)?;
     for (purpose, block) in [
@@ -162,6 +142,8 @@ pub(super) struct PlannedNoise {
     pub(super) choices: Vec<SelectionPurchase>,
     /// The standard deviation of the noise on the last question, in normalised units.
     pub(super) last: f64,
+    /// How many records would do, if there are too few.
+    pub(super) too_few: Option<u64>,
 }
 
 impl PlannedNoise {
@@ -177,6 +159,7 @@ impl PlannedNoise {
         };
         let shares = setting.origin.most_shares();
         Ok(Self {
+            too_few: setting.too_few_records(Needs::Choices, &plan)?,
             choices: plan.steps.iter().filter_map(choice).collect(),
             last: last.map_or(f64::INFINITY, |block| block.noise_std_dev(shares)),
         })

@@ -1,10 +1,10 @@
 //! A plan for people to read.
 
 use sprifed_privacy::{Epsilon, shown_cost, shown_delta};
+use sprifed_recovery::Floor;
 use sprifed_report::table;
-use sprifed_simulate::Floor;
 
-use super::{FloorAnswer, ForecastAnswer, PlanAnswer};
+use super::{FloorAnswer, ForecastAnswer, KeptFeatures, PlanAnswer};
 use crate::secure_sums::SecureSums;
 use crate::trustees::TrusteeCosts;
 
@@ -131,15 +131,23 @@ fn floor_text(answer: &PlanAnswer) -> String {
     let FloorAnswer {
         choices,
         sums,
+        fewest_records,
         is_below,
         thinned,
     } = &answer.floor;
     let mut text = String::new();
     if *is_below {
         text += &format!(
-            "Nothing can be found with {} records at this epsilon: {} has too few for even one feature of correlation 0.7.\n\
+            "Nothing can be found with {} records at this epsilon: {} needs at least {fewest_records}.\n{}\n\
              There is no forecast. Raise epsilon, or use more records.\n\n",
-            answer.records, answer.procedure,
+            answer.records,
+            answer.procedure,
+            match answer.keep {
+                KeptFeatures::Significant =>
+                    "No feature will be sought: the model will be the mean.",
+                KeptFeatures::Exactly =>
+                    "Features that are chosen all the same are as good as picked at random.",
+            },
         );
     }
     text += "About how many records one feature needs at this epsilon, by its correlation with the outcome:\n";
