@@ -42,16 +42,6 @@ pub(crate) const EVERY_CHANGE: [Check; 4] = [
     },
 ];
 
-/// The environment of tests that may take long.
-pub(crate) const SLOWLY: [(&str, &str); 1] = [("SPRIFED_SLOW", "1")];
-
-/// Long statistics and simulations: the same tests with more draws and trials.
-pub(crate) const SLOW: [Check; 1] = [Check {
-    what: "slow tests",
-    arguments: &["test", "--workspace", "--profile", "slow-tests"],
-    environment: &SLOWLY,
-}];
-
 /// The command without any library of the system, for containers and old machines.
 ///
 /// Only the last link differs: everything that was compiled for a usual release is used unchanged.
