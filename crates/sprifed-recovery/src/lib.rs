@@ -9,6 +9,7 @@ mod conclusion;
     reason = "reads records, in one process: no party derives a question from it"
 )]
 mod correlate;
+mod filled_budget;
 mod fit;
 mod inference;
 mod joint;

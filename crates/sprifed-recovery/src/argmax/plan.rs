@@ -1,6 +1,6 @@
 //! The public plan of argmax OMP, and what its run depends on of it.
 
-use sprifed_privacy::{Mu, RangeBound, Rho, Rounding, SelectionPurchase};
+use sprifed_privacy::{Mu, RangeBound, Rounding, SelectionPurchase};
 use sprifed_query::{Plan, PlanError, PlannedStep, PlannedSum, SCALE_BUCKETS};
 
 use crate::clipping::{clipped_variance, kept_signal};
@@ -25,7 +25,7 @@ const SCORE_CLIPS: [f64; 7] = [0.7, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0];
 /// clipped products, and the largest of p Gumbel variables of scale β adds about β ln p, which
 /// for a choice of cost ρ has the square ln p / (4ρ) up to a constant.
 pub(super) fn score_clips(setting: &Setting) -> Result<(f64, f64), PlanError> {
-    let choice_rho = choice_rho(setting, least_rho(setting)?);
+    let choice_rho = choice_rho(setting, setting.least_rho()?);
     let records = f64::from(setting.n_records);
     let noise = libm::log(f64::from(setting.n_candidates())) / (4.0 * choice_rho);
     let quality = |(feature, residual): (f64, f64)| {
@@ -57,11 +57,6 @@ fn choice_rho(setting: &Setting, total: f64) -> f64 {
     total * (1.0 - others) / f64::from(setting.sparsity)
 }
 
-/// The ρ that is within the budget by zCDP alone.
-fn least_rho(setting: &Setting) -> Result<f64, PlanError> {
-    Ok(Rho::largest_within(setting.noise_budget()?)?.get() * (1.0 - 1e-9))
-}
-
 /// The plan of argmax OMP.
 ///
 /// # Why
@@ -72,26 +67,8 @@ fn least_rho(setting: &Setting) -> Result<f64, PlanError> {
 /// # Errors
 /// When the sparsity does not suit the features or no grid exists.
 pub fn plan_argmax(setting: &Setting) -> Result<Plan, PlanError> {
-    setting.check()?;
-    let start = least_rho(setting)?;
-    let mut best = plan_of(setting, start)?;
-    let (mut fits, mut exceeds) = (1.0, LARGEST_GAIN);
-    for _ in 0..SEARCH_STEPS {
-        let middle = f64::midpoint(fits, exceeds);
-        let candidate = plan_of(setting, start * middle)?;
-        let cost = candidate.spending()?.to_approx_dp(setting.budget.delta());
-        if cost.is_some_and(|cost| cost.epsilon() <= setting.budget.epsilon()) {
-            (best, fits) = (candidate, middle);
-        } else {
-            exceeds = middle;
-        }
-    }
-    Ok(best)
+    setting.fill_budget(|total| plan_of(setting, total))
 }
-
-/// How much more than by zCDP a plan may spend at most, in ρ, and how closely that is searched.
-const LARGEST_GAIN: f64 = 1.5;
-const SEARCH_STEPS: u32 = 7;
 
 /// The plan that costs ρ = `total` by zCDP.
 fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
