@@ -1,6 +1,6 @@
 //! A plan for people to read.
 
-use sprifed_privacy::{Epsilon, shown_cost, shown_delta};
+use sprifed_privacy::{Epsilon, counted, shown_cost, shown_delta};
 use sprifed_report::table;
 use sprifed_simulate::Floor;
 
@@ -137,9 +137,10 @@ fn floor_text(answer: &PlanAnswer) -> String {
     let mut text = String::new();
     if *is_below {
         text += &format!(
-            "Nothing can be found with {} records at this epsilon: {} has too few for even one feature of correlation 0.7.\n\
+            "Nothing can be found with {} at this epsilon: {} has too few for even one feature of correlation 0.7.\n\
              There is no forecast. Raise epsilon, or use more records.\n\n",
-            answer.records, answer.procedure,
+            counted(answer.records, "record", "records"),
+            answer.procedure,
         );
     }
     text += "About how many records one feature needs at this epsilon, by its correlation with the outcome:\n";
