@@ -115,7 +115,7 @@ impl Undertaking<'_> {
     ///
     /// # Errors
     /// When it cannot begin; then nothing was spent.
-    pub(crate) fn run<S: RecordSource + Clone>(
+    pub(crate) fn run<S: RecordSource>(
         self,
         records: &S,
         secret: Secret,
@@ -127,7 +127,8 @@ impl Undertaking<'_> {
         let parts = self.clients.iter().map(part).collect();
         let (fit, ledger) = match secret {
             Secret::Curator(generator) => {
-                let backend = Curator::open(records.clone(), plan, *generator);
+                let all = Part::of(records, 0..records.n_units());
+                let backend = Curator::open(all, plan, *generator);
                 let backend = backend.map_err(Error::Curator)?;
                 let mut watched = Watched { backend, watch };
                 let fit = procedure.run(setting, &mut watched, |_| ());
