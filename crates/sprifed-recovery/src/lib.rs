@@ -10,6 +10,7 @@ mod conclusion;
 )]
 mod correlate;
 mod few_records;
+mod filled_budget;
 mod fit;
 mod floor;
 mod inference;

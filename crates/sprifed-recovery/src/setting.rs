@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use sprifed_privacy::{
-    ApproxDp, IllegalQuantity, Mu, NoiseOrigin, PrivacyUnit, Relation, Rounding,
+    ApproxDp, IllegalQuantity, Mu, NoiseOrigin, PrivacyUnit, Relation, Rounding, counted,
 };
 use sprifed_query::{Plan, PlanError, PlannedStep, Planner};
 
@@ -121,16 +121,18 @@ impl Setting {
         };
         if self.always >= self.n_features {
             let found = format!(
-                "{} of {} features in every model",
-                self.always, self.n_features
+                "{} of {} in every model",
+                self.always,
+                counted(self.n_features, "feature", "features")
             );
             return refuse(found, "at least two must be left to choose from");
         }
         let n_candidates = self.n_candidates();
         if self.sparsity == 0 || self.sparsity >= n_candidates {
             let found = format!(
-                "a sparsity of {} for {n_candidates} features",
-                self.sparsity
+                "a sparsity of {} for {}",
+                self.sparsity,
+                counted(n_candidates, "feature", "features")
             );
             return refuse(
                 found,
@@ -138,7 +140,7 @@ impl Setting {
             );
         }
         if self.n_records < 2 {
-            let found = format!("{} records", self.n_records);
+            let found = counted(self.n_records, "record", "records");
             return refuse(found, "at least 2 are required");
         }
         let legal = |bound: f64| (SMALLEST_BOUND..=LARGEST_BOUND).contains(&bound);
@@ -187,10 +189,11 @@ impl Setting {
         if self.always == 0 || f64::from(self.always + chosen) <= most {
             return Ok(());
         }
-        let (always, records) = (self.always, self.n_records);
         Err(PlanError::Request {
             found: format!(
-                "{always} features in every model and {chosen} to be chosen, with {records} records"
+                "{} in every model and {chosen} to be chosen, with {}",
+                counted(self.always, "feature", "features"),
+                counted(self.n_records, "record", "records")
             ),
             required: format!(
                 "at most {:.0} together can be told apart at this budget; name fewer, or spend more",

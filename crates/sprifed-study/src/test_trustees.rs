@@ -16,7 +16,7 @@ use crate::party::{OrderRefused, StudyParty};
 use crate::party_effect::PartyEffect;
 use crate::party_key::PartyKey;
 use crate::receipt::{PartyReceipt, SignedReceipt};
-use crate::test_line::{Lie, SOFTWARE, Stored, open_coordinator};
+use crate::test_line::{Lie, SOFTWARE, Stored, carry_out, open_coordinator};
 use crate::test_world::TestWorld;
 use crate::trustee::{StudyTrustee, TrusteeEffect, TrusteeLine, TrusteeRefused};
 use crate::trustee_key::TrusteeKey;
@@ -191,21 +191,8 @@ impl<'a> Net<'a> {
     }
 
     fn drain_coordinator(&mut self) {
-        while let Some(effect) = self.coordinator.poll() {
-            match effect {
-                CoordinatorEffect::Send(to, bytes) => {
-                    self.orders.push_back((to, bytes.to_vec()));
-                }
-                CoordinatorEffect::Checkpoint { epoch, bytes } => {
-                    self.store.retain(|stored| match stored {
-                        Stored::Message(of, ..) | Stored::Close(of) => *of != epoch,
-                        Stored::Checkpoint(..) => true,
-                    });
-                    self.store.push(Stored::Checkpoint(epoch, bytes));
-                }
-                CoordinatorEffect::Ended(receipt) => self.ended = Some(*receipt),
-            }
-        }
+        let ended = carry_out(&mut self.coordinator, &mut self.orders, &mut self.store);
+        self.ended = ended.or(self.ended.take());
     }
 
     /// Hands over everything that is on the line.

@@ -239,7 +239,7 @@ pub enum Error {
         problem: TranscriptDefect,
     },
     /// The sparsity of a fit without privacy.
-    #[error("the sparsity is {found}; required: from 1 to the {features} features")]
+    #[error("the sparsity is {found}; required: from 1 to the {}", counted(*features, "feature", "features"))]
     ExactSparsity {
         /// What was asked.
         found: usize,

@@ -1,6 +1,6 @@
 //! The world of a simulation, as people ask for it.
 
-use sprifed_privacy::{ApproxDp, Relation};
+use sprifed_privacy::{ApproxDp, Relation, counted};
 use sprifed_recovery::Setting;
 use sprifed_simulate::{
     Correlation, Reading, Unexplained, WorldRequest, WorldSites, setting_of, typical_response,
@@ -39,11 +39,12 @@ pub struct WorldSize {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum IllegalWorld {
     /// Too few records.
-    #[error("{0} records are given, but at least 2 are required")]
+    #[error("{} given, but at least 2 are required", counted(*.0, "record is", "records are"))]
     Records(usize),
     /// Too few or too many features are sought.
     #[error(
-        "the sparsity is {sparsity}, but it must be at least 1 and below the {features} features"
+        "the sparsity is {sparsity}, but it must be at least 1 and below the {}",
+        counted(*features, "feature", "features")
     )]
     Sparsity {
         /// How many features are sought at most.
@@ -52,7 +53,11 @@ pub enum IllegalWorld {
         features: usize,
     },
     /// Too many features are true.
-    #[error("{support} true features are given, but it must be at most the {features} features")]
+    #[error(
+        "{} given, but it must be at most the {}",
+        counted(*support, "true feature is", "true features are"),
+        counted(*features, "feature", "features")
+    )]
     Support {
         /// How many features are true.
         support: usize,
@@ -60,7 +65,11 @@ pub enum IllegalWorld {
         features: usize,
     },
     /// No clients, or more than records.
-    #[error("{clients} clients cannot hold {records} records, one or more each")]
+    #[error(
+        "{} cannot hold {}, one or more each",
+        counted(*clients, "client", "clients"),
+        counted(*records, "record", "records")
+    )]
     Clients {
         /// How many clients.
         clients: usize,

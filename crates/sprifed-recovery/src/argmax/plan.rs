@@ -1,6 +1,6 @@
 //! The public plan of argmax OMP, and what its run depends on of it.
 
-use sprifed_privacy::{Mu, RangeBound, Rho, Rounding, SelectionPurchase};
+use sprifed_privacy::{Mu, RangeBound, Rounding, SelectionPurchase};
 use sprifed_query::{Plan, PlanError, PlannedStep, PlannedSum};
 
 use crate::catalogue::Needs;
@@ -18,7 +18,7 @@ const ROW_SCALE_SHARE: f64 = 0.003;
 
 /// The clips of features and residuals of every score, in units of their scale.
 pub(super) fn score_clips(setting: &Setting) -> Result<(f64, f64), PlanError> {
-    let rho = choice_rho(setting, least_rho(setting)?);
+    let rho = choice_rho(setting, setting.least_rho()?);
     let (records, features) = (
         f64::from(setting.n_records),
         f64::from(setting.n_candidates()),
@@ -47,11 +47,6 @@ fn choice_rho(setting: &Setting, total: f64) -> f64 {
     total * (1.0 - others) / f64::from(setting.sparsity)
 }
 
-/// The ρ that is within the budget by zCDP alone.
-fn least_rho(setting: &Setting) -> Result<f64, PlanError> {
-    Ok(Rho::largest_within(setting.noise_budget()?)?.get() * (1.0 - 1e-9))
-}
-
 /// The plan of argmax OMP.
 ///
 /// # Why
@@ -62,26 +57,8 @@ fn least_rho(setting: &Setting) -> Result<f64, PlanError> {
 /// # Errors
 /// When the sparsity does not suit the features or no grid exists.
 pub fn plan_argmax(setting: &Setting) -> Result<Plan, PlanError> {
-    setting.check()?;
-    let start = least_rho(setting)?;
-    let mut best = plan_of(setting, start)?;
-    let (mut fits, mut exceeds) = (1.0, LARGEST_GAIN);
-    for _ in 0..SEARCH_STEPS {
-        let middle = f64::midpoint(fits, exceeds);
-        let candidate = plan_of(setting, start * middle)?;
-        let cost = candidate.spending()?.to_approx_dp(setting.budget.delta());
-        if cost.is_some_and(|cost| cost.epsilon() <= setting.budget.epsilon()) {
-            (best, fits) = (candidate, middle);
-        } else {
-            exceeds = middle;
-        }
-    }
-    Ok(best)
+    setting.fill_budget(|total| plan_of(setting, total))
 }
-
-/// How much more than by zCDP a plan may spend at most, in ρ, and how closely that is searched.
-const LARGEST_GAIN: f64 = 1.5;
-const SEARCH_STEPS: u32 = 7;
 
 /// The plan that costs ρ = `total` by zCDP.
 fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {

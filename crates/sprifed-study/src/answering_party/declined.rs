@@ -1,7 +1,7 @@
 //! Why a party does not answer, and what of it the coordinator is told.
 
 use sprifed_noise::{NoiseParameterError, OutOfBounds, Provenance, ReleaseError};
-use sprifed_privacy::LedgerError;
+use sprifed_privacy::{LedgerError, counted};
 use sprifed_query::RecordSource;
 use sprifed_secure_sum::{ClientId, UploadRefused};
 use sprifed_trustees::IllegalStep;
@@ -43,7 +43,7 @@ pub enum Declined {
         required: u32,
     },
     /// It holds records of another width.
-    #[error("the records have {found} features, but the agreement says {required}")]
+    #[error("the records have {}, but the agreement says {required}", counted(*found, "feature", "features"))]
     OtherFeatures {
         /// Features of the records.
         found: usize,

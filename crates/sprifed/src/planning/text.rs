@@ -1,6 +1,6 @@
 //! A plan for people to read.
 
-use sprifed_privacy::{Epsilon, shown_cost, shown_delta};
+use sprifed_privacy::{Epsilon, counted, shown_cost, shown_delta};
 use sprifed_recovery::Floor;
 use sprifed_report::table;
 
@@ -138,9 +138,9 @@ fn floor_text(answer: &PlanAnswer) -> String {
     let mut text = String::new();
     if *is_below {
         text += &format!(
-            "Nothing can be found with {} records at this epsilon: {} needs at least {fewest_records}.\n{}\n\
+            "Nothing can be found with {} at this epsilon: {} needs at least {fewest_records}.\n{}\n\
              There is no forecast. Raise epsilon, or use more records.\n\n",
-            answer.records,
+            counted(answer.records, "record", "records"),
             answer.procedure,
             match answer.keep {
                 KeptFeatures::Significant =>

@@ -4,17 +4,21 @@ use crate::finding::Finding;
 use crate::repository::Repository;
 use crate::tidy::{code_lines, spells_the_rules};
 
+/// In pieces, so that a search for what is unfinished does not find this list.
 const LEFTOVERS: [(&str, &str); 4] = [
     (
-        "todo!(",
+        concat!("todo", "!("),
         "finish it, or return an error that says what is missing",
     ),
     (
-        "unimplemented!(",
+        concat!("unimplemented", "!("),
         "finish it, or return an error that says what is missing",
     ),
-    ("#[ignore", "make the test pass, make it fast, or delete it"),
-    ("dbg!(", "delete it"),
+    (
+        concat!("#[", "ignore"),
+        "make the test pass, make it fast, or delete it",
+    ),
+    (concat!("dbg", "!("), "delete it"),
 ];
 
 pub(super) fn check(repository: &Repository) -> Vec<Finding> {
@@ -55,21 +59,19 @@ mod tests {
 
     #[test]
     fn a_comment_may_name_one_and_so_may_the_rules() {
-        let text = "    // no todo!( here\n";
-        assert!(check(&Repository::sample([("crates/a/src/b.rs", text)])).is_empty());
-        assert!(
-            check(&Repository::sample([(
-                "crates/xtask/src/tidy/b.rs",
-                "todo!()"
-            )]))
-            .is_empty()
-        );
-        assert!(
-            !check(&Repository::sample([(
-                "crates/xtask/src/main.rs",
-                "todo!()"
-            )]))
-            .is_empty()
-        );
+        let (leftover, _) = LEFTOVERS[0];
+        let comment = format!("    // no {leftover} here\n");
+        let found = |path: &str, text: &str| check(&Repository::sample([(path, text)]));
+        assert!(found("crates/a/src/b.rs", &comment).is_empty());
+        assert!(found("crates/xtask/src/tidy/b.rs", leftover).is_empty());
+        assert!(!found("crates/xtask/src/main.rs", leftover).is_empty());
+    }
+
+    #[test]
+    fn a_plain_search_finds_no_leftover_in_this_file() {
+        let text = include_str!("leftovers.rs");
+        for (leftover, _) in LEFTOVERS {
+            assert!(!text.contains(leftover), "{leftover}");
+        }
     }
 }
