@@ -239,13 +239,13 @@ def references(data, problem, schema, seed):
 # --- Private fits -----------------------------------------------------------------------------------------------------
 
 
-def fit(program, problem, files, epsilon, procedure):
+def fit(options, problem, files, epsilon, procedure):
     """One private fit with fresh noise, as a row. If the plan refuses as many features, it is made with fewer."""
     name, thin = procedure
     for sparsity in range(problem.sparsity, 0, -1):
         with tempfile.TemporaryDirectory() as folder:
-            command = [program, "fit", files[0], "--schema", HERE / f"{problem.name}.toml"]
-            command += ["--sparsity", sparsity, "--epsilon", epsilon, "--procedure", name]
+            command = [options.sprifed, "fit", files[0], "--schema", HERE / f"{problem.name}.toml"]
+            command += ["--sparsity", sparsity, "--epsilon", epsilon, "--procedure", name, "--backend", options.backend]
             command += ["--thin", THIN] if thin else []
             command += ["--out", pathlib.Path(folder) / "model.json", "--evaluate", files[1], "--json"]
             ended = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
@@ -322,7 +322,8 @@ def run_fits(options):
     for problem in selected(options.problems):
         schema = schema_of(problem)
         for seed in SPLITS:
-            cells = [(epsilon, procedure) for epsilon in BUDGETS for procedure in procedures(problem)]
+            asked = [one for one in procedures(problem) if one[0] in (options.procedure or PROCEDURES)]
+            cells = [(epsilon, procedure) for epsilon in options.budget or BUDGETS for procedure in asked]
             cells = [cell for cell in cells if not rows.has(problem.name, seed, cell[0], label(cell[1]))]
             if not cells:
                 continue
@@ -338,7 +339,7 @@ def run_fits(options):
                 ]
                 null = ((responses[1] - responses[0].mean()) ** 2).mean()
                 for epsilon, procedure in cells:
-                    found = fit(options.sprifed, problem, files, epsilon, procedure)
+                    found = fit(options, problem, files, epsilon, procedure)
                     row = {"problem": problem.name, "split": seed, "epsilon": epsilon, "procedure": label(procedure)}
                     if "mse" in found:
                         row["r2"] = f"{1 - found['mse'] / null:.4f}"
@@ -397,6 +398,9 @@ def main():
         command.add_argument("problems", nargs="*", help="only these")
         if name == "fits":
             command.add_argument("--sprifed", default="sprifed")
+            command.add_argument("--backend", default="curator", help="write each backend into a file of its own")
+            command.add_argument("--budget", type=int, action="append", help="only these epsilons")
+            command.add_argument("--procedure", action="append", help="only these")
     tables = commands.add_parser("tables")
     tables.set_defaults(action=run_tables)
     tables.add_argument("references", type=pathlib.Path)
