@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use sprifed_noise::Provenance;
 use sprifed_privacy::{
-    ApproxDp, CostKind, IllegalQuantity, LOG_WRAP_PROBABILITY, Ledger, LedgerError, LedgerLine,
-    NoiseOrigin, Participation, Permit, SelectionPurchase, SumPurchase, Uncertifiable,
+    ApproxDp, CostKind, Gates, IllegalQuantity, LOG_WRAP_PROBABILITY, Ledger, LedgerError,
+    LedgerLine, MOST_ATTEMPTS, NoiseOrigin, Participation, Permit, SelectionPurchase, SumPurchase,
+    Uncertifiable,
 };
 use sprifed_query::{Plan, PlannedStep, PlannedSum};
 use sprifed_recovery::{CertifiedProcedure, Setting};
@@ -32,9 +33,6 @@ pub use trustees::{AgreedTrustees, StudyKey, TrusteeEntry};
 
 /// The format of the document; another one is refused.
 pub const FORMAT: u32 = 3;
-
-/// The most sums that a study can set up.
-const MOST_SUMS: u64 = 4096;
 
 /// One invited party.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -74,6 +72,9 @@ pub struct Agreement {
     pub parties: Vec<Party>,
     /// The three trustees, in order, exactly when the plan's noise comes from trustees.
     pub trustees: Option<[TrusteeEntry; 3]>,
+    /// Whether trustees prove their gates; there exactly when there are trustees.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gates: Option<Gates>,
     /// How many sums may be repeated after they failed; each repetition is charged.
     pub repeats: u32,
     /// Whether the parties' noise is secret; if it is not, no record is protected.
@@ -257,11 +258,11 @@ impl Agreed {
         // Before anything is computed for each of them.
         let attempts = u64::from(agreement.repeats) + 1;
         let wanted = attempts.saturating_mul(agreement.plan.steps.len() as u64);
-        if wanted > MOST_SUMS {
+        if wanted > u64::from(MOST_ATTEMPTS) {
             return Err(IllegalAgreement::Contradiction {
                 what: "the number of sums with all repetitions",
                 found: wanted.to_string(),
-                required: format!("at most {MOST_SUMS}"),
+                required: format!("at most {MOST_ATTEMPTS}"),
             });
         }
         let ceiling = ceiling_of(&agreement)?;
@@ -282,8 +283,8 @@ impl Agreed {
                     study: Arc::new(study),
                 }
             }
-            Protection::Trustees(trustees) => {
-                Protocol::Trustees(AgreedTrustees::new(*trustees, &agreement)?)
+            Protection::Trustees(trustees, gates) => {
+                Protocol::Trustees(AgreedTrustees::new(*trustees, gates, &agreement)?)
             }
         };
         Ok(Self {
@@ -505,6 +506,7 @@ impl Agreement {
             plan,
             parties: units.into_par_iter().enumerate().map(party).collect(),
             trustees: None,
+            gates: None,
             repeats: 0,
             noise: key.provenance(),
             data: None,
