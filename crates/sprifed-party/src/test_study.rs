@@ -97,6 +97,7 @@ pub(crate) fn agreement(noise: Provenance) -> Agreement {
         setting,
         parties: (0..N_PARTIES).map(party).collect(),
         trustees: None,
+        gates: None,
         repeats: 0,
         noise,
         data: Some(terms.expect("terms")),

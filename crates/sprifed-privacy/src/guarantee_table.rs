@@ -8,6 +8,7 @@ use core::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::gates::Gates;
 use crate::neighbours::{PrivacyUnit, Relation};
 use crate::participation::Participation;
 use crate::quantity::{ApproxDp, Mu, Rho};
@@ -105,6 +106,15 @@ pub enum Currency {
     Mixed(Rho),
 }
 
+/// The three trustees of a study between machines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedTrustees {
+    /// Their names, in order.
+    pub names: [String; 3],
+    /// Whether they prove their gates.
+    pub gates: Gates,
+}
+
 /// What a [`GuaranteeTable`] tells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GuaranteeFacts {
@@ -120,8 +130,8 @@ pub struct GuaranteeFacts {
     pub relation: Relation,
     /// Who adds the noise.
     pub origin: NoiseOrigin,
-    /// The names of the trustees that deal it, where the study names them.
-    pub trustees: Option<[String; 3]>,
+    /// The trustees that deal it, where the study names them.
+    pub trustees: Option<NamedTrustees>,
     /// Where the clients compute.
     pub clients: ClientsRun,
     /// The most records of one client and the ε that it has at the same δ, where records are the
@@ -321,12 +331,27 @@ impl GuaranteeFacts {
     fn trust_in_trustees(&self) -> Vec<(GuaranteeLabel, String)> {
         let noise = "dealt by three trustees, one share each, of which two suffice";
         let names = self.trustees.as_ref();
-        let names = names.map_or_else(String::new, |names| format!(" {}", names.join(", ")));
+        let names = names.map_or_else(String::new, |all| format!(" {}", all.names.join(", ")));
+        let gates = self.trustees.as_ref().map(|all| all.gates);
+        let conduct = match gates {
+            None => "",
+            Some(Gates::Proved) => ", whatever it sends",
+            Some(Gates::Unproved) => " if it follows the protocol",
+        };
         let holds = format!(
             "against every reader with bounded computing power, including the coordinator, one of the trustees{names} \
-             included; any two of them together see all contributions"
+             included{conduct}; any two of them together see all contributions"
         );
-        let opened = "only sums with noise and the indices of choices";
+        let opened = match gates {
+            None => "only sums with noise and the indices of choices",
+            Some(Gates::Proved) => {
+                "only sums with noise, the indices of choices, and which parties left the norm of a sum; each only after \
+                 all three trustees checked how it was computed"
+            }
+            Some(Gates::Unproved) => {
+                "only sums with noise and the indices of choices, if all trustees follow the protocol"
+            }
+        };
         let mut rows = vec![(GuaranteeLabel::Noise, noise.to_owned())];
         if self.is_secret {
             rows.push((GuaranteeLabel::Holds, holds));

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use sprifed_noise::Provenance;
 use sprifed_privacy::{
-    ApproxDp, Cost, CostKind, Epsilon, IllegalQuantity, LOG_WRAP_PROBABILITY, Ledger, LedgerError,
-    LedgerLine, NoiseOrigin, Participation, Permit, SelectionPurchase, SumPurchase, Uncertifiable,
+    ApproxDp, Cost, CostKind, Epsilon, Gates, IllegalQuantity, LOG_WRAP_PROBABILITY, Ledger,
+    LedgerError, LedgerLine, MOST_ATTEMPTS, NoiseOrigin, Participation, Permit, SelectionPurchase,
+    SumPurchase, Uncertifiable,
 };
 use sprifed_query::{Plan, PlannedStep, PlannedSum};
 use sprifed_recovery::{CertifiedProcedure, Setting};
@@ -34,9 +35,6 @@ pub use trustees::{AgreedTrustees, StudyKey, TrusteeEntry};
 
 /// The format of the document; another one is refused.
 pub const FORMAT: u32 = 3;
-
-/// The most sums that a study can set up.
-const MOST_SUMS: u64 = 4096;
 
 /// One invited party.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -76,6 +74,9 @@ pub struct Agreement {
     pub parties: Vec<Party>,
     /// The three trustees, in order, exactly when the plan's noise comes from trustees.
     pub trustees: Option<[TrusteeEntry; 3]>,
+    /// Whether trustees prove their gates; there exactly when there are trustees.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gates: Option<Gates>,
     /// How often each sum or choice may be tried again after it failed. Only attempts that trustees signed as unopened are
     /// not charged again.
     pub repeats: u32,
@@ -261,11 +262,11 @@ impl Agreed {
         // Before anything is computed for each of them.
         let attempts = u64::from(agreement.repeats) + 1;
         let wanted = attempts.saturating_mul(agreement.plan.steps.len() as u64);
-        if wanted > MOST_SUMS {
+        if wanted > u64::from(MOST_ATTEMPTS) {
             return Err(IllegalAgreement::Contradiction {
                 what: "the number of sums with all repetitions",
                 found: wanted.to_string(),
-                required: format!("at most {MOST_SUMS}"),
+                required: format!("at most {MOST_ATTEMPTS}"),
             });
         }
         let ceiling = ceiling_of(&agreement)?;
@@ -286,8 +287,8 @@ impl Agreed {
                     study: Arc::new(study),
                 }
             }
-            Protection::Trustees(trustees) => {
-                Protocol::Trustees(AgreedTrustees::new(*trustees, &agreement)?)
+            Protection::Trustees(trustees, gates) => {
+                Protocol::Trustees(AgreedTrustees::new(*trustees, gates, &agreement)?)
             }
         };
         Ok(Self {
@@ -529,6 +530,7 @@ impl Agreement {
             plan,
             parties: units.into_par_iter().enumerate().map(party).collect(),
             trustees: None,
+            gates: None,
             repeats: 0,
             noise: key.provenance(),
             data: None,

@@ -186,7 +186,7 @@ impl Derivation {
     /// A masked sum: enough survivors, and values that its modulus can have.
     fn check_unmasked(&self, released: &Released) -> Result<(), Wrong> {
         let other = |what| (what, "another".to_owned(), "one of the plan".to_owned());
-        if released.trustees.is_some() {
+        if released.trustees.is_some() || !released.outside.is_empty() {
             return Err(other("its origin"));
         }
         let (participation, study) = (self.agreed.participation(), self.agreed.study());

@@ -357,6 +357,7 @@ impl<R: RecordSource + Send> SumBackend for Embedded<'_, R> {
         let ended = self.add_up(sum, query)?;
         self.transcript.push(Released {
             trustees: None,
+            outside: Vec::new(),
             sum,
             survivors: ended.survivors().iter().map(|id| id.0).collect(),
             values: ended.values().to_vec(),

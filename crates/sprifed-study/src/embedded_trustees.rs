@@ -17,7 +17,7 @@ use sprifed_noise::{
     DrawnShare, NoiseGenerator, NoiseParameterError, OutOfBounds, PrivateSum, Provenance,
 };
 use sprifed_privacy::{
-    Ledger, LedgerError, NoiseOrigin, Permit, PrivacyUnit, Purchase, SumPurchase, Trustee,
+    Gates, Ledger, LedgerError, NoiseOrigin, Permit, PrivacyUnit, Purchase, SumPurchase, Trustee,
 };
 use sprifed_query::{
     Answer, AskedBlock, ChoiceBackend, ChoiceQuery, Contributor, Part, Plan, PlannedChoice,
@@ -32,7 +32,7 @@ use crate::hexadecimal::Digest;
 use crate::party_key::PartyKey;
 use crate::transcript::{Released, Transcript};
 use crate::trustee_key::TrusteeKey;
-use crate::trustee_step::{IllegalTrusteeStep, proved_trustee_step, trustee_step};
+use crate::trustee_step::{IllegalTrusteeStep, step_with};
 
 #[cfg(test)]
 mod tests;
@@ -110,7 +110,7 @@ pub struct EmbeddedTrustees<'a, R> {
     present: Vec<u32>,
     /// The clients that were in the last one.
     attending: Vec<u32>,
-    is_proved: bool,
+    gates: Gates,
 }
 
 /// The noise of a trustee in a step.
@@ -235,7 +235,7 @@ impl<'a, R: RecordSource + Send> EmbeddedTrustees<'a, R> {
         }
         // A step that trustees cannot compute is refused before anything is spent.
         for planned in &plan.steps {
-            trustee_step(&plan, planned, &units)?;
+            step_with(Gates::Unproved, &plan, planned, &units)?;
         }
         let study = digest(&plan, &units, key);
         let n_clients = u32::try_from(clients.len()).unwrap_or(u32::MAX);
@@ -254,7 +254,7 @@ impl<'a, R: RecordSource + Send> EmbeddedTrustees<'a, R> {
             next_step: 0,
             present: Vec::new(),
             attending: Vec::new(),
-            is_proved: false,
+            gates: Gates::Unproved,
         })
     }
 
@@ -263,17 +263,14 @@ impl<'a, R: RecordSource + Send> EmbeddedTrustees<'a, R> {
     #[must_use]
     pub fn proved(self) -> Self {
         Self {
-            is_proved: true,
+            gates: Gates::Proved,
             ..self
         }
     }
 
     /// What the trustees compute in a planned step.
     fn trustee_step(&self, planned: &PlannedStep) -> Result<Step, IllegalTrusteeStep> {
-        match self.is_proved {
-            true => proved_trustee_step(&self.plan, planned, &self.units),
-            false => trustee_step(&self.plan, planned, &self.units),
-        }
+        step_with(self.gates, &self.plan, planned, &self.units)
     }
 
     /// What has been spent so far; the ledgers of all three trustees say the same.

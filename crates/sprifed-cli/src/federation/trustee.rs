@@ -207,6 +207,7 @@ fn to_text(answer: &TrusteeCheckAnswer) -> String {
         lines.push(format!("{heading:<13}{key}  {name}{note}"));
     }
     lines.push(format!("             {TWO_SEE}"));
+    lines.push(format!("Gates        {}", answer.gates.text()));
     lines.push(format!(
         "Method       {} over {}, {} of {}",
         answer.procedure,
@@ -221,6 +222,14 @@ fn to_text(answer: &TrusteeCheckAnswer) -> String {
         work.rounds,
         size(work.memory_bytes),
     ));
+    if let Some(proof) = answer.proof {
+        lines.push(format!(
+            "             and for the proof {} in {} rounds, and about {:.1} s of computation",
+            size(proof.sends_bytes),
+            proof.rounds,
+            proof.cpu_seconds,
+        ));
+    }
     lines.push(
         "Telephone    Compare the words, and the key of each trustee, with the coordinator and the trustees"
             .to_owned(),

@@ -1,6 +1,8 @@
 use super::{
     ClientsRun, Currency, GuaranteeFacts, GuaranteeLabel, GuaranteeMoment, GuaranteeTable,
+    NamedTrustees,
 };
+use crate::gates::Gates;
 use crate::neighbours::{PrivacyUnit, Relation};
 use crate::participation::Participation;
 use crate::quantity::{ApproxDp, Delta, Epsilon, Mu};
@@ -144,6 +146,11 @@ fn parties_clients_and_replacement_have_their_words() {
     assert!(!text.contains("one process"), "{text}");
 }
 
+fn named(gates: Gates) -> NamedTrustees {
+    let names = ["archive", "court", "registry"].map(str::to_owned);
+    NamedTrustees { names, gates }
+}
+
 #[test]
 fn trustees_are_named_with_what_two_of_them_see() {
     let table = GuaranteeTable::new(&GuaranteeFacts {
@@ -158,15 +165,28 @@ fn trustees_are_named_with_what_two_of_them_see() {
     );
     let named = GuaranteeTable::new(&GuaranteeFacts {
         origin: NoiseOrigin::Trustees,
-        trustees: Some(["archive", "court", "registry"].map(str::to_owned)),
+        trustees: Some(named(Gates::Unproved)),
         clients: ClientsRun::AsParties,
         ..facts()
     });
     assert_eq!(
         named.text(GuaranteeLabel::Holds).unwrap(),
         "against every reader with bounded computing power, including the coordinator, one of the trustees archive, \
-         court, registry included; any two of them together see all contributions"
+         court, registry included if it follows the protocol; any two of them together see all contributions"
     );
+    let proved = GuaranteeTable::new(&GuaranteeFacts {
+        origin: NoiseOrigin::Trustees,
+        trustees: Some(named(Gates::Proved)),
+        clients: ClientsRun::AsParties,
+        ..facts()
+    });
+    let holds = proved.text(GuaranteeLabel::Holds).unwrap();
+    assert!(
+        holds.contains("included, whatever it sends; any two"),
+        "{holds}"
+    );
+    let opened = proved.text(GuaranteeLabel::Opened).unwrap();
+    assert!(opened.contains("checked how it was computed"), "{opened}");
     let noise = table.text(GuaranteeLabel::Noise).unwrap();
     assert!(noise.starts_with("dealt by three trustees"), "{noise}");
     assert!(!table.to_string().contains("one process"));

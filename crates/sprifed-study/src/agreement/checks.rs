@@ -1,7 +1,8 @@
 //! What an agreement must be before anything is computed from it.
 
 use sprifed_privacy::{
-    ApproxDp, Epsilon, LedgerLine, NoiseOrigin, Participation, PrivacyUnit, Spending, SumPurchase,
+    ApproxDp, Epsilon, Gates, LedgerLine, NoiseOrigin, Participation, PrivacyUnit, Spending,
+    SumPurchase,
 };
 use sprifed_query::{Plan, PlannedStep};
 use sprifed_recovery::Setting;
@@ -85,12 +86,19 @@ fn check_terms(agreement: &Agreement) -> Result<(), IllegalAgreement> {
 /// Whose noise protects the records: shares of the parties, or of three trustees.
 pub(super) enum Protection {
     Shares(Participation),
-    Trustees(Box<[TrusteeEntry; 3]>),
+    Trustees(Box<[TrusteeEntry; 3]>, Gates),
 }
 
 /// Checks everything that does not need a computation for each step.
 pub(super) fn protection_of(agreement: &Agreement) -> Result<Protection, IllegalAgreement> {
     let n_parties = agreement.parties.len();
+    if agreement.gates.is_some() && agreement.trustees.is_none() {
+        return contradiction(
+            "what is said of the proof of gates",
+            "there".to_owned(),
+            "nothing, as the study has no trustees,".to_owned(),
+        );
+    }
     let protection = match (agreement.plan.origin, &agreement.trustees) {
         (NoiseOrigin::Curator, _) => {
             return Err(IllegalAgreement::Origin {
@@ -136,8 +144,15 @@ pub(super) fn protection_of(agreement: &Agreement) -> Result<Protection, Illegal
                     "at least 1".to_owned(),
                 );
             }
+            let Some(gates) = agreement.gates else {
+                return contradiction(
+                    "what is said of the proof of gates",
+                    "missing".to_owned(),
+                    "`proved` or `unproved`, as the study has trustees,".to_owned(),
+                );
+            };
             check_entries(trustees)?;
-            Protection::Trustees(Box::new(trustees.clone()))
+            Protection::Trustees(Box::new(trustees.clone()), gates)
         }
     };
     check_terms(agreement)?;

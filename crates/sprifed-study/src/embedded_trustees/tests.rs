@@ -10,6 +10,7 @@ use super::*;
 use crate::agreement::split_evenly;
 use crate::embedded::all_present;
 use crate::test_world::TestWorld;
+use crate::trustee_step::proved_trustee_step;
 
 fn setting(units: u32, features: u32, relation: Relation) -> Setting {
     Setting {

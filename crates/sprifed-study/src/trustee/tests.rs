@@ -8,9 +8,10 @@ use super::*;
 use crate::answering_party::JournalLine;
 use crate::embedded_trustees::EmbeddedTrustees;
 use crate::receipt::Outcome;
-use crate::test_trustees::{Kill, Net, small};
+use crate::test_trustees::{Kill, Net, small, small_proved};
 use crate::test_world::TestWorld;
 
+mod deviations;
 mod hostile;
 
 fn world() -> TestWorld {
@@ -113,7 +114,7 @@ fn book_line(line: &TrusteeLine) -> Option<AttemptLine> {
 
 #[test]
 fn a_study_with_trustees_equals_the_one_in_one_process() {
-    let (agreed, world) = (small(0), world());
+    let (agreed, world) = (small_proved(0), world());
     let mut net = Net::new(&agreed, &world);
     net.run(|_, _| ());
     assert!(net.refused.is_empty(), "{:?}", net.refused);
@@ -143,7 +144,7 @@ fn effects_by_phase(agreed: &Arc<Agreed>, world: &TestWorld) -> Vec<[u64; 3]> {
 
 #[test]
 fn a_party_is_lost_and_a_trustee_is_killed_in_the_middle_of_a_choice() {
-    let (agreed, world) = (small(1), world());
+    let (agreed, world) = (small_proved(1), world());
     // Before the enrolment is closed, then Noise, Uploads and Running of each step.
     let phases = effects_by_phase(&agreed, &world);
     let choice = (0..agreed.n_steps())

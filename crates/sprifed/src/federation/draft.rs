@@ -6,7 +6,7 @@ use serde::Deserialize;
 use sprifed_noise::Provenance;
 use sprifed_party::{PublicParty, PublicTrustee, check_party_name, seat_name};
 use sprifed_privacy::{
-    ApproxDp, Delta, Epsilon, NoiseOrigin, Participation, PrivacyUnit, Relation,
+    ApproxDp, Delta, Epsilon, Gates, NoiseOrigin, Participation, PrivacyUnit, Relation,
 };
 use sprifed_recovery::{Intercept, Setting, Sites};
 use sprifed_schema::DataTerms;
@@ -31,6 +31,9 @@ pub struct Draft {
     /// parties has no place for trustees, so a study drafted as a document has none.
     #[serde(skip)]
     pub trustees: Vec<PublicTrustee>,
+    /// Whether they prove their gates; said of a study with trustees only.
+    #[serde(skip, default = "proved")]
+    pub gates: Gates,
     /// How tables are read.
     pub data: DataTerms,
     /// How many features are sought at most, those that are always in the model not counted.
@@ -66,6 +69,10 @@ pub struct Draft {
     pub noise: Provenance,
 }
 
+const fn proved() -> Gates {
+    Gates::Proved
+}
+
 const fn nothing_stated() -> Stated {
     Stated::NOTHING
 }
@@ -97,6 +104,7 @@ impl Draft {
             plan: procedure.plan(&setting)?,
             setting,
             parties: self.parties.iter().map(party).collect(),
+            gates: trustees.as_ref().map(|_| self.gates),
             trustees,
             repeats: self.repeats,
             noise: self.noise,

@@ -64,9 +64,20 @@ impl PlanAnswer {
 fn trustees_text(costs: &TrusteeCosts) -> String {
     #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 bytes")]
     let mebibytes = |bytes: u64| bytes as f64 / 1_048_576.0;
+    let proof = costs.proof.map_or_else(String::new, |proof| {
+        format!(
+            "between machines the proof of {} gates and the norms of sums add {:.1} MiB, {} rounds and about {:.1} s of \
+             computation for each\n",
+            proof.gates,
+            mebibytes(proof.sends_bytes),
+            proof.rounds,
+            proof.cpu_seconds,
+        )
+    });
     format!(
         "\nthree trustees, {} clients: {}\n\
          each trustee sends {:.1} MiB to the others in {} rounds ({} gates) and holds at most {:.1} MiB of shares\n\
+         {}\
          each client sends at most {:.3} MiB in all; the coordinator receives {:.1} MiB and passes them on to each trustee,\n\
          and passes on {:.1} MiB between trustees\n\
          about {:.0} s on the network ({})\n\
@@ -78,6 +89,7 @@ fn trustees_text(costs: &TrusteeCosts) -> String {
         costs.trustee.rounds,
         costs.trustee.gates,
         mebibytes(costs.trustee.memory_bytes),
+        proof,
         mebibytes(costs.client_sends_bytes),
         mebibytes(costs.coordinator_receives_bytes),
         mebibytes(costs.coordinator_relays_bytes),

@@ -87,7 +87,8 @@ fn a_party_is_lost_and_a_trustee_is_killed_in_the_middle_of_a_choice() {
     let words = String::from_utf8(succeed(&mut verify).stdout).unwrap();
     for part in [
         "VERIFIED",
-        "one of the trustees t0, t1, t2 included; any two of them together see all contributions",
+        "one of the trustees t0, t1, t2 included, whatever it sends; any two of them together see all contributions",
+        "each only after all three trustees checked how it was computed",
         "and by the trustees t0, t1, t2",
         "all three trustees signed each index and each sum that was opened",
         "3 of 4 parties (without p3)",
@@ -161,10 +162,14 @@ fn policies_name_the_trustees_and_the_check_says_what_two_of_them_see() {
     assert_eq!(code, Some(0), "{said}");
     let answer: Value = serde_json::from_str(&said).unwrap();
     assert_eq!(answer["trustees"].as_array().unwrap().len(), 3);
+    assert_eq!(answer["gates"], "proved");
     assert_eq!(answer["procedure"], "argmax");
     assert_eq!(answer["quorum"], Value::Null);
     let (code, said) = check(&mut stage.trustee(0));
     assert_eq!(code, Some(0), "{said}");
+    let answer: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(answer["gates"], "proved");
+    assert!(answer["proof"]["gates"].as_u64() > Some(0), "{answer}");
 
     // As text, with the sentence that matters.
     let mut words = sprifed();
@@ -176,6 +181,7 @@ fn policies_name_the_trustees_and_the_check_says_what_two_of_them_see() {
         words.contains("Any two of them together see all contributions."),
         "{words}"
     );
+    assert!(words.contains("Gates        proved:"), "{words}");
 
     // A coordinator that invents trustees is refused by parties and by the trustee that it left in.
     let forget = |path: &Path, key: &str| {
@@ -204,4 +210,41 @@ fn policies_name_the_trustees_and_the_check_says_what_two_of_them_see() {
         .arg("--tls-key")
         .arg(stage.trustee_folder(1).join("tls.key"));
     refused_as(&mut mixed, 2, "sprifed::study::other-seat");
+}
+
+#[test]
+fn a_study_without_proofs_of_gates_is_refused_unless_policies_allow_it() {
+    let stage = Stage::new("trustee-unproved", by_trustees());
+    succeed(stage.init_command("unproved").arg("--unproved-gates"));
+    let invitation = |seat: &str| stage.folder.join("unproved").join(format!("for-{seat}"));
+    let check = |policy: &Path, command: &mut dyn FnMut() -> std::process::Command| {
+        let refusal = "the trustees' proof of their gates is missing";
+        let said = |command: &mut std::process::Command| {
+            String::from_utf8_lossy(&output_of(command.arg("--check")).stdout).into_owned()
+        };
+        let before = said(&mut command());
+        assert!(before.contains(refusal), "{before}");
+        assert!(before.contains("NOT PROVED"), "{before}");
+        let text = std::fs::read_to_string(policy).unwrap();
+        std::fs::write(policy, format!("allow-unproved-gates = true\n{text}")).unwrap();
+        let after = said(&mut command());
+        assert!(!after.contains(refusal), "{after}");
+    };
+    check(&stage.party(0).join("policy.toml"), &mut || {
+        let mut join = sprifed();
+        join.arg("join").arg(invitation("p0"));
+        join.arg("--identity").arg(stage.party(0));
+        join.arg("--data").arg(stage.table(0));
+        join
+    });
+    check(&stage.trustee_folder(0).join("policy.toml"), &mut || {
+        let mut trustee = sprifed();
+        trustee.arg("trustee").arg(invitation("trustee-t0"));
+        trustee.arg("--identity").arg(stage.trustee_folder(0));
+        trustee
+    });
+    // Secure sums have no gates.
+    let masked = Stage::new("masked-unproved", Kind::default());
+    let said = refused(masked.init_command("unproved").arg("--unproved-gates"), 2);
+    assert!(said.contains("--trustee"), "{said}");
 }
