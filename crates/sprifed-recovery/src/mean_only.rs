@@ -190,6 +190,7 @@ impl MeanOnly {
         let has_scale = self.setting.intercept == Intercept::Absent;
         Fit {
             model: self.opening.model(),
+            sites: self.equal_sites(),
             inference: Inferred::NotAvailable {
                 reason: NoInference::TooFewRecords,
             },
@@ -207,7 +208,7 @@ impl MeanOnly {
         let Some(last) = LastAnswer::new(&self.setting, answer, current, clip_factor) else {
             return self.after_one(answer);
         };
-        Conclusion {
+        let fit = Conclusion {
             setting: &self.setting,
             too_few: Some(self.needed),
             opening: self.opening,
@@ -221,7 +222,16 @@ impl MeanOnly {
             evidence: Evidence::Picks(Vec::new()),
             provenance: Some(answer.provenance),
         }
-        .fit()
+        .fit();
+        Fit {
+            sites: self.equal_sites(),
+            ..fit
+        }
+    }
+
+    /// No site differs from the others in a model that was made without asking for it.
+    fn equal_sites(&self) -> Vec<f64> {
+        vec![0.0; self.setting.sites.count()]
     }
 }
 

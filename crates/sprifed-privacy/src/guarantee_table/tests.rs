@@ -55,7 +55,10 @@ fn released_means_of_sites_are_said() {
     });
     let said = "a noisy mean of each of the 5 sites is released";
     assert_eq!(table.text(GuaranteeLabel::Sites), Some(said));
-    assert_eq!(GuaranteeTable::new(&facts()).text(GuaranteeLabel::Sites), None);
+    assert_eq!(
+        GuaranteeTable::new(&facts()).text(GuaranteeLabel::Sites),
+        None
+    );
 }
 
 #[test]

@@ -251,6 +251,7 @@ fn a_mean_with_little_noise_is_not_mixed_with_one_of_weighted_records() {
             noise_std_dev: 0.01,
         }],
         provenance: Provenance::Simulated,
+        absent: Vec::new(),
     };
     let mean = |mean_noise| {
         let conclusion = Conclusion {
