@@ -1,6 +1,7 @@
 //! What intercepts of sites are worth, on ten sites of unequal sizes: long, so only with `SPRIFED_SLOW=1`.
 //!
-//! Seeds are fixed. Limits leave two to three standard errors to what was measured; docs/recovery.md has the figures.
+//! Seeds are fixed. Limits leave two to three standard errors to the figures of a prototype with 120 trials: recall from .557 to
+//! .667 with 600 records, and from .797 to .855 with 1,500.
 
 #![expect(
     clippy::disallowed_methods,
