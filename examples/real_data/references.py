@@ -11,6 +11,10 @@ import numpy as np
 
 from protocol import REFERENCES, THIN, Rows, split
 
+# How far the solution of a lasso may be from optimal, as a share of the penalty, and when it is given up.
+TOLERANCE = 1e-3
+MOST_STEPS = 20_000
+
 
 def moved(values, limits):
     """Between the bounds, after the transform of the schema."""
@@ -56,38 +60,48 @@ def omp(features, response, sparsity):
 
 
 def lasso_path(features, response, penalties):
-    """Coefficients for each penalty in turn, from the largest down; columns of squared length n."""
+    """Coefficients for each penalty in turn, from the largest down; columns of squared length n.
+
+    Each penalty is solved on the columns that may matter, and columns are added until no other one should enter.
+    """
     records, count = features.shape
-    gram = features.T @ features / records if count < records else None
     coefficients = np.zeros(count)
     gradient = features.T @ response / records
-    residual = response.copy()
     for penalty in penalties:
+        active = np.zeros(0, int)
         while True:
-            active = np.flatnonzero((np.abs(gradient) > penalty * (1 + 1e-4)) | (coefficients != 0))
-            for _ in range(1000):
-                largest = 0.0
-                for place in active:
-                    column = features[:, place]
-                    slope = gradient[place] if gram is not None else column @ residual / records
-                    total = coefficients[place] + slope
-                    value = np.sign(total) * max(abs(total) - penalty, 0.0)
-                    step = value - coefficients[place]
-                    if step != 0.0:
-                        coefficients[place] = value
-                        largest = max(largest, abs(step))
-                        if gram is not None:
-                            gradient -= step * gram[place]
-                        else:
-                            residual -= step * column
-                if largest < 1e-4 * penalties[0]:
-                    break
-            if gram is None:
-                gradient = features.T @ residual / records
-            wrong = (np.abs(gradient) > penalty * (1 + 1e-3)) & (coefficients == 0)
-            if not np.isin(np.flatnonzero(wrong), active, invert=True).any():
+            entering = (np.abs(gradient) > penalty * (1 + TOLERANCE)) | (coefficients != 0)
+            if np.isin(np.flatnonzero(entering), active).all():
                 break
+            active = np.union1d(active, np.flatnonzero(entering))
+            columns = features[:, active]
+            gram, moments = columns.T @ columns / records, columns.T @ response / records
+            coefficients[active] = accelerated(gram, moments, coefficients[active], penalty)
+            gradient = features.T @ (response - columns @ coefficients[active]) / records
         yield coefficients
+
+
+def accelerated(gram, moments, start, penalty):
+    """The lasso of these moments by accelerated proximal steps, restarted whenever a step turns back."""
+    direction = np.ones(len(start))
+    for _ in range(30):
+        direction = gram @ direction
+        largest = np.linalg.norm(direction)
+        direction /= largest
+    step = 1 / (1.1 * largest)
+    found, ahead, momentum = start, start, 1.0
+    for _ in range(MOST_STEPS):
+        moved_by = ahead + step * (moments - gram @ ahead)
+        new = np.sign(moved_by) * np.maximum(np.abs(moved_by) - step * penalty, 0)
+        if np.abs(ahead - new).max() < TOLERANCE * penalty * step:
+            return new
+        if (ahead - new) @ (new - found) > 0:
+            momentum, ahead = 1.0, found
+            continue
+        following = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
+        ahead = new + (momentum - 1) / following * (new - found)
+        found, momentum = new, following
+    return found
 
 
 def lasso(features, response, seed):
