@@ -20,7 +20,7 @@ use tracing::warn;
 use crate::database::StoreError;
 use crate::error::PartyError;
 use crate::folder::{RECEIPT, StudyFolder};
-use crate::ledger::{Cost, LedgerPlace};
+use crate::ledger::LedgerPlace;
 use crate::private_files::write_artefacts;
 use crate::store::{Artefacts, PartyEnd, PartyStore, SealedStore};
 
