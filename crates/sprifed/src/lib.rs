@@ -73,7 +73,7 @@ pub use simulation::{NoGuarantee, Simulation, SimulationAnswer, TrialGuarantee};
 pub use site_intercepts::SiteIntercept;
 pub use spent_record::SpentRecord;
 pub use study::{Request, Study, keep, recommended_delta};
-pub use trustees::{TrusteeCosts, TrusteeWork};
+pub use trustees::{ProofWork, TrusteeCosts, TrusteeWork};
 pub use world::{IllegalWorld, WorldSize, parse_correlation};
 
 // What a user of this crate needs from the crates below.

@@ -159,6 +159,10 @@ const fn help_with_world(error: &IllegalWorld) -> &'static str {
         IllegalWorld::Support { .. } => "correct `support`",
         IllegalWorld::Clients { .. } => "correct `clients` or `records`",
         IllegalWorld::TooLarge => "lower `records` or `features`",
+        // Python makes worlds without sites.
+        IllegalWorld::Sites { .. }
+        | IllegalWorld::SitesOfPaper
+        | IllegalWorld::SitesOfContender => "leave out sites",
         IllegalWorld::PopulationR2(_) => "correct `population_r2`",
         IllegalWorld::ErrorStd(_) => "correct `error_std`",
         IllegalWorld::Correlation(_) | IllegalWorld::CorrelationRange(_) => "correct `correlation`",
