@@ -149,7 +149,7 @@ fn parties_clients_and_replacement_have_their_words() {
     assert!(!text.contains("one process"), "{text}");
 }
 
-fn named(gates: Gates) -> NamedTrustees {
+fn three_trustees(gates: Gates) -> NamedTrustees {
     let names = ["archive", "court", "registry"].map(str::to_owned);
     NamedTrustees { names, gates }
 }
@@ -168,7 +168,7 @@ fn trustees_are_named_with_what_two_of_them_see() {
     );
     let named = GuaranteeTable::new(&GuaranteeFacts {
         origin: NoiseOrigin::Trustees,
-        trustees: Some(named(Gates::Unproved)),
+        trustees: Some(three_trustees(Gates::Unproved)),
         clients: ClientsRun::AsParties,
         ..facts()
     });
@@ -179,7 +179,7 @@ fn trustees_are_named_with_what_two_of_them_see() {
     );
     let proved = GuaranteeTable::new(&GuaranteeFacts {
         origin: NoiseOrigin::Trustees,
-        trustees: Some(named(Gates::Proved)),
+        trustees: Some(three_trustees(Gates::Proved)),
         clients: ClientsRun::AsParties,
         ..facts()
     });
