@@ -1,7 +1,7 @@
 //! The choice follows the backend, the size and what is stated.
 
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, Relation};
-use sprifed_recovery::Intercept;
+use sprifed_recovery::{Intercept, Keep};
 use sprifed_simulate::{WorldRequest, setting_of};
 
 use super::*;
@@ -51,6 +51,7 @@ fn chosen_for_raw_table(
     );
     let world = WorldRequest::clean(records, features, 3);
     let setting = Setting {
+        choice: Keep::Significant,
         feature_scale: None,
         intercept: Intercept::Estimated,
         ..setting_of(&world, budget, Relation::ZeroOut).unwrap()
