@@ -93,7 +93,7 @@ impl Rounds {
                     sum,
                     &first.clients,
                     &first.output,
-                    trustees,
+                    Some(trustees),
                 ))
             }
             (Reported::Unopened(first), Reported::Unopened(second), Reported::Unopened(third)) => {

@@ -69,7 +69,7 @@ impl Checked<'_> {
     }
 
     fn generator(&self, trustee: Trustee, step: usize) -> NoiseGenerator {
-        (self.inner.noise)(trustee, step)
+        self.inner.course.noise(trustee, step).unwrap()
     }
 }
 
