@@ -84,6 +84,16 @@ pub fn all_present(_: Phase, _: u32, _: ClientId) -> bool {
     true
 }
 
+/// A party is present in the steps of `released` that it was in.
+#[must_use]
+pub fn present_as_in(released: &[Released]) -> Box<Attendance<'static>> {
+    let present: Vec<Vec<u32>> = released.iter().map(|one| one.survivors.clone()).collect();
+    Box::new(move |_: Phase, step: u32, party: ClientId| {
+        let present = present.get(step as usize);
+        present.is_some_and(|present| present.contains(&party.0))
+    })
+}
+
 /// All parties and the coordinator of one study.
 pub struct Embedded<'a, R> {
     agreed: Arc<Agreed>,

@@ -42,7 +42,7 @@ pub use coordinator::{
     CoordinatorEffect, CoordinatorError, MessageRefused, StudyCoordinator, StudyPhase, TrusteePhase,
 };
 pub use derivation::{CannotDerive, Derivation, NotNext};
-pub use embedded::{Attendance, Embedded, EmbeddedError, all_present};
+pub use embedded::{Attendance, Embedded, EmbeddedError, all_present, present_as_in};
 pub use embedded_trustees::{EmbeddedTrustees, TrusteesError};
 pub use enrolment::{ClientEnrolment, TrusteeEnrolment};
 pub use hexadecimal::{Digest, NotHexadecimal, Signature};

@@ -420,7 +420,7 @@ impl StudyTrustee {
                     set: Digest(set),
                     signatures: signatures.0.map(Signature),
                 };
-                let released = Released::opened(sum, &clients, &output, trustees);
+                let released = Released::opened(sum, &clients, &output, Some(trustees));
                 // The coordinator may lack a signature that came here, and this trustee goes back to no
                 // earlier step: it is told before the keys of this one are erased.
                 self.send(TrusteesReport::Settled(Box::new(released.clone())));

@@ -121,6 +121,13 @@ impl Agreed {
         })
     }
 
+    /// The attempt in which each step was opened, for a study in one process.
+    #[must_use]
+    pub fn attempts_of(&self, released: &[Released]) -> Vec<u32> {
+        let numbers = released.iter().filter_map(|one| self.step_of(one.sum));
+        numbers.map(|(_, attempt)| attempt).collect()
+    }
+
     /// Whether three trustees signed what `released` says, after this transcript.
     pub(crate) fn is_opened(&self, released: &Released, transcript: Digest) -> bool {
         let (Some(signed), Some(trustees)) = (&released.trustees, self.trustees()) else {
@@ -153,12 +160,12 @@ impl Agreed {
 }
 
 impl Released {
-    /// What three trustees opened in an attempt.
+    /// What three trustees opened in an attempt; in one process they sign nothing.
     pub(crate) fn opened(
         sum: u32,
         clients: &Counted,
         output: &Output,
-        trustees: SignedOutcome,
+        trustees: Option<SignedOutcome>,
     ) -> Self {
         let list = |list: &[ClientId]| list.iter().map(|client| client.0).collect();
         Self {
@@ -169,7 +176,7 @@ impl Released {
                 Output::Index(index) => vec![i64::from(*index)],
                 Output::Sums(values) => values.clone(),
             },
-            trustees: Some(trustees),
+            trustees,
         }
     }
 }

@@ -100,7 +100,7 @@ impl Rounds {
                     sum,
                     &first.clients,
                     &first.output,
-                    trustees,
+                    Some(trustees),
                 ))
             }
             (Reported::Unopened(first), Reported::Unopened(second), Reported::Unopened(third)) => {

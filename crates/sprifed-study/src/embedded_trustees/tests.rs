@@ -70,7 +70,7 @@ impl Checked<'_> {
     }
 
     fn generator(&self, trustee: Trustee, step: usize) -> NoiseGenerator {
-        (self.inner.noise)(trustee, step)
+        self.inner.course.noise(trustee, step).unwrap()
     }
 }
 

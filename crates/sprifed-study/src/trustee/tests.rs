@@ -2,10 +2,11 @@ use std::collections::BTreeMap;
 
 use sprifed_query::Part;
 use sprifed_recovery::Fit;
-use sprifed_secure_sum::{ClientId, Phase};
+use sprifed_secure_sum::ClientId;
 
 use super::*;
 use crate::answering_party::JournalLine;
+use crate::embedded::present_as_in;
 use crate::embedded_trustees::EmbeddedTrustees;
 use crate::receipt::Outcome;
 use crate::test_trustees::{Kill, Net, small, small_proved};
@@ -20,12 +21,8 @@ fn world() -> TestWorld {
 
 /// The model of the same study in one process: the same attempts, seeds and clients in each step.
 fn embedded(net: &Net<'_>, world: &TestWorld) -> Fit {
-    let released = net.coordinator.transcript().released().to_vec();
-    let clients: Vec<Vec<u32>> = released.iter().map(|one| one.survivors.clone()).collect();
-    let attendance = move |_: Phase, step: u32, client: ClientId| {
-        let present = clients.get(step as usize);
-        present.is_some_and(|present| present.contains(&client.0))
-    };
+    let released = net.coordinator.transcript().released();
+    let attendance = present_as_in(released);
     let keys = [0, 1, 2].map(crate::agreement::tests::trustee_key);
     let parties = net
         .agreed
@@ -37,8 +34,8 @@ fn embedded(net: &Net<'_>, world: &TestWorld) -> Fit {
         Part::of(world, first..first + party.units as usize)
     });
     let records = records.collect();
-    let study =
-        EmbeddedTrustees::again(records, &net.agreed, keys, &released, Box::new(attendance));
+    let attempts = net.agreed.attempts_of(released);
+    let study = EmbeddedTrustees::again(records, &net.agreed, keys, attempts, attendance);
     let mut study = study.expect("a study");
     let agreement = net.agreed.agreement();
     let fit = agreement.procedure;

@@ -346,13 +346,19 @@ impl Stage {
 
     /// The fit of all parties in one process.
     pub(crate) fn rehearse(&self) -> Value {
+        let mut command = self.rehearse_command(SEED);
+        serde_json::from_slice(&succeed(&mut command).stdout).unwrap()
+    }
+
+    /// `study rehearse` with this seed.
+    pub(crate) fn rehearse_command(&self, seed: &str) -> Command {
         let mut command = sprifed();
         command.args(["study", "rehearse"]).arg(self.study());
         for party in 0..self.kind.parties {
             command.arg("--data").arg(self.table(party));
         }
-        command.args(["--seed", SEED, "--json"]);
-        serde_json::from_slice(&succeed(&mut command).stdout).unwrap()
+        command.args(["--seed", seed, "--json"]);
+        command
     }
 
     /// These parties were charged what the study says it cost, and nothing more.

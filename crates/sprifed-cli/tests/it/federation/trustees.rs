@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::stage::{
-    Kind, Running, Stage, output_of, pause, refused, refused_as, sprifed, succeed, wait_until,
+    Kind, Running, SEED, Stage, output_of, pause, refused, refused_as, sprifed, succeed, wait_until,
 };
 use super::trustees_again::{fit_again, fit_of, keys_of_trustees};
 use super::whole::support;
@@ -109,6 +109,71 @@ fn a_party_is_lost_and_a_trustee_is_killed_in_the_middle_of_a_choice() {
     }
     // Started again, a trustee needs no coordinator to say how it ended.
     succeed(&mut stage.trustee(1));
+}
+
+#[test]
+fn a_rehearsal_in_one_process_has_the_model_of_the_processes_with_the_same_seed() {
+    let kind = Kind {
+        simulated: true,
+        patience: 6,
+        ..by_trustees()
+    };
+    let stage = Stage::new("trustee-rehearsal", kind);
+    let log = stage.folder.join("log");
+    let coordinator = Running::start(&mut stage.coordinate(), &log);
+    let trustees = (0..3).map(|trustee| Running::start(&mut stage.trustee(trustee), &log));
+    let mut running: Vec<Running> = trustees.collect();
+    running.extend((0..3).map(|party| Running::start(&mut stage.join(party), &log)));
+    let leaving = Running::start(&mut stage.join(3), &log);
+    wait_until("the first step", || number(&stage, 0, "opened") > 0);
+    halt_in_an_attempt(&stage, &running[2]);
+    leaving.kill();
+    running[2].let_run();
+    for running in running {
+        let ended = running.finish();
+        assert!(ended.status.success(), "{}", said_by(&log));
+    }
+    let ended = coordinator.finish();
+    assert!(ended.status.success(), "{}", said_by(&log));
+
+    let transcript = stage.study().join("result/transcript.json");
+    let again = |options: &[&str]| {
+        let mut command = stage.rehearse_command(SEED);
+        command.arg("--transcript").arg(&transcript).args(options);
+        command
+    };
+    let said = succeed(&mut again(&[])).stdout;
+    let repeated: Value = serde_json::from_slice(&said).unwrap();
+    assert_eq!(repeated["fit"], fit_of(&stage));
+    let survivors = repeated["survivors"].as_array().unwrap();
+    assert_eq!([&survivors[0], survivors.last().unwrap()], [4, 3]);
+    // With all parties in each step it is another study, which finds the same features.
+    let whole = stage.rehearse();
+    assert_ne!(whole["fit"], repeated["fit"]);
+    assert_eq!(whole["survivors"].as_array().unwrap().last().unwrap(), 4);
+    assert_eq!(support(&whole["fit"]), [3, 8]);
+
+    // What is not of this study is refused.
+    std::fs::write(&transcript, "[]").unwrap();
+    let said = refused_as(&mut again(&[]), 2, "sprifed::study::rehearsal");
+    assert!(said.contains("not of this study"), "{said}");
+    std::fs::write(&transcript, "{}").unwrap();
+    let said = refused_as(&mut again(&[]), 2, "sprifed::study::rehearsal");
+    assert!(said.contains("is no transcript"), "{said}");
+    let mut other_seed = stage.rehearse_command("12");
+    let said = refused_as(&mut other_seed, 2, "sprifed::study::rehearsal");
+    assert!(said.contains("has another key"), "{said}");
+}
+
+#[test]
+fn attempts_are_repeated_only_in_studies_with_trustees() {
+    let stage = Stage::new("no-trustee-rehearsal", Kind::default());
+    let transcript = stage.folder.join("transcript.json");
+    std::fs::write(&transcript, "[]").unwrap();
+    let mut command = stage.rehearse_command(SEED);
+    command.arg("--transcript").arg(&transcript);
+    let said = refused_as(&mut command, 2, "sprifed::study::rehearsal");
+    assert!(said.contains("no trustees"), "{said}");
 }
 
 #[test]
