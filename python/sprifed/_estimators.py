@@ -119,7 +119,7 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
     guarantee_ : Guarantee
         What was promised; ``print`` it first.
     status_ : str
-        "complete", "no-feature-above-noise" or "ill-conditioned".
+        "complete", "no-feature-above-noise", "too-few-records" or "ill-conditioned".
     status_words_ : str
         The same, and what would help.
     warning_ : str or None

@@ -31,17 +31,22 @@ ENOUGH_MEMORY = 1 << 30
 """Bytes that must be free there; a run of all tests writes 40 MB, and the last three runs are kept."""
 
 
-def pytest_configure():
-    """Keeps the folders of tests in memory, where there is enough of it.
+def pytest_configure(config):
+    """Names the mark of slow tests, and keeps the folders of tests in memory, where there is enough of it.
 
     A party syncs its state before each answer, so a study by hand would mostly wait for the disk. No test cuts the power.
     """
+    config.addinivalue_line("markers", "slow: runs with SPRIFED_SLOW=1 only")
     if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= ENOUGH_MEMORY:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
 def pytest_collection_modifyitems(items):
-    """The longest test first, so that with two workers the others run beside it."""
+    """Skips slow tests where there is no time. The longest test is first: with two workers the others run beside it."""
+    if os.environ.get("SPRIFED_SLOW") != "1":
+        for item in items:
+            if item.get_closest_marker("slow"):
+                item.add_marker(pytest.mark.skip(reason="set SPRIFED_SLOW=1 for this study"))
     items.sort(key=lambda item: item.path.name != "test_flower_deployment.py")
 
 

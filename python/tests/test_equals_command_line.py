@@ -16,6 +16,7 @@ CASES = [
     dict(procedure="argmax", backend="curator"),
     dict(procedure="grad", backend="curator", clients=100),
     dict(procedure="grad", backend="secure-sum", clients=20),
+    dict(procedure="argmax", backend="trustees", clients=20),
 ]
 
 

@@ -7,7 +7,6 @@ the simulation engine, and one of 20 SuperNodes that authenticate themselves.
 """
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -32,9 +31,6 @@ pytestmark = pytest.mark.xdist_group("deployment")
 # Twelve sums, forty exchanges: no procedure has fewer. Two may leave, and one of the others may collude with the coordinator.
 SMALL = Rehearsal(parties=6, records=60, features=12, quorum=4, **FEW_SUMS)
 HURRIED = (sys.executable, str(Path(__file__).with_name("hurried_supernode.py")))
-only_slow = pytest.mark.skipif(
-    os.environ.get("SPRIFED_SLOW") != "1", reason="set SPRIFED_SLOW=1 for this study"
-)
 
 SERVER_WITH_ACCIDENTS = '''
 import json
@@ -164,7 +160,7 @@ def test_after_a_failed_run_another_goes_on_and_nodes_killed_in_it_leave_the_rig
     assert_refused(stranger, study, log)
 
 
-@only_slow
+@pytest.mark.slow
 def test_nodes_killed_before_upload_and_unmasking_leave_the_right_result_and_a_stranger_is_refused(
     tmp_path,
 ):
@@ -181,7 +177,7 @@ def test_nodes_killed_before_upload_and_unmasking_leave_the_right_result_and_a_s
     assert_refused(stranger, study, log)
 
 
-@only_slow
+@pytest.mark.slow
 def test_an_undisturbed_study_equals_the_one_in_one_process(tmp_path):
     study = SMALL.write(tmp_path / "study")
     with Loopback(tmp_path / "fleet") as fleet:
@@ -208,7 +204,7 @@ def test_a_client_process_imports_little():
     assert done.stdout.strip() == "[]"
 
 
-@only_slow
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("ray") is None, reason="flwr[simulation] is not installed")
 def test_the_same_app_runs_in_the_simulation_engine(tmp_path):
     study = SMALL.write(tmp_path / "study")
@@ -220,7 +216,7 @@ def test_the_same_app_runs_in_the_simulation_engine(tmp_path):
     assert receipt["fit"] == in_one_process(SMALL, study, SMALL.tables(study))
 
 
-@only_slow
+@pytest.mark.slow
 def test_twenty_authenticated_nodes_equal_one_process(tmp_path):
     large = Rehearsal(parties=20, records=30, features=12, quorum=15, **FEW_SUMS)
     study = large.write(tmp_path / "study")

@@ -12,7 +12,9 @@ use serde::Serialize;
 use sprifed_paper::{AnyMethod, MethodError, PaperAlgorithm};
 use sprifed_privacy::Mu;
 use sprifed_report::table;
-use sprifed_simulate::{Correlation, Mean, Method as _, Reading, Unexplained, World, WorldRequest};
+use sprifed_simulate::{
+    Correlation, Mean, Method as _, Reading, Unexplained, World, WorldRequest, WorldSites,
+};
 
 use crate::error::Error;
 use crate::output::Output;
@@ -135,6 +137,7 @@ impl Sweep {
             correlation: Correlation::None,
             unexplained: Unexplained::ErrorStdDev(0.001),
             reading: Reading::Paper,
+            sites: WorldSites::NONE,
         };
         let per_vector = Mu::try_from(if self.sparsity <= 5 { 0.543 } else { 0.4 })?;
         let per_support = Mu::try_from(0.02)?;

@@ -88,7 +88,7 @@ pub(crate) enum Task {
     ///
     /// Example: sprifed study export heart --out heart-published
     Export(status::Export),
-    /// Runs all parties of a study in this process with repeatable noise. NOT PRIVATE.
+    /// Runs all roles of a study in this process with repeatable noise. NOT PRIVATE.
     ///
     /// Example: sprifed study rehearse heart --data north.csv --data south.csv --data west.csv --seed 1
     Rehearse(rehearse::Rehearse),

@@ -10,7 +10,7 @@ use sprifed::{
     keep,
 };
 use sprifed_privacy::{Delta, Epsilon, Relation};
-use sprifed_simulate::Reading;
+use sprifed_simulate::{Reading, WorldSites};
 use sprifed_tables::read_schema;
 
 use crate::account::parse_quantity;
@@ -97,6 +97,7 @@ impl PlanStudy {
                 population_r2: self.stated.r2,
                 correlation: self.stated.correlation,
                 reading: Reading::Clean,
+                sites: WorldSites::NONE,
             },
             keep: keep(self.exactly),
             schema: schema.as_ref().map_or(SchemaFacts::NONE, SchemaFacts::of),

@@ -27,6 +27,10 @@ pub(crate) struct Predict {
     /// Write the predictions to this CSV file.
     #[arg(long, value_name = "FILE.csv")]
     out: Option<PathBuf>,
+    /// The site that all records of DATA are of, for a model with site effects [default: the mean of the intercepts of all
+    /// sites, each counted by its records, which suits a new site].
+    #[arg(long, value_name = "NAME")]
+    site: Option<String>,
     /// Replace the file of --out if it exists.
     #[arg(long, requires = "out")]
     force: bool,
@@ -42,6 +46,10 @@ pub(crate) struct Predict {
 impl Predict {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
         let model = read_model(&self.model)?;
+        let model = match &self.site {
+            Some(site) => model.at_site(site)?,
+            None => model,
+        };
         if self.score.is_some() && !self.not_private {
             let help = "score other records, or add --not-private and keep the score to yourself";
             refuse_accounted(&self.data, "--score", help)?;

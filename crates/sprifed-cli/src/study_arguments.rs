@@ -3,7 +3,7 @@
 use clap::Args;
 use sprifed::{Backend, BackendRequest, IllegalWorld, Stated, WorldSize, parse_correlation};
 use sprifed_privacy::{Delta, Epsilon};
-use sprifed_simulate::{Correlation, Reading};
+use sprifed_simulate::{Correlation, Reading, WorldSites};
 
 use crate::account::{parse_epsilon, parse_quantity};
 use crate::choices::{backends, readings};
@@ -120,6 +120,16 @@ pub(crate) struct WorldArguments {
     /// How the generated numbers are read.
     #[arg(long, value_parser = readings(), default_value = "clean")]
     reading: Reading,
+    /// How many sites of unequal sizes the records are of; each has an intercept of its own. R2 on new records is then that
+    /// for records of a new site.
+    #[arg(long, value_name = "K")]
+    sites: Option<usize>,
+    /// Share of the response's variance that lies between sites [default: 0.3].
+    #[arg(long, value_name = "SHARE", requires = "sites")]
+    site_r2: Option<f64>,
+    /// Generate sites, and fit without intercepts of their own.
+    #[arg(long, requires = "sites")]
+    without_site_effects: bool,
 }
 
 impl WorldArguments {
@@ -135,6 +145,17 @@ impl WorldArguments {
             population_r2: self.population_r2,
             correlation: self.correlation,
             reading: self.reading,
+            sites: match self.sites {
+                None => WorldSites::NONE,
+                Some(count) => WorldSites {
+                    count,
+                    r2: match self.site_r2 {
+                        Some(share) => share,
+                        None => 0.3,
+                    },
+                    are_fitted: !self.without_site_effects,
+                },
+            },
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use sprifed_party::{CertificateRequest, PublicTrustee, parse_trustee_policy};
-use sprifed_privacy::{ApproxDp, Epsilon, NoiseOrigin};
+use sprifed_privacy::{ApproxDp, Epsilon, Gates, NoiseOrigin};
 use sprifed_recovery::{CertifiedProcedure, Setting};
 use sprifed_secure_sum::IdentityKey;
 use sprifed_study::{Agreed, Agreement, Day, TrusteeEntry, TrusteeKey};
@@ -43,6 +43,7 @@ pub(crate) fn by_trustees() -> &'static Agreed {
             plan: procedure.plan(&setting).unwrap(),
             setting,
             trustees: Some([0, 1, 2].map(entry)),
+            gates: Some(Gates::Proved),
             ..masked
         })
         .unwrap()

@@ -7,8 +7,8 @@ use sprifed_privacy::test_support::{generous_ledger, small_choice_of_trustees};
 use sprifed_privacy::{SelectionPurchase, Trustee};
 use sprifed_secure_sum::ClientId;
 use sprifed_trustees::{
-    Attempt, Book, Charge, ChoiceStep, DealtNoise, Effect, Embedded, JournalLine, Link, Message,
-    OutcomeReport, Output, Step, TrusteeId, Upload,
+    Attempt, Book, Charge, ChoiceStep, Counted, DealtNoise, Effect, Embedded, JournalLine, Link,
+    Message, OutcomeReport, Output, Step, TrusteeId, Upload,
 };
 
 use crate::{Way, way};
@@ -118,7 +118,10 @@ pub(crate) fn reports() -> Seeds {
         attempt: parties.attempt(0),
         trustee: TrusteeId::ALL[2],
         set: [3; 32],
-        clients: vec![ClientId(0), ClientId(2)],
+        clients: Counted {
+            inside: vec![ClientId(0), ClientId(2)],
+            outside: vec![ClientId(1)],
+        },
         output,
         signature: [4; 64],
     };

@@ -121,6 +121,8 @@ impl Cell {
             correlation,
             unexplained,
             reading,
+            // The paper has no sites.
+            sites: _,
         } = self.world;
         let correlation = match correlation {
             Correlation::None => String::new(),

@@ -220,6 +220,7 @@ impl SumBackend for PaperBackend<'_> {
         Ok(Answer {
             blocks: blocks.collect::<Result<_, _>>()?,
             provenance: Provenance::Simulated,
+            absent: Vec::new(),
         })
     }
 }

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed::{
-    Backend, BackendRequest, Error, NoGuarantee, Simulation, SimulationAnswer, TrialGuarantee,
-    WorldSize,
+    Backend, BackendRequest, Error, IllegalWorld, NoGuarantee, Simulation, SimulationAnswer,
+    TrialGuarantee, WorldSize,
 };
 use sprifed_privacy::{ApproxDp, IllegalQuantity, Mu, NoiseOrigin, Relation};
 use sprifed_query::PlanError;
@@ -141,6 +141,10 @@ impl TrialsRequest {
         let NamedContender {
             name, contender, ..
         } = self.contender;
+        let is_certified = contender.procedure().is_some() && !is_tuned;
+        if request.sites.count > 0 && (!is_certified || self.dropouts != 0.0) {
+            return Err(Error::from(IllegalWorld::SitesOfContender).into());
+        }
         let (budget, relation) = (self.budget, self.relation);
         if let NoiseOrigin::Shares(participation) = self.backend.origin(self.world.clients())? {
             let procedure = contender.procedure().filter(|_| !is_tuned);

@@ -89,12 +89,11 @@ impl DestinationError {
     }
 }
 
-/// A place that a file will be renamed to, checked to be writable before any work is done. The hidden file beside it goes
-/// away with this value.
+/// A place that a file will be written to, checked to be writable before any work is done. Nothing is there until then, so a
+/// process that is killed meanwhile leaves nothing behind.
 #[derive(Debug)]
 pub struct Destination {
     path: PathBuf,
-    hidden: NamedTempFile,
     overwrite: Overwrite,
 }
 
@@ -135,19 +134,15 @@ impl Destination {
             return Err(DestinationError::IsInput { path });
         }
         let found = look_at(path)?;
-        let hidden = hidden_beside(path, found.as_ref());
-        let hidden = hidden.map_err(|error| DestinationError::unwritable(path, &error))?;
+        // Made and removed at once: only a try shows whether the folder takes a file.
+        drop(hidden_beside(path, found.as_ref())?);
         let path = path.to_owned();
         match found {
             Some(_) if overwrite == Overwrite::Refused => Err(DestinationError::Exists { path }),
             Some(found) if !found.is_file() && !found.is_symlink() => {
                 Err(DestinationError::NotAFile { path })
             }
-            _ => Ok(Self {
-                path,
-                hidden,
-                overwrite,
-            }),
+            _ => Ok(Self { path, overwrite }),
         }
     }
 
@@ -161,13 +156,14 @@ impl Destination {
     ///
     /// # Errors
     /// When the disk refuses, or another file has taken the place meanwhile.
-    pub fn write(mut self, contents: &str) -> Result<(), DestinationError> {
-        let written = self.hidden.write_all(contents.as_bytes());
-        let written = written.and_then(|()| self.hidden.as_file().sync_all());
+    pub fn write(self, contents: &str) -> Result<(), DestinationError> {
+        let mut hidden = hidden_beside(&self.path, look_at(&self.path)?.as_ref())?;
+        let written = hidden.write_all(contents.as_bytes());
+        let written = written.and_then(|()| hidden.as_file().sync_all());
         written.map_err(|error| DestinationError::unwritable(&self.path, &error))?;
         let placed = match self.overwrite {
-            Overwrite::Forced => self.hidden.persist(&self.path),
-            Overwrite::Refused => self.hidden.persist_noclobber(&self.path),
+            Overwrite::Forced => hidden.persist(&self.path),
+            Overwrite::Refused => hidden.persist_noclobber(&self.path),
         };
         match placed {
             Ok(_) => {
@@ -193,22 +189,26 @@ fn look_at(path: &Path) -> Result<Option<Metadata>, DestinationError> {
 }
 
 /// Whether two paths lead to one file, as far as the file system tells, also if the file is not there yet.
+///
+/// Names that differ only in case are then one: for some file systems they are.
 #[must_use]
 pub fn is_same_file(left: &Path, right: &Path) -> bool {
-    let whole = |path: &Path| {
-        let beside = || {
-            let folder = folder_of(path).canonicalize().ok()?;
-            Some(folder.join(path.file_name()?))
-        };
-        let there = path.canonicalize().ok();
-        there.or_else(beside).unwrap_or_else(|| path.to_owned())
+    let to_be = |path: &Path| {
+        let folder = folder_of(path).canonicalize();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let folder = folder.unwrap_or_else(|_| folder_of(path).to_owned());
+        folder.join(name.to_lowercase())
     };
-    whole(left) == whole(right)
+    match (left.canonicalize(), right.canonicalize()) {
+        (Ok(left), Ok(right)) => left == right,
+        (Err(_), Err(_)) => to_be(left) == to_be(right),
+        _ => false,
+    }
 }
 
 /// A new hidden file with the permissions of the file that it replaces, or those that the system's settings give to any
 /// new file.
-fn hidden_beside(path: &Path, found: Option<&Metadata>) -> io::Result<NamedTempFile> {
+fn hidden_beside(path: &Path, found: Option<&Metadata>) -> Result<NamedTempFile, DestinationError> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".sprifed-").suffix(".part");
     #[cfg(unix)]
@@ -220,7 +220,8 @@ fn hidden_beside(path: &Path, found: Option<&Metadata>) -> io::Result<NamedTempF
     }
     #[cfg(not(unix))]
     let _ = found;
-    builder.tempfile_in(folder_of(path))
+    let hidden = builder.tempfile_in(folder_of(path));
+    hidden.map_err(|error| DestinationError::unwritable(path, &error))
 }
 
 /// Writes `contents` beside `path`, under a name that was free: `path.KIND.json`, or with a number.

@@ -74,7 +74,7 @@ pub fn leave(
     Ok(Departure { line, cost })
 }
 
-/// What was charged; a study in which nothing was answered costs nothing.
+/// What the study costs; one in which nothing was answered costs nothing.
 fn charged(
     agreed: &Agreed,
     lines: &[JournalLine],
@@ -84,8 +84,7 @@ fn charged(
         path: store.path(),
         found: declined.to_string(),
     })?;
-    let epsilon = charged.spent().map(|spent| spent.epsilon());
-    Ok(Cost::charged(epsilon, agreed.ceiling().delta()))
+    Ok(agreed.cost_of(charged.spent().map(|spent| spent.epsilon())))
 }
 
 /// The places of uploads in a journal, and what they hold from now on.

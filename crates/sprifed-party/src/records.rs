@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use sprifed_privacy::PrivacyUnit;
 use sprifed_query::{Record, RecordSource};
+use sprifed_secure_sum::ClientId;
 use sprifed_study::Agreement;
 use sprifed_tables::Table;
 
@@ -26,11 +27,17 @@ struct Held {
 }
 
 impl PartyRecords {
-    /// The records of `table`, which messages call `name`, as `agreement` asks for them.
+    /// The records of `table`, which messages call `name`, as `agreement` asks for them of the party `me`: where each
+    /// party has an intercept of its own, the features are followed by an indicator of each party.
     ///
     /// # Errors
     /// When a column of the study is not there.
-    pub fn of(table: &Table, name: &str, agreement: &Agreement) -> Result<Self, PartyError> {
+    pub fn of(
+        table: &Table,
+        name: &str,
+        agreement: &Agreement,
+        me: ClientId,
+    ) -> Result<Self, PartyError> {
         let terms = terms_of(agreement)?;
         let columns = table.design().names().iter().map(String::as_str);
         let places: HashMap<&str, usize> = columns.zip(0..).collect();
@@ -48,13 +55,19 @@ impl PartyRecords {
             .iter()
             .map(place)
             .collect::<Result<_, _>>()?;
+        let own = me.0 as usize;
+        let sites = 0..agreement.setting.sites.count();
         let rows = table.design().rows();
-        let features = rows.flat_map(|row| places.iter().map(|place| row[*place]));
+        let features = rows.flat_map(|row| {
+            let sites = sites.clone();
+            let indicators = sites.map(move |site| f32::from(u8::from(site == own)));
+            places.iter().map(|place| row[*place]).chain(indicators)
+        });
         Ok(Self(Arc::new(Held {
             features: features.collect(),
             responses: table.response().to_vec(),
             present: table.present().to_vec(),
-            n_features: places.len(),
+            n_features: places.len() + sites.len(),
             unit: agreement.plan.unit,
         })))
     }

@@ -20,7 +20,7 @@ use tracing::warn;
 use crate::database::StoreError;
 use crate::error::PartyError;
 use crate::folder::{RECEIPT, StudyFolder};
-use crate::ledger::{Cost, LedgerPlace};
+use crate::ledger::LedgerPlace;
 use crate::private_files::write_artefacts;
 use crate::store::{Artefacts, PartyEnd, PartyStore, SealedStore};
 
@@ -306,8 +306,7 @@ impl<S: PartyStore, R: RecordStore + Clone> PartyRuntime<S, R> {
         let files = write_artefacts(self.seat.folder.path(), &end.artefacts)?;
         if let Some(place) = &self.ledger {
             let receipt = receipt_in(end)?;
-            let delta = receipt.study.receipt.guarantee.delta;
-            let cost = Cost::charged(receipt.statement.ledger.spent, delta);
+            let cost = self.seat.agreed.cost_of(receipt.statement.ledger.spent);
             place.open()?.settle(&self.seat.study(), cost)?;
         }
         self.store.erase_secret()?;

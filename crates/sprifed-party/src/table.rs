@@ -96,14 +96,14 @@ impl Closed {
         let agreement = self.agreed.agreement();
         let table = (self.read)(terms_of(agreement)?.schema())?;
         let name = &self.name;
-        let records = PartyRecords::of(&table, name, agreement)?;
+        let records = PartyRecords::of(&table, name, agreement, self.me)?;
         let seat = agreement.parties.get(self.me.0 as usize);
         let (found, most) = (records.n_units(), seat.map_or(0, |seat| seat.units));
         if found > most as usize {
             let table = name.clone();
             return Err(PartyError::TooManyRecords { table, found, most });
         }
-        let (found, required) = (records.n_features(), agreement.setting.n_features);
+        let (found, required) = (records.n_features(), agreement.setting.n_columns());
         if found != required as usize {
             return Err(PartyError::OtherFeatures { found, required });
         }

@@ -8,7 +8,7 @@ use sprifed_noise::Provenance;
 use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, NoiseOrigin, Participation, PrivacyUnit, Relation,
 };
-use sprifed_recovery::{CertifiedProcedure, Intercept, Keep, Setting};
+use sprifed_recovery::{CertifiedProcedure, Intercept, Keep, Setting, Sites};
 use sprifed_schema::DataTerms;
 use sprifed_study::{Agreed, Agreement, Digest, FORMAT, Party, PartyKey};
 
@@ -36,6 +36,21 @@ pub(crate) const FEATURES: [&str; 6] = ["x0", "x1", "x2", "x3", "x4", "x5"];
 const SCHEMA: &str = "[response]\nname = \"y\"\nlower = -6\nupper = 6\n[features]\nlower = -2\nupper = 2\ncenter = 0\n\
                       scale = 1\n";
 
+/// The same where each party has an intercept of its own.
+pub(crate) fn with_site_effects(mut agreement: Agreement) -> Agreement {
+    let units: Vec<u32> = agreement.parties.iter().map(|party| party.units).collect();
+    agreement.setting.sites = Sites::new(&units).expect("few sites");
+    agreement.setting.intercept = Intercept::Estimated;
+    let schema = format!("{SCHEMA}[record]\nsite_effects = true\n");
+    let features = FEATURES.map(str::to_owned).to_vec();
+    agreement.data = Some(DataTerms::new(schema, features).expect("terms"));
+    agreement.plan = agreement
+        .procedure
+        .plan(&agreement.setting)
+        .expect("a plan");
+    agreement
+}
+
 /// The key of the party at `place`.
 pub(crate) fn key_of_party(place: u32) -> PartyKey {
     PartyKey::simulated(SEED, 0).of_party(place)
@@ -51,6 +66,7 @@ pub(crate) fn agreement(noise: Provenance) -> Agreement {
         sparsity: 1,
         choice: Keep::Exactly,
         always: 0,
+        sites: Sites::NONE,
         budget: ApproxDp::new(epsilon, Delta::try_from(1e-6).expect("legal")),
         relation: Relation::ZeroOut,
         unit: PrivacyUnit::Record,
@@ -81,6 +97,7 @@ pub(crate) fn agreement(noise: Provenance) -> Agreement {
         setting,
         parties: (0..N_PARTIES).map(party).collect(),
         trustees: None,
+        gates: None,
         repeats: 0,
         noise,
         data: Some(terms.expect("terms")),

@@ -8,6 +8,7 @@ use core::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::gates::Gates;
 use crate::neighbours::{PrivacyUnit, Relation};
 use crate::participation::Participation;
 use crate::quantity::{ApproxDp, Mu, Rho};
@@ -37,6 +38,8 @@ pub enum GuaranteeLabel {
     Holds,
     /// Which sums are opened.
     Opened,
+    /// Which means of sites are released.
+    Sites,
     /// What the reader must know besides.
     Note,
     /// The currency, and how to recompute the numbers.
@@ -45,7 +48,7 @@ pub enum GuaranteeLabel {
 
 impl GuaranteeLabel {
     /// All labels, in the order of the rows.
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Privacy,
         Self::Nominal,
         Self::Means,
@@ -53,6 +56,7 @@ impl GuaranteeLabel {
         Self::Noise,
         Self::Holds,
         Self::Opened,
+        Self::Sites,
         Self::Note,
         Self::Details,
     ];
@@ -68,6 +72,7 @@ impl GuaranteeLabel {
             Self::Noise => "Noise",
             Self::Holds => "Holds",
             Self::Opened => "Opened",
+            Self::Sites => "Sites",
             Self::Note => "Note",
             Self::Details => "Details",
         }
@@ -101,6 +106,15 @@ pub enum Currency {
     Mixed(Rho),
 }
 
+/// The three trustees of a study between machines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedTrustees {
+    /// Their names, in order.
+    pub names: [String; 3],
+    /// Whether they prove their gates.
+    pub gates: Gates,
+}
+
 /// What a [`GuaranteeTable`] tells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GuaranteeFacts {
@@ -116,13 +130,15 @@ pub struct GuaranteeFacts {
     pub relation: Relation,
     /// Who adds the noise.
     pub origin: NoiseOrigin,
-    /// The names of the trustees that deal it, where the study names them.
-    pub trustees: Option<[String; 3]>,
+    /// The trustees that deal it, where the study names them.
+    pub trustees: Option<NamedTrustees>,
     /// Where the clients compute.
     pub clients: ClientsRun,
     /// The most records of one client and the ε that it has at the same δ, where records are the
     /// units.
     pub several_records: Option<(u32, f64)>,
+    /// How many sites have an intercept of their own.
+    pub n_sites: usize,
     /// In which currency costs were added up.
     pub currency: Option<Currency>,
     /// The file from which `sprifed verify` computes the numbers again.
@@ -161,6 +177,13 @@ impl GuaranteeTable {
             rows.push((GuaranteeLabel::Client, text));
         }
         rows.extend(facts.trust());
+        if facts.n_sites > 0 {
+            let text = format!(
+                "a noisy mean of each of the {} sites is released",
+                facts.n_sites
+            );
+            rows.push((GuaranteeLabel::Sites, text));
+        }
         rows.extend(facts.note().map(|text| (GuaranteeLabel::Note, text)));
         rows.extend(facts.details().map(|text| (GuaranteeLabel::Details, text)));
         Self { rows }
@@ -308,12 +331,27 @@ impl GuaranteeFacts {
     fn trust_in_trustees(&self) -> Vec<(GuaranteeLabel, String)> {
         let noise = "dealt by three trustees, one share each, of which two suffice";
         let names = self.trustees.as_ref();
-        let names = names.map_or_else(String::new, |names| format!(" {}", names.join(", ")));
+        let names = names.map_or_else(String::new, |all| format!(" {}", all.names.join(", ")));
+        let gates = self.trustees.as_ref().map(|all| all.gates);
+        let conduct = match gates {
+            None => "",
+            Some(Gates::Proved) => ", whatever it sends",
+            Some(Gates::Unproved) => " if it follows the protocol",
+        };
         let holds = format!(
             "against every reader with bounded computing power, including the coordinator, one of the trustees{names} \
-             included; any two of them together see all contributions"
+             included{conduct}; any two of them together see all contributions"
         );
-        let opened = "only sums with noise and the indices of choices";
+        let opened = match gates {
+            None => "only sums with noise and the indices of choices",
+            Some(Gates::Proved) => {
+                "only sums with noise, the indices of choices, and which parties left the norm of a sum; each only after \
+                 all three trustees checked how it was computed"
+            }
+            Some(Gates::Unproved) => {
+                "only sums with noise and the indices of choices, if all trustees follow the protocol"
+            }
+        };
         let mut rows = vec![(GuaranteeLabel::Noise, noise.to_owned())];
         if self.is_secret {
             rows.push((GuaranteeLabel::Holds, holds));

@@ -26,6 +26,8 @@
 //! # Ok::<(), sprifed_privacy::LedgerError>(())
 //! ```
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -76,6 +78,16 @@ pub enum LedgerError {
         found: &'static str,
         /// Whose presence the ledger protects.
         required: &'static str,
+    },
+    /// It was charged before, and so were as many others again as may be.
+    #[error(
+        "{statement:?} was charged before, and no more than {allowed} repetitions in all were agreed on"
+    )]
+    Repeated {
+        /// What was to be released again.
+        statement: String,
+        /// How many repetitions are allowed.
+        allowed: u32,
     },
     /// A stored ledger claims another total than its own lines add up to.
     #[error(
@@ -190,6 +202,23 @@ impl Ledger {
             line: purchase.to_line(),
         });
         Ok(Permit { purchase })
+    }
+
+    /// Whether `statement` may be charged, if `allowed` charges in all may be for statements charged before.
+    ///
+    /// # Errors
+    /// When it is one more.
+    pub fn check_repeats(&self, statement: &str, allowed: u32) -> Result<(), LedgerError> {
+        let mut known = BTreeSet::new();
+        let entries = self.entries.iter();
+        let repeated = entries
+            .filter(|entry| !known.insert(entry.statement.as_str()))
+            .count();
+        if known.contains(statement) && repeated >= allowed as usize {
+            let statement = statement.to_owned();
+            return Err(LedgerError::Repeated { statement, allowed });
+        }
+        Ok(())
     }
 
     /// The budget.

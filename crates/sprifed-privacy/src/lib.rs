@@ -4,6 +4,7 @@ mod block;
 mod bounded_range;
 mod concentrated;
 mod discrete_gaussian;
+mod gates;
 mod gaussian;
 mod grid;
 mod guarantee_table;
@@ -34,13 +35,14 @@ mod totals;
 
 pub use block::{Block, IntegerBounds};
 pub use discrete_gaussian::{DiscreteGaussian, poisson_remainder};
+pub use gates::Gates;
 pub use grid::{
     BallRequest, BoxRequest, Rounding, accepted_squared_norm, conditional_rounding_bound,
     round_to_box,
 };
 pub use guarantee_table::{
     ClientsRun, Currency, GuaranteeFacts, GuaranteeLabel, GuaranteeMoment, GuaranteeTable,
-    IllegalGuaranteeText,
+    IllegalGuaranteeText, NamedTrustees,
 };
 pub use ledger::{Entry, Ledger, LedgerError, LedgerRecord, Permit};
 pub use lifetime_totals::{Cost, CostKind, SpentDelta};
@@ -51,7 +53,7 @@ pub use participation::{
     Decision, IllegalParticipation, Participation, RemovableNoise, shortfall_cost,
 };
 pub use protocol_failure::{
-    COMPLETE_GRAPH_UP_TO, CRYPTOGRAPHIC_ALLOWANCE, GRAPH_FAILURE, LOG_GRAPH_FAILURE,
+    COMPLETE_GRAPH_UP_TO, CRYPTOGRAPHIC_ALLOWANCE, GRAPH_FAILURE, LOG_GRAPH_FAILURE, MOST_ATTEMPTS,
 };
 pub use purchase::{LedgerLine, Purchase, SelectionPurchase, SumPurchase};
 pub use quantity::{ApproxDp, Delta, Epsilon, IllegalQuantity, Mu, RangeBound, Rho};

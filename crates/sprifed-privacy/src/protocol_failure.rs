@@ -31,18 +31,25 @@ pub const CRYPTOGRAPHIC_ALLOWANCE: f64 = 1.0 / (1u128 << 64) as f64;
 /// 2⁻⁴²: the same probability.
 pub const GRAPH_FAILURE: f64 = 1.0 / (1u64 << 42) as f64;
 
+/// The most attempts at all sums and choices of a study.
+pub const MOST_ATTEMPTS: u32 = 1 << 12;
+
+/// 2⁻⁵³: how likely a trustee passes off a wrong gate in one attempt, at most.
+const WRONG_GATE: f64 = 1.0 / (1u64 << 53) as f64;
+
 impl NoiseOrigin {
     /// The probability with which a whole study reveals more than its sums, at most.
     ///
     /// # Why
     /// docs/proofs/protocol_failure.md#2-the-events: a complete graph never fails, a random one with at
     /// most 2 · 2⁻⁴² for all sums, repetitions and clients together, and the cryptography is given 2⁻⁶⁴.
-    /// Wrap-around is post-processing. A curator runs no protocol; trustees have no masking graph.
+    /// Wrap-around is post-processing. A curator runs no protocol. One of three trustees passes off a wrong gate with
+    /// at most 2⁻⁵³ in each of [`MOST_ATTEMPTS`] (docs/proofs/trustees-gates.md#5-the-whole-study).
     #[must_use]
     pub fn protocol_failure(self) -> f64 {
         match self {
             Self::Curator => 0.0,
-            Self::Trustees => CRYPTOGRAPHIC_ALLOWANCE,
+            Self::Trustees => f64::from(MOST_ATTEMPTS) * WRONG_GATE + CRYPTOGRAPHIC_ALLOWANCE,
             Self::Shares(participation) if participation.clients() <= COMPLETE_GRAPH_UP_TO => {
                 CRYPTOGRAPHIC_ALLOWANCE
             }
@@ -72,7 +79,7 @@ pub(crate) fn check_left(delta: Delta, failure: f64) -> Result<Delta, IllegalQua
         quantity: "delta",
         found: delta.get(),
         required: if failure > GRAPH_FAILURE {
-            LEAST_WITH_RANDOM_GRAPH
+            LEAST_WITH_CHANCE
         } else {
             LEAST_WITH_COMPLETE_GRAPH
         },
@@ -91,5 +98,6 @@ pub(crate) fn left_for_noise(delta: Delta, failure: f64) -> Option<Delta> {
 const LEAST_WITH_COMPLETE_GRAPH: &str =
     "above 5.422e-20, the probability with which the cryptography of secure sums may fail";
 
-const LEAST_WITH_RANDOM_GRAPH: &str =
-    "above 4.548e-13, the probability with which the masking graph of secure sums may fail";
+/// The masking graph and the proofs of gates fail with the same probability.
+const LEAST_WITH_CHANCE: &str = "above 4.548e-13, the probability with which the masking graph of secure sums, or the \
+                                 trustees' proof of their gates, may fail";

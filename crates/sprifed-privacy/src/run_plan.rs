@@ -10,6 +10,7 @@ use crate::modulus::{IllegalModulus, LOG_WRAP_PROBABILITY, ModulusPlan, SumSize}
 use crate::neighbours::Relation;
 use crate::participation::Participation;
 use crate::rational::IllegalFraction;
+use crate::shown::counted;
 use crate::sum_plan::{NoiseOrigin, SumCost, SumPlan, Uncertifiable};
 use crate::totals::Algorithm;
 
@@ -22,7 +23,8 @@ mod tests;
 pub enum Unplannable {
     /// The sparsity does not suit the number of features.
     #[error(
-        "the sparsity is {sparsity}, but it must be at least 1 and below the {features} features"
+        "the sparsity is {sparsity}, but it must be at least 1 and below the {}",
+        counted(*features, "feature", "features")
     )]
     Sparsity {
         /// How many features are to be chosen.

@@ -12,7 +12,7 @@ use sprifed::{
 use sprifed_paper::{AnyMethod, Contender, certified_setting};
 use sprifed_privacy::{ApproxDp, NoiseOrigin};
 use sprifed_recovery::Setting;
-use sprifed_simulate::{Absence, Certified, Method as _, Reading, Summary};
+use sprifed_simulate::{Absence, Certified, Method as _, Reading, Summary, WorldSites};
 
 use crate::budget::quantity;
 use crate::choices;
@@ -46,6 +46,7 @@ fn world_size(world: World) -> Result<WorldSize, Refusal> {
         population_r2,
         correlation,
         reading: Reading::Clean,
+        sites: WorldSites::NONE,
     })
 }
 

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | a number | 8, least significant first |
 //! | a kind | 1 |
-//! | a truth value | 1: zero or one |
+//! | a constant | 1: zero if absent, one if it is a one; two for sites, then the first and their number as features |
 //! | a list | its length as a number, then its items |
 //! | a set of features | the list of its longest runs, each its start and end as numbers |
 //! | a model | the list of its features |
@@ -17,6 +17,7 @@
 
 use core::ops::Range;
 
+use crate::constant::Constant;
 use crate::feature_set::FeatureSet;
 use crate::model::ReleasedModel;
 use crate::procedure::{ChoiceQuery, SumQuery};
@@ -93,28 +94,41 @@ fn write_question(bytes: &mut Vec<u8>, question: &Question) {
             bytes.push(8);
             write_features(bytes, support.as_slice());
         }
+        // About all features of the study, sites not counted: the agreement says how many.
         Question::RowScale { .. } => bytes.push(9),
         Question::SupportUpdate {
             support,
-            intercept,
+            constant,
             model,
             ..
         } => {
             bytes.push(10);
             write_features(bytes, support.as_slice());
-            bytes.push(u8::from(*intercept));
+            write_constant(bytes, *constant);
             write_model(bytes, model);
         }
         Question::SecondMoment {
             support,
-            intercept,
+            constant,
             model,
             ..
         } => {
             bytes.push(11);
             write_features(bytes, support.as_slice());
-            bytes.push(u8::from(*intercept));
+            write_constant(bytes, *constant);
             write_model(bytes, model);
+        }
+    }
+}
+
+fn write_constant(bytes: &mut Vec<u8>, constant: Constant) {
+    match constant {
+        Constant::Absent => bytes.push(0),
+        Constant::One => bytes.push(1),
+        Constant::Sites { first, count } => {
+            bytes.push(2);
+            write_feature(bytes, first);
+            write_feature(bytes, count);
         }
     }
 }

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod constant;
 mod contribution;
 mod curator;
 mod discrete;
@@ -14,6 +15,7 @@ mod question;
 mod records;
 mod work;
 
+pub use constant::Constant;
 pub use contribution::{AskedBlock, Contributor};
 pub use curator::{Curator, CuratorError};
 pub use dither::Dither;

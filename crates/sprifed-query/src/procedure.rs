@@ -54,6 +54,8 @@ pub struct Answer {
     pub blocks: Vec<AnswerBlock>,
     /// Where the noise came from.
     pub provenance: Provenance,
+    /// The parties that contributed nothing, by their places, as far as they are public.
+    pub absent: Vec<u32>,
 }
 
 impl Answer {
@@ -77,6 +79,17 @@ impl Answer {
         Self {
             blocks: blocks.collect(),
             provenance: sum.provenance(),
+            absent: Vec::new(),
+        }
+    }
+
+    /// The same answer, of a sum that only these of `parties` parties contributed to.
+    #[must_use]
+    pub fn by_survivors(self, parties: u32, survivors: &[u32]) -> Self {
+        let absent = (0..parties).filter(|party| !survivors.contains(party));
+        Self {
+            absent: absent.collect(),
+            ..self
         }
     }
 }

@@ -13,8 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use self::arithmetic::{
     WIDEST, add, add_one, add_products, bucket_of, clip, halvings, length, response,
-    tamed_squared_norm, upper_triangle, value,
+    tamed_squared_norm, upper_triangle,
 };
+use crate::constant::Constant;
 use crate::feature_list::FeatureList;
 use crate::feature_set::FeatureSet;
 use crate::limit::Limit;
@@ -23,7 +24,7 @@ use crate::records::Record;
 
 mod arithmetic;
 
-pub(crate) use self::arithmetic::{limited, squared_norm};
+pub(crate) use self::arithmetic::{limited, squared_norm, value};
 
 #[cfg(test)]
 mod tests;
@@ -109,16 +110,18 @@ pub enum Question {
     /// Which half power of two the root mean square of the features falls under: a one among
     /// [`ROW_BUCKETS`] zeros.
     RowScale {
+        /// How many features, the first ones of a record.
+        features: u32,
         /// Upper end of the first bucket.
         largest: Limit,
     },
-    /// x_l·z and z·clip(residual) for every z of (1?, x_S), l the last of S; the whole clipped to a
+    /// x_l·z and z·clip(residual) for every z of (constant, x_S), l the last of S; the whole clipped to a
     /// norm.
     SupportUpdate {
         /// The support, the feature just chosen last.
         support: FeatureList,
-        /// Whether z starts with a one.
-        intercept: bool,
+        /// What z starts with.
+        constant: Constant,
         /// The model that the residual is measured against.
         model: ReleasedModel,
         /// What one unit of each variable is.
@@ -128,13 +131,13 @@ pub enum Question {
         /// Norm to which the contribution is clipped.
         norm: Limit,
     },
-    /// The upper triangle of z·zᵀ, off-diagonals weighted by √2, with z = (1?, x_S, residual)
+    /// The upper triangle of z·zᵀ, off-diagonals weighted by √2, with z = (constant, x_S, residual)
     /// clipped to a norm.
     SecondMoment {
         /// S.
         support: FeatureList,
-        /// Whether z starts with a one.
-        intercept: bool,
+        /// What z starts with.
+        constant: Constant,
         /// The model that the residual is measured against.
         model: ReleasedModel,
         /// What one unit of each variable is.
@@ -177,11 +180,22 @@ impl Question {
                 model, features, ..
             } => of_model(model) && features.end() <= n_features,
             Self::ResidualScale { model, .. } => of_model(model),
-            Self::ResponseMean { .. } | Self::RowScale { .. } => true,
+            Self::ResponseMean { .. } => true,
+            Self::RowScale { features, .. } => *features <= n_features,
             Self::SupportResponse { feature, .. } => *feature < n_features,
             Self::SupportRow { support, .. } => of_list(support),
-            Self::SupportUpdate { support, model, .. }
-            | Self::SecondMoment { support, model, .. } => of_list(support) && of_model(model),
+            Self::SupportUpdate {
+                support,
+                constant,
+                model,
+                ..
+            }
+            | Self::SecondMoment {
+                support,
+                constant,
+                model,
+                ..
+            } => of_list(support) && of_model(model) && constant.end() <= n_features,
         }
     }
 
@@ -198,13 +212,13 @@ impl Question {
             Self::SupportRow { support, .. } => support.len(),
             Self::RowScale { .. } => ROW_BUCKETS,
             Self::SupportUpdate {
-                support, intercept, ..
-            } => 2 * (support.len() + usize::from(*intercept)),
+                support, constant, ..
+            } => 2 * (support.len() + constant.entries()),
             Self::SecondMoment {
-                support, intercept, ..
+                support, constant, ..
             } => {
-                let size = support.len() + 1 + usize::from(*intercept);
-                size * (size + 1) / 2
+                let size = support.len() + 1 + constant.entries();
+                size.saturating_mul(size + 1) / 2
             }
         }
     }
@@ -289,16 +303,18 @@ impl Question {
                 let row = support.iter().map(|feature| own * limited(feature));
                 add(out, counted, row);
             }
-            Self::RowScale { largest } => {
-                let squares = tamed_squared_norm(core::iter::once(record.features));
+            Self::RowScale { features, largest } => {
+                let first = record.features.get(..*features as usize);
+                let first = first.unwrap_or(record.features);
+                let squares = tamed_squared_norm(core::iter::once(first));
                 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 features")]
-                let count = record.features.len().max(1) as f64;
+                let count = first.len().max(1) as f64;
                 let position = 2.0 * halvings((squares / count).sqrt(), *largest);
                 add_one(out, bucket_of(position, ROW_BUCKETS), counted);
             }
             Self::SupportUpdate {
                 support,
-                intercept,
+                constant,
                 model,
                 scales,
                 residual_limit,
@@ -308,8 +324,8 @@ impl Question {
                 let newest = support.last().map_or(0.0, scaled);
                 let residual = model.residual(record) / scales.residual.get();
                 let residual = clip(residual, *residual_limit);
-                let one = intercept.then_some(1.0);
-                let z: Vec<f64> = one.into_iter().chain(support.iter().map(scaled)).collect();
+                let features = support.iter().map(scaled);
+                let z: Vec<f64> = constant.values(record).chain(features).collect();
                 let row: Vec<f64> = [newest, residual]
                     .iter()
                     .flat_map(|factor| z.iter().map(move |value| factor * value))
@@ -319,16 +335,16 @@ impl Question {
             }
             Self::SecondMoment {
                 support,
-                intercept,
+                constant,
                 model,
                 scales,
                 norm,
             } => {
-                let one = intercept.then_some(1.0);
                 let scaled = |feature: u32| value(record, feature) / scales.feature.get();
                 let values = support.iter().map(scaled);
                 let residual = model.residual(record) / scales.residual.get();
-                let z: Vec<f64> = one.into_iter().chain(values).chain([residual]).collect();
+                let constant = constant.values(record);
+                let z: Vec<f64> = constant.chain(values).chain([residual]).collect();
                 let length = length(&z).max(norm.get());
                 let z: Vec<f64> = z.into_iter().map(|entry| entry / length).collect();
                 add(out, counted, upper_triangle(&z));

@@ -5,7 +5,7 @@
 
 use sprifed_noise::Provenance;
 use sprifed_query::{
-    Answer, ChoiceQuery, ChoosingProcedure, ChoosingStep, FeatureList, FeatureSet, Limit,
+    Answer, ChoiceQuery, ChoosingProcedure, ChoosingStep, Constant, FeatureList, FeatureSet, Limit,
     LinearModel, PlanError, Question, Scales, SumQuery,
 };
 
@@ -18,7 +18,8 @@ use crate::least_squares::NoisyNormalEquations;
 use crate::opening::Opening;
 use crate::ready::Ready;
 use crate::selection::Pick;
-use crate::setting::{Intercept, Setting};
+use crate::setting::Setting;
+use crate::sites::SiteEffects;
 use crate::square_matrix::SquareMatrix;
 
 mod plan;
@@ -33,7 +34,7 @@ pub(crate) static ENTRY: Entry = Entry {
     name: "argmax",
     about: "Argmax OMP: the curator reveals only which feature is picked",
     needs: Needs::Choices,
-    version: 2,
+    version: 3,
     plan: plan_argmax,
     begin: |setting| Ok(Ready::choices(Argmax::new(*setting)?)),
 };
@@ -75,6 +76,8 @@ pub struct Argmax {
     clips: (f64, f64),
     phase: Phase,
     step: usize,
+    /// Whether the first joint question is still to be asked.
+    asks_joint: bool,
     /// The features of every model, then those that were picked.
     support: Vec<u32>,
     /// What the plan says of the noise of each choice, and of the last question.
@@ -84,13 +87,23 @@ pub struct Argmax {
     opening: Opening,
     /// Coefficients in units of scaled features, in the order of the support.
     coefficients: Vec<f64>,
-    /// Second moments of (1?, x_S), as far as they were queried.
+    /// Second moments of (constant, x_S), as far as they were queried.
     gram: SquareMatrix,
     intercept: f64,
+    sites: SiteEffects,
     scale: f64,
-    /// Coefficients and intercept with the smallest residual so far, and that residual's scale.
-    best: Option<(Vec<f64>, f64, f64)>,
+    /// The model with the smallest residual so far.
+    best: Option<Best>,
     provenance: Option<Provenance>,
+}
+
+/// A model and the scale of its residual.
+#[derive(Clone, Debug)]
+struct Best {
+    coefficients: Vec<f64>,
+    intercept: f64,
+    sites: SiteEffects,
+    scale: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -110,10 +123,10 @@ impl Argmax {
     /// When the setting makes no sense or the budget is too small.
     pub fn new(setting: Setting) -> Result<Self, PlanError> {
         setting.check()?;
-        let constant = usize::from(setting.intercept == Intercept::Estimated);
-        let size = (setting.always + setting.sparsity) as usize + constant;
+        let constant = setting.constant();
+        let size = (setting.always + setting.sparsity) as usize + constant.entries();
         let mut gram = SquareMatrix::zeros(size);
-        if constant == 1 {
+        if constant == Constant::One {
             gram[(0, 0)] = f64::from(setting.n_records);
         }
         Ok(Self {
@@ -123,10 +136,12 @@ impl Argmax {
             clips: score_clips(&setting)?,
             phase: Phase::Centre,
             step: 0,
+            asks_joint: setting.asks_joint(),
             support: Vec::new(),
             coefficients: Vec::new(),
             gram,
             intercept: 0.0,
+            sites: SiteEffects::new(&setting),
             scale: setting.response_bound,
             best: None,
             provenance: None,
@@ -134,6 +149,7 @@ impl Argmax {
         })
     }
 
+    /// The model of features, in bounded units.
     fn model(&self) -> LinearModel {
         let terms = self.support.iter().zip(&self.coefficients);
         let unit = self.opening.feature_scale;
@@ -142,6 +158,15 @@ impl Argmax {
             intercept: self.intercept,
             terms: terms.collect(),
         }
+    }
+
+    /// The same with the intercepts of sites: what residuals are measured against.
+    fn current(&self) -> LinearModel {
+        let mut model = self.model();
+        model
+            .terms
+            .extend(self.sites.terms(self.setting.n_features));
+        model
     }
 
     /// What one unit of each variable is now.
@@ -163,7 +188,7 @@ impl Argmax {
     }
 
     fn ask_scale(self) -> ChoosingStep<Self> {
-        let question = self.setting.scale_question(self.model());
+        let question = self.setting.scale_question(self.current());
         self.ask(Phase::Scale, vec![question])
     }
 
@@ -180,21 +205,29 @@ impl Argmax {
     /// were clipped differently need not fit together.
     fn give_up_if_worse(&mut self) {
         match &self.best {
-            Some((coefficients, intercept, scale)) if self.scale > WORSE * scale => {
-                self.coefficients.clone_from(coefficients);
+            Some(best) if self.scale > WORSE * best.scale => {
+                self.coefficients.clone_from(&best.coefficients);
                 self.coefficients.resize(self.support.len(), 0.0);
-                self.intercept = *intercept;
-                self.scale = *scale;
+                self.intercept = best.intercept;
+                self.sites.clone_from(&best.sites);
+                self.scale = best.scale;
             }
-            Some((_, _, scale)) if self.scale > *scale => {}
-            _ => self.best = Some((self.coefficients.clone(), self.intercept, self.scale)),
+            Some(best) if self.scale > best.scale => {}
+            _ => {
+                self.best = Some(Best {
+                    coefficients: self.coefficients.clone(),
+                    intercept: self.intercept,
+                    sites: self.sites.clone(),
+                    scale: self.scale,
+                });
+            }
         }
     }
 
     fn ask_choice(mut self) -> ChoosingStep<Self> {
         let candidates = FeatureSet::except(self.setting.n_features, &self.support);
         let scores = Question::BoxedGradient {
-            model: self.model().into(),
+            model: self.current().into(),
             features: candidates.clone(),
             feature_limit: Limit::nearest(self.clips.0 * self.opening.feature_scale),
             residual_limit: Limit::nearest(self.clips.1 * self.scale),
@@ -231,23 +264,36 @@ impl Argmax {
     }
 
     fn ask_joint(self) -> ChoosingStep<Self> {
-        let always = self.setting.always_features();
-        let scales = self.scales();
-        let question = self
-            .setting
-            .joint_question(&always, self.model(), scales, 1.0);
+        let (model, scales) = (self.current(), self.scales());
+        let question = self.setting.first_joint_question(model, scales);
         self.ask(Phase::Joint, vec![question])
     }
 
-    /// One for a model with an intercept, which then is the first variable of an update.
-    fn constant(&self) -> usize {
-        usize::from(self.setting.intercept == Intercept::Estimated)
+    /// How many variables an update counts: sites are one, as a constant is.
+    #[expect(clippy::cast_precision_loss, reason = "a support is small")]
+    fn update_size(&self) -> f64 {
+        let has_constant = self.setting.constant() != Constant::Absent;
+        (self.support.len() + usize::from(has_constant)) as f64
     }
 
     fn update_norm(&self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "a support is small")]
-        let entries = 2.0 * (self.support.len() + self.constant()) as f64;
-        UPDATE_NORM * entries.sqrt()
+        UPDATE_NORM * (2.0 * self.update_size()).sqrt()
+    }
+
+    /// Moves the intercepts and the coefficients by `changes`, in units of the residual: of the constant or the sites,
+    /// then of the support.
+    fn move_by(&mut self, changes: &[f64]) {
+        let changes: Vec<f64> = changes.iter().map(|change| self.scale * change).collect();
+        let constant = self.setting.constant();
+        let (constants, features) = changes.split_at(constant.entries().min(changes.len()));
+        self.intercept += match constant {
+            Constant::Sites { .. } => self.sites.move_by(constants),
+            Constant::One | Constant::Absent => constants.iter().sum::<f64>(),
+        };
+        self.coefficients.resize(self.support.len(), 0.0);
+        for (coefficient, change) in self.coefficients.iter_mut().zip(features) {
+            *coefficient += change;
+        }
     }
 
     /// Reads the new row of the Gram matrix and the correlations with the residual, and solves.
@@ -255,8 +301,7 @@ impl Argmax {
         let Some(block) = answer.blocks.first() else {
             return;
         };
-        let constant = self.constant();
-        let size = self.support.len() + constant;
+        let size = self.support.len() + self.setting.constant().entries();
         let norm = self.update_norm();
         let values: Vec<f64> = block.values.iter().map(|value| value * norm).collect();
         let (row, cross) = values.split_at(size.min(values.len()));
@@ -265,33 +310,39 @@ impl Argmax {
             self.gram[(column, size - 1)] = *value;
         }
         let noise = block.noise_std_dev * norm;
-        #[expect(clippy::cast_precision_loss, reason = "a support is small")]
-        let expected = 1.0 / size as f64;
-        let mut solution = NoisyNormalEquations {
+        let equations = NoisyNormalEquations {
             gram: SquareMatrix::from_fn(size, |row, column| self.gram[(row, column)]),
             cross: cross.get(..size).unwrap_or(cross).to_vec(),
             gram_noise: noise,
             cross_noise: noise,
-        }
-        .solve_expecting(expected);
-        if constant == 1 {
-            self.intercept += self.scale * solution.coefficients.remove(0);
-        }
-        self.coefficients.resize(self.support.len(), 0.0);
-        for (coefficient, change) in self.coefficients.iter_mut().zip(&solution.coefficients) {
-            *coefficient += self.scale * change;
-        }
+        };
+        let expected = 1.0 / self.update_size();
+        let changes = self.sites.solve(&equations, &answer.absent, expected);
+        self.move_by(&changes);
     }
 
-    /// Solves for the features of every model, and takes their second moments.
+    /// Solves for the sites and the features of every model, and takes their second moments.
     fn take_joint(&mut self, answer: &Answer) {
         self.support = self.setting.always_features();
         let always = self.support.len();
         self.coefficients = vec![0.0; always];
+        if let Constant::Sites { .. } = self.setting.constant() {
+            let equations = self.sites.first_equations(&self.setting, answer);
+            if let Some(equations) = equations {
+                let size = equations.cross.len();
+                for (row, column) in (0..size).flat_map(|row| (0..size).map(move |at| (row, at))) {
+                    self.gram[(row, column)] = equations.gram[(row, column)];
+                }
+                let expected = 1.0 / self.update_size();
+                let changes = self.sites.solve(&equations, &answer.absent, expected);
+                self.move_by(&changes);
+            }
+            return;
+        }
         let Some(joint) = self.setting.joint_moments(answer, always, 1.0) else {
             return;
         };
-        let constant = self.constant();
+        let constant = self.setting.constant().entries();
         for row in 0..always {
             for column in 0..=row {
                 let value = joint.matrix()[(row + 1, column + 1)];
@@ -322,6 +373,7 @@ impl Argmax {
         let Some(answer) = answer else {
             return Fit {
                 model: self.model(),
+                sites: self.sites.into_deviations(),
                 inference: Inferred::NotAvailable {
                     reason: NoInference::NoAnswer,
                 },
@@ -331,8 +383,9 @@ impl Argmax {
             };
         };
         let picked: Vec<usize> = (self.setting.always as usize..self.support.len()).collect();
-        Conclusion {
+        let fit = Conclusion {
             setting: &self.setting,
+            too_few: self.planned.too_few,
             opening: self.opening,
             asked: &self.support,
             chosen: picked.clone(),
@@ -344,7 +397,11 @@ impl Argmax {
             evidence: Evidence::Picks(self.picks),
             provenance: self.provenance,
         }
-        .fit()
+        .fit();
+        Fit {
+            sites: self.sites.into_deviations(),
+            ..fit
+        }
     }
 }
 
@@ -369,7 +426,7 @@ impl ChoosingProcedure for Argmax {
             }
             Phase::Scale | Phase::Choice { .. } => {
                 self.take_scale(&answer);
-                if self.support.len() < self.setting.always as usize {
+                if self.asks_joint {
                     return self.ask_joint();
                 }
                 if self.picks.len() < self.setting.sparsity as usize {
@@ -378,10 +435,11 @@ impl ChoosingProcedure for Argmax {
                 let (scales, factor) = (self.scales(), self.clip_factor());
                 let question =
                     self.setting
-                        .joint_question(&self.support, self.model(), scales, factor);
+                        .joint_question(&self.support, self.current(), scales, factor);
                 self.ask(Phase::Final, vec![question])
             }
             Phase::Joint => {
+                self.asks_joint = false;
                 self.take_joint(&answer);
                 self.ask_scale()
             }
@@ -400,8 +458,8 @@ impl ChoosingProcedure for Argmax {
         }
         let question = Question::SupportUpdate {
             support: FeatureList::of(&self.support),
-            intercept: self.setting.intercept == Intercept::Estimated,
-            model: self.model().into(),
+            constant: self.setting.constant(),
+            model: self.current().into(),
             scales: self.scales(),
             residual_limit: Limit::nearest(UPDATE_CLIP),
             norm: Limit::nearest(self.update_norm()),

@@ -14,9 +14,10 @@ use sprifed_query::{ChoiceBackend, Plan, PlanError, SumBackend, run, run_choosin
 
 use crate::argmax;
 use crate::fit::Fit;
+use crate::mean_only::{self, MeanOnly};
 use crate::pooled;
 use crate::ready::Ready;
-use crate::setting::Setting;
+use crate::setting::{Keep, Setting};
 
 #[cfg(test)]
 mod tests;
@@ -144,12 +145,19 @@ impl CertifiedProcedure {
         self.0.version
     }
 
-    /// The public plan for `setting`.
+    /// The public plan for `setting`. With too few records no feature is sought ([`Self::seeks_nothing`]), and the plan is
+    /// that of the mean.
     ///
     /// # Errors
     /// When no plan exists.
     pub fn plan(self, setting: &Setting) -> Result<Plan, PlanError> {
-        (self.0.plan)(setting)
+        let plan = (self.0.plan)(setting)?;
+        let is_sought = setting.choice == Keep::Exactly
+            || setting.too_few_records(self.needs(), &plan)?.is_none();
+        if is_sought {
+            return Ok(plan);
+        }
+        mean_only::plan(setting)
     }
 
     /// The procedure, about to ask its first question.
@@ -157,7 +165,35 @@ impl CertifiedProcedure {
     /// # Errors
     /// When no plan exists.
     pub fn begin(self, setting: &Setting) -> Result<Ready, PlanError> {
-        (self.0.begin)(setting)
+        match self.needed(setting)? {
+            Some(needed) => Ok(Ready::sums(MeanOnly::new(setting, needed)?)),
+            None => (self.0.begin)(setting),
+        }
+    }
+
+    /// The fewest records with which features are sought, a public number.
+    ///
+    /// # Errors
+    /// When no plan exists.
+    pub fn fewest_records(self, setting: &Setting) -> Result<u64, PlanError> {
+        setting.fewest_records(self.needs(), &(self.0.plan)(setting)?)
+    }
+
+    /// Whether a study has so few records that no feature is sought and the model is the mean. With [`Keep::Exactly`]
+    /// features are sought all the same.
+    ///
+    /// # Errors
+    /// When no plan exists.
+    pub fn seeks_nothing(self, setting: &Setting) -> Result<bool, PlanError> {
+        Ok(self.needed(setting)?.is_some())
+    }
+
+    /// The records that would do, where no feature is sought.
+    fn needed(self, setting: &Setting) -> Result<Option<u64>, PlanError> {
+        match setting.choice {
+            Keep::Exactly => Ok(None),
+            Keep::Significant => setting.too_few_records(self.needs(), &(self.0.plan)(setting)?),
+        }
     }
 
     /// Runs the procedure against a backend that follows [`Self::plan`] and can make choices;

@@ -37,14 +37,20 @@ const FALSE_SHARE: f64 = 0.1;
 /// One less than the level of intervals without a selection.
 const NOMINAL: f64 = 0.05;
 
-/// Intervals after a choice by significance need so many records: with fewer, those of false
-/// features were measured to be too short.
+/// Intervals need so many records. With fewer, those of false features were measured to be too short after a choice by
+/// significance, and those of the intercept and of features of every model were not measured.
 const LEAST_RECORDS: u32 = 300;
+
+/// The noise on the first mean is small if it is at most this share of the residual: it then adds at most a hundredth to
+/// the squared error.
+const SMALL_MEAN_NOISE: f64 = 0.1;
 
 /// All that a fit follows from.
 #[derive(Clone, Debug)]
 pub(crate) struct Conclusion<'a> {
     pub(crate) setting: &'a Setting,
+    /// How many records would do, if there are fewer than one feature needs.
+    pub(crate) too_few: Option<u64>,
     /// What the opening found.
     pub(crate) opening: Opening,
     /// The features that the last question was about, those of every model first.
@@ -69,6 +75,9 @@ pub(crate) struct Conclusion<'a> {
 impl Conclusion<'_> {
     /// The fit.
     pub(crate) fn fit(self) -> Fit {
+        if let (Keep::Significant, Some(needed)) = (self.setting.choice, self.too_few) {
+            return self.mean_fit(FitStatus::TooFewRecords { needed });
+        }
         let (coefficients, change, solution) = self.answer.shrunk(&self.chosen);
         let intercept = self.intercept + self.scale * change;
         let chosen_model = self.model(&self.chosen, &coefficients, intercept);
@@ -104,8 +113,25 @@ impl Conclusion<'_> {
         self.ended(model, Inferred::Available(report), status)
     }
 
+    /// The fit of the mean and the features of every model.
+    fn mean_fit(&self, status: FitStatus) -> Fit {
+        let solved = self.answer.solve(&[]);
+        let model = self.mean_model(&solved);
+        let inferred = match self.setting.unit {
+            PrivacyUnit::Client => Inferred::NotAvailable {
+                reason: NoInference::ClientUnit,
+            },
+            PrivacyUnit::Record => {
+                let judged = Judged::new(self, &solved);
+                Inferred::Available(self.report(&judged, &[], &solved))
+            }
+        };
+        self.ended(model, inferred, status)
+    }
+
     fn ended(&self, model: LinearModel, inference: Inferred, status: FitStatus) -> Fit {
         Fit {
+            sites: Vec::new(),
             model,
             inference,
             status,
@@ -138,13 +164,21 @@ impl Conclusion<'_> {
 
     /// The model without a selected feature. The opening and the last question both say what the
     /// mean is, with independent noise: each counts by the inverse of its noise's variance.
+    ///
+    /// # Why
+    /// The last question weighs records with large features down. Where the response depends on them, its mean is that of
+    /// the other records. The first mean has no such weights, and is taken alone where its noise is small.
     fn mean_model(&self, solved: &Solved) -> LinearModel {
         let (coefficients, change, _) = self.answer.shrunk(&[]);
         let mut intercept = self.intercept + self.scale * change;
         if let (Some(noise), true) = (self.opening.mean_noise, coefficients.is_empty()) {
             let last = square(self.scale) * solved.privacy[(0, 0)];
             let (first_weight, last_weight) = (1.0 / square(noise), 1.0 / last);
-            let weight = first_weight / (first_weight + last_weight);
+            let weight = if noise <= SMALL_MEAN_NOISE * self.scale {
+                1.0
+            } else {
+                first_weight / (first_weight + last_weight)
+            };
             if (0.0..=1.0).contains(&weight) {
                 intercept += weight * (self.opening.intercept - intercept);
             }
@@ -219,37 +253,32 @@ impl Conclusion<'_> {
         let setting = self.setting;
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let miss = false_coverage_level(count(kept.len()), setting.sparsity);
-        let is_sound = solved.repaired == 0;
-        let has_few = setting.choice == Keep::Significant && setting.n_records < LEAST_RECORDS;
-        let no_intervals = if !is_sound {
-            Some(NoInterval::IllConditioned)
-        } else if has_few && !kept.is_empty() {
-            Some(NoInterval::FewRecords)
-        } else {
-            None
-        };
+        let no_intervals = self.no_intervals(kept, solved);
+        let (has_intervals, has_records) = (no_intervals.is_none(), self.has_records());
+        let is_known = no_intervals.is_none_or(|reason| reason == NoInterval::FewRecords);
         let always = self.answer.always();
         let mut terms = Vec::with_capacity(solved.places.len());
         for (index, place) in solved.places.iter().enumerate() {
             let estimate = solved.estimate(index, self.scale, 1.0);
             let (role, interval, miss, p_value) = if index < always {
-                let interval = is_sound.then(|| wald(&estimate, NOMINAL));
-                let p_value = 2.0 * cumulative(-estimate.ratio());
+                let interval = (has_intervals && has_records).then(|| wald(&estimate, NOMINAL));
+                let p_value = has_records.then(|| 2.0 * cumulative(-estimate.ratio()));
                 (Role::Always, interval, NOMINAL, p_value)
             } else {
-                let interval = (is_sound && !has_few)
-                    .then(|| judged.interval(self, solved, index, &estimate, miss));
+                let interval =
+                    has_intervals.then(|| judged.interval(self, solved, index, &estimate, miss));
                 let judging = self.judged.iter().position(|judging| judging == place);
                 let p_value = judging.and_then(|index| judged.p_values.get(index).copied());
-                (Role::Selected, interval, miss, p_value.unwrap_or(1.0))
+                (Role::Selected, interval, miss, Some(p_value.unwrap_or(1.0)))
             };
+            let p_value = p_value.filter(|p_value| is_known && (0.0..=1.0).contains(p_value));
             terms.push(ReportedTerm {
                 feature: self.asked[*place],
                 role,
                 estimate: estimate.value / self.opening.feature_scale,
                 interval: interval.and_then(|interval| self.in_bounded_units(interval)),
                 level: 1.0 - miss,
-                p_value: (0.0..=1.0).contains(&p_value).then_some(p_value),
+                p_value,
                 privacy_share: solved.privacy_share(solved.first + index),
             });
         }
@@ -262,13 +291,32 @@ impl Conclusion<'_> {
             moment_noise: self.answer.noise(),
             records: setting.n_records,
             no_intervals,
-            intercept: self.reported_intercept(solved, is_sound),
+            intercept: self.reported_intercept(solved, has_intervals && has_records),
             terms,
-            covariance: self.covariance(solved, is_sound),
+            covariance: self.covariance(solved, is_known),
         }
     }
 
-    fn reported_intercept(&self, solved: &Solved, is_sound: bool) -> Option<ReportedIntercept> {
+    /// Whether there are enough records for ordinary intervals.
+    const fn has_records(&self) -> bool {
+        self.setting.n_records >= LEAST_RECORDS
+    }
+
+    /// Why the fit that keeps `kept` has no intervals, if it has none.
+    fn no_intervals(&self, kept: &[usize], solved: &Solved) -> Option<NoInterval> {
+        let is_by_number = self.setting.choice == Keep::Exactly && !kept.is_empty();
+        if solved.repaired > 0 {
+            Some(NoInterval::IllConditioned)
+        } else if self.too_few.is_some() && !kept.is_empty() {
+            Some(NoInterval::TooFewRecords)
+        } else if !self.has_records() && !is_by_number {
+            Some(NoInterval::FewRecords)
+        } else {
+            None
+        }
+    }
+
+    fn reported_intercept(&self, solved: &Solved, has_interval: bool) -> Option<ReportedIntercept> {
         if self.setting.intercept == Intercept::Absent {
             return None;
         }
@@ -279,7 +327,7 @@ impl Conclusion<'_> {
             sampling_variance,
             variance: sampling_variance + unit * solved.privacy[(0, 0)],
         };
-        let interval = is_sound.then(|| wald(&estimate, NOMINAL));
+        let interval = has_interval.then(|| wald(&estimate, NOMINAL));
         Some(ReportedIntercept {
             estimate: estimate.value,
             interval: interval.and_then(finite),
@@ -288,10 +336,10 @@ impl Conclusion<'_> {
         })
     }
 
-    /// The covariance of intercept and coefficients in bounded units; empty if a number of it is not
+    /// The covariance of intercept and coefficients in bounded units; empty if it does not hold or a number of it is not
     /// finite.
-    fn covariance(&self, solved: &Solved, is_sound: bool) -> Vec<f64> {
-        if !is_sound {
+    fn covariance(&self, solved: &Solved, is_known: bool) -> Vec<f64> {
+        if !is_known {
             return Vec::new();
         }
         let size = solved.sampling.size();

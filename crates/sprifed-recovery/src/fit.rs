@@ -18,6 +18,11 @@ pub enum FitStatus {
         /// The largest estimate, in its standard errors.
         largest_ratio: f64,
     },
+    /// There are too few records to seek a feature: the model is the mean and the features of every model.
+    TooFewRecords {
+        /// How many records would do.
+        needed: u64,
+    },
     /// The noisy normal equations had to be repaired so much that coefficients are unreliable.
     IllConditioned {
         /// Largest over smallest eigenvalue before the repair; negative if one was not positive, infinite, in JSON
@@ -35,6 +40,7 @@ pub enum FitStatus {
 enum StatedStatus {
     Complete {},
     NoFeatureAboveNoise { largest_ratio: f64 },
+    TooFewRecords { needed: u64 },
     IllConditioned { condition: f64, repaired: usize },
 }
 
@@ -45,6 +51,7 @@ impl From<StatedStatus> for FitStatus {
             StatedStatus::NoFeatureAboveNoise { largest_ratio } => {
                 Self::NoFeatureAboveNoise { largest_ratio }
             }
+            StatedStatus::TooFewRecords { needed } => Self::TooFewRecords { needed },
             StatedStatus::IllConditioned {
                 condition,
                 repaired,
@@ -64,6 +71,10 @@ pub struct Fit {
     /// noise outweighs what is known; the mean and the features of every model if none was kept.
     /// Which of its features were kept, [`Self::inference`] says.
     pub model: LinearModel,
+    /// What the intercept of each site is above that of the model, in bounded units; empty without site effects. The
+    /// intercept of the model is their mean, each counted by its records: it predicts a record of none of the sites.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sites: Vec<f64>,
     /// What is known of the coefficients, or why nothing is.
     pub inference: Inferred,
     /// How the fit ended.

@@ -65,8 +65,10 @@ pub struct ReportedIntercept {
 pub enum NoInterval {
     /// The noise leaves too little of the second moments of the reported features.
     IllConditioned,
-    /// There are fewer records than intervals after a selection by significance need.
+    /// There are fewer records than intervals need.
     FewRecords,
+    /// There are fewer records than one feature needs: p-values do not hold either.
+    TooFewRecords,
 }
 
 /// What is known of the coefficients.
@@ -122,6 +124,8 @@ pub enum NoInference {
     Procedure,
     /// The last question has no answer.
     NoAnswer,
+    /// There are so few records that only the mean was asked.
+    TooFewRecords,
 }
 
 impl Inferred {

@@ -1,7 +1,7 @@
 //! Questions about the constant, some features and the residual together, and what the answer to the
 //! last one says of any of these features.
 
-use sprifed_query::{Answer, FeatureList, Limit, LinearModel, Question, Scales};
+use sprifed_query::{Answer, Constant, FeatureList, Limit, LinearModel, Question, Scales};
 
 use crate::least_squares::{NoisyNormalEquations, Solution};
 use crate::moments::Moments;
@@ -56,7 +56,7 @@ impl Setting {
     ) -> Question {
         Question::SecondMoment {
             support: FeatureList::of(features),
-            intercept: true,
+            constant: Constant::One,
             model: model.into(),
             scales,
             norm: Limit::nearest(joint_norm(features.len(), clip_factor)),
@@ -99,7 +99,7 @@ const fn joint_size(n_features: usize) -> f64 {
     (n_features + 2) as f64
 }
 
-fn joint_norm(n_features: usize, clip_factor: f64) -> f64 {
+pub(crate) fn joint_norm(n_features: usize, clip_factor: f64) -> f64 {
     (clip_factor * joint_size(n_features)).sqrt()
 }
 

@@ -9,10 +9,14 @@ mod conclusion;
     reason = "reads records, in one process: no party derives a question from it"
 )]
 mod correlate;
+mod few_records;
+mod filled_budget;
 mod fit;
+mod floor;
 mod inference;
 mod joint;
 mod least_squares;
+mod mean_only;
 mod moments;
 mod opening;
 mod pool;
@@ -28,6 +32,7 @@ mod residual_scale;
 mod schedule;
 pub mod selection;
 mod setting;
+mod sites;
 mod square_matrix;
 mod subset;
 #[doc(hidden)]
@@ -42,6 +47,9 @@ pub use catalogue::{CertifiedProcedure, Entry, Needs, RunError, UnknownProcedure
 pub use clipping::{best_clip, clipped_variance, kept_signal};
 pub use correlate::{correlate, correlate_clipped_rows, correlate_rows};
 pub use fit::{Fit, FitStatus};
+pub use floor::{
+    BudgetNoise, CHOICES_SHARE, FLOOR_CORRELATIONS, Floor, GRADIENTS_SHARE, PrivateChoice,
+};
 pub use inference::{
     Inference, Inferred, Interval, NoInference, NoInterval, ReportedIntercept, ReportedTerm, Role,
 };
@@ -54,5 +62,6 @@ pub use reference::{columns, non_private_lasso, non_private_lasso_at, non_privat
 pub use residual_scale::{estimate_row_scale, estimate_scale};
 pub use schedule::{Schedule, Working};
 pub use setting::{Intercept, Keep, Setting, share_of};
+pub use sites::{FEWEST_RECORDS, MOST_SITES, Sites};
 pub use square_matrix::{Eigen, SquareMatrix};
 pub use subset::best_subset;

@@ -2,7 +2,9 @@
 
 use core::f64::consts::SQRT_2;
 
-use sprifed_query::{Answer, AnswerBlock, FeatureList, Limit, LinearModel, Question, Scales};
+use sprifed_query::{
+    Answer, AnswerBlock, Constant, FeatureList, Limit, LinearModel, Question, Scales,
+};
 
 use crate::least_squares::NoisyNormalEquations;
 use crate::portable::dot;
@@ -27,7 +29,7 @@ impl Setting {
     pub fn moment_question(&self, support: &[u32], model: LinearModel, scales: Scales) -> Question {
         Question::SecondMoment {
             support: FeatureList::of(support),
-            intercept: self.intercept == Intercept::Estimated,
+            constant: Constant::one_if(self.intercept == Intercept::Estimated),
             model: model.into(),
             scales,
             norm: Limit::nearest(self.moment_norm(support.len())),
@@ -62,6 +64,21 @@ impl Setting {
     }
 }
 
+/// Reads the weighted upper triangle of `size` variables back, of which the vector was clipped to `norm`.
+pub(crate) fn second_moments(block: &AnswerBlock, size: usize, norm: f64) -> SquareMatrix {
+    let mut matrix = SquareMatrix::zeros(size);
+    let mut values = block.values.iter();
+    for row in 0..size {
+        for column in row..size {
+            let value = values.next().copied().unwrap_or(0.0) * norm * norm;
+            let weight = if row == column { 1.0 } else { SQRT_2 };
+            matrix[(row, column)] = value / weight;
+            matrix[(column, row)] = value / weight;
+        }
+    }
+    matrix
+}
+
 impl Moments {
     /// Reads the weighted upper triangle of an answer about `records` records back; `norm` is what
     /// z was clipped to.
@@ -73,19 +90,8 @@ impl Moments {
         norm: f64,
         records: f64,
     ) -> Self {
-        let size = support + 1 + usize::from(intercept);
-        let mut matrix = SquareMatrix::zeros(size);
-        let mut values = block.values.iter();
-        for row in 0..size {
-            for column in row..size {
-                let value = values.next().copied().unwrap_or(0.0) * norm * norm;
-                let weight = if row == column { 1.0 } else { SQRT_2 };
-                matrix[(row, column)] = value / weight;
-                matrix[(column, row)] = value / weight;
-            }
-        }
         Self {
-            matrix,
+            matrix: second_moments(block, support + 1 + usize::from(intercept), norm),
             noise: block.noise_std_dev * norm * norm,
             intercept,
             records,

@@ -8,12 +8,15 @@
 use sprifed_privacy::Mu;
 use sprifed_privacy::Rounding;
 use sprifed_query::{
-    Answer, AnswerBlock, Limit, LinearModel, PlanError, PlannedStep, PlannedSum, Question,
-    ROW_BUCKETS, SCALE_BUCKETS,
+    Answer, AnswerBlock, Limit, LinearModel, PlanError, PlannedBlock, PlannedStep, PlannedSum,
+    Question, ROW_BUCKETS, SCALE_BUCKETS,
 };
 
 use crate::residual_scale::{estimate_row_scale, estimate_scale};
 use crate::setting::{Intercept, Setting};
+
+/// The name of the blocks that answer a [`Setting::scale_question`].
+pub(crate) const SCALE_BLOCK: &str = "scale";
 
 /// What the opening may cost, block by block.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +73,7 @@ impl Setting {
         let (planner, counts) = (self.planner(), self.count_rounding());
         let mut centre = Vec::new();
         if self.intercept == Intercept::Estimated {
-            centre.push(planner.ball("mean response", 1, costs.mean, Rounding::Dithered)?);
+            centre.push(self.mean_block(costs.mean)?);
         }
         if self.feature_scale.is_none() {
             centre.push(planner.ball("row scale", ROW_BUCKETS, costs.row_scale, counts)?);
@@ -79,7 +82,7 @@ impl Setting {
             Intercept::Estimated => "mean of the response",
             Intercept::Absent => "scale of the features",
         };
-        let scale = vec![planner.ball("scale", SCALE_BUCKETS, costs.scale, counts)?];
+        let scale = vec![self.scale_block(costs.scale)?];
         let sums = [(purpose, centre), ("scale of the response", scale)];
         let asked = sums.into_iter().filter(|(_, blocks)| !blocks.is_empty());
         Ok(asked
@@ -88,6 +91,19 @@ impl Setting {
                 PlannedStep::Sum(PlannedSum { purpose, blocks })
             })
             .collect())
+    }
+
+    /// The block that answers a question for the mean of the response.
+    pub(crate) fn mean_block(&self, cost: Mu) -> Result<PlannedBlock, PlanError> {
+        self.planner()
+            .ball("mean response", 1, cost, Rounding::Dithered)
+    }
+
+    /// The block that answers a [`Self::scale_question`].
+    pub(crate) fn scale_block(&self, cost: Mu) -> Result<PlannedBlock, PlanError> {
+        let counts = self.count_rounding();
+        self.planner()
+            .ball(SCALE_BLOCK, SCALE_BUCKETS, cost, counts)
     }
 
     /// The questions of the opening's first sum, in the order of its blocks; none if there is
@@ -101,7 +117,8 @@ impl Setting {
         }
         if self.feature_scale.is_none() {
             let largest = Limit::nearest(self.feature_bound);
-            questions.push(Question::RowScale { largest });
+            let features = self.n_features;
+            questions.push(Question::RowScale { features, largest });
         }
         questions
     }

@@ -26,6 +26,7 @@ use crate::portable::{larger, smaller, square};
 use crate::ready::Ready;
 use crate::schedule::{Schedule, Working};
 use crate::setting::{Keep, Setting};
+use crate::sites::SiteEffects;
 use crate::subset::best_subset;
 
 #[cfg(test)]
@@ -36,7 +37,7 @@ pub(crate) static GRAD: Entry = Entry {
     name: "grad",
     about: "Certified GRAD: for correlated features",
     needs: Needs::Sums,
-    version: 2,
+    version: 3,
     plan: |setting| Schedule::of(setting, Working::LeastSquares)?.plan(setting),
     begin: |setting| begin(setting, Working::LeastSquares),
 };
@@ -46,14 +47,18 @@ pub(crate) static SIEVE: Entry = Entry {
     name: "sieve",
     about: "The sieve: for weakly correlated features",
     needs: Needs::Sums,
-    version: 2,
+    version: 3,
     plan: |setting| Schedule::of(setting, Working::Pooled)?.plan(setting),
     begin: |setting| begin(setting, Working::Pooled),
 };
 
 fn begin(setting: &Setting, working: Working) -> Result<Ready, PlanError> {
     let schedule = Schedule::of(setting, working)?;
-    Ok(Ready::sums(Pooled::new(*setting, schedule)))
+    let too_few = setting.too_few_records(Needs::Sums, &schedule.plan(setting)?)?;
+    Ok(Ready::sums(Pooled {
+        too_few,
+        ..Pooled::new(*setting, schedule)
+    }))
 }
 
 /// A feature is significant when its pooled estimate is this many standard deviations of its noise.
@@ -87,6 +92,8 @@ pub struct Pooled {
     /// Coefficients of selected features in units of scaled features.
     terms: Vec<(u32, f64)>,
     intercept: f64,
+    /// Asked about once, before the first gradient.
+    sites: SiteEffects,
     opening: Opening,
     scale: f64,
     expected_scale: f64,
@@ -94,6 +101,8 @@ pub struct Pooled {
     most_together: usize,
     /// The model with the smallest residual so far.
     best: Option<Best>,
+    /// How many records would do, if there are too few.
+    too_few: Option<u64>,
     provenance: Option<Provenance>,
 }
 
@@ -130,11 +139,13 @@ impl Pooled {
             covariates: vec![0.0; setting.always as usize],
             terms: Vec::new(),
             intercept: 0.0,
+            sites: SiteEffects::new(&setting),
             opening: Opening::before(&setting),
             scale: setting.response_bound,
             expected_scale: setting.response_bound,
             most_together: setting.sparsity as usize,
             best: None,
+            too_few: None,
             provenance: None,
             setting,
             schedule,
@@ -145,8 +156,8 @@ impl Pooled {
         f64::from(self.setting.n_records)
     }
 
-    /// The current model in bounded units.
-    fn model(&self) -> LinearModel {
+    /// The current model of features, in bounded units.
+    fn feature_model(&self) -> LinearModel {
         let covariates = self.setting.always_features();
         let covariates = covariates.into_iter().zip(self.covariates.iter().copied());
         let unit = self.opening.feature_scale;
@@ -157,6 +168,15 @@ impl Pooled {
             intercept: self.intercept,
             terms: terms.collect(),
         }
+    }
+
+    /// The current model with the intercepts of sites: what residuals are measured against.
+    fn model(&self) -> LinearModel {
+        let mut model = self.feature_model();
+        model
+            .terms
+            .extend(self.sites.terms(self.setting.n_features));
+        model
     }
 
     fn ask(mut self, phase: Phase, questions: Vec<Question>) -> Step<Self> {
@@ -201,18 +221,31 @@ impl Pooled {
     /// Takes the first coefficients of the features of every model.
     fn take_joint(&mut self, answer: &Answer) {
         let always = self.covariates.len();
-        let Some(joint) = self.setting.joint_moments(answer, always, 1.0) else {
-            return;
+        let (coefficients, cross_noise) = if self.setting.sites.is_empty() {
+            let Some(joint) = self.setting.joint_moments(answer, always, 1.0) else {
+                return;
+            };
+            let moments = self.setting.modelled(&joint);
+            let equations = moments.normal_equations();
+            let solution = equations.solve_expecting(1.0 / count(always.max(1)));
+            self.intercept += self.scale * moments.intercept_change(&solution.coefficients);
+            (solution.coefficients, equations.cross_noise)
+        } else {
+            let Some(equations) = self.sites.first_equations(&self.setting, answer) else {
+                return;
+            };
+            let expected = 1.0 / count(always + 1);
+            let mut changes = self.sites.solve(&equations, &answer.absent, expected);
+            let coefficients = changes.split_off(self.setting.sites.count());
+            let sites: Vec<f64> = changes.iter().map(|change| self.scale * change).collect();
+            self.intercept += self.sites.move_by(&sites);
+            (coefficients, equations.cross_noise)
         };
-        let moments = self.setting.modelled(&joint);
-        let equations = moments.normal_equations();
-        let solution = equations.solve_expecting(1.0 / count(always.max(1)));
-        self.intercept += self.scale * moments.intercept_change(&solution.coefficients);
         let records = self.records();
-        let noise = square(equations.cross_noise / records) + 1.0 / records;
+        let noise = square(cross_noise / records) + 1.0 / records;
         let variance = square(self.scale) * noise;
         for feature in self.setting.always_features() {
-            let change = solution.coefficients.get(feature as usize);
+            let change = coefficients.get(feature as usize);
             let estimate = self.scale * change.copied().unwrap_or(0.0);
             self.covariates[feature as usize] = estimate;
             self.pool.add(feature, estimate, variance);
@@ -461,8 +494,9 @@ impl Pooled {
                 .pool
                 .largest_ratio(others.filter(|feature| !finalists.contains(feature))),
         };
-        Conclusion {
+        let fit = Conclusion {
             setting: &self.setting,
+            too_few: self.too_few,
             opening: self.opening,
             asked,
             chosen,
@@ -474,13 +508,18 @@ impl Pooled {
             evidence: Evidence::Pool(evidence),
             provenance: self.provenance,
         }
-        .fit()
+        .fit();
+        Fit {
+            sites: self.sites.into_deviations(),
+            ..fit
+        }
     }
 
     /// What an answer without blocks leaves: the current model. No backend gives one.
     fn nothing(self) -> Fit {
         Fit {
-            model: self.model(),
+            model: self.feature_model(),
+            sites: self.sites.into_deviations(),
             inference: Inferred::NotAvailable {
                 reason: NoInference::NoAnswer,
             },
@@ -512,13 +551,11 @@ impl Procedure for Pooled {
             }
             Phase::FirstScale => {
                 self.take_scale(&answer);
-                if self.covariates.is_empty() {
+                if !self.setting.asks_joint() {
                     return self.ask_gradient(0);
                 }
-                let always = self.setting.always_features();
-                let question =
-                    self.setting
-                        .joint_question(&always, self.model(), self.scales(), 1.0);
+                let (model, scales) = (self.model(), self.scales());
+                let question = self.setting.first_joint_question(model, scales);
                 self.ask(Phase::Joint, vec![question])
             }
             Phase::Joint => {

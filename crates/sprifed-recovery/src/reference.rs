@@ -18,6 +18,7 @@ use crate::inference::{Inferred, NoInference};
 /// A fit without noise.
 fn exact_fit(terms: Vec<(u32, f64)>) -> Fit {
     Fit {
+        sites: Vec::new(),
         inference: Inferred::NotAvailable {
             reason: NoInference::Procedure,
         },

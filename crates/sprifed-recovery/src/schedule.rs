@@ -5,7 +5,7 @@
 //! 10,000 features, five and ten of them active, at ε of 1 and 5.34, and not tuned per design.
 
 use sprifed_privacy::{Mu, Rounding};
-use sprifed_query::{Plan, PlanError, PlannedBlock, PlannedStep, PlannedSum, SCALE_BUCKETS};
+use sprifed_query::{Plan, PlanError, PlannedBlock, PlannedStep, PlannedSum};
 
 use crate::opening::OpeningCosts;
 use crate::portable::larger;
@@ -119,7 +119,11 @@ impl Schedule {
         } else {
             0.0
         };
-        others += if setting.always > 0 { JOINT_SHARE } else { 0.0 };
+        others += if setting.asks_joint() {
+            JOINT_SHARE
+        } else {
+            0.0
+        };
         let decayed = |weight: &f64| Some(weight * working.decay());
         let weights: Vec<f64> = core::iter::successors(Some(1.0), decayed)
             .take(fractions.len())
@@ -148,7 +152,7 @@ impl Schedule {
             scale_cost: share_of(
                 total,
                 SCALE_SHARE,
-                rounds + if setting.always > 0 { 2 } else { 1 },
+                rounds + if setting.asks_joint() { 2 } else { 1 },
             )?,
             row_scale_cost: share_of(total, ROW_SCALE_SHARE, 1)?,
             mean_cost: share_of(total, MEAN_SHARE, 1)?,
@@ -175,7 +179,7 @@ impl Schedule {
             row_scale: self.row_scale_cost,
         })?;
         let always = setting.always as usize;
-        if always > 0 {
+        if setting.asks_joint() {
             steps.extend(self.joint_sums(setting)?);
         }
         let last = self.rounds.len() - 1;
@@ -183,12 +187,7 @@ impl Schedule {
             let number = index + 1;
             let coordinates = always + round.candidates;
             let gradient = planner.ball("gradient", coordinates, round.cost, Rounding::Dithered)?;
-            let scale = planner.ball(
-                "scale",
-                SCALE_BUCKETS,
-                self.scale_cost,
-                setting.count_rounding(),
-            )?;
+            let scale = setting.scale_block(self.scale_cost)?;
             steps.push(PlannedStep::Sum(PlannedSum {
                 purpose: format!("residual gradient and scale, round {number}"),
                 blocks: vec![gradient, scale],
@@ -235,22 +234,19 @@ impl Schedule {
         Ok(setting.clip_factor(asked, noise))
     }
 
-    /// The first sums about the features of every model: their second moments, and the scale of what
-    /// they leave.
+    /// The first sums about the sites and the features of every model: their second moments, and the scale
+    /// of what they leave.
     fn joint_sums(&self, setting: &Setting) -> Result<[PlannedStep; 2], PlanError> {
-        let entries = setting.joint_entries(setting.always as usize);
+        let entries = setting.first_joint_entries();
         let (cost, dithered) = (self.joint_cost, Rounding::Dithered);
         let planner = setting.planner();
         let moments = planner.ball("second moment", entries, cost, dithered)?;
-        let counts = setting.count_rounding();
-        let scale = planner.ball("scale", SCALE_BUCKETS, self.scale_cost, counts)?;
-        let sum = |purpose: &str, block| {
-            let (purpose, blocks) = (purpose.to_owned(), vec![block]);
+        let scale = setting.scale_block(self.scale_cost)?;
+        let subject = setting.first_joint_subject();
+        let sum = |what: &str, block| {
+            let (purpose, blocks) = (format!("{what} of {subject}"), vec![block]);
             PlannedStep::Sum(PlannedSum { purpose, blocks })
         };
-        Ok([
-            sum("second moments of the features of every model", moments),
-            sum("residual scale of the features of every model", scale),
-        ])
+        Ok([sum("second moments", moments), sum("residual scale", scale)])
     }
 }

@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 use sprifed_privacy::{
-    ApproxDp, IllegalQuantity, Mu, NoiseOrigin, PrivacyUnit, Relation, Rounding,
+    ApproxDp, IllegalQuantity, Mu, NoiseOrigin, PrivacyUnit, Relation, Rounding, counted,
 };
 use sprifed_query::{Plan, PlanError, PlannedStep, Planner};
 
 use crate::portable::larger;
+use crate::sites::Sites;
 
 #[cfg(test)]
 #[expect(
@@ -30,6 +31,9 @@ pub struct Setting {
     /// How many features are in every model and are no candidates: the first of a record. The
     /// candidates are those after them.
     pub always: u32,
+    /// The sites that have an intercept of their own.
+    #[serde(default = "no_sites", skip_serializing_if = "Sites::is_empty")]
+    pub sites: Sites,
     /// The budget.
     pub budget: ApproxDp,
     /// Which data sets are neighbours.
@@ -47,6 +51,10 @@ pub struct Setting {
     pub feature_scale: Option<f64>,
     /// Whether the model has an intercept.
     pub intercept: Intercept,
+}
+
+const fn no_sites() -> Sites {
+    Sites::NONE
 }
 
 /// Which of the chosen features are kept.
@@ -102,8 +110,8 @@ impl Setting {
     ///
     /// # Errors
     /// When the sparsity is zero or not below the number of features to choose from, there are fewer than two
-    /// records, a bound or scale is not from 1e-30 to 1e30, or δ is not above the probability that the
-    /// protocol of the sums fails.
+    /// records, a bound or scale is not from 1e-30 to 1e30, δ is not above the probability that the
+    /// protocol of the sums fails, or sites are too small or the units of privacy.
     pub fn check(&self) -> Result<(), PlanError> {
         let refuse = |found: String, required: &str| {
             Err(PlanError::Request {
@@ -113,16 +121,18 @@ impl Setting {
         };
         if self.always >= self.n_features {
             let found = format!(
-                "{} of {} features in every model",
-                self.always, self.n_features
+                "{} of {} in every model",
+                self.always,
+                counted(self.n_features, "feature", "features")
             );
             return refuse(found, "at least two must be left to choose from");
         }
         let n_candidates = self.n_candidates();
         if self.sparsity == 0 || self.sparsity >= n_candidates {
             let found = format!(
-                "a sparsity of {} for {n_candidates} features",
-                self.sparsity
+                "a sparsity of {} for {}",
+                self.sparsity,
+                counted(n_candidates, "feature", "features")
             );
             return refuse(
                 found,
@@ -130,7 +140,7 @@ impl Setting {
             );
         }
         if self.n_records < 2 {
-            let found = format!("{} records", self.n_records);
+            let found = counted(self.n_records, "record", "records");
             return refuse(found, "at least 2 are required");
         }
         let legal = |bound: f64| (SMALLEST_BOUND..=LARGEST_BOUND).contains(&bound);
@@ -147,7 +157,7 @@ impl Setting {
             );
         }
         self.noise_budget()?;
-        Ok(())
+        self.check_sites()
     }
 
     /// How many features there are to choose from.
@@ -170,14 +180,20 @@ impl Setting {
     /// Refuses more features in every model than the last question, of this cost, can tell apart
     /// beside those that are chosen.
     pub(crate) fn check_always(&self, last_cost: Mu) -> Result<(), PlanError> {
+        self.check_told_apart(self.sparsity, last_cost)
+    }
+
+    /// The same for `chosen` features beside those of every model.
+    pub(crate) fn check_told_apart(&self, chosen: u32, last_cost: Mu) -> Result<(), PlanError> {
         let most = self.told_apart(last_cost);
-        if self.always == 0 || f64::from(self.always + self.sparsity) <= most {
+        if self.always == 0 || f64::from(self.always + chosen) <= most {
             return Ok(());
         }
-        let (always, sparsity, records) = (self.always, self.sparsity, self.n_records);
         Err(PlanError::Request {
             found: format!(
-                "{always} features in every model and {sparsity} to be chosen, with {records} records"
+                "{} in every model and {chosen} to be chosen, with {}",
+                counted(self.always, "feature", "features"),
+                counted(self.n_records, "record", "records")
             ),
             required: format!(
                 "at most {:.0} together can be told apart at this budget; name fewer, or spend more",

@@ -9,6 +9,7 @@ use sprifed_query::LinearModel;
 
 use crate::fit::Fit;
 use crate::setting::{Intercept, Keep, Setting};
+use crate::sites::Sites;
 
 /// A setting in which everything is legal.
 #[must_use]
@@ -19,6 +20,7 @@ pub fn legal_setting() -> Setting {
         sparsity: 3,
         choice: Keep::Exactly,
         always: 0,
+        sites: Sites::NONE,
         budget: budget(5.34, 1e-4),
         relation: Relation::ZeroOut,
         unit: PrivacyUnit::Record,

@@ -39,7 +39,8 @@ pub enum ColumnKind {
 /// The columns a study uses, as positions in the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
-    /// The features: those that are always in the model, then the candidates, each in the order of the table.
+    /// The features: those that are always in the model, then the candidates, each in the order of the table; and after
+    /// them the column of sites, if there is one.
     pub features: Vec<usize>,
     /// The response.
     pub response: usize,
@@ -59,13 +60,15 @@ impl Selection {
         let client = schema
             .client()
             .and_then(|name| positions.get(name).copied());
+        let sites = schema.sites();
+        let sites = sites.and_then(|sites| positions.get(sites.name()).copied());
         if let Some(response) = response {
             problems.extend(require_numeric(&columns[response], "the response").err());
         }
         let mut features = Vec::new();
         let mut thinned = 0..;
         for (position, column) in columns.iter().enumerate() {
-            if Some(position) == response || Some(position) == client {
+            if [response, client, sites].contains(&Some(position)) {
                 continue;
             }
             let is_kept = match role_of(column, schema) {
@@ -88,6 +91,7 @@ impl Selection {
         if problems.is_empty() || !features.is_empty() {
             problems.extend(require_bounds(columns, &features, schema).err());
         }
+        features.extend(sites);
         problems.extend(repeated_feature(columns, &features, schema));
         match (response, ColumnError::of(problems)) {
             (Some(response), None) => Ok(Self {
@@ -131,6 +135,11 @@ fn absent_columns(
     let mut problems: Vec<ColumnError> = [(schema.response().name(), "the response")]
         .into_iter()
         .chain(schema.client().map(|name| (name, "the client column")))
+        .chain(
+            schema
+                .sites()
+                .map(|sites| (sites.name(), "the column of sites")),
+        )
         .chain(features)
         .filter(|(name, _)| !positions.contains_key(name) && seen.insert(*name))
         .map(|(name, role)| absent(name, role))

@@ -5,7 +5,7 @@ use core::ops::Range;
 use crate::coding::Coding;
 use crate::covariates::Covariates;
 use crate::reading::FeatureReading;
-use crate::schema::{MissingPolicy, Schema, Transform};
+use crate::schema::{MissingPolicy, Schema, SiteColumn, Transform};
 use crate::units::Units;
 
 /// The public change of units between a table and the bounded matrix made from it.
@@ -18,6 +18,8 @@ pub struct Mapping {
     transform: Transform,
     /// What stands in for gaps where a column does not say it.
     missing: MissingPolicy,
+    /// How many of the features, the last ones, are indicators of sites.
+    n_sites: usize,
 }
 
 /// A column of the table, and the columns of the matrix that it becomes.
@@ -74,7 +76,9 @@ impl Mapping {
             response: *response.units(),
             transform: response.transform(),
             missing: schema.missing(),
+            n_sites: 0,
         };
+        let site_column = schema.sites().map(SiteColumn::name);
         for name in names {
             let coding = schema.coding_of(name)?.clone();
             let start = mapping.features.len();
@@ -86,6 +90,9 @@ impl Mapping {
                 features: start..mapping.features.len(),
                 is_always: schema.is_always(name),
             });
+            if site_column == Some(name) {
+                mapping.n_sites = mapping.features.len() - start;
+            }
         }
         Some(mapping)
     }
@@ -98,6 +105,18 @@ impl Mapping {
     /// The name of each feature: of its column, or of its column and its level.
     pub fn names(&self) -> &[String] {
         &self.names
+    }
+
+    /// How many of the features, the last ones, are indicators of sites and no features of a model.
+    #[must_use]
+    pub const fn n_sites(&self) -> usize {
+        self.n_sites
+    }
+
+    /// How many features a model can have.
+    #[must_use]
+    pub fn n_features(&self) -> usize {
+        self.features.len() - self.n_sites
     }
 
     /// The units of each feature.
@@ -171,7 +190,8 @@ impl Mapping {
 
     /// The largest absolute value any feature of any record can have: `X_M` of the sensitivities.
     pub fn feature_bound(&self) -> f64 {
-        self.features.iter().map(Units::bound).fold(0.0, f64::max)
+        let features = self.features.iter().take(self.n_features());
+        features.map(Units::bound).fold(0.0, f64::max)
     }
 
     /// The largest absolute value the response of any record can have: `y_M` of the sensitivities.

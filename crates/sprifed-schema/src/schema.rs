@@ -8,6 +8,7 @@ mod bounds_file;
 mod file;
 mod policy;
 mod resolve;
+mod sites;
 
 use serde::{Deserialize, Serialize};
 use sprifed_privacy::PrivacyUnit;
@@ -18,6 +19,7 @@ use self::file::{FeatureTable, FeaturesTable, ResponseTable, SchemaFile};
 pub use self::file::{PublicBounds, RecordPolicy};
 pub use self::policy::{MissingPolicy, MissingResponsePolicy, Transform};
 use self::resolve::Codings;
+pub use self::sites::SiteColumn;
 use crate::coding::Coding;
 use crate::error::SchemaError;
 use crate::pattern::{Pattern, Patterns};
@@ -60,6 +62,7 @@ pub struct Schema {
     missing: MissingPolicy,
     missing_response: MissingResponsePolicy,
     site_effects: bool,
+    sites: Option<SiteColumn>,
 }
 
 /// A schema as it is written: its text, and that of the bounds file which it names.
@@ -172,6 +175,7 @@ impl Schema {
             features,
             feature: feature.collect(),
             record,
+            sites: None,
         };
         Self::check(file, None)
     }
@@ -219,6 +223,7 @@ impl Schema {
             missing: file.record.missing,
             missing_response: file.record.missing_response,
             site_effects: file.record.site_effects,
+            sites: file.sites.map(SiteColumn::new).transpose()?,
         };
         schema.check_roles()?;
         Ok(schema)
@@ -252,6 +257,14 @@ impl Schema {
             }
             if is_named_feature(client) {
                 return two_roles(client, "the client column", "a feature");
+            }
+        }
+        if let Some(sites) = self.sites.as_ref().map(SiteColumn::name) {
+            if sites == response {
+                return two_roles(response, "the response", "the column of sites");
+            }
+            if is_named_feature(sites) {
+                return two_roles(sites, "the column of sites", "a feature");
             }
         }
         if let Some(name) = self.named.iter().find(|name| self.excludes(name)) {
@@ -315,7 +328,15 @@ impl Schema {
 
     /// How the feature `name` is read; none if the schema gives it neither bounds nor levels.
     pub fn coding_of(&self, name: &str) -> Option<&Coding> {
-        self.codings.of(name)
+        match &self.sites {
+            Some(sites) if sites.name() == name => Some(sites.coding()),
+            _ => self.codings.of(name),
+        }
+    }
+
+    /// The column of one table that says which site a record is of, where each has an intercept of its own.
+    pub const fn sites(&self) -> Option<&SiteColumn> {
+        self.sites.as_ref()
     }
 
     /// The units of the feature `name`, if the schema bounds it as a number.

@@ -59,6 +59,15 @@ pub enum TermsError {
         /// Which column.
         column: String,
     },
+    /// The schema names a column of sites.
+    #[error(
+        "the schema names the column of sites `{column}`, but in a study between parties each party is one site; remove \
+         [sites] and set site_effects = true under [record]"
+    )]
+    SiteColumn {
+        /// Which column.
+        column: String,
+    },
     /// A column that is always in the model is no feature.
     #[error("`{column}` is to be always in the model, but it is none of the features of the study")]
     AlwaysNotFeature {
@@ -159,6 +168,10 @@ impl TryFrom<WrittenTerms> for DataTerms {
         if let Some(column) = schema.client() {
             let column = column.to_owned();
             return Err(TermsError::ClientColumn { column });
+        }
+        if let Some(sites) = schema.sites() {
+            let column = sites.name().to_owned();
+            return Err(TermsError::SiteColumn { column });
         }
         let features = || written.features.iter().map(String::as_str);
         let always = schema.always().names();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sprifed_noise::{PrivateSum, Provenance};
-use sprifed_privacy::{Participation, SumPlan};
+use sprifed_privacy::{Participation, SumPlan, counted};
 
 use crate::client_set::ClientSet;
 use crate::identity::ClientId;
@@ -27,7 +27,10 @@ pub enum SumOutcome {
 #[non_exhaustive]
 pub enum Abandoned {
     /// Too few clients stayed; nothing was unmasked.
-    #[error("{found} clients stayed, but {required} are required; nothing was unmasked")]
+    #[error(
+        "{} stayed, but {required} are required; nothing was unmasked",
+        counted(*found, "client", "clients")
+    )]
     QuorumLost {
         /// Clients that stayed.
         found: u32,
@@ -42,7 +45,8 @@ pub enum Abandoned {
     },
     /// Too few clients confirmed the survivor set; nothing was unmasked.
     #[error(
-        "{found} clients confirmed the survivors, but {required} are required; nothing was unmasked"
+        "{} confirmed the survivors, but {required} are required; nothing was unmasked",
+        counted(*found, "client", "clients")
     )]
     Unconfirmed {
         /// Clients that confirmed.

@@ -1,5 +1,7 @@
 //! A refused message: its sender and the reason. Nothing has changed.
 
+use sprifed_privacy::counted;
+
 use crate::codec::DecodeError;
 use crate::identity::ClientId;
 use crate::signed::Phase;
@@ -104,7 +106,8 @@ pub enum Reason {
     },
     /// Too few clients, or too unevenly spread, to hide each of them.
     #[error(
-        "{found} clients are reported as present, which does not hide each of them; the quorum is {quorum}"
+        "{} reported as present, which does not hide each of them; the quorum is {quorum}",
+        counted(*found, "client is", "clients are")
     )]
     TooFewPresent {
         /// Clients reported as present.

@@ -21,7 +21,7 @@ use sprifed_privacy::{
     ApproxDp, Delta, LedgerRecord, NoiseOrigin, PrivacyUnit, Relation, Spending,
 };
 use sprifed_query::{Answer, Curator, Plan, PlanError};
-use sprifed_recovery::{CertifiedProcedure, Intercept, Keep, Setting};
+use sprifed_recovery::{CertifiedProcedure, Intercept, Keep, Setting, Sites};
 use sprifed_study::{
     Agreed, Agreement, Embedded, EmbeddedTrustees, PartyKey, all_present, split_evenly,
 };
@@ -298,6 +298,7 @@ impl AuditRequest {
             sparsity: self.sparsity,
             choice: Keep::Exactly,
             always: 0,
+            sites: Sites::NONE,
             budget: self.budget,
             relation: self.relation,
             unit: self.unit,

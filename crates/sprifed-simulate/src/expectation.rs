@@ -9,9 +9,12 @@
 //! Slow tests compare it with trials on generated records. It is an approximation and no promise.
 
 use rand_distr::{Distribution, Gumbel, StandardNormal};
-use sprifed_privacy::{NoiseOrigin, Rho};
 use sprifed_query::PlanError;
-use sprifed_recovery::{CertifiedProcedure, Setting, best_clip, clipped_variance, kept_signal};
+use sprifed_recovery::selection::normal::quantile;
+use sprifed_recovery::{
+    BudgetNoise, CHOICES_SHARE, CertifiedProcedure, GRADIENTS_SHARE, PrivateChoice, Setting,
+    best_clip, kept_signal,
+};
 
 use crate::world::{Correlation, stream_of};
 
@@ -42,11 +45,9 @@ const DRAWS: u64 = 64;
 /// The seed of the draws.
 const SEED: u64 = 20_261_118;
 
-/// The share of ρ or μ² that argmax OMP, the sieve and GRAD give to each kind of question.
-pub(crate) const ARGMAX_PICKS: f64 = 0.57;
+/// The share of ρ or μ² that argmax OMP, the sieve and GRAD give to each other kind of question.
 const ARGMAX_UPDATES: f64 = 0.27;
 const ARGMAX_FINAL: f64 = 0.13;
-pub(crate) const SUMS_GRADIENTS: f64 = 0.91;
 const SUMS_FINAL: f64 = 0.08;
 const WORKING_SHARE: f64 = 0.05;
 
@@ -86,7 +87,7 @@ impl Expected {
         assumed: Assumed,
     ) -> Result<Self, PlanError> {
         setting.check()?;
-        let noise = Noise::of(setting)?;
+        let noise = BudgetNoise::of(setting)?;
         let known: [(CertifiedProcedure, Follow, f64); 3] = [
             (CertifiedProcedure::ARGMAX, argmax, ARGMAX_AT_NINE_TENTHS),
             (CertifiedProcedure::SIEVE, sieve, SIEVE_AT_NINE_TENTHS),
@@ -118,48 +119,17 @@ type Follow = fn(&Facts, &Truth, &mut Stream) -> Expected;
 
 type Stream = rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The noise that a budget buys, as numbers of a curator who adds as much.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Noise {
-    /// ρ of all questions.
-    pub(crate) rho: f64,
-    /// μ of all sums.
-    pub(crate) mu: f64,
-    /// How far one unit moves a sum of contributions within [−1, 1].
-    pub(crate) moves: f64,
-}
-
-impl Noise {
-    /// The noise that the budget of `setting` buys.
-    pub(crate) fn of(setting: &Setting) -> Result<Self, PlanError> {
-        // Noise is made for the shares that are certain, but every client that stays adds one.
-        let surplus = match setting.origin {
-            NoiseOrigin::Curator => 1.0,
-            NoiseOrigin::Shares(clients) => {
-                f64::from(clients.clients()) / f64::from(clients.honest())
-            }
-            // Three shares are added, two are certain.
-            NoiseOrigin::Trustees => 1.5,
-        };
-        Ok(Self {
-            rho: Rho::largest_within(setting.noise_budget()?)?.get() / surplus,
-            mu: setting.total_mu()?.get() / surplus.sqrt(),
-            moves: f64::from(setting.relation.sum_moves_by()),
-        })
-    }
-}
-
 /// The public numbers of a study.
 #[derive(Clone, Copy, Debug)]
 struct Facts {
     records: f64,
     features: f64,
     sparsity: usize,
-    noise: Noise,
+    noise: BudgetNoise,
 }
 
 impl Facts {
-    fn of(setting: &Setting, noise: Noise) -> Self {
+    fn of(setting: &Setting, noise: BudgetNoise) -> Self {
         Self {
             records: f64::from(setting.n_records),
             features: f64::from(setting.n_features),
@@ -236,7 +206,8 @@ impl Truth {
 fn argmax(facts: &Facts, truth: &Truth, stream: &mut Stream) -> Expected {
     let (records, features, active) = (facts.records, facts.features, facts.active());
     let rho = facts.noise.rho * ARGMAX_GAIN;
-    let choice = Choice::of(facts, rho * ARGMAX_PICKS / active);
+    let rho_of_one = rho * CHOICES_SHARE / active;
+    let choice = PrivateChoice::among(records, features, rho_of_one, facts.noise.moves);
     let update = (2.0 * rho * ARGMAX_UPDATES / active).sqrt() / facts.noise.moves;
     let last = (2.0 * rho * ARGMAX_FINAL).sqrt() / facts.noise.moves;
     let mut is_found = vec![false; facts.sparsity];
@@ -247,7 +218,7 @@ fn argmax(facts: &Facts, truth: &Truth, stream: &mut Stream) -> Expected {
         let scale = (truth.left_by(&is_found) + misfit).sqrt();
         let mut best = (choice.largest_null + gumbel(stream), None);
         for (index, (effect, error)) in truth.effects.iter().enumerate() {
-            let score = choice.score(records * effect / scale, *error) + gumbel(stream);
+            let score = score(&choice, records * effect / scale, *error) + gumbel(stream);
             if !is_found[index] && score > best.0 {
                 best = (score, Some(index));
             }
@@ -267,68 +238,9 @@ fn argmax(facts: &Facts, truth: &Truth, stream: &mut Stream) -> Expected {
     truth.scored(&is_found, own, left * (luck / records + noise * noise))
 }
 
-/// A private choice, in units of the scale β of its Gumbel noise.
-pub(crate) struct Choice {
-    /// What a record of correlation one adds to a score.
-    pub(crate) signal: f64,
-    /// The sampling error of a score.
-    spread: f64,
-    /// The noisy maximum of all false scores, without its own Gumbel noise.
-    pub(crate) largest_null: f64,
-    /// How much of the largest false correlation the choice can see.
-    luck: f64,
-}
-
-/// Clips of features and residuals that argmax OMP tries for a score.
-const SCORE_CLIPS: [f64; 7] = [0.7, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0];
-
-impl Choice {
-    /// A choice that costs `rho`.
-    ///
-    /// # Why
-    /// A choice of cost ρ has β = Δ/√(2ρ) (docs/proofs/selection.md, 5). The exponential mechanism picks one of p false
-    /// features with weight Σ exp(|u_j|/β). For normal scores u_j of standard deviation τ that sum is
-    /// p·2Φ(t)·exp(t²/2) with t = τ/β, until it is ruled by its largest term alone, at t = √(2 ln p).
-    fn of(facts: &Facts, rho: f64) -> Self {
-        Self::among(facts.records, facts.features, rho, facts.noise.moves)
-    }
-
-    /// The same from its numbers.
-    pub(crate) fn among(records: f64, features: f64, rho: f64, moves: f64) -> Self {
-        let beta = moves / (2.0 * rho).sqrt();
-        let noise = features.ln() / (4.0 * rho);
-        let kept = |(feature, residual): (f64, f64)| {
-            kept_signal(feature) / feature * kept_signal(residual) / residual
-        };
-        let variance = |(feature, residual): (f64, f64)| {
-            records * clipped_variance(feature) * clipped_variance(residual)
-        };
-        let quality = |clips| (noise + variance(clips)) / (kept(clips) * kept(clips));
-        let pairs = SCORE_CLIPS
-            .iter()
-            .flat_map(|feature| SCORE_CLIPS.map(|residual| (*feature, residual)));
-        let clips = pairs
-            .min_by(|left, right| quality(*left).total_cmp(&quality(*right)))
-            .unwrap_or((1.0, 1.0));
-        let spread = variance(clips).sqrt() / beta;
-        let frozen = (2.0 * features.ln()).sqrt();
-        let largest_null = if spread <= frozen {
-            features.ln() + spread * spread / 2.0 + (2.0 * below(spread)).ln()
-        } else {
-            spread * (2.0 * (2.0 * features).ln()).sqrt()
-        };
-        Self {
-            signal: kept(clips) / beta,
-            spread,
-            largest_null,
-            luck: (spread / frozen).min(1.0),
-        }
-    }
-
-    /// The score of a true feature with this sum of correlations and this sampling error.
-    fn score(&self, sum: f64, error: f64) -> f64 {
-        (self.signal * sum + self.spread * error).abs()
-    }
+/// The score of a true feature with this sum of correlations and this sampling error.
+fn score(choice: &PrivateChoice, sum: f64, error: f64) -> f64 {
+    (choice.signal * sum + choice.spread * error).abs()
 }
 
 fn sieve(facts: &Facts, truth: &Truth, stream: &mut Stream) -> Expected {
@@ -336,7 +248,7 @@ fn sieve(facts: &Facts, truth: &Truth, stream: &mut Stream) -> Expected {
     let rounds = Rounds {
         fractions: &FRACTIONS,
         decay: 0.7,
-        share: SUMS_GRADIENTS,
+        share: GRADIENTS_SHARE,
         working: None,
     };
     sums(facts, &rounds, truth, stream)
@@ -347,7 +259,7 @@ fn grad(facts: &Facts, truth: &Truth, stream: &mut Stream) -> Expected {
     let rounds = Rounds {
         fractions: &FRACTIONS,
         decay: 0.65,
-        share: SUMS_GRADIENTS - WORKING_SHARE,
+        share: GRADIENTS_SHARE - WORKING_SHARE,
         working: Some(WORKING_SHARE / 6.0),
     };
     sums(facts, &rounds, truth, stream)
@@ -403,7 +315,7 @@ fn sums(facts: &Facts, rounds: &Rounds, truth: &Truth, stream: &mut Stream) -> E
         .floor();
     let spare = (finalists - active + 1.0).max(1.0);
     let error = (1.0 / precision + left / records).sqrt();
-    let level = quantile(1.0 - spare / (2.0 * facts.features.max(spare)));
+    let level = quantile(1.0 - spare / (2.0 * facts.features.max(spare))).max(0.0);
     let is_finalist = above(truth, error, level);
     let left = truth.left_by(&is_finalist);
     let noise = (finalists + 2.0) / last / core::f64::consts::SQRT_2 / records;
@@ -434,25 +346,6 @@ fn correlated(at_nine_tenths: f64, correlation: Correlation) -> f64 {
         Correlation::Autoregressive(neighbours) => neighbours,
     };
     1.0 - (1.0 - at_nine_tenths) * ((neighbours - 0.5) / 0.4).clamp(0.0, 1.0)
-}
-
-/// Φ(x) of x ≥ 0.
-pub(crate) fn below(x: f64) -> f64 {
-    f64::midpoint(1.0, kept_signal(x))
-}
-
-/// Φ⁻¹ of a probability from 0.5 on, at most 12.
-pub(crate) fn quantile(probability: f64) -> f64 {
-    let (mut low, mut high) = (0.0, 12.0);
-    for _ in 0..60 {
-        let middle = f64::midpoint(low, high);
-        if below(middle) < probability {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    low
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a few draws")]

@@ -3,6 +3,7 @@
 use sprifed_privacy::ApproxDp;
 use sprifed_recovery::test_support;
 
+use crate::sites::WorldSites;
 use crate::world::{Correlation, Reading, Unexplained, WorldRequest};
 
 /// A budget with a delta of 1e-5.
@@ -23,5 +24,6 @@ pub const fn request() -> WorldRequest {
         correlation: Correlation::None,
         unexplained: Unexplained::ErrorStdDev(0.1),
         reading: Reading::Clean,
+        sites: WorldSites::NONE,
     }
 }

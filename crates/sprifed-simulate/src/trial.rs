@@ -8,7 +8,8 @@ use sprifed_query::{
     Curator, CuratorError, IllegalRecords, Plan, PlanError, RecordSource, Records,
 };
 use sprifed_recovery::{
-    CertifiedProcedure, Fit, Intercept, Keep, RunError, Setting, non_private_lasso, non_private_omp,
+    CertifiedProcedure, Fit, Intercept, Keep, RunError, Setting, Sites, non_private_lasso,
+    non_private_omp,
 };
 use sprifed_study::{
     Agreed, Agreement, Embedded, EmbeddedError, EmbeddedTrustees, IllegalAgreement, PartyKey,
@@ -83,7 +84,7 @@ pub trait Method {
     /// When the backend refuses.
     fn run_on(&self, world: &World, seed: u64) -> Result<TrialOutcome, Self::Error> {
         let request = world.request();
-        let records = Records::each_a_unit(world.features(), world.responses(), request.features)
+        let records = Records::each_a_unit(world.features(), world.responses(), request.columns())
             .map_err(TrialError::from)?;
         let fit = self.fit(records, request.sparsity, noise_seed(seed))?;
         Ok(TrialOutcome::of(world, fit))
@@ -345,6 +346,10 @@ pub fn setting_of(
         sparsity: small(world.sparsity)?,
         choice: Keep::Exactly,
         always: 0,
+        sites: match world.sites.are_fitted {
+            true => Sites::new(&world.sites.sizes(world.records))?,
+            false => Sites::NONE,
+        },
         budget,
         relation,
         unit: PrivacyUnit::Record,
@@ -352,7 +357,10 @@ pub fn setting_of(
         response_bound,
         feature_bound,
         feature_scale: Some(1.0),
-        intercept: Intercept::Absent,
+        intercept: match world.sites.count {
+            0 => Intercept::Absent,
+            _ => Intercept::Estimated,
+        },
     })
 }
 

@@ -13,6 +13,7 @@ use sprifed_query::{LinearModel, Record, RecordSource};
 use sprifed_recovery::Fit;
 
 use crate::kept::Kept;
+use crate::sites::WorldSites;
 use crate::trial::typical_response;
 
 #[cfg(test)]
@@ -70,6 +71,13 @@ pub struct WorldRequest {
     pub unexplained: Unexplained,
     /// How the numbers are read.
     pub reading: Reading,
+    /// The sites of the records.
+    #[serde(default = "no_sites")]
+    pub sites: WorldSites,
+}
+
+const fn no_sites() -> WorldSites {
+    WorldSites::NONE
 }
 
 impl WorldRequest {
@@ -85,7 +93,14 @@ impl WorldRequest {
             correlation: Correlation::None,
             unexplained: Unexplained::ErrorStdDev(0.1),
             reading: Reading::Clean,
+            sites: WorldSites::NONE,
         }
+    }
+
+    /// How many numbers a record has: its features, and then an indicator of each site.
+    #[must_use]
+    pub const fn columns(&self) -> usize {
+        self.features + self.sites.count
     }
 }
 
@@ -104,6 +119,9 @@ pub struct Rows {
     seed: u64,
     truth: LinearModel,
     error_std_dev: f64,
+    site_means: Vec<f64>,
+    /// The number after the last record of each site.
+    site_ends: Vec<usize>,
 }
 
 /// The variance of a standard normal clipped to [−1, 1]: 1 − 2φ(1).
@@ -115,32 +133,56 @@ impl Rows {
     pub fn generate(request: WorldRequest, seed: u64) -> Self {
         let mut stream = stream_of(seed, u64::MAX);
         let truth = draw_truth(&request, &mut stream);
-        let error_std_dev = match request.unexplained {
-            Unexplained::ErrorStdDev(error) => error,
-            Unexplained::PopulationR2(share) => {
-                // Without a true feature the errors are as large as if those that are sought were true.
-                let explained = match truth.terms.is_empty() {
-                    true => typical_response(request.sparsity).powi(2),
-                    false => quadratic(&truth.terms, &truth.terms, request.correlation),
-                };
-                (explained * (1.0 - share) / share).sqrt()
-            }
+        // Without a true feature the errors are as large as if those that are sought were true.
+        let explained = match truth.terms.is_empty() {
+            true => typical_response(request.sparsity).powi(2),
+            false => quadratic(&truth.terms, &truth.terms, request.correlation),
         };
+        let between = request.sites.r2;
+        let (error_std_dev, total) = match request.unexplained {
+            Unexplained::ErrorStdDev(error) => {
+                (error, (explained + error * error) / (1.0 - between))
+            }
+            Unexplained::PopulationR2(share) if between > 0.0 => {
+                let total = explained / share;
+                ((total * (1.0 - share - between).max(0.0)).sqrt(), total)
+            }
+            Unexplained::PopulationR2(share) => (
+                (explained * (1.0 - share) / share).sqrt(),
+                explained / share,
+            ),
+        };
+        let std_dev = (total * between).sqrt();
+        let site_means = request.sites.means(request.records, std_dev, &mut stream);
+        let sizes = request.sites.sizes(request.records).into_iter();
+        let site_ends = sizes.scan(0, |end, size| {
+            *end += size as usize;
+            Some(*end)
+        });
         Self {
             request,
             seed,
             truth,
             error_std_dev,
+            site_means,
+            site_ends: site_ends.collect(),
         }
     }
 
     /// Writes the features of one row and returns its response.
     fn fill(&self, row: usize, values: &mut [f32]) -> f32 {
         let mut stream = stream_of(self.seed, row as u64);
+        let (values, indicators) = values.split_at_mut(self.request.features);
         fill_row(values, &self.request, &mut stream);
         let error: f64 = StandardNormal.sample(&mut stream);
+        let site = self.site_ends.iter().take_while(|end| row >= **end).count();
+        if let Some(indicator) = indicators.get_mut(site) {
+            *indicator = 1.0;
+        }
+        let own = self.site_means.get(site).copied().unwrap_or(0.0);
+        let expected = self.truth.predict(values) + own;
         #[expect(clippy::cast_possible_truncation, reason = "records are stored in f32")]
-        let exact = (self.truth.predict(values) + self.error_std_dev * error) as f32;
+        let exact = (expected + self.error_std_dev * error) as f32;
         exact
     }
 
@@ -164,7 +206,7 @@ impl Rows {
     }
 
     /// The mean squared error of `model` over the population of the clean reading, and that of
-    /// predicting zero.
+    /// predicting zero. Of sites, it is that for records of a new one.
     #[must_use]
     pub fn population_errors(&self, model: &LinearModel) -> (f64, f64) {
         let mut difference = self.truth.terms.clone();
@@ -175,7 +217,14 @@ impl Rows {
                 .map(|(feature, value)| (*feature, -value)),
         );
         let correlation = self.request.correlation;
-        let noise = self.error_std_dev * self.error_std_dev;
+        let sizes = self.request.sites.sizes(self.request.records);
+        let means = sizes.iter().zip(&self.site_means);
+        let between: f64 = means
+            .map(|(size, mean)| f64::from(*size) * mean * mean)
+            .sum();
+        #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 records")]
+        let between = between / self.request.records.max(1) as f64;
+        let noise = self.error_std_dev * self.error_std_dev + between;
         let wrong = quadratic(&difference, &difference, correlation);
         let all = quadratic(&self.truth.terms, &self.truth.terms, correlation);
         (
@@ -187,7 +236,7 @@ impl Rows {
 
 impl RecordSource for Rows {
     fn n_features(&self) -> usize {
-        self.request.features
+        self.request.columns()
     }
 
     fn n_units(&self) -> usize {
@@ -195,7 +244,7 @@ impl RecordSource for Rows {
     }
 
     fn visit_unit(&self, unit: usize, visit: &mut dyn FnMut(Record<'_>)) {
-        let mut values = vec![0f32; self.request.features];
+        let mut values = vec![0f32; self.request.columns()];
         let response = self.fill(unit, &mut values);
         visit(Record {
             features: &values,
@@ -211,10 +260,10 @@ impl World {
     pub fn generate(request: WorldRequest, seed: u64) -> Self {
         let source = Rows::generate(request, seed);
         let rows = request.records + request.test_records;
-        let mut features = vec![0f32; rows * request.features];
+        let mut features = vec![0f32; rows * request.columns()];
         let mut responses = vec![0f32; rows];
         features
-            .par_chunks_exact_mut(request.features.max(1))
+            .par_chunks_exact_mut(request.columns().max(1))
             .zip(responses.par_iter_mut())
             .enumerate()
             .for_each(|(row, (values, response))| *response = source.fill(row, values));
@@ -234,13 +283,11 @@ impl World {
         self.rows.request
     }
 
-    /// The features of the training records, row by row.
+    /// The features of the training records, row by row, each followed by the indicators of its site.
     #[must_use]
     pub fn features(&self) -> &[f32] {
-        let WorldRequest {
-            records, features, ..
-        } = self.rows.request;
-        &self.features[..records * features]
+        let request = self.rows.request;
+        &self.features[..request.records * request.columns()]
     }
 
     /// The responses of the training records.
@@ -281,8 +328,8 @@ impl World {
     fn test_errors(&self, model: &LinearModel) -> (f64, f64) {
         let request = self.rows.request;
         let start = request.records;
-        let rows = self.features[start * request.features..]
-            .chunks_exact(request.features)
+        let rows = self.features[start * request.columns()..]
+            .chunks_exact(request.columns())
             .zip(&self.responses[start..]);
         let mut sums = (0.0, 0.0);
         for (row, response) in rows {

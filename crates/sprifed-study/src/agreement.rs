@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use sprifed_noise::Provenance;
 use sprifed_privacy::{
-    ApproxDp, CostKind, IllegalQuantity, LOG_WRAP_PROBABILITY, Ledger, LedgerError, LedgerLine,
-    NoiseOrigin, Participation, Permit, SelectionPurchase, SumPurchase, Uncertifiable,
+    ApproxDp, Cost, CostKind, Epsilon, Gates, IllegalQuantity, LOG_WRAP_PROBABILITY, Ledger,
+    LedgerError, LedgerLine, MOST_ATTEMPTS, NoiseOrigin, Participation, Permit, SelectionPurchase,
+    SumPurchase, Uncertifiable,
 };
 use sprifed_query::{Plan, PlannedStep, PlannedSum};
 use sprifed_recovery::{CertifiedProcedure, Setting};
@@ -27,14 +28,13 @@ mod notice_size;
 pub(crate) mod tests;
 mod trustees;
 
-use checks::{Protection, ceiling_of, check_data, check_steps, line_of, protection_of};
+use checks::{
+    Protection, ceiling_of, check_data, check_sites, check_steps, line_of, protection_of,
+};
 pub use trustees::{AgreedTrustees, StudyKey, TrusteeEntry};
 
 /// The format of the document; another one is refused.
 pub const FORMAT: u32 = 3;
-
-/// The most sums that a study can set up.
-const MOST_SUMS: u64 = 4096;
 
 /// One invited party.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -74,7 +74,11 @@ pub struct Agreement {
     pub parties: Vec<Party>,
     /// The three trustees, in order, exactly when the plan's noise comes from trustees.
     pub trustees: Option<[TrusteeEntry; 3]>,
-    /// How many sums may be repeated after they failed; each repetition is charged.
+    /// Whether trustees prove their gates; there exactly when there are trustees.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gates: Option<Gates>,
+    /// How often each sum or choice may be tried again after it failed. Only attempts that trustees signed as unopened are
+    /// not charged again.
     pub repeats: u32,
     /// Whether the parties' noise is secret; if it is not, no record is protected.
     pub noise: Provenance,
@@ -252,16 +256,17 @@ impl Agreed {
         if let Some(data) = &agreement.data {
             check_data(data, &agreement.setting)?;
         }
+        check_sites(&agreement)?;
         let protection = protection_of(&agreement)?;
         check_steps(&agreement.plan)?;
         // Before anything is computed for each of them.
         let attempts = u64::from(agreement.repeats) + 1;
         let wanted = attempts.saturating_mul(agreement.plan.steps.len() as u64);
-        if wanted > MOST_SUMS {
+        if wanted > u64::from(MOST_ATTEMPTS) {
             return Err(IllegalAgreement::Contradiction {
                 what: "the number of sums with all repetitions",
                 found: wanted.to_string(),
-                required: format!("at most {MOST_SUMS}"),
+                required: format!("at most {MOST_ATTEMPTS}"),
             });
         }
         let ceiling = ceiling_of(&agreement)?;
@@ -282,8 +287,8 @@ impl Agreed {
                     study: Arc::new(study),
                 }
             }
-            Protection::Trustees(trustees) => {
-                Protocol::Trustees(AgreedTrustees::new(*trustees, &agreement)?)
+            Protection::Trustees(trustees, gates) => {
+                Protocol::Trustees(AgreedTrustees::new(*trustees, gates, &agreement)?)
             }
         };
         Ok(Self {
@@ -337,6 +342,21 @@ impl Agreed {
     #[must_use]
     pub const fn ceiling(&self) -> ApproxDp {
         self.ceiling
+    }
+
+    /// What the study costs once `charged` was charged: nothing, or all that it may cost.
+    ///
+    /// # Guarantee
+    /// It covers every ending: which sum was the last, and which was repeated, may depend on what was released.
+    ///
+    /// # Why
+    /// docs/proofs/composition.md#9-studies-that-end-early.
+    #[must_use]
+    pub fn cost_of(&self, charged: Option<Epsilon>) -> Cost {
+        Cost::charged(
+            charged.map(|_| self.ceiling.epsilon()),
+            self.ceiling.delta(),
+        )
     }
 
     /// What its costs are about.
@@ -411,11 +431,16 @@ impl Agreed {
     /// Charges `ledger` for a step; `None` if there is no such step.
     ///
     /// # Errors
-    /// When the ledger refuses.
+    /// When the ledger refuses, or has as many repetitions as were agreed on.
     pub fn charge(&self, ledger: &mut Ledger, step: usize) -> Result<Option<Paid>, LedgerError> {
         let Some(planned) = self.planned(step) else {
             return Ok(None);
         };
+        let purpose = match planned {
+            PlannedStep::Sum(sum) => &sum.purpose,
+            PlannedStep::Choice(choice) => &choice.purpose,
+        };
+        ledger.check_repeats(purpose, self.agreement.repeats)?;
         Ok(Some(match planned {
             PlannedStep::Sum(sum) => Paid::Sum(ledger.spend(&sum.purpose, self.purchase(sum))?),
             PlannedStep::Choice(choice) => {
@@ -505,6 +530,7 @@ impl Agreement {
             plan,
             parties: units.into_par_iter().enumerate().map(party).collect(),
             trustees: None,
+            gates: None,
             repeats: 0,
             noise: key.provenance(),
             data: None,

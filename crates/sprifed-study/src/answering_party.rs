@@ -457,7 +457,7 @@ impl<R: RecordStore> AnsweringParty<R> {
         let Some((step, attempt)) = agreed.step_of(sum) else {
             return Err(self.not_planned(sum, &found()));
         };
-        let n_features = agreed.agreement().setting.n_features;
+        let n_features = agreed.agreement().setting.n_columns();
         let planned = agreed.planned(step);
         let fits = |planned| query.step() == step && query.is_planned(planned, n_features);
         if !planned.is_some_and(fits) {

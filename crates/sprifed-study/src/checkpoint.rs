@@ -4,6 +4,7 @@ use sprifed_secure_sum::SumOutcome;
 
 use crate::hexadecimal::Signature;
 use crate::transcript::Released;
+use crate::trustee_attempt::RefusedAttempt;
 
 /// A sum that has ended.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -35,6 +36,8 @@ pub(crate) enum SumEnding {
     Opened(Released),
     /// By three trustees, without opening anything, as they signed.
     Unopened([Signature; 3]),
+    /// With the whole study, by a trustee.
+    Refused(RefusedAttempt),
 }
 
 impl SumEnding {

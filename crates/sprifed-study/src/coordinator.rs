@@ -429,9 +429,11 @@ impl StudyCoordinator {
                 survivors,
                 values,
                 trustees: None,
+                outside: Vec::new(),
             }),
             SumEnding::Opened(released) => self.release(released),
             SumEnding::Unopened(signatures) => self.end_unopened(sum, attempt, signatures),
+            SumEnding::Refused(refused) => self.end_refused(sum, refused),
             SumEnding::Abandoned { reason } => {
                 let failure = format!("sum {sum}: {reason}");
                 self.record(sum, Outcome::Abandoned { reason });

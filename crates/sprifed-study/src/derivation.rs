@@ -186,7 +186,7 @@ impl Derivation {
     /// A masked sum: enough survivors, and values that its modulus can have.
     fn check_unmasked(&self, released: &Released) -> Result<(), Wrong> {
         let other = |what| (what, "another".to_owned(), "one of the plan".to_owned());
-        if released.trustees.is_some() {
+        if released.trustees.is_some() || !released.outside.is_empty() {
             return Err(other("its origin"));
         }
         let (participation, study) = (self.agreed.participation(), self.agreed.study());
@@ -298,7 +298,10 @@ impl Derivation {
                 (sum, survivors)
             }
         };
-        Some(Resume::Answer(Answer::decode(&sum, planned, shares)))
+        let answer = Answer::decode(&sum, planned, shares);
+        let parties = u32::try_from(self.agreed.agreement().parties.len()).ok()?;
+        let answer = answer.by_survivors(parties, &released.survivors);
+        Some(Resume::Answer(answer))
     }
 
     /// Refuses a question that is not in the plan.
@@ -307,7 +310,7 @@ impl Derivation {
             return state;
         };
         let (step, required) = (asked.step(), self.transcript.released().len());
-        let n_features = self.agreed.agreement().setting.n_features;
+        let n_features = self.agreed.agreement().setting.n_columns();
         let planned = self.agreed.planned(step);
         let is_planned = planned.is_some_and(|planned| asked.is_planned(planned, n_features));
         if step == required && is_planned {

@@ -84,6 +84,16 @@ pub fn all_present(_: Phase, _: u32, _: ClientId) -> bool {
     true
 }
 
+/// A party is present in the steps of `released` that it was in.
+#[must_use]
+pub fn present_as_in(released: &[Released]) -> Box<Attendance<'static>> {
+    let present: Vec<Vec<u32>> = released.iter().map(|one| one.survivors.clone()).collect();
+    Box::new(move |_: Phase, step: u32, party: ClientId| {
+        let present = present.get(step as usize);
+        present.is_some_and(|present| present.contains(&party.0))
+    })
+}
+
 /// All parties and the coordinator of one study.
 pub struct Embedded<'a, R> {
     agreed: Arc<Agreed>,
@@ -322,10 +332,12 @@ impl<'a, R: RecordSource + Send> Embedded<'a, R> {
     }
 
     fn decode(&self, ended: UnmaskedSum, planned: &PlannedSum) -> Result<Answer, EmbeddedError> {
-        let survivors = ended.survivors().len();
+        let (shares, ids) = (ended.survivors().len(), ended.survivors());
+        let survivors: Vec<u32> = ids.iter().map(|id| id.0).collect();
         let sum = ended.into_private_sum(planned.to_sum_plan(), self.provenance);
         let sum = sum.ok_or(SumRefused::NotIdle)?;
-        Ok(Answer::decode(&sum, planned, survivors))
+        let parties = u32::try_from(self.parties.len()).unwrap_or(u32::MAX);
+        Ok(Answer::decode(&sum, planned, shares).by_survivors(parties, &survivors))
     }
 }
 
@@ -355,6 +367,7 @@ impl<R: RecordSource + Send> SumBackend for Embedded<'_, R> {
         let ended = self.add_up(sum, query)?;
         self.transcript.push(Released {
             trustees: None,
+            outside: Vec::new(),
             sum,
             survivors: ended.survivors().iter().map(|id| id.0).collect(),
             values: ended.values().to_vec(),

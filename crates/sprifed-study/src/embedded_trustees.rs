@@ -13,26 +13,27 @@ use std::sync::Arc;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use sha2::{Digest as _, Sha256};
-use sprifed_noise::{
-    DrawnShare, NoiseGenerator, NoiseParameterError, OutOfBounds, PrivateSum, Provenance,
-};
+use sprifed_noise::{DrawnShare, NoiseParameterError, OutOfBounds, PrivateSum, Provenance};
 use sprifed_privacy::{
-    Ledger, LedgerError, NoiseOrigin, Permit, PrivacyUnit, Purchase, SumPurchase, Trustee,
+    Gates, Ledger, LedgerError, NoiseOrigin, Permit, PrivacyUnit, Purchase, SumPurchase, Trustee,
 };
 use sprifed_query::{
     Answer, AskedBlock, ChoiceBackend, ChoiceQuery, Contributor, Part, Plan, PlannedChoice,
     PlannedStep, PlannedSum, RecordSource, SumBackend, SumQuery,
 };
 use sprifed_secure_sum::{ClientId, Phase};
-use sprifed_trustees::{DealtNoise, Embedded, EmbeddedFailed, Output, Step};
+use sprifed_trustees::{DealtNoise, Embedded, EmbeddedFailed, Output, Step, TrusteeId};
 
 use crate::agreement::Agreed;
 use crate::embedded::Attendance;
 use crate::hexadecimal::Digest;
 use crate::party_key::PartyKey;
-use crate::transcript::{Released, Transcript};
 use crate::trustee_key::TrusteeKey;
-use crate::trustee_step::{IllegalTrusteeStep, proved_trustee_step, trustee_step};
+use crate::trustee_step::{IllegalTrusteeStep, step_with};
+
+mod course;
+
+use course::{AgreedCourse, Course};
 
 #[cfg(test)]
 mod tests;
@@ -76,6 +77,21 @@ pub enum TrusteesError {
         /// Which step.
         step: usize,
     },
+    /// The agreement has no trustees.
+    #[error("the agreement names no trustees")]
+    NoTrustees,
+    /// A key is not the one that the agreement names.
+    #[error("{trustee} of the agreement has another key")]
+    OtherKey {
+        /// Which trustee, counted from zero.
+        trustee: TrusteeId,
+    },
+    /// An attempt that the agreement does not allow.
+    #[error("the agreement has no such attempt at step {step}")]
+    NoAttempt {
+        /// Which step.
+        step: usize,
+    },
     /// Trustees cannot compute the step.
     #[error(transparent)]
     Step(#[from] IllegalTrusteeStep),
@@ -101,21 +117,15 @@ pub struct EmbeddedTrustees<'a, R> {
     parties: Embedded,
     /// Each trustee's copy of the study's ledger.
     ledgers: [Ledger; 3],
-    provenance: Provenance,
-    noise: Box<NoiseOf<'a>>,
-    rounding: Box<RoundingOf<'a>>,
+    course: Course,
     attendance: Box<Attendance<'a>>,
     next_step: usize,
     /// How many clients were in each step.
     present: Vec<u32>,
-    is_proved: bool,
+    /// The clients that were in the last one.
+    attending: Vec<u32>,
+    gates: Gates,
 }
-
-/// The noise of a trustee in a step.
-type NoiseOf<'a> = dyn Fn(Trustee, usize) -> NoiseGenerator + Send + 'a;
-
-/// The seed of the public rounding of a step.
-type RoundingOf<'a> = dyn Fn(usize) -> u64 + Send + 'a;
 
 /// One client: its records, and the place of its first unit among all units.
 struct Client<R> {
@@ -148,51 +158,27 @@ impl<'a, S: RecordSource> EmbeddedTrustees<'a, Part<'a, S>> {
 }
 
 impl<'a, R: RecordSource + Send> EmbeddedTrustees<'a, R> {
-    /// Repeats a study between machines in one process: with the records of all parties, the noise of
-    /// these trustees, which are as they were before the first step, in the attempts that `released` says,
-    /// and with the same rounding.
+    /// The study `agreed` of other machines in one process, from its beginning: with the records of all parties, the
+    /// noise of these trustees, and the same rounding. Each step is opened in the attempt that `attempts` says, and in the
+    /// first one beyond its end.
     ///
     /// # Errors
-    /// As [`Self::open`].
+    /// As [`Self::open`], and when the agreement does not name trustees with these keys.
     pub fn again(
         records: Vec<R>,
         agreed: &Arc<Agreed>,
         trustees: [TrusteeKey; 3],
-        released: &[Released],
+        attempts: Vec<u32>,
         attendance: Box<Attendance<'a>>,
     ) -> Result<Self, TrusteesError> {
-        let mut transcript = Transcript::begin(agreed.digest());
-        let mut attempts = Vec::new();
-        for one in released {
-            attempts.push((one.sum, transcript.head()));
-            transcript.push(one.clone());
-        }
+        let course = AgreedCourse::new(Arc::clone(agreed), trustees, attempts)?;
         let (plan, parties) = (agreed.agreement().plan.clone(), &agreed.agreement().parties);
         let units = parties.iter().map(|party| party.units).collect();
-        let mut study = Self::open(records, plan, units, &PartyKey::simulated(0, 0), attendance)?;
-        let of_step = move |step: usize| {
-            let none = (0, Digest([0; 32]));
-            attempts.get(step).copied().unwrap_or(none)
-        };
-        let sums = of_step.clone();
-        let (agreed, again) = (Arc::clone(agreed), Arc::clone(agreed));
-        study.provenance = agreed.agreement().noise;
-        study.rounding = Box::new(move |step| again.dither_seed(sums(step).0));
-        study.noise = Box::new(move |trustee, step| {
-            let (sum, before) = of_step(step);
-            let [first, second, third] = &trustees;
-            let mut key = match trustee {
-                Trustee::First => first.clone(),
-                Trustee::Second => second.clone(),
-                Trustee::Third => third.clone(),
-            };
-            key.erase_before(u32::try_from(step).unwrap_or(u32::MAX));
-            let attempt = agreed.attempt_id(sum, before);
-            let noise = attempt.and_then(|attempt| key.noise(&attempt));
-            // A step that was not released has no noise to repeat.
-            noise.unwrap_or_else(|| NoiseGenerator::simulated(0))
-        });
-        Ok(study)
+        let study = Self::open(records, plan, units, &PartyKey::simulated(0, 0), attendance)?;
+        Ok(Self {
+            course: Course::Agreed(Box::new(course)),
+            ..study
+        })
     }
 
     /// Clients with these records, of which each may hold so many `units`; all keys come from `key`.
@@ -233,25 +219,26 @@ impl<'a, R: RecordSource + Send> EmbeddedTrustees<'a, R> {
         }
         // A step that trustees cannot compute is refused before anything is spent.
         for planned in &plan.steps {
-            trustee_step(&plan, planned, &units)?;
+            step_with(Gates::Unproved, &plan, planned, &units)?;
         }
         let study = digest(&plan, &units, key);
         let n_clients = u32::try_from(clients.len()).unwrap_or(u32::MAX);
         let new_ledger = || Ledger::open(plan.budget, plan.relation, plan.unit);
-        let (noise_key, of) = (key.clone(), study);
         Ok(Self {
             parties: Embedded::new(key.trustees_seed(&study), study.0, n_clients)?,
             ledgers: [new_ledger(), new_ledger(), new_ledger()],
-            provenance: key.provenance(),
-            noise: Box::new(move |trustee, step| noise_key.trustee_noise(&of, trustee, step)),
-            rounding: Box::new(move |step| dither_seed(&study, step)),
+            course: Course::Own {
+                key: key.clone(),
+                study,
+            },
             plan,
             clients,
             units,
             attendance,
             next_step: 0,
             present: Vec::new(),
-            is_proved: false,
+            attending: Vec::new(),
+            gates: Gates::Unproved,
         })
     }
 
@@ -260,17 +247,14 @@ impl<'a, R: RecordSource + Send> EmbeddedTrustees<'a, R> {
     #[must_use]
     pub fn proved(self) -> Self {
         Self {
-            is_proved: true,
+            gates: Gates::Proved,
             ..self
         }
     }
 
     /// What the trustees compute in a planned step.
     fn trustee_step(&self, planned: &PlannedStep) -> Result<Step, IllegalTrusteeStep> {
-        match self.is_proved {
-            true => proved_trustee_step(&self.plan, planned, &self.units),
-            false => trustee_step(&self.plan, planned, &self.units),
-        }
+        step_with(self.gates, &self.plan, planned, &self.units)
     }
 
     /// What has been spent so far; the ledgers of all three trustees say the same.
@@ -288,14 +272,14 @@ impl<'a, R: RecordSource + Send> EmbeddedTrustees<'a, R> {
 
     /// Where the noise comes from.
     #[must_use]
-    pub const fn provenance(&self) -> Provenance {
-        self.provenance
+    pub fn provenance(&self) -> Provenance {
+        self.course.provenance()
     }
 
     /// The seed of the public rounding of a step.
     #[must_use]
     pub fn dither_seed(&self, step: usize) -> u64 {
-        (self.rounding)(step)
+        self.course.dither_seed(step)
     }
 
     /// The next step, if it is the one that is asked for.
@@ -334,7 +318,9 @@ impl<'a, R: RecordSource + Send> EmbeddedTrustees<'a, R> {
     {
         let [first, second, third] = permits;
         let share = |permit, trustee| {
-            let mut generator = (self.noise)(trustee, self.next_step);
+            let step = self.next_step;
+            let generator = self.course.noise(trustee, step);
+            let mut generator = generator.ok_or(TrusteesError::NoAttempt { step })?;
             let share = draw(permit, trustee, &mut generator).map_err(Box::new)?;
             Ok::<_, TrusteesError>(DealtNoise::from(share))
         };
@@ -374,7 +360,10 @@ impl<'a, R: RecordSource + Send> EmbeddedTrustees<'a, R> {
         let output = self
             .parties
             .run_on::<TrusteesError>(step, noise, contributions)?;
+        let present: Vec<ClientId> = present.iter().map(|client| client.id).collect();
+        self.course.go_on(number, &present, &output);
         let n_present = u32::try_from(present.len()).unwrap_or(u32::MAX);
+        self.attending = present.iter().map(|client| client.id.0).collect();
         self.present.push(n_present);
         Ok(output)
     }
@@ -425,13 +414,11 @@ impl<R: RecordSource + Send> SumBackend for EmbeddedTrustees<'_, R> {
         let Output::Sums(values) = self.open_step(step, noise, &blocks)? else {
             return Err(self.not_planned(found()));
         };
-        let sum = PrivateSum::assume_opened_by_trustees(purchase.plan, values, self.provenance)
+        let sum = PrivateSum::assume_opened_by_trustees(purchase.plan, values, self.provenance())
             .ok_or_else(|| self.not_planned(found()))?;
-        Ok(Answer::decode(
-            &sum,
-            &planned,
-            NoiseOrigin::Trustees.most_shares(),
-        ))
+        let clients = u32::try_from(self.clients.len()).unwrap_or(u32::MAX);
+        let shares = NoiseOrigin::Trustees.most_shares();
+        Ok(Answer::decode(&sum, &planned, shares).by_survivors(clients, &self.attending))
     }
 }
 
@@ -464,17 +451,6 @@ impl<R> core::fmt::Debug for EmbeddedTrustees<'_, R> {
             "EmbeddedTrustees({clients} clients, step {step})"
         )
     }
-}
-
-/// The seed of the public rounding of a step of a study in one process.
-fn dither_seed(study: &Digest, step: usize) -> u64 {
-    let hash: [u8; 32] = Sha256::new_with_prefix(b"sprifed: rounding")
-        .chain_update(study.0)
-        .chain_update((step as u64).to_le_bytes())
-        .finalize()
-        .into();
-    let bytes = hash.first_chunk();
-    bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
 /// Identifies the study: its plan, its clients and the key of this run.

@@ -42,7 +42,7 @@ pub use coordinator::{
     CoordinatorEffect, CoordinatorError, MessageRefused, StudyCoordinator, StudyPhase, TrusteePhase,
 };
 pub use derivation::{CannotDerive, Derivation, NotNext};
-pub use embedded::{Attendance, Embedded, EmbeddedError, all_present};
+pub use embedded::{Attendance, Embedded, EmbeddedError, all_present, present_as_in};
 pub use embedded_trustees::{EmbeddedTrustees, TrusteesError};
 pub use enrolment::{ClientEnrolment, TrusteeEnrolment};
 pub use hexadecimal::{Digest, NotHexadecimal, Signature};
@@ -57,7 +57,7 @@ pub use receipt::{
 pub use record_store::{RecordStore, Unopened};
 pub use transcript::{Released, SignedOutcome, Transcript};
 pub use trustee::{StudyTrustee, TrusteeEffect, TrusteeLine, TrusteeRefused};
-pub use trustee_attempt::UnopenedSum;
+pub use trustee_attempt::{RefusedAttempt, RefusedPart, UnopenedSum};
 pub use trustee_key::TrusteeKey;
-pub use trustee_step::{IllegalTrusteeStep, proved_trustee_step, trustee_step};
+pub use trustee_step::{IllegalTrusteeStep, proved_trustee_step, step_with, trustee_step};
 pub use wire::{Order, Report, TrusteesOrder, TrusteesReport, Unreadable, is_passed_on};

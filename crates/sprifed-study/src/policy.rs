@@ -62,6 +62,9 @@ pub struct Policy {
     /// Whether it takes part in studies with simulated noise, which protects no record; for tests.
     #[serde(default)]
     pub allow_simulated_noise: bool,
+    /// Whether it takes part in studies whose trustees do not prove their gates: one that deviates is not found there.
+    #[serde(default)]
+    pub allow_unproved_gates: bool,
     /// Identity keys of the other parties it takes part with, by the names that this party gives
     /// them.
     pub parties: BTreeMap<String, Digest>,
@@ -101,6 +104,14 @@ pub struct PolicyKey {
 }
 
 impl PolicyKey {
+    /// Of parties and of trustees.
+    const ALLOW_UNPROVED_GATES: Self = Self {
+        name: "allow-unproved-gates",
+        line: "allow-unproved-gates = false",
+        value: "true or false, without quotes",
+        is_required: false,
+    };
+
     const fn required(name: &'static str, line: &'static str, value: &'static str) -> Self {
         Self {
             name,
@@ -165,7 +176,7 @@ impl Policy {
     /// Every key that a policy may have.
     ///
     /// The required keys have no default: a party must state what it agrees to.
-    pub const KEYS: [PolicyKey; 17] = [
+    pub const KEYS: [PolicyKey; 18] = [
         PolicyKey::required(
             "coordinators",
             "coordinators = [\"KEY\"]",
@@ -252,6 +263,7 @@ impl Policy {
             value: "true or false, without quotes",
             is_required: false,
         },
+        PolicyKey::ALLOW_UNPROVED_GATES,
     ];
 
     /// Whether `applicant` takes part under this policy, whose earlier studies cost `spent`.

@@ -1,7 +1,7 @@
 //! What a study promises before it is over, as people read it.
 
 use sprifed_noise::Provenance;
-use sprifed_privacy::{ClientsRun, GuaranteeFacts, GuaranteeMoment, GuaranteeTable};
+use sprifed_privacy::{ClientsRun, GuaranteeFacts, GuaranteeMoment, GuaranteeTable, NamedTrustees};
 
 use crate::agreement::{Agreed, Agreement};
 
@@ -22,17 +22,21 @@ impl Agreed {
             unit: agreement.plan.unit,
             relation: agreement.plan.relation,
             origin: agreement.plan.origin,
-            trustees: names_of(agreement),
+            trustees: named_trustees(agreement),
             clients: ClientsRun::AsParties,
             several_records: None,
+            n_sites: self.agreement().setting.sites.count(),
             currency: None,
             verified_from: Some("receipt.json"),
         }
     }
 }
 
-/// The names of the trustees, for the guarantee.
-fn names_of(agreement: &Agreement) -> Option<[String; 3]> {
+/// The trustees, for the guarantee.
+fn named_trustees(agreement: &Agreement) -> Option<NamedTrustees> {
     let trustees = agreement.trustees.as_ref()?;
-    Some(trustees.each_ref().map(|entry| entry.name.clone()))
+    Some(NamedTrustees {
+        names: trustees.each_ref().map(|entry| entry.name.clone()),
+        gates: agreement.gates?,
+    })
 }

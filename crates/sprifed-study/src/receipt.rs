@@ -17,6 +17,7 @@ use crate::agreement::{Agreed, Agreement};
 use crate::derivation::Derivation;
 use crate::hexadecimal::{Digest, Signature};
 use crate::transcript::{Released, SignedOutcome};
+use crate::trustee_attempt::RefusedAttempt;
 
 mod contents;
 mod fitness;
@@ -68,6 +69,9 @@ pub enum Outcome {
     Opened {
         /// Whose numbers are in it, by place in the roster.
         clients: Vec<u32>,
+        /// Whose numbers left the norm of the sum, and are not in it; in the same way.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        outside: Vec<u32>,
         /// The standard deviation of the noise that the three added, in units of the largest
         /// contribution, for each block of a sum.
         noise: Vec<f64>,
@@ -77,6 +81,13 @@ pub enum Outcome {
         transcript: Digest,
         /// What the three signed.
         signed: SignedOutcome,
+    },
+    /// A trustee found that a proof or an opening does not fit: the study ended.
+    Refused {
+        /// The transcript before the attempt.
+        transcript: Digest,
+        /// What it found, with its signature.
+        refused: RefusedAttempt,
     },
     /// Three trustees signed that they opened nothing; the next attempt was not charged again.
     Unopened {
@@ -102,6 +113,7 @@ impl Outcome {
         };
         Some(Self::Opened {
             clients: released.survivors.clone(),
+            outside: released.outside.clone(),
             noise,
             index,
             transcript,
@@ -115,7 +127,16 @@ impl Outcome {
         match self {
             Self::Unmasked { survivors, .. } => Some(survivors),
             Self::Opened { clients, .. } => Some(clients),
-            Self::Abandoned { .. } | Self::Unopened { .. } => None,
+            Self::Abandoned { .. } | Self::Unopened { .. } | Self::Refused { .. } => None,
+        }
+    }
+
+    /// Whose numbers left the norm of what was released, by place in the roster.
+    #[must_use]
+    pub fn outside(&self) -> &[u32] {
+        match self {
+            Self::Opened { outside, .. } => outside,
+            _ => &[],
         }
     }
 }
@@ -338,12 +359,13 @@ impl PartyReceipt {
 impl Guarantee {
     /// What `ledger` promises to each unit of a study.
     pub(crate) fn of(agreement: &Agreement, ledger: &Ledger, agreed: &Agreed) -> Self {
-        let delta = agreement.plan.budget.delta();
-        let spent = ledger.spent().map(ApproxDp::epsilon);
+        // Where the study ended may depend on what was released.
+        let cost = ledger.spent().map(|_| agreed.ceiling());
         let sums = ledger.spending().sums();
         let mu = sums.and_then(|sums| sums.mu().ok());
+        let mu = mu.filter(|_| ledger.spent() == cost);
         let statement = GuaranteeTable::new(&GuaranteeFacts {
-            cost: ledger.spent(),
+            cost,
             moment: GuaranteeMoment::Final,
             currency: mu
                 .filter(|_| ledger.spending().selections().is_empty())
@@ -355,8 +377,8 @@ impl Guarantee {
             unit: agreement.plan.unit,
             neighbours: agreement.plan.relation,
             mu,
-            epsilon: spent,
-            delta,
+            epsilon: cost.map(ApproxDp::epsilon),
+            delta: agreed.ceiling().delta(),
             statement,
         }
     }

@@ -55,6 +55,29 @@ pub(crate) fn open_coordinator(study: &Arc<Agreed>) -> StudyCoordinator {
     StudyCoordinator::open(Arc::clone(study), identity, SOFTWARE).expect("a coordinator")
 }
 
+/// Does what the coordinator asks of its shell; the receipt, if the study ended by it.
+pub(crate) fn carry_out(
+    coordinator: &mut StudyCoordinator,
+    orders: &mut VecDeque<(ClientId, Vec<u8>)>,
+    store: &mut Vec<Stored>,
+) -> Option<SignedReceipt> {
+    let mut ended = None;
+    while let Some(effect) = coordinator.poll() {
+        match effect {
+            CoordinatorEffect::Send(to, bytes) => orders.push_back((to, bytes.to_vec())),
+            CoordinatorEffect::Checkpoint { epoch, bytes } => {
+                store.retain(|stored| match stored {
+                    Stored::Message(of, ..) | Stored::Close(of) => *of != epoch,
+                    Stored::Checkpoint(..) => true,
+                });
+                store.push(Stored::Checkpoint(epoch, bytes));
+            }
+            CoordinatorEffect::Ended(receipt) => ended = Some(*receipt),
+        }
+    }
+    ended
+}
+
 impl<'a> Line<'a> {
     pub(crate) fn new(study: &Arc<Agreed>, world: &'a TestWorld) -> Self {
         let n_parties = study.agreement().parties.len();
@@ -118,21 +141,8 @@ impl<'a> Line<'a> {
     }
 
     pub(crate) fn drain_coordinator(&mut self) {
-        while let Some(effect) = self.coordinator.poll() {
-            match effect {
-                CoordinatorEffect::Send(to, bytes) => {
-                    self.orders.push_back((to, bytes.to_vec()));
-                }
-                CoordinatorEffect::Checkpoint { epoch, bytes } => {
-                    self.store.retain(|stored| match stored {
-                        Stored::Message(of, ..) | Stored::Close(of) => *of != epoch,
-                        Stored::Checkpoint(..) => true,
-                    });
-                    self.store.push(Stored::Checkpoint(epoch, bytes));
-                }
-                CoordinatorEffect::Ended(receipt) => self.ended = Some(*receipt),
-            }
-        }
+        let ended = carry_out(&mut self.coordinator, &mut self.orders, &mut self.store);
+        self.ended = ended.or(self.ended.take());
     }
 
     /// Hands over everything that is on the line.

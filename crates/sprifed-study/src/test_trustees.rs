@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use sprifed_privacy::Gates;
 use sprifed_query::Part;
 use sprifed_recovery::CertifiedProcedure;
 use sprifed_secure_sum::ClientId;
@@ -16,10 +17,11 @@ use crate::party::{OrderRefused, StudyParty};
 use crate::party_effect::PartyEffect;
 use crate::party_key::PartyKey;
 use crate::receipt::{PartyReceipt, SignedReceipt};
-use crate::test_line::{Lie, SOFTWARE, Stored, open_coordinator};
+use crate::test_line::{Lie, SOFTWARE, Stored, carry_out, open_coordinator};
 use crate::test_world::TestWorld;
 use crate::trustee::{StudyTrustee, TrusteeEffect, TrusteeLine, TrusteeRefused};
 use crate::trustee_key::TrusteeKey;
+use crate::wire::Report;
 
 /// A trustee that ends after so many effects of all its life.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +29,12 @@ pub(crate) struct Kill {
     pub(crate) trustee: usize,
     pub(crate) after: u64,
 }
+
+/// From a trustee and its report to what it sends.
+pub(crate) type Deviate = Box<dyn FnMut(&StudyTrustee, Report) -> Report>;
+
+/// From the place of a party, its key and its report to what it sends.
+pub(crate) type Forge = Box<dyn FnMut(usize, &PartyKey, Report) -> Report>;
 
 pub(crate) struct Net<'a> {
     pub(crate) agreed: Arc<Agreed>,
@@ -48,6 +56,10 @@ pub(crate) struct Net<'a> {
     /// Every order that was handed over.
     pub(crate) told: Vec<(ClientId, Vec<u8>)>,
     pub(crate) lie: Option<Lie>,
+    /// What a deviating trustee sends in place of its reports.
+    pub(crate) deviate: Option<Deviate>,
+    /// What a deviating party sends in place of its reports.
+    pub(crate) forge: Option<Forge>,
     pub(crate) refused: Vec<MessageRefused>,
     pub(crate) refused_by_parties: Vec<(ClientId, OrderRefused)>,
     pub(crate) refused_by_trustees: Vec<(usize, TrusteeRefused)>,
@@ -55,14 +67,24 @@ pub(crate) struct Net<'a> {
     pub(crate) ended: Option<SignedReceipt>,
 }
 
-/// Four parties, a choice and sums, small.
+/// Four parties, a choice and sums, small, without proofs: they take most of the time of a run.
 pub(crate) fn small(repeats: u32) -> Arc<Agreed> {
+    small_with(Gates::Unproved, repeats)
+}
+
+/// The same with proved gates and verified norms.
+pub(crate) fn small_proved(repeats: u32) -> Arc<Agreed> {
+    small_with(Gates::Proved, repeats)
+}
+
+fn small_with(gates: Gates, repeats: u32) -> Arc<Agreed> {
     let agreement = agreement_of_trustees(TestStudy {
         parties: 4,
         units: 25,
         features: 20,
         repeats,
         procedure: CertifiedProcedure::ARGMAX,
+        gates,
         ..TestStudy::default()
     });
     Arc::new(Agreed::new(agreement).expect("legal"))
@@ -92,6 +114,8 @@ impl<'a> Net<'a> {
             reports: VecDeque::new(),
             told: Vec::new(),
             lie: None,
+            deviate: None,
+            forge: None,
             refused: Vec::new(),
             refused_by_parties: Vec::new(),
             refused_by_trustees: Vec::new(),
@@ -155,7 +179,13 @@ impl<'a> Net<'a> {
                     }
                     self.keys[id] = party.key().clone();
                 }
-                PartyEffect::Send(report) => self.reports.push_back((seat, report.encode())),
+                PartyEffect::Send(report) => {
+                    let report = match &mut self.forge {
+                        Some(forge) => forge(id, &self.keys[id], report),
+                        None => report,
+                    };
+                    self.reports.push_back((seat, report.encode()));
+                }
                 PartyEffect::Ended(receipt) => drop(self.receipts.insert(seat.0, *receipt)),
             }
         }
@@ -184,28 +214,21 @@ impl<'a> Net<'a> {
                     self.lines[trustee].push(line);
                 }
                 TrusteeEffect::Forget => self.trustee_keys[trustee] = running.key().clone(),
-                TrusteeEffect::Send(report) => self.reports.push_back((seat, report.encode())),
+                TrusteeEffect::Send(report) => {
+                    let report = match &mut self.deviate {
+                        Some(deviate) => deviate(running, report),
+                        None => report,
+                    };
+                    self.reports.push_back((seat, report.encode()));
+                }
                 TrusteeEffect::Ended(_) => {}
             }
         }
     }
 
     fn drain_coordinator(&mut self) {
-        while let Some(effect) = self.coordinator.poll() {
-            match effect {
-                CoordinatorEffect::Send(to, bytes) => {
-                    self.orders.push_back((to, bytes.to_vec()));
-                }
-                CoordinatorEffect::Checkpoint { epoch, bytes } => {
-                    self.store.retain(|stored| match stored {
-                        Stored::Message(of, ..) | Stored::Close(of) => *of != epoch,
-                        Stored::Checkpoint(..) => true,
-                    });
-                    self.store.push(Stored::Checkpoint(epoch, bytes));
-                }
-                CoordinatorEffect::Ended(receipt) => self.ended = Some(*receipt),
-            }
-        }
+        let ended = carry_out(&mut self.coordinator, &mut self.orders, &mut self.store);
+        self.ended = ended.or(self.ended.take());
     }
 
     /// Hands over everything that is on the line.

@@ -21,6 +21,8 @@ pub struct Released {
     pub sum: u32,
     /// Whose vectors are in it, by place in the roster, ascending.
     pub survivors: Vec<u32>,
+    /// Parties whose numbers left the norm of the sum, and are not in it; in the same order.
+    pub outside: Vec<u32>,
     /// The noisy sums; of a choice, its index alone.
     pub values: Vec<i64>,
     /// What three trustees signed, if they opened it.
@@ -80,6 +82,13 @@ impl Transcript {
         hash.update((released.values.len() as u64).to_le_bytes());
         for value in &released.values {
             hash.update(value.to_le_bytes());
+        }
+        // Only where there is one: then nothing depends on whether norms are verified.
+        if !released.outside.is_empty() {
+            hash.update((released.outside.len() as u64).to_le_bytes());
+            for party in &released.outside {
+                hash.update(party.to_le_bytes());
+            }
         }
         Digest(hash.finalize().into())
     }

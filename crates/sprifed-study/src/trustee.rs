@@ -15,7 +15,8 @@ use sprifed_privacy::{Ledger, LedgerError, Trustee};
 use sprifed_secure_sum::{IdentityKey, Roster};
 use sprifed_trustees::{
     Attempt, AttemptId, Book, DealtNoise, Effect, Ending, JournalLine as AttemptLine, OutOfOrder,
-    Refused, Restarted, Setting, Stage, TrusteeId, UploadRefused, unopened_signature,
+    Refused, Restarted, Setting, SignedFinding, Stage, TrusteeId, UploadRefused,
+    unopened_signature,
 };
 use zeroize::Zeroizing;
 
@@ -385,10 +386,14 @@ impl StudyTrustee {
                 self.effects.push_back(TrusteeEffect::Persist(line));
             }
             Effect::SendPeer(to, bytes) => self.send(TrusteesReport::Peer { to, bytes }),
-            Effect::SendCoordinator(bytes) => self.send(match unopened_signature(&bytes) {
-                Ok(_) => TrusteesReport::Unopened(bytes),
-                Err(_) => TrusteesReport::Outcome(bytes),
-            }),
+            Effect::SendCoordinator(bytes) => {
+                let is_refusal = SignedFinding::decode(&bytes).is_ok();
+                self.send(match unopened_signature(&bytes) {
+                    Ok(_) => TrusteesReport::Unopened(bytes),
+                    Err(_) if is_refusal => TrusteesReport::Refused(bytes),
+                    Err(_) => TrusteesReport::Outcome(bytes),
+                });
+            }
             Effect::Ended(ending) => {
                 self.attempt = None;
                 self.ended(sum, ending)?;
@@ -400,8 +405,7 @@ impl StudyTrustee {
     fn ended(&mut self, sum: u32, ending: Ending) -> Result<(), TrusteeRefused> {
         match ending {
             Ending::Unopened => Ok(()),
-            // Gates are proved in no study between machines yet, so nothing is refused here. If it were, the journal would
-            // take no further line, and the study would end with this charge.
+            // After a refusal the journal takes no further line: the study ends with this charge.
             Ending::Spent | Ending::Refused(_) => {
                 self.send(TrusteesReport::Spent { sum });
                 Ok(())
@@ -416,7 +420,7 @@ impl StudyTrustee {
                     set: Digest(set),
                     signatures: signatures.0.map(Signature),
                 };
-                let released = Released::opened(sum, &clients, &output, trustees);
+                let released = Released::opened(sum, &clients, &output, Some(trustees));
                 // The coordinator may lack a signature that came here, and this trustee goes back to no
                 // earlier step: it is told before the keys of this one are erased.
                 self.send(TrusteesReport::Settled(Box::new(released.clone())));

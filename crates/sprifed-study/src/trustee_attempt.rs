@@ -1,8 +1,11 @@
 //! Attempts of trustees as numbers of an agreement, and the signatures that count for them.
 
+use serde::{Deserialize, Serialize};
+use sprifed_privacy::Gates;
 use sprifed_secure_sum::ClientId;
 use sprifed_trustees::{
-    AllUnopened, AttemptId, Output, Statement, ThreeSignatures, outcome_digest,
+    AllUnopened, AttemptId, Counted, Deviation, Finding, Output, SignedFinding, Statement,
+    ThreeSignatures, TrusteeId, outcome_digest,
 };
 
 use crate::agreement::Agreed;
@@ -36,6 +39,72 @@ impl UnopenedSum {
     }
 }
 
+/// What a trustee found that does not fit, as it signed it: it ends a study.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RefusedAttempt {
+    /// Who found it, by place in the agreement.
+    pub by: u8,
+    /// What it is.
+    pub part: RefusedPart,
+    /// Its signature.
+    pub signature: Signature,
+}
+
+/// What did not fit. It does not say who deviated: that may be the trustee that found it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum RefusedPart {
+    /// The proof of the gates of this trustee, which the two others verify.
+    Proof(u8),
+    /// What the two others opened to this trustee.
+    Opening(u8),
+}
+
+impl RefusedAttempt {
+    pub(crate) fn of(signed: &SignedFinding) -> Self {
+        Self {
+            by: signed.finding.by.share(),
+            part: match signed.finding.deviation {
+                Deviation::Proof { prover } => RefusedPart::Proof(prover.share()),
+                Deviation::Opening { receiver } => RefusedPart::Opening(receiver.share()),
+            },
+            signature: Signature(signed.signature),
+        }
+    }
+
+    /// What it says, if these are trustees.
+    pub(crate) fn finding(&self) -> Option<Finding> {
+        let deviation = match self.part {
+            RefusedPart::Proof(prover) => Deviation::Proof {
+                prover: TrusteeId::new(prover)?,
+            },
+            RefusedPart::Opening(receiver) => Deviation::Opening {
+                receiver: TrusteeId::new(receiver)?,
+            },
+        };
+        let by = TrusteeId::new(self.by)?;
+        Some(Finding { deviation, by })
+    }
+
+    /// Whether its author signed it, in the attempt with this number and after this transcript, in a study whose gates
+    /// are proved.
+    #[must_use]
+    pub fn holds(&self, agreed: &Agreed, sum: u32, transcript: Digest) -> bool {
+        let (attempt, trustees) = (agreed.attempt_id(sum, transcript), agreed.trustees());
+        let (Some(attempt), Some(trustees), Some(finding)) = (attempt, trustees, self.finding())
+        else {
+            return false;
+        };
+        let signed = SignedFinding {
+            attempt,
+            finding,
+            signature: self.signature.0,
+        };
+        trustees.gates() == Gates::Proved && signed.holds(&trustees.identities())
+    }
+}
+
 pub(crate) fn three(signatures: &[Signature; 3]) -> ThreeSignatures {
     ThreeSignatures(Box::new(signatures.map(|signature| signature.0)))
 }
@@ -52,6 +121,13 @@ impl Agreed {
         })
     }
 
+    /// The attempt in which each step was opened, for a study in one process.
+    #[must_use]
+    pub fn attempts_of(&self, released: &[Released]) -> Vec<u32> {
+        let numbers = released.iter().filter_map(|one| self.step_of(one.sum));
+        numbers.map(|(_, attempt)| attempt).collect()
+    }
+
     /// Whether three trustees signed what `released` says, after this transcript.
     pub(crate) fn is_opened(&self, released: &Released, transcript: Digest) -> bool {
         let (Some(signed), Some(trustees)) = (&released.trustees, self.trustees()) else {
@@ -61,7 +137,11 @@ impl Agreed {
         let (Some(attempt), Some(output)) = (attempt, self.output_of(released)) else {
             return false;
         };
-        let clients: Vec<ClientId> = released.survivors.iter().copied().map(ClientId).collect();
+        let list = |list: &[u32]| list.iter().copied().map(ClientId).collect();
+        let clients = Counted {
+            inside: list(&released.survivors),
+            outside: list(&released.outside),
+        };
         let digest = outcome_digest(&attempt, &signed.set.0, &clients, &output);
         let signatures = three(&signed.signatures);
         signatures.hold(Statement::Outcome, &trustees.identities(), &digest)
@@ -80,21 +160,23 @@ impl Agreed {
 }
 
 impl Released {
-    /// What three trustees opened in an attempt.
+    /// What three trustees opened in an attempt; in one process they sign nothing.
     pub(crate) fn opened(
         sum: u32,
-        clients: &[ClientId],
+        clients: &Counted,
         output: &Output,
-        trustees: SignedOutcome,
+        trustees: Option<SignedOutcome>,
     ) -> Self {
+        let list = |list: &[ClientId]| list.iter().map(|client| client.0).collect();
         Self {
             sum,
-            survivors: clients.iter().map(|client| client.0).collect(),
+            survivors: list(&clients.inside),
+            outside: list(&clients.outside),
             values: match output {
                 Output::Index(index) => vec![i64::from(*index)],
                 Output::Sums(values) => values.clone(),
             },
-            trustees: Some(trustees),
+            trustees,
         }
     }
 }

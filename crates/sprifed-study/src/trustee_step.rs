@@ -4,7 +4,9 @@
 //! trustees, clients and a forecast of costs come to the same circuit.
 
 use num_rational::Ratio;
-use sprifed_privacy::{IllegalModulus, IntegerBounds, LOG_WRAP_PROBABILITY, NoiseOrigin, SumSize};
+use sprifed_privacy::{
+    Gates, IllegalModulus, IntegerBounds, LOG_WRAP_PROBABILITY, NoiseOrigin, SumSize,
+};
 use sprifed_query::{Plan, PlannedChoice, PlannedStep, PlannedSum};
 use sprifed_trustees::{ChoiceStep, IllegalStep, Link, NormBlock, Step, SumStep};
 
@@ -65,6 +67,22 @@ pub fn proved_trustee_step(
         (step, _) => step,
     };
     Ok(step.proved())
+}
+
+/// [`proved_trustee_step`] or [`trustee_step`], as the trustees of a study have agreed.
+///
+/// # Errors
+/// As [`trustee_step`].
+pub fn step_with(
+    gates: Gates,
+    plan: &Plan,
+    planned: &PlannedStep,
+    units: &[u32],
+) -> Result<Step, IllegalTrusteeStep> {
+    match gates {
+        Gates::Proved => proved_trustee_step(plan, planned, units),
+        Gates::Unproved => trustee_step(plan, planned, units),
+    }
 }
 
 /// The blocks with a bound of the norm. A client's numbers are sums over its units, so their norm is at most so many

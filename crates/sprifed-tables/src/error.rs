@@ -6,6 +6,7 @@
 
 use std::path::PathBuf;
 
+use sprifed_privacy::counted;
 use sprifed_schema::{ColumnError, SchemaError};
 use thiserror::Error;
 
@@ -108,8 +109,10 @@ pub enum TableError {
     },
     /// More clients than records.
     #[error(
-        "{clients} clients were asked for but the table has {records} records; required: at least \
-         1 and at most as many clients as records, so that no client is empty"
+        "{} asked for but the table has {}; required: at least 1 and at most as many clients as records, \
+         so that no client is empty",
+        counted(*clients, "client was", "clients were"),
+        counted(*records, "record", "records")
     )]
     EmptyClient {
         /// Clients asked for.

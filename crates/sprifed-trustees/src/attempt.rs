@@ -34,7 +34,7 @@ use crate::dealt_noise::DealtNoise;
 use crate::deviation::Finding;
 use crate::message::{Body, Message};
 use crate::set::{
-    Statement, ThreeSignatures, UploadList, checked_digest, intersection, outcome_digest,
+    Counted, Statement, ThreeSignatures, UploadList, checked_digest, intersection, outcome_digest,
     set_digest, unopened_digest,
 };
 use crate::step::{IllegalStep, Output, Step};
@@ -121,8 +121,8 @@ pub enum Ending {
         output: Output,
         /// The digest of the set that it was computed from.
         set: [u8; 32],
-        /// Who was in it.
-        clients: Vec<ClientId>,
+        /// Who was in it, and who left its ball.
+        clients: Counted,
         /// The signatures of the outcome.
         signatures: ThreeSignatures,
     },
@@ -166,9 +166,8 @@ pub struct Attempt {
     uploads: BTreeMap<ClientId, OpenedUpload>,
     lists: [Option<UploadList>; 3],
     set: Option<[u8; 32]>,
-    clients: Vec<ClientId>,
-    /// Clients that left their balls.
-    outside: Vec<ClientId>,
+    /// Whose numbers are counted, and who left its ball.
+    clients: Counted,
     /// Whether the set was signed again without them.
     is_second_set: bool,
     set_signatures: [Option<[u8; 64]>; 3],
@@ -200,8 +199,7 @@ impl Attempt {
             uploads: BTreeMap::new(),
             lists: [const { None }; 3],
             set: None,
-            clients: Vec::new(),
-            outside: Vec::new(),
+            clients: Counted::default(),
             is_second_set: false,
             set_signatures: [None; 3],
             checked_signatures: [None; 3],
@@ -225,10 +223,16 @@ impl Attempt {
         &self.book
     }
 
+    /// The digest of the set in progress: that of all uploads, or without the clients that left their balls.
+    #[must_use]
+    pub const fn set(&self) -> Option<&[u8; 32]> {
+        self.set.as_ref()
+    }
+
     /// The clients that left their balls in a sum whose norms are verified: they are not in it.
     #[must_use]
     pub fn outside(&self) -> &[ClientId] {
-        &self.outside
+        &self.clients.outside
     }
 
     /// Takes a client's upload.
@@ -376,7 +380,7 @@ impl Attempt {
         self.tell_peers(&Body::Set(signature));
         self.set = Some(set);
         self.uploads.retain(|client, _| clients.contains(client));
-        self.clients = clients;
+        self.clients.inside = clients;
         self.run = Some(Run::new(circuit, phase, &self.setting, &set));
         keep(&mut self.set_signatures, self.setting.trustee, signature);
         self.take_early(Statement::Set)

@@ -62,6 +62,8 @@ pub struct ProofCost {
     pub rounds: u32,
     /// Bytes in all frames of the proofs, and in the opened shares that are sent a second time: whole words.
     pub bytes: u64,
+    /// Bytes of the longest frame of a proof.
+    pub longest_frame: u64,
 }
 
 /// Counts what proving its gates adds to a circuit.
@@ -84,6 +86,8 @@ pub(crate) fn count_batches(circuit: &Circuit, batch: usize) -> ProofCost {
             for length in lengths(words) {
                 cost.rounds += 1;
                 cost.bytes += 8 * (length.to_previous + length.to_next) as u64;
+                let longest = 8 * length.to_previous.max(length.to_next) as u64;
+                cost.longest_frame = cost.longest_frame.max(longest);
             }
         }
     }

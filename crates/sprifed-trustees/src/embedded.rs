@@ -19,7 +19,7 @@ use crate::attempt_id::AttemptId;
 use crate::book::{Book, JournalLine, OutOfOrder};
 use crate::chain::Chain;
 use crate::dealt_noise::DealtNoise;
-use crate::set::outcome_digest;
+use crate::set::{Counted, outcome_digest};
 use crate::step::{IllegalStep, Output, Step};
 use crate::streams::StepKey;
 use crate::trustee_id::TrusteeId;
@@ -55,7 +55,7 @@ pub enum EmbeddedFailed {
 }
 
 /// What was opened, the digest of the set, and who is in it.
-type Opened = (Output, [u8; 32], Vec<ClientId>);
+type Opened = (Output, [u8; 32], Counted);
 
 /// Three trustees and their clients.
 #[derive(Debug)]

@@ -25,6 +25,7 @@ mod set;
 mod step;
 mod store;
 mod streams;
+pub mod test_support;
 mod trustee_id;
 mod unopened;
 mod upload;
@@ -47,7 +48,9 @@ pub use norms::NormBlock;
 pub use pairing::{PairingKeys, PairingPublic, PairingSeed};
 pub use report::OutcomeReport;
 pub use restarted::Restarted;
-pub use set::{Statement, ThreeSignatures, checked_digest, outcome_digest, unopened_digest};
+pub use set::{
+    Counted, Statement, ThreeSignatures, checked_digest, outcome_digest, unopened_digest,
+};
 pub use step::{ChoiceStep, IllegalStep, Output, Step, SumStep};
 pub use streams::{Masks, Pads, Purpose, StepKey, StreamKey};
 pub use trustee_id::TrusteeId;

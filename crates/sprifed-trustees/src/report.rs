@@ -4,7 +4,7 @@ use sprifed_crypto::codec::{DecodeError, Reader, Writer};
 use sprifed_crypto::identity::ClientId;
 
 use crate::attempt_id::{AttemptId, VERSION};
-use crate::set::{Statement, outcome_digest};
+use crate::set::{Counted, Statement, outcome_digest};
 use crate::step::Output;
 use crate::trustee_id::TrusteeId;
 
@@ -17,8 +17,8 @@ pub struct OutcomeReport {
     pub trustee: TrusteeId,
     /// The digest of the set.
     pub set: [u8; 32],
-    /// Whose numbers are in it.
-    pub clients: Vec<ClientId>,
+    /// Whose numbers are in it, and whose were left out.
+    pub clients: Counted,
     /// What came out.
     pub output: Output,
     /// The trustee's signature.
@@ -45,9 +45,11 @@ impl OutcomeReport {
         writer.put(&[VERSION]);
         self.attempt.write(&mut writer);
         writer.put(&[self.trustee.share()]).put(&self.set);
-        writer.len(self.clients.len());
-        for client in &self.clients {
-            writer.number(client.0);
+        for list in [&self.clients.inside, &self.clients.outside] {
+            writer.len(list.len());
+            for client in list {
+                writer.number(client.0);
+            }
         }
         match &self.output {
             Output::Index(index) => {
@@ -70,12 +72,17 @@ impl OutcomeReport {
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(bytes);
         reader.version(VERSION)?;
+        let list =
+            |reader: &mut Reader<'_>| reader.list(4, |reader| Ok(ClientId(reader.number()?)));
         let report = Self {
             attempt: AttemptId::read(&mut reader)?,
             trustee: TrusteeId::new(reader.byte()?)
                 .ok_or(DecodeError::Unknown { what: "a trustee" })?,
             set: reader.array()?,
-            clients: reader.list(4, |reader| Ok(ClientId(reader.number()?)))?,
+            clients: Counted {
+                inside: list(&mut reader)?,
+                outside: list(&mut reader)?,
+            },
             output: match reader.byte()? {
                 1 => Output::Index(reader.number()?),
                 2 => {

@@ -97,6 +97,15 @@ pub(crate) fn set_digest(
     hash.finalize().into()
 }
 
+/// Whose numbers a step counted, and whose it left out; both in ascending order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// Whose numbers are in what was opened.
+    pub inside: Vec<ClientId>,
+    /// Clients that left their balls, in a sum whose norms are verified.
+    pub outside: Vec<ClientId>,
+}
+
 /// The digest of the set without the clients that left their balls: what the first digest became.
 pub(crate) fn second_set_digest(
     attempt: &AttemptId,
@@ -120,7 +129,7 @@ pub fn checked_digest(attempt: &AttemptId, set: &[u8; 32]) -> [u8; 32] {
     attempt.hash(b"checked").chain_update(set).finalize().into()
 }
 
-/// The digest of what a step opened, and of whose numbers are in it.
+/// The digest of what a step opened, of whose numbers are in it, and of whose numbers left their balls.
 ///
 /// The set's digest has the clients in it too, but only a trustee can compute it: it has fresh bytes of
 /// all three lists.
@@ -128,14 +137,16 @@ pub fn checked_digest(attempt: &AttemptId, set: &[u8; 32]) -> [u8; 32] {
 pub fn outcome_digest(
     attempt: &AttemptId,
     set: &[u8; 32],
-    clients: &[ClientId],
+    clients: &Counted,
     output: &Output,
 ) -> [u8; 32] {
     let mut hash = attempt.hash(b"outcome");
     hash.update(set);
-    hash.update((clients.len() as u64).to_le_bytes());
-    for client in clients {
-        hash.update(client.0.to_le_bytes());
+    for list in [&clients.inside, &clients.outside] {
+        hash.update((list.len() as u64).to_le_bytes());
+        for client in list {
+            hash.update(client.0.to_le_bytes());
+        }
     }
     match output {
         Output::Index(index) => {

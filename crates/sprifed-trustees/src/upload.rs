@@ -169,6 +169,12 @@ impl Upload {
         self.client
     }
 
+    /// The attempt that it claims to be for.
+    #[must_use]
+    pub const fn attempt(&self) -> &AttemptId {
+        &self.attempt
+    }
+
     /// Everything but the envelopes and the signature.
     fn header(&self) -> [u8; 32] {
         let mut hash = self.attempt.hash(b"upload header");

@@ -51,7 +51,7 @@ fn judge_of(name: &str) -> Option<Judge> {
         "sensitivity" => sensitivity::judge,
         "skellam" => skellam::judge,
         "sum_discrete_gaussian" => sum_discrete_gaussian::judge,
-        "trustee_choices" => trustee_choices::judge,
+        "trustee_choices" | "trustee_choices_spu" => trustee_choices::judge,
         "zcdp_to_approxdp" => zcdp::judge,
         _ => return None,
     })

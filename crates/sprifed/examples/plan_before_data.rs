@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use sprifed::{
     Backend, BackendRequest, Correlation, Epsilon, Error, Keep, PlanAnswer, PlanRequest,
-    ProcedureRequest, Reading, Relation, SchemaFacts, WorldSize,
+    ProcedureRequest, Reading, Relation, SchemaFacts, WorldSites, WorldSize,
 };
 
 /// The plan of a study of 500 records in 20 clinics, with a forecast from two simulated studies a point.
@@ -29,6 +29,7 @@ pub(crate) fn plan() -> Result<PlanAnswer, Error> {
             population_r2: Some(0.8),
             correlation: Correlation::None,
             reading: Reading::Clean,
+            sites: WorldSites::NONE,
         },
         keep: Keep::Significant,
         schema: SchemaFacts::NONE,

@@ -2,36 +2,32 @@
 
 mod text;
 
+use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_privacy::{
     ApproxDp, ClientsRun, Delta, Epsilon, GuaranteeFacts, GuaranteeMoment, GuaranteeTable, Ledger,
-    NoiseOrigin, Participation, PrivacyUnit, Relation, Spending,
+    PrivacyUnit, Relation,
 };
-use sprifed_query::{Curator, LinearModel, Records};
+use sprifed_query::{LinearModel, Records};
 use sprifed_recovery::{Fit, FitStatus, Keep, Setting};
 use sprifed_report::{Badge, BadgeKind, Bar, FeatureTable, FitPage};
 use sprifed_simulate::{
-    Absence, Certified, Correlation, Reading, Unexplained, World, WorldRequest, setting_of,
+    Absence, Certified, Correlation, Reading, Unexplained, World, WorldRequest, WorldSites,
+    setting_of,
 };
-use sprifed_study::{Agreed, Agreement, Embedded, EmbeddedTrustees, all_present, split_evenly};
+use sprifed_study::split_evenly;
 
-use crate::backend::Backend;
+use crate::backend::{Backend, BackendRequest};
 use crate::error::Error;
 use crate::guarantee::{Mode, currency_of};
 use crate::procedure_choice::{ProcedureRequest, Stated};
-use crate::run::Secret;
+use crate::run::{Secret, Undertaking};
 
 /// Clinics, each with its part of the records.
 const CLIENTS: u32 = 50;
-
-/// A sum of fewer clinics is never opened.
-const QUORUM: u32 = 45;
-
-/// How many of them may tell others their shares of the noise.
-const COLLUDERS: u32 = 2;
 
 const EPSILON: f64 = 3.0;
 const DELTA: f64 = 1e-6;
@@ -45,6 +41,7 @@ const WORLD: WorldRequest = WorldRequest {
     correlation: Correlation::Autoregressive(0.5),
     unexplained: Unexplained::PopulationR2(0.9),
     reading: Reading::Clean,
+    sites: WorldSites::NONE,
 };
 
 /// What the choice of a procedure may know of that world.
@@ -119,13 +116,12 @@ impl DemoAnswer {
     pub fn run(secret: Secret, seed: u64, mut watch: impl FnMut(usize)) -> Result<Self, Error> {
         let budget = ApproxDp::new(Epsilon::try_from(EPSILON)?, Delta::try_from(DELTA)?);
         let (relation, backend) = (Relation::ZeroOut, secret.backend());
-        let origin = match backend {
-            Backend::Curator => NoiseOrigin::Curator,
-            Backend::SecureSum => {
-                NoiseOrigin::Shares(Participation::new(CLIENTS, QUORUM, COLLUDERS)?)
-            }
-            Backend::Trustees => NoiseOrigin::Trustees,
+        let request = BackendRequest {
+            backend,
+            quorum: None,
+            colluders: None,
         };
+        let origin = request.origin(CLIENTS as usize)?;
         let setting = Setting {
             origin,
             choice: Keep::Significant,
@@ -136,8 +132,8 @@ impl DemoAnswer {
         let planned = Certified::planned(choice.procedure, setting, Absence::NONE)?;
         let world = World::generate(WORLD, seed);
         let n_steps = planned.plan.steps.len();
-        let (fit, spent, spending) = fitted(&planned, &world, secret, |_| watch(n_steps))?;
-        let plan = &planned.plan;
+        let (fit, ledger) = fitted(&planned, &world, secret, || watch(n_steps))?;
+        let (plan, spent) = (&planned.plan, ledger.spent());
         let (test_mse, null_mse) = world.errors(&fit.model);
         Ok(Self {
             guarantee: DemoGuarantee {
@@ -156,7 +152,8 @@ impl DemoAnswer {
                     trustees: None,
                     clients: ClientsRun::InOneProcess,
                     several_records: None,
-                    currency: Some(currency_of(&spending)?),
+                    n_sites: 0,
+                    currency: Some(currency_of(ledger.spending())?),
                     verified_from: None,
                 }),
             },
@@ -222,52 +219,40 @@ impl DemoAnswer {
     }
 }
 
-/// The fit of the generated records, and what was spent.
+/// The fit of the generated records, and the ledger; `watch` hears after every step.
 fn fitted(
     planned: &Certified,
     world: &World,
     secret: Secret,
-    watch: impl FnMut(usize),
-) -> Result<(Fit, Option<ApproxDp>, Spending), Error> {
-    let Certified {
-        procedure,
-        setting,
-        plan,
-        ..
-    } = planned;
-    let (procedure, plan) = (*procedure, plan.clone());
-    let records = Records::each_a_unit(world.features(), world.responses(), WORLD.features)
-        .map_err(Error::Records)?;
-    let units = split_evenly(setting.n_records, CLIENTS);
-    let spent = |ledger: &Ledger| (ledger.spent(), ledger.spending().clone());
-    let (fit, (spent, spending)) = match secret {
-        Secret::Curator(generator) => {
-            let study = Curator::open(records, plan, *generator);
-            let mut study = study.map_err(Error::Curator)?;
-            let fit = procedure.run(setting, &mut study, watch);
-            (fit.map_err(|error| ended(&error))?, spent(study.ledger()))
-        }
-        Secret::Parties(key) => {
-            let agreement = Agreement::among_parties(&key, procedure, *setting, plan, units);
-            let agreed = Agreed::new(agreement).map_err(Error::NoAgreement)?;
-            let study = Embedded::over(&records, agreed.into(), &key, Box::new(all_present));
-            let mut study = study.map_err(Error::NoSetup)?;
-            let fit = procedure.run_on_sums(setting, &mut study, watch);
-            (fit.map_err(|error| ended(&error))?, spent(study.ledger()))
-        }
-        Secret::Trustees(key) => {
-            let study = EmbeddedTrustees::over(&records, plan, units, &key, Box::new(all_present));
-            let mut study = study.map_err(Error::NoTrustees)?;
-            let fit = procedure.run(setting, &mut study, watch);
-            (fit.map_err(|error| ended(&error))?, spent(study.ledger()))
-        }
+    mut watch: impl FnMut(),
+) -> Result<(Fit, Ledger), Error> {
+    let setting = &planned.setting;
+    let records = Records::each_a_unit(world.features(), world.responses(), WORLD.features);
+    let records = records.map_err(Error::Records)?;
+    let most_units = split_evenly(setting.n_records, CLIENTS);
+    let mut start = 0;
+    let of_client = |units: &u32| {
+        let units = start..start + *units as usize;
+        start = units.end;
+        units
     };
-    Ok((fit, spent, spending))
-}
-
-fn ended(error: &dyn core::fmt::Display) -> Error {
-    let why = format!("the study ended without a model: {error}");
-    Error::Ended { why }
+    let clients: Vec<Range<usize>> = most_units.iter().map(of_client).collect();
+    let undertaking = Undertaking {
+        procedure: planned.procedure,
+        setting,
+        plan: &planned.plan,
+        most_units,
+        clients: &clients,
+    };
+    let run = undertaking.run(&records, secret, &mut |done| {
+        if done > 0 {
+            watch();
+        }
+        ControlFlow::Continue(())
+    })?;
+    watch();
+    let ledger = Ledger::replay(&run.receipt.ledger).map_err(Error::StudyLedger)?;
+    Ok((run.outcome?, ledger))
 }
 
 fn coefficient(model: &LinearModel, feature: u32) -> Option<f64> {

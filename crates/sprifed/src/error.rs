@@ -102,9 +102,19 @@ pub enum Error {
          is the value of one record, and a bound that moves when one record changes gives that record away, noise or not"
     )]
     NoSchema,
-    /// The schema asks for an intercept of each party, which no procedure has yet.
-    #[error("the schema asks for site effects, which are not supported yet by any procedure")]
-    SiteEffectsUnsupported,
+    /// The schema asks for an intercept of each party, and there is one table.
+    #[error(
+        "the schema asks for an intercept of each party, but this is one table; name its column of sites under [sites]"
+    )]
+    SitesNotNamed,
+    /// A site that the model does not have.
+    #[error("the model has no site `{found}`; {}", known_sites(known))]
+    UnknownSite {
+        /// The site that was named.
+        found: String,
+        /// The sites of the model.
+        known: Vec<String>,
+    },
     /// A quorum or colluders were given, which only secure sums have.
     #[error("a quorum or colluders were given, but a curator adds all the noise alone")]
     ParticipationOfCurator,
@@ -229,7 +239,7 @@ pub enum Error {
         problem: TranscriptDefect,
     },
     /// The sparsity of a fit without privacy.
-    #[error("the sparsity is {found}; required: from 1 to the {features} features")]
+    #[error("the sparsity is {found}; required: from 1 to the {}", counted(*features, "feature", "features"))]
     ExactSparsity {
         /// What was asked.
         found: usize,
@@ -370,7 +380,8 @@ impl Error {
             Self::TrusteeCount { .. } => "sprifed::study::three-trustees",
             Self::StudyLedger(_) => "sprifed::study::ledger",
             Self::NoSchema => "sprifed::fit::no-schema",
-            Self::SiteEffectsUnsupported => "sprifed::fit::not-supported",
+            Self::SitesNotNamed => "sprifed::fit::sites-not-named",
+            Self::UnknownSite { .. } => "sprifed::model::unknown-site",
             Self::ParticipationOfCurator | Self::ParticipationOfTrustees | Self::Backend(_) => {
                 "sprifed::study::participation"
             }
@@ -423,5 +434,12 @@ impl Error {
             },
             _ => Blame::Usage,
         }
+    }
+}
+
+fn known_sites(known: &[String]) -> String {
+    match known {
+        [] => "it was fitted without site effects".to_owned(),
+        known => format!("its sites are {}", known.join(", ")),
     }
 }

@@ -119,6 +119,7 @@ impl Guarantee {
             trustees: None,
             clients,
             several_records: client.map(|client| (client.most_records, client.epsilon)),
+            n_sites: 0,
             currency: Some(cost.currency()),
             verified_from: Some(file),
         });

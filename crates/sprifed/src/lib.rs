@@ -24,6 +24,7 @@ mod schema_answer;
 mod score;
 mod secure_sums;
 mod simulation;
+mod site_intercepts;
 mod spent_record;
 mod status;
 mod study;
@@ -69,9 +70,10 @@ pub use secure_sums::{
     ClientCosts, CoordinatorCosts, Failures, MessageSizes, SecureSums, StudyFailure, SumFailure,
 };
 pub use simulation::{NoGuarantee, Simulation, SimulationAnswer, TrialGuarantee};
+pub use site_intercepts::SiteIntercept;
 pub use spent_record::SpentRecord;
 pub use study::{Request, Study, keep, recommended_delta};
-pub use trustees::{TrusteeCosts, TrusteeWork};
+pub use trustees::{ProofWork, TrusteeCosts, TrusteeWork};
 pub use world::{IllegalWorld, WorldSize, parse_correlation};
 
 // What a user of this crate needs from the crates below.
@@ -79,6 +81,6 @@ pub use sprifed_noise::{NoiseGenerator, Provenance};
 pub use sprifed_privacy::{ApproxDp, Delta, Epsilon, Relation};
 pub use sprifed_recovery::{CertifiedProcedure, Keep, Role};
 pub use sprifed_schema::Schema;
-pub use sprifed_simulate::{Correlation, Reading};
+pub use sprifed_simulate::{Correlation, Reading, WorldSites};
 pub use sprifed_study::PartyKey;
 pub use sprifed_tables::{DataError, Table, read_csv, read_table};

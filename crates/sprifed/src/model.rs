@@ -11,6 +11,7 @@ use sprifed_schema::{FeatureReading, Mapping, MissingPolicy, Transform, UnitMode
 use crate::error::{Error, ModelDefect};
 use crate::guarantee::Guarantee;
 use crate::inference::{InterceptEstimate, ModelInference, TermEstimate};
+use crate::site_intercepts::SiteIntercept;
 
 /// What the file says it is.
 pub const FORMAT: &str = "sprifed-model";
@@ -41,6 +42,10 @@ pub struct Model {
     pub response: Response,
     /// The response, after its transform, that is predicted where all features are zero.
     pub intercept: f64,
+    /// The intercept of each site, where sites have their own; [`Self::intercept`] is their mean then, each counted by its
+    /// records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sites: Vec<SiteIntercept>,
     /// The features that predict: all that were chosen, with coefficients that are shrunk where noise outweighs what is
     /// known. What may be said of them, [`Self::inference`] says.
     pub features: Vec<Term>,
@@ -187,6 +192,7 @@ impl Model {
             serde_json::from_str(text).map_err(|error| refuse(ModelDefect::Damaged(error)))?;
         if model.features.iter().all(Term::is_usable)
             && model.intercept.is_finite()
+            && model.sites.iter().all(|site| site.intercept.is_finite())
             && model.response.is_usable()
         {
             return Ok(model);
@@ -234,6 +240,7 @@ impl Model {
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let mut notes = self.inference.notes();
+        notes.extend(self.site_note());
         let not_kept = self.n_not_kept();
         if not_kept > 0 {
             notes.push(format!(

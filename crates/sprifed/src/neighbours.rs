@@ -18,6 +18,7 @@ use sprifed_query::{
 };
 use sprifed_recovery::{CertifiedProcedure, Keep, Needs, Setting};
 use sprifed_schema::{DataTerms, Schema};
+use sprifed_secure_sum::ClientId;
 use sprifed_study::{Agreed, Agreement, Embedded, EmbeddedTrustees, PartyKey, all_present};
 use sprifed_tables::{Table, read_csv};
 
@@ -116,7 +117,11 @@ impl Fit {
             let plan = plan.clone();
             let mut agreement = Agreement::among_parties(&key, procedure, setting, plan, units);
             let features = table.design().names().to_vec();
-            agreement.data = Some(DataTerms::new(SCHEMA.to_owned(), features).unwrap());
+            // Between parties each party is a site, which these clients are not.
+            agreement.data = schema
+                .sites()
+                .is_none()
+                .then(|| DataTerms::new(SCHEMA.to_owned(), features).unwrap());
             agreement
         });
         Some(Self {
@@ -223,8 +228,9 @@ impl Fit {
             .iter()
             .map(|asked| self.integers(&study, table, asked));
         let mut all: Vec<Vec<Vec<i32>>> = of_backend.collect();
-        if let Some(agreement) = &self.agreement {
-            let records = PartyRecords::of(table, "table", agreement).unwrap();
+        let agreement = self.agreement.as_ref();
+        if let Some(agreement) = agreement.filter(|agreement| agreement.data.is_some()) {
+            let records = PartyRecords::of(table, "table", agreement, ClientId(0)).unwrap();
             let of_party = |asked| integers(&self.blocks(asked), 1000, &records);
             all.extend(asked.iter().map(of_party));
         }
@@ -380,13 +386,16 @@ fn is_slow() -> bool {
 
 /// Every procedure and relation on the neighbours of a table.
 fn compare_all(unit: PrivacyUnit, backend: Backend) {
-    let (rows, schema) = (Rows::made_up(unit, 3), tables::schema(unit));
-    let table = read(&rows, &schema);
+    compare_tables(&Rows::made_up(unit, 3), &tables::schema(unit), backend);
+}
+
+fn compare_tables(rows: &Rows, schema: &Schema, backend: Backend) {
+    let table = read(rows, schema);
     let neighbours = rows.neighbours(is_slow());
     let mut largest = 0f64;
     for procedure in CertifiedProcedure::all() {
         for relation in [Relation::ZeroOut, Relation::ReplaceOne] {
-            let Some(fit) = Fit::of(procedure, relation, backend, &schema, &table) else {
+            let Some(fit) = Fit::of(procedure, relation, backend, schema, &table) else {
                 continue;
             };
             assert_eq!(
@@ -438,6 +447,14 @@ fn no_client_moves_a_fit_by_trustees_by_more_than_certified() {
     compare_all(PrivacyUnit::Client, Backend::Trustees);
 }
 
+#[test]
+fn no_record_moves_a_fit_with_intercepts_of_sites_by_more_than_certified() {
+    let rows = Rows::made_up(PrivacyUnit::Record, 3).with_sites();
+    for &backend in Backend::ALL {
+        compare_tables(&rows, &tables::schema_with_sites(), backend);
+    }
+}
+
 /// With many records and coordinates the rounding of the others alone would move a sum further than
 /// one record may: if their dither followed the number of records before them that count, the
 /// gradients of this fit would move by more than they are charged for.
@@ -471,6 +488,7 @@ fn neighbours_have_the_same_public_numbers() {
             let public = |table: &Table| {
                 let study = fit.study(table);
                 let fitted = sprifed_recovery::Fit {
+                    sites: Vec::new(),
                     model: sprifed_query::LinearModel::default(),
                     inference: sprifed_recovery::Inferred::NotAvailable {
                         reason: sprifed_recovery::NoInference::Procedure,

@@ -9,7 +9,7 @@ use sprifed_privacy::{
     Spending, SumCost, SumSize,
 };
 use sprifed_query::{Plan, PlannedStep};
-use sprifed_recovery::{CertifiedProcedure, Intercept, Keep, Needs, Setting};
+use sprifed_recovery::{CertifiedProcedure, Intercept, Keep, Needs, Setting, Sites};
 use sprifed_schema::{Schema, Units};
 use sprifed_simulate::{
     Absence, Certified, Unexplained, WorldRequest, compare, forecast_records, setting_of,
@@ -22,7 +22,7 @@ use crate::error::Error;
 use crate::guarantee::Mode;
 use crate::procedure_choice::{ProcedureChoice, ProcedureRequest};
 use crate::secure_sums::SecureSums;
-use crate::study::recommended_delta;
+use crate::study::{recommended_delta, sites_of};
 use crate::trustees::TrusteeCosts;
 use crate::world::WorldSize;
 
@@ -59,6 +59,8 @@ pub struct SchemaFacts {
     pub has_scales: bool,
     /// How many features are always in the model, of the columns that the schema names.
     pub always: u32,
+    /// The sites of one table that have an intercept of their own.
+    pub sites: Sites,
 }
 
 impl SchemaFacts {
@@ -67,6 +69,7 @@ impl SchemaFacts {
         unit: PrivacyUnit::Record,
         has_scales: true,
         always: 0,
+        sites: Sites::NONE,
     };
 
     /// What `schema` says.
@@ -81,6 +84,7 @@ impl SchemaFacts {
             unit: schema.unit(),
             has_scales: all.all(Units::has_public_scale),
             always: u32::try_from(schema.n_always()).unwrap_or(u32::MAX),
+            sites: sites_of(schema),
         }
     }
 
@@ -236,7 +240,7 @@ impl PlanRequest {
             return Err(Error::NeedsChoices { procedure, backend });
         }
         let makes_choices = backend.answers(Needs::Choices);
-        let floor = FloorAnswer::of(&setting, procedure.needs(), makes_choices)?;
+        let floor = FloorAnswer::of(&setting, procedure, makes_choices)?;
         let plan = procedure.plan(&setting)?;
         let spending = plan.spending()?;
         let cost = spending.to_approx_dp(budget.delta());
@@ -271,6 +275,7 @@ impl PlanRequest {
             intercept: Intercept::Estimated,
             choice: self.keep,
             always: self.schema.always,
+            sites: self.schema.sites,
             response_bound,
             ..setting
         })
@@ -398,6 +403,7 @@ const fn simulated(setting: Setting) -> Setting {
     Setting {
         unit: PrivacyUnit::Record,
         always: 0,
+        sites: Sites::NONE,
         ..setting
     }
 }

@@ -46,6 +46,9 @@ pub const USUAL_R2: [f64; 4] = [0.1, 0.25, 0.5, 0.8];
 /// A procedure whose expected R² is this close to the best one's is as good.
 const AS_GOOD: f64 = 0.01;
 
+/// A procedure that may have an R² below this, where the mean has 0, is judged by its worst case.
+const LEAST_R2: f64 = -0.1;
+
 /// The procedure of a study, and why it is this one.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ProcedureChoice {
@@ -90,7 +93,10 @@ impl ProcedureRequest {
     ///
     /// # Why
     /// Of procedures whose expected R² on new records is nearly the same, the one that reveals least is chosen: choices
-    /// before sums, then the order of the registry's sums from the cheapest.
+    /// before sums, then the order of the registry's sums from the cheapest. A procedure that seeks no feature with so few
+    /// records gives the mean, so nothing better and nothing worse is expected of it. Averages over assumed R² hide that a
+    /// fit with few records is much worse than the mean where little can be explained, so a procedure that risks that is
+    /// chosen only if all others risk more.
     ///
     /// # Errors
     /// When the setting makes no sense or its budget is too small.
@@ -106,14 +112,19 @@ impl ProcedureRequest {
             if !can_run(procedure.needs()) {
                 continue;
             }
-            let mut total = 0.0;
+            let seeks_nothing = procedure.seeks_nothing(setting)?;
+            let mut each = Vec::new();
             for population_r2 in stated.levels() {
                 let assumed = Assumed {
                     population_r2,
                     correlation: stated.correlation,
                 };
-                let found = Expected::of(procedure, setting, assumed)?;
-                total += found.test_r2;
+                let found = if seeks_nothing {
+                    Expected::NOTHING
+                } else {
+                    Expected::of(procedure, setting, assumed)?
+                };
+                each.push(found.test_r2);
                 expected.push(ExpectedLine {
                     procedure,
                     population_r2,
@@ -121,14 +132,12 @@ impl ProcedureRequest {
                     test_r2: found.test_r2,
                 });
             }
-            scores.push((procedure, total));
+            scores.push((procedure, score(&each)));
         }
-        #[expect(clippy::cast_precision_loss, reason = "a few levels")]
-        let margin = AS_GOOD * stated.levels().len() as f64;
         let best = scores
             .iter()
             .fold(f64::NEG_INFINITY, |best, (_, score)| best.max(*score));
-        let good = scores.iter().find(|(_, score)| *score >= best - margin);
+        let good = scores.iter().find(|(_, score)| *score >= best - AS_GOOD);
         let auto = good.map_or(CertifiedProcedure::SIEVE, |(procedure, _)| *procedure);
         Ok(ProcedureChoice {
             procedure: match self {
@@ -148,6 +157,17 @@ const PREFERENCE: [CertifiedProcedure; 3] = [
     CertifiedProcedure::GRAD,
 ];
 
+/// What counts of the R² that are expected of a procedure under each assumption: their mean, or the least if that is a risk.
+fn score(each: &[f64]) -> f64 {
+    let least = each.iter().copied().fold(f64::INFINITY, f64::min);
+    if least < LEAST_R2 { least } else { mean(each) }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a few levels")]
+fn mean(each: &[f64]) -> f64 {
+    each.iter().sum::<f64>() / each.len().max(1) as f64
+}
+
 impl ProcedureChoice {
     /// The choice in one line.
     #[must_use]
@@ -156,15 +176,12 @@ impl ProcedureChoice {
         if !self.is_auto {
             return format!("Procedure: {procedure}, as asked");
         }
-        let mean = |procedure: CertifiedProcedure| {
+        let of = |procedure: CertifiedProcedure| {
             let own = self
                 .expected
                 .iter()
                 .filter(|line| line.procedure == procedure);
-            let found: Vec<f64> = own.map(|line| line.test_r2).collect();
-            #[expect(clippy::cast_precision_loss, reason = "a few levels")]
-            let count = found.len().max(1) as f64;
-            found.iter().sum::<f64>() / count
+            mean(&own.map(|line| line.test_r2).collect::<Vec<_>>())
         };
         let mut levels: Vec<f64> = self
             .expected
@@ -178,13 +195,23 @@ impl ProcedureChoice {
             .into_iter()
             .filter(|other| *other != procedure)
             .filter(|other| self.expected.iter().any(|line| line.procedure == *other))
-            .map(|other| format!("{other} {:.2}", mean(other)));
-        format!(
+            .collect::<Vec<_>>();
+        let is_cautious = others
+            .iter()
+            .any(|other| of(*other) > of(procedure) + AS_GOOD);
+        let others = others
+            .iter()
+            .map(|other| format!("{other} {:.2}", of(*other)));
+        let mut reason = format!(
             "Procedure: {procedure}, chosen by auto: expected R2 on new records {:.2} ({}), if the best model has R2 {}",
-            mean(procedure),
+            of(procedure),
             others.collect::<Vec<_>>().join(", "),
             levels.join(", "),
-        )
+        );
+        if is_cautious {
+            reason += &format!(". One with a larger average may have R2 below {LEAST_R2}");
+        }
+        reason
     }
 }
 

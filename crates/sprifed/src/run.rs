@@ -2,14 +2,15 @@
 //!
 //! What was spent comes back whatever the end was, so that it is never counted as unspent.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use sprifed_noise::{NoiseGenerator, Provenance};
 use sprifed_privacy::LedgerRecord;
 use sprifed_query::{
-    Answer, ChoiceBackend, ChoiceQuery, Curator, Part, RecordSource, Records, SumBackend, SumQuery,
+    Answer, ChoiceBackend, ChoiceQuery, Curator, Part, Plan, RecordSource, Records, SumBackend,
+    SumQuery,
 };
-use sprifed_recovery::Fit;
+use sprifed_recovery::{CertifiedProcedure, Fit, Setting};
 use sprifed_study::{Agreed, Agreement, Embedded, EmbeddedTrustees, PartyKey, all_present};
 use sprifed_tables::Table;
 
@@ -18,6 +19,7 @@ use crate::error::Error;
 use crate::guarantee::Guarantee;
 use crate::inference::ModelInference;
 use crate::model::{FORMAT, Model, Receipt, Response, VERSION, software, to_terms};
+use crate::site_intercepts::site_intercepts;
 use crate::study::Study;
 
 /// What the noise of a study is made from.
@@ -98,6 +100,67 @@ pub fn rows_of(table: &Table) -> Result<Records<'_>, Error> {
 /// Hears how many steps are done, and may end the run before the next one.
 pub type Watch<'w> = dyn FnMut(usize) -> ControlFlow<()> + 'w;
 
+/// A planned procedure, and the clients among which the units of its records are divided.
+pub(crate) struct Undertaking<'a> {
+    pub(crate) procedure: CertifiedProcedure,
+    pub(crate) setting: &'a Setting,
+    pub(crate) plan: &'a Plan,
+    /// The most units that each client may have.
+    pub(crate) most_units: Vec<u32>,
+    /// The units that each client has; a curator needs no clients.
+    pub(crate) clients: &'a [Range<usize>],
+}
+
+impl Undertaking<'_> {
+    /// Runs it over `records` on the backend of `secret`; `watch` may end it between two steps.
+    ///
+    /// # Errors
+    /// When it cannot begin; then nothing was spent.
+    pub(crate) fn run<S: RecordSource>(
+        self,
+        records: &S,
+        secret: Secret,
+        watch: &mut Watch<'_>,
+    ) -> Result<Run, Error> {
+        let (procedure, setting, plan) = (self.procedure, self.setting, self.plan.clone());
+        let provenance = secret.provenance();
+        let part = |units: &Range<usize>| Part::of(records, units.clone());
+        let parts = self.clients.iter().map(part).collect();
+        let (fit, ledger) = match secret {
+            Secret::Curator(generator) => {
+                let all = Part::of(records, 0..records.n_units());
+                let backend = Curator::open(all, plan, *generator);
+                let backend = backend.map_err(Error::Curator)?;
+                let mut watched = Watched { backend, watch };
+                let fit = procedure.run(setting, &mut watched, |_| ());
+                (ended(fit), watched.backend.ledger().record())
+            }
+            Secret::Parties(key) => {
+                let units = self.most_units;
+                let agreement = Agreement::among_parties(&key, procedure, *setting, plan, units);
+                let agreed = Agreed::new(agreement).map_err(Error::NoAgreement)?;
+                let backend = Embedded::open(agreed.into(), &key, parts, Box::new(all_present));
+                let backend = backend.map_err(Error::NoSetup)?;
+                let mut watched = Watched { backend, watch };
+                let fit = procedure.run_on_sums(setting, &mut watched, |_| ());
+                (ended(fit), watched.backend.ledger().record())
+            }
+            Secret::Trustees(key) => {
+                let (units, attendance) = (self.most_units, Box::new(all_present));
+                let backend = EmbeddedTrustees::open(parts, plan, units, &key, attendance);
+                let backend = backend.map_err(Error::NoTrustees)?;
+                let mut watched = Watched { backend, watch };
+                let fit = procedure.run(setting, &mut watched, |_| ());
+                (ended(fit), watched.backend.ledger().record())
+            }
+        };
+        Ok(Run {
+            outcome: fit,
+            receipt: Receipt { provenance, ledger },
+        })
+    }
+}
+
 impl Study<'_> {
     /// Runs the study over `rows`, of which each is a unit; `watch` may end it between two steps.
     ///
@@ -109,92 +172,15 @@ impl Study<'_> {
         secret: Secret,
         watch: &mut Watch<'_>,
     ) -> Result<Run, Error> {
-        match secret {
-            Secret::Curator(generator) => self.run_curator(rows, *generator, watch),
-            Secret::Parties(key) => self.run_parties(rows, &key, watch),
-            Secret::Trustees(key) => self.run_trustees(rows, &key, watch),
-        }
-    }
-
-    fn run_curator<S: RecordSource>(
-        &self,
-        rows: &S,
-        generator: NoiseGenerator,
-        watch: &mut Watch<'_>,
-    ) -> Result<Run, Error> {
-        let provenance = generator.provenance();
-        let backend = Curator::open(self.grouping.of(rows), self.plan.clone(), generator);
-        let backend = backend.map_err(Error::Curator)?;
-        let mut watched = Watched { backend, watch };
-        let outcome = self.procedure.run(&self.setting, &mut watched, |_| ());
-        Ok(Run {
-            outcome: outcome.map_err(|error| ended(&error)),
-            receipt: Receipt {
-                provenance,
-                ledger: watched.backend.ledger().record(),
-            },
-        })
-    }
-
-    fn run_parties<S: RecordSource>(
-        &self,
-        rows: &S,
-        key: &PartyKey,
-        watch: &mut Watch<'_>,
-    ) -> Result<Run, Error> {
-        let Self {
-            procedure,
-            setting,
-            plan,
-            holdings,
-            grouping,
-            ..
-        } = self;
-        let units = vec![holdings.most_units(); holdings.n_clients];
-        let agreement = Agreement::among_parties(key, *procedure, *setting, plan.clone(), units);
-        let agreed = Agreed::new(agreement).map_err(Error::NoAgreement)?;
-        let records = grouping.of(rows);
-        let parties = grouping.parties().iter();
-        let parts = parties
-            .map(|units| Part::of(&records, units.clone()))
-            .collect();
-        let backend = Embedded::open(agreed.into(), key, parts, Box::new(all_present))
-            .map_err(Error::NoSetup)?;
-        let mut watched = Watched { backend, watch };
-        let outcome = procedure.run_on_sums(setting, &mut watched, |_| ());
-        Ok(Run {
-            outcome: outcome.map_err(|error| ended(&error)),
-            receipt: Receipt {
-                provenance: key.provenance(),
-                ledger: watched.backend.ledger().record(),
-            },
-        })
-    }
-
-    fn run_trustees<S: RecordSource>(
-        &self,
-        rows: &S,
-        key: &PartyKey,
-        watch: &mut Watch<'_>,
-    ) -> Result<Run, Error> {
-        let (holdings, records) = (&self.holdings, self.grouping.of(rows));
-        let units = vec![holdings.most_units(); holdings.n_clients];
-        let clients = self.grouping.parties().iter();
-        let parts = clients
-            .map(|units| Part::of(&records, units.clone()))
-            .collect();
-        let plan = self.plan.clone();
-        let backend = EmbeddedTrustees::open(parts, plan, units, key, Box::new(all_present));
-        let backend = backend.map_err(Error::NoTrustees)?;
-        let mut watched = Watched { backend, watch };
-        let outcome = self.procedure.run(&self.setting, &mut watched, |_| ());
-        Ok(Run {
-            outcome: outcome.map_err(|error| ended(&error)),
-            receipt: Receipt {
-                provenance: key.provenance(),
-                ledger: watched.backend.ledger().record(),
-            },
-        })
+        let holdings = &self.holdings;
+        let undertaking = Undertaking {
+            procedure: self.procedure,
+            setting: &self.setting,
+            plan: &self.plan,
+            most_units: vec![holdings.most_units(); holdings.n_clients],
+            clients: self.grouping.parties(),
+        };
+        undertaking.run(&self.grouping.of(rows), secret, watch)
     }
 
     /// The fit in the units of the table, by name, with what it promises and what was spent.
@@ -218,6 +204,7 @@ impl Study<'_> {
             status: fit.status,
             response: Response::of(&self.response, mapping),
             intercept,
+            sites: site_intercepts(fit, &self.site_names, intercept, units),
             features,
             inference: ModelInference::of(&fit.inference, mapping, self.table.names),
             missing: self.missing,
@@ -236,9 +223,10 @@ impl Study<'_> {
     }
 }
 
-fn ended(error: &dyn core::fmt::Display) -> Error {
-    let why = error.to_string();
-    Error::Ended { why }
+fn ended<E: core::fmt::Display>(fit: Result<Fit, E>) -> Result<Fit, Error> {
+    fit.map_err(|error| Error::Ended {
+        why: error.to_string(),
+    })
 }
 
 /// What was spent, in words.

@@ -163,6 +163,7 @@ impl TrialGuarantee {
             trustees: None,
             clients: ClientsRun::InOneProcess,
             several_records: None,
+            n_sites: 0,
             currency: mu
                 .filter(|_| spending.selections().is_empty())
                 .map(Currency::Gaussian),

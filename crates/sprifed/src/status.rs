@@ -1,7 +1,7 @@
 //! How a fit ended, in words that say what would help.
 
-use sprifed_privacy::counted;
-use sprifed_recovery::FitStatus;
+use sprifed_privacy::{PrivacyUnit, counted};
+use sprifed_recovery::{FitStatus, NoInterval};
 
 use crate::model::{Model, Response};
 
@@ -21,6 +21,7 @@ impl Model {
         match self.status {
             FitStatus::Complete => "complete",
             FitStatus::NoFeatureAboveNoise { .. } => "no-feature-above-noise",
+            FitStatus::TooFewRecords { .. } => "too-few-records",
             FitStatus::IllConditioned { .. } => "ill-conditioned",
         }
     }
@@ -35,9 +36,22 @@ impl Model {
     #[must_use]
     pub fn alarm(&self) -> Option<String> {
         match self.status {
-            FitStatus::Complete => self.warning().map(|words| format!("DO NOT USE: {words}.")),
+            FitStatus::Complete => {
+                let unusable = self.warning().map(|words| format!("DO NOT USE: {words}."));
+                unusable.or_else(|| self.few_records_words())
+            }
             _ => Some(self.status_words()),
         }
+    }
+
+    /// What must be said where features were sought with too few records, because exactly so many were asked for.
+    fn few_records_words(&self) -> Option<String> {
+        let report = self.inference.available()?;
+        let is_few = report.no_intervals == Some(NoInterval::TooFewRecords);
+        is_few.then(|| {
+            "WARNING: there are fewer records than one feature needs at this epsilon. Take the features as picked at random."
+                .to_owned()
+        })
     }
 
     /// How the fit ended, and what would help.
@@ -56,6 +70,16 @@ impl Model {
                  errors). {} {WOULD_HELP} or fewer candidate features would help.",
                 self.what_is_left("Take the features as picked at random."),
             ),
+            FitStatus::TooFewRecords { needed } => {
+                let units = match self.plan.unit {
+                    PrivacyUnit::Record => counted(self.train_size, "record", "records"),
+                    PrivacyUnit::Client => counted(self.train_size, "client", "clients"),
+                };
+                format!(
+                    "NOTHING SOUGHT: {units} are too few to find a feature at this epsilon; about {needed} are needed. {}",
+                    self.what_is_left("Take the features as picked at random."),
+                )
+            }
             FitStatus::IllConditioned {
                 condition,
                 repaired,

@@ -7,8 +7,8 @@ use sprifed_privacy::{
     counted, shown_to,
 };
 use sprifed_query::Plan;
-use sprifed_recovery::{CertifiedProcedure, Intercept, Keep, Setting};
-use sprifed_schema::{MissingPolicy, Schema};
+use sprifed_recovery::{CertifiedProcedure, Intercept, Keep, MOST_SITES, Setting, Sites};
+use sprifed_schema::{MissingPolicy, Schema, SiteColumn};
 use sprifed_tables::Outline;
 
 use crate::backend::{Backend, BackendRequest};
@@ -47,6 +47,7 @@ pub struct Study<'a> {
     pub(crate) table: Outline<'a>,
     pub(crate) response: String,
     pub(crate) missing: MissingPolicy,
+    pub(crate) site_names: Vec<String>,
     backend: Backend,
     /// How features are found.
     pub procedure: CertifiedProcedure,
@@ -69,7 +70,9 @@ impl<'a> Study<'a> {
     /// # Errors
     /// When no such study exists or its plan costs more than the budget.
     pub fn prepare(request: &Request, schema: &Schema, table: Outline<'a>) -> Result<Self, Error> {
-        refuse_unsupported(schema)?;
+        if schema.has_site_effects() && schema.sites().is_none() {
+            return Err(Error::SitesNotNamed);
+        }
         let holdings = Holdings::of(schema, table, request.clients)?;
         let unit = table.unit;
         // A client contributes the mean over its records, so where clients are the units, they are
@@ -84,10 +87,11 @@ impl<'a> Study<'a> {
         let mapping = table.mapping;
         let setting = Setting {
             n_records,
-            n_features: count(table.names.len() as u64, "features")?,
+            n_features: count(mapping.n_features() as u64, "features")?,
             sparsity: request.sparsity,
             choice: request.keep,
             always: count(mapping.covariates().n_features() as u64, "features")?,
+            sites: sites_of(schema),
             budget: ApproxDp::new(request.epsilon, delta),
             relation: request.neighbours,
             unit,
@@ -113,6 +117,9 @@ impl<'a> Study<'a> {
             table,
             response: schema.response().name().to_owned(),
             missing: schema.missing(),
+            site_names: schema
+                .sites()
+                .map_or_else(Vec::new, |sites| sites.sites().to_vec()),
             backend,
             procedure,
             choice,
@@ -176,7 +183,7 @@ impl<'a> Study<'a> {
     /// How many features are candidates: all but those that are always in the model.
     #[must_use]
     pub fn n_candidates(&self) -> usize {
-        self.table.names.len() - self.table.mapping.covariates().n_features()
+        self.table.mapping.n_features() - self.table.mapping.covariates().n_features()
     }
 
     /// What a person should know about the delta.
@@ -215,16 +222,12 @@ pub const fn keep(exactly: bool) -> Keep {
     }
 }
 
-/// Refuses what a schema may ask for and no procedure does yet: a model that silently left site effects out would not be the
-/// one that was asked for.
-///
-/// # Errors
-/// When the schema has site effects.
-pub(crate) const fn refuse_unsupported(schema: &Schema) -> Result<(), Error> {
-    match schema.has_site_effects() {
-        true => Err(Error::SiteEffectsUnsupported),
-        false => Ok(()),
-    }
+/// The sites of one table that have an intercept of their own.
+pub(crate) fn sites_of(schema: &Schema) -> Sites {
+    const { assert!(SiteColumn::MOST == MOST_SITES) };
+    let sites = schema.sites().map(|sites| Sites::new(sites.records()));
+    // A schema with more of them is not read.
+    sites.and_then(Result::ok).unwrap_or(Sites::NONE)
 }
 
 /// The delta of a study that was given none: the smaller of 1e-6 and 1/(10 n).

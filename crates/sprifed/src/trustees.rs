@@ -4,13 +4,12 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use sprifed_privacy::{NoiseOrigin, PrivacyUnit};
+use sprifed_privacy::{Gates, NoiseOrigin, PrivacyUnit};
 use sprifed_query::Plan;
-use sprifed_recovery::{Needs, Setting};
+use sprifed_recovery::{Floor, Needs, Setting};
 use sprifed_secure_sum::ClientId;
-use sprifed_simulate::Floor;
-use sprifed_study::{split_evenly, trustee_step};
-use sprifed_trustees::{IllegalStep, Step, Upload, count};
+use sprifed_study::{split_evenly, step_with};
+use sprifed_trustees::{Circuit, IllegalStep, Step, Upload, count, count_proof};
 
 use crate::error::Error;
 
@@ -41,8 +40,10 @@ pub struct TrusteeCosts {
     pub network_seconds: f64,
     /// What these seconds are.
     pub seconds_are: &'static str,
-    /// What each trustee does in the whole study.
+    /// What each trustee does in the whole study, without the proof of its gates.
     pub trustee: TrusteeWork,
+    /// What the proof adds for each trustee; absent where gates are not proved.
+    pub proof: Option<ProofWork>,
     /// About how many records are needed for each record that a trusted curator would need.
     pub records_per_curator_record: f64,
     /// What one trustee sees, and what two together see.
@@ -62,6 +63,48 @@ pub struct TrusteeWork {
     pub memory_bytes: u64,
 }
 
+/// What the proof of gates and the verification of norms add for each trustee in the whole study.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct ProofWork {
+    /// Gates that are proved, those that compute norms included.
+    pub gates: u64,
+    /// Bytes that it sends to the other two.
+    pub sends_bytes: u64,
+    /// Exchanges between trustees, one after the other.
+    pub rounds: u32,
+    /// About how many seconds of computation they take, to prove its own gates and to verify those of the two others.
+    pub cpu_seconds: f64,
+}
+
+/// Seconds of computation for each gate that is proved, both verifications included: measured once, with 18 million
+/// gates on one core (docs/decisions/0018-trustees.md).
+const SECONDS_A_PROVED_GATE: f64 = 21e-9;
+
+impl ProofWork {
+    /// Adds a circuit whose gates are proved.
+    fn add(&mut self, circuit: &Circuit) {
+        let cost = count_proof(circuit);
+        self.gates += cost.gates;
+        self.sends_bytes += cost.bytes;
+        self.rounds += cost.rounds;
+        #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 gates")]
+        let gates = self.gates as f64;
+        self.cpu_seconds = gates * SECONDS_A_PROVED_GATE;
+    }
+
+    /// Adds the circuit of the norms of so many clients: its gates, the opening of a bit for each, and the signatures of the
+    /// set without those outside.
+    fn add_norms(&mut self, circuit: &Circuit, clients: u32) {
+        let cost = count(circuit);
+        self.sends_bytes += cost.bytes + 8 * u64::from(clients.div_ceil(64));
+        self.rounds += cost.rounds + ROUNDS_OF_A_SECOND_SET;
+        self.add(circuit);
+    }
+}
+
+/// The opening of the norms, and the signatures of the second set.
+const ROUNDS_OF_A_SECOND_SET: u32 = 2;
+
 /// Seconds from one organisation to the coordinator.
 const ONE_WAY: f64 = 0.02;
 
@@ -75,13 +118,11 @@ const HOPS: f64 = 2.0;
 const SECONDS_ARE: &str = "rounds times delay plus bytes over bandwidth, at 40 ms there and back and 100 Mbit/s to the \
                            coordinator, which passes frames on; computing and waiting for clients come on top";
 
-impl TrusteeWork {
-    /// About how many seconds go by on the network.
-    fn network_seconds(&self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 bytes")]
-        let bytes = self.sends_bytes as f64;
-        HOPS * (f64::from(self.rounds) * ONE_WAY + bytes / BYTES_A_SECOND)
-    }
+/// About how many seconds go by on the network.
+fn network_seconds(rounds: u32, bytes: u64) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 bytes")]
+    let bytes = bytes as f64;
+    HOPS * (f64::from(rounds) * ONE_WAY + bytes / BYTES_A_SECOND)
 }
 
 /// Deals, openings, lists, sets and outcomes: exchanges of a step beside those of its gates.
@@ -91,7 +132,8 @@ const ROUNDS_BESIDE_GATES: u32 = 5;
 const LISTED: u64 = 4 + 32;
 
 impl TrusteeCosts {
-    /// The needs of a study that is planned for `setting`, with this many clients; none with other backends.
+    /// The needs of a study that is planned for `setting`, with this many clients and with proved gates; none with other
+    /// backends.
     ///
     /// # Errors
     /// When trustees cannot compute a step of the plan.
@@ -108,7 +150,7 @@ impl TrusteeCosts {
             PrivacyUnit::Record => split_evenly(setting.n_records, clients),
             PrivacyUnit::Client => vec![1; clients as usize],
         };
-        Self::of_units(setting, plan, &units, needs).map(Some)
+        Self::of_units(setting, plan, &units, needs, Gates::Proved).map(Some)
     }
 
     /// The same for clients that hold at most so many `units` each, and a plan for trustees.
@@ -120,6 +162,7 @@ impl TrusteeCosts {
         plan: &Plan,
         units: &[u32],
         needs: Needs,
+        gates: Gates,
     ) -> Result<Self, Error> {
         let mut costs = Self {
             clients: u32::try_from(units.len()).unwrap_or(u32::MAX),
@@ -130,23 +173,34 @@ impl TrusteeCosts {
             network_seconds: 0.0,
             seconds_are: SECONDS_ARE,
             trustee: TrusteeWork::default(),
+            proof: None,
             records_per_curator_record: records_against_curator(setting, needs)?,
             trust: TRUST,
         };
         for planned in &plan.steps {
-            let step = trustee_step(plan, planned, units)?;
+            let step = step_with(gates, plan, planned, units)?;
             costs
                 .add(&step)
                 .map_err(sprifed_study::IllegalTrusteeStep::from)?;
         }
-        costs.coordinator_relays_bytes = 3 * costs.trustee.sends_bytes;
-        costs.network_seconds = costs.trustee.network_seconds();
+        let proof = costs.proof.unwrap_or_default();
+        let bytes = costs.trustee.sends_bytes + proof.sends_bytes;
+        costs.coordinator_relays_bytes = 3 * bytes;
+        costs.network_seconds = network_seconds(costs.trustee.rounds + proof.rounds, bytes);
         Ok(costs)
     }
 
     fn add(&mut self, step: &Step) -> Result<(), IllegalStep> {
         let all: Vec<ClientId> = (0..self.clients).map(ClientId).collect();
-        let cost = count(&step.circuit(&all)?);
+        let circuit = step.circuit(&all)?;
+        if step.is_proved() {
+            let proof = self.proof.get_or_insert_default();
+            proof.add(&circuit);
+            if let Some(norms) = step.norm_circuit(&all) {
+                proof.add_norms(&norms, self.clients);
+            }
+        }
+        let cost = count(&circuit);
         let words = |lanes: u32| u64::from(lanes.div_ceil(64));
         let deal = 8 * u64::from(step.noise_bits()) * words(step.lanes());
         let opening = 8 * match step {

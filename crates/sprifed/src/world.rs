@@ -1,9 +1,9 @@
 //! The world of a simulation, as people ask for it.
 
-use sprifed_privacy::{ApproxDp, Relation};
+use sprifed_privacy::{ApproxDp, Relation, counted};
 use sprifed_recovery::Setting;
 use sprifed_simulate::{
-    Correlation, Reading, Unexplained, WorldRequest, setting_of, typical_response,
+    Correlation, Reading, Unexplained, WorldRequest, WorldSites, setting_of, typical_response,
 };
 
 use crate::backend::BackendRequest;
@@ -31,17 +31,20 @@ pub struct WorldSize {
     pub correlation: Correlation,
     /// How the generated numbers are read.
     pub reading: Reading,
+    /// The sites of the records.
+    pub sites: WorldSites,
 }
 
 /// Why there is no such generated world.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum IllegalWorld {
     /// Too few records.
-    #[error("{0} records are given, but at least 2 are required")]
+    #[error("{} given, but at least 2 are required", counted(*.0, "record is", "records are"))]
     Records(usize),
     /// Too few or too many features are sought.
     #[error(
-        "the sparsity is {sparsity}, but it must be at least 1 and below the {features} features"
+        "the sparsity is {sparsity}, but it must be at least 1 and below the {}",
+        counted(*features, "feature", "features")
     )]
     Sparsity {
         /// How many features are sought at most.
@@ -50,7 +53,11 @@ pub enum IllegalWorld {
         features: usize,
     },
     /// Too many features are true.
-    #[error("{support} true features are given, but it must be at most the {features} features")]
+    #[error(
+        "{} given, but it must be at most the {}",
+        counted(*support, "true feature is", "true features are"),
+        counted(*features, "feature", "features")
+    )]
     Support {
         /// How many features are true.
         support: usize,
@@ -58,7 +65,11 @@ pub enum IllegalWorld {
         features: usize,
     },
     /// No clients, or more than records.
-    #[error("{clients} clients cannot hold {records} records, one or more each")]
+    #[error(
+        "{} cannot hold {}, one or more each",
+        counted(*clients, "client", "clients"),
+        counted(*records, "record", "records")
+    )]
     Clients {
         /// How many clients.
         clients: usize,
@@ -71,6 +82,23 @@ pub enum IllegalWorld {
     /// A share of explained variance that is none.
     #[error("population R2 is {0}, but it must lie between 0 and 1")]
     PopulationR2(f64),
+    /// Sites that do not fit the rest.
+    #[error(
+        "{sites} sites are given, and with them {share} of the variance would be explained; at least 2 sites are required, \
+         and less than all of the variance"
+    )]
+    Sites {
+        /// How many sites.
+        sites: usize,
+        /// The share of the variance that features and sites explain together.
+        share: f64,
+    },
+    /// The paper has no sites.
+    #[error("the paper's reading has no sites; use --reading clean")]
+    SitesOfPaper,
+    /// Only certified procedures, and sums that no party leaves, have sites.
+    #[error("sites are given, but only certified procedures without dropouts have site effects")]
+    SitesOfContender,
     /// A standard deviation that is none.
     #[error("the error is {0}, but it must be finite and not negative")]
     ErrorStd(f64),
@@ -193,6 +221,16 @@ impl WorldSize {
             (None, None, Reading::Clean) => Unexplained::ErrorStdDev(0.1),
             (None, None, Reading::Paper) => Unexplained::ErrorStdDev(0.001),
         };
+        let share = self.population_r2.unwrap_or(0.0) + self.sites.r2;
+        if self.sites.count == 1 || !(0.0..1.0).contains(&self.sites.r2) || share >= 1.0 {
+            return Err(IllegalWorld::Sites {
+                sites: self.sites.count,
+                share,
+            });
+        }
+        if self.sites.count > 0 && self.reading == Reading::Paper {
+            return Err(IllegalWorld::SitesOfPaper);
+        }
         let (reading, test_records) = match self.reading {
             Reading::Clean => (Reading::Clean, 0),
             Reading::Paper => (Reading::Paper, 1000),
@@ -206,6 +244,7 @@ impl WorldSize {
             correlation: self.correlation,
             unexplained,
             reading,
+            sites: self.sites,
         })
     }
 }

@@ -18,6 +18,7 @@ mod one_build;
 mod python;
 mod quick;
 mod repository;
+mod slow;
 mod suite;
 mod tidy;
 mod workspace;
@@ -29,7 +30,7 @@ usage: cargo xtask <command>
              or since the given commit: `quick HEAD` for changes that are not committed
   test       what a change must pass: formatting, lints, layers, tests, documentation, Python
   python     build the Python package into a virtual environment and run its tests
-  test-slow  long statistics, simulations and fleets, optimized
+  test-slow  only the long statistics, simulations and fleets, optimized; `test` runs all others
   static     build the command without libraries of the system, for Linux on x86-64
   layers     check the direction of dependencies
   tidy       check files, names, words, manifests, bans, citations, papers and vectors
@@ -42,11 +43,11 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let command: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match command.as_slice() {
-        ["test"] => return both(&suite::EVERY_CHANGE, &[]),
-        ["quick"] => return quickly(None),
-        ["quick", base] => return quickly(Some(base)),
-        ["python"] => return python::run(&root(), &[]),
-        ["test-slow"] => return both(&suite::SLOW, &suite::SLOWLY),
+        ["test"] => return every_test(),
+        ["quick"] => return unless_stopped(quick::run(&root(), None)),
+        ["quick", base] => return unless_stopped(quick::run(&root(), Some(base))),
+        ["python"] => return python::run(&root()),
+        ["test-slow"] => return unless_stopped(slow::run(&root())),
         ["static"] => return suite::run(&root(), &suite::STATIC),
         ["layers"] => check_layers(),
         ["tidy"] => check_tidy(),
@@ -64,18 +65,15 @@ fn main() -> ExitCode {
     }
 }
 
-/// The checks of the crates that changed.
-fn quickly(base: Option<&str>) -> ExitCode {
-    match quick::run(&root(), base) {
-        Ok(code) => code,
-        Err(error) => say(&mut io::stderr(), &format!("{error}\n"), ExitCode::from(3)),
-    }
+/// How checks ended, or why they were not made.
+fn unless_stopped(outcome: Result<ExitCode, XtaskError>) -> ExitCode {
+    outcome.unwrap_or_else(|error| say(&mut io::stderr(), &format!("{error}\n"), ExitCode::from(3)))
 }
 
-/// The checks, and then the tests of the Python package.
-fn both(checks: &[suite::Check], environment: &[(&str, &str)]) -> ExitCode {
-    match suite::run(&root(), checks) {
-        code if code == ExitCode::SUCCESS => python::run(&root(), environment),
+/// The checks of the workspace, and then the tests of the Python package.
+fn every_test() -> ExitCode {
+    match suite::run(&root(), &suite::EVERY_CHANGE) {
+        code if code == ExitCode::SUCCESS => python::run(&root()),
         failed => failed,
     }
 }
@@ -111,10 +109,10 @@ fn root() -> PathBuf {
         .join("../..")
 }
 
-/// Writes `text`; a closed pipe is the reader's choice and changes nothing.
-fn say(stream: &mut dyn Write, text: &str, code: ExitCode) -> ExitCode {
+/// Writes `text` and returns `outcome`; a closed pipe is the reader's choice and changes nothing.
+fn say<T>(stream: &mut dyn Write, text: &str, outcome: T) -> T {
     let _ = stream.write_all(text.as_bytes());
-    code
+    outcome
 }
 
 #[cfg(test)]

@@ -12,12 +12,23 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use crate::slow::SLOWLY;
+
 /// Pinned versions of everything that the tests need.
 const REQUIREMENTS: &str = "python/requirements-test.txt";
 
-/// Builds, installs, tests and documents the package; `environment` is for the tests.
-pub(crate) fn run(root: &Path, environment: &[(&str, &str)]) -> ExitCode {
-    match Workshop::at(root).work(environment) {
+/// Builds, installs, tests and documents the package.
+pub(crate) fn run(root: &Path) -> ExitCode {
+    ended(Workshop::at(root).test_and_document())
+}
+
+/// Builds and installs the package and runs those of its tests that may take long.
+pub(crate) fn run_slow_tests(root: &Path) -> ExitCode {
+    ended(Workshop::at(root).test_slowly())
+}
+
+fn ended(work: Result<(), String>) -> ExitCode {
+    match work {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             let text = format!("the Python package failed: {why}\n");
@@ -44,15 +55,28 @@ impl Workshop {
         }
     }
 
-    fn work(&self, environment: &[(&str, &str)]) -> Result<(), String> {
+    fn test_and_document(&self) -> Result<(), String> {
         self.make_environment()?;
         self.install_wheel()?;
         // As the Rust tests have built it, so that nothing is compiled again after them.
         let build = ["test", "--quiet", "--workspace", "--no-run"];
         self.call("cargo".as_ref(), &build.map(OsStr::new), &self.root)?;
-        // From the folder of the tests, where the package is the installed one.
-        let folder = self.root.join("python/tests");
+        self.test(&[], &[])?;
+        let reference = self.target.join("python-reference");
+        let describe = self.tests().join("write_reference.py");
+        let arguments = [describe.as_os_str(), reference.as_os_str()];
         let python = self.program("python");
+        self.call(python.as_os_str(), &arguments, &self.tests())
+    }
+
+    fn test_slowly(&self) -> Result<(), String> {
+        self.make_environment()?;
+        self.install_wheel()?;
+        self.test(&["-m", "slow"], &SLOWLY)
+    }
+
+    /// Runs the tests that `selection` names, from their folder, where the package is the installed one.
+    fn test(&self, selection: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
         // Two workers, as a deployment mostly waits; deployments are one group, so never two at a time.
         let tests = [
             "-m",
@@ -64,12 +88,13 @@ impl Workshop {
             "--dist",
             "loadgroup",
         ];
-        let tests = tests.map(OsStr::new);
-        self.call_with(python.as_os_str(), &tests, &folder, environment)?;
-        let reference = self.target.join("python-reference");
-        let describe = self.root.join("python/tests/write_reference.py");
-        let arguments = [describe.as_os_str(), reference.as_os_str()];
-        self.call(python.as_os_str(), &arguments, &folder)
+        let arguments: Vec<&OsStr> = tests.iter().chain(selection).map(OsStr::new).collect();
+        let python = self.program("python");
+        self.call_with(python.as_os_str(), &arguments, &self.tests(), environment)
+    }
+
+    fn tests(&self) -> PathBuf {
+        self.root.join("python/tests")
     }
 
     /// A fresh environment with the pinned requirements, unless there is one already.

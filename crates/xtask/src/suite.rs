@@ -42,14 +42,19 @@ pub(crate) const EVERY_CHANGE: [Check; 4] = [
     },
 ];
 
-/// The environment of tests that may take long.
-pub(crate) const SLOWLY: [(&str, &str); 1] = [("SPRIFED_SLOW", "1")];
-
-/// Long statistics and simulations: the same tests with more draws and trials.
-pub(crate) const SLOW: [Check; 1] = [Check {
-    what: "slow tests",
-    arguments: &["test", "--workspace", "--profile", "slow-tests"],
-    environment: &SLOWLY,
+/// Licences, bans and sources of everything that is linked.
+pub(crate) const DENY: [Check; 1] = [Check {
+    what: "licences, bans and sources of dependencies",
+    arguments: &[
+        "deny",
+        "--log-level",
+        "error",
+        "check",
+        "licenses",
+        "bans",
+        "sources",
+    ],
+    environment: &[],
 }];
 
 /// Licences, bans and sources of everything that is linked.

@@ -99,6 +99,39 @@ fn a_benchmark_without_flower_says_so_loudly() {
 }
 
 #[test]
+fn a_benchmark_of_trustees_has_gates_proofs_and_growth_and_verdicts_where_there_is_a_goal() {
+    let report = json("trustees --quick --repetitions 1 --json");
+    let rows = report["rows"].as_array().unwrap();
+    let works = |work: &str| rows.iter().filter(|row| row["work"] == work).count();
+    assert_eq!([works("gates"), works("proof"), works("whole")], [5, 2, 3]);
+    for row in rows {
+        assert!(row["cpu_milliseconds"].as_f64().unwrap() >= 0.0, "{row}");
+        let has_goal = !row["cpu_goal_milliseconds"].is_null();
+        assert_eq!(has_goal, row["is_within_goal"].is_boolean(), "{row}");
+    }
+    let gates: Vec<f64> = rows
+        .iter()
+        .filter(|row| row["work"] == "gates")
+        .map(|row| row["megabytes_sent"].as_f64().unwrap())
+        .collect();
+    assert!(gates[2] < gates[3] && gates[3] < gates[4], "{gates:?}");
+    assert!(report["noise"]["nanoseconds_per_draw"].as_f64().unwrap() > 0.0);
+    if cfg!(target_os = "linux") {
+        assert!(report["load"][0].is_f64(), "{report}");
+    }
+}
+
+#[test]
+fn a_benchmark_without_spu_says_so_loudly() {
+    for request in ["", "--python no-such-python"] {
+        let line = format!("trustees --quick --repetitions 1 --without-proofs {request}");
+        let text = text(&line);
+        assert!(text.contains("SPU WAS NOT MEASURED"), "{text}");
+        assert!(text.contains("half share of Euler noise"), "{text}");
+    }
+}
+
+#[test]
 fn a_benchmark_of_studies_finishes_one_and_says_what_its_coordinator_used() {
     let bench = assert_cmd::cargo::cargo_bin!("sprifed-bench");
     if !bench.with_file_name("sprifed").is_file() {

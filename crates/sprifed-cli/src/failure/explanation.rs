@@ -92,6 +92,11 @@ const fn help_with_world(error: &IllegalWorld) -> &'static str {
         IllegalWorld::TooLarge => "lower --records or --features",
         IllegalWorld::PopulationR2(_) => "correct --population-r2",
         IllegalWorld::ErrorStd(_) => "correct --error-std",
+        IllegalWorld::Sites { .. } => "correct --sites, --site-r2 or --population-r2",
+        IllegalWorld::SitesOfPaper => "leave --sites out, or use --reading clean",
+        IllegalWorld::SitesOfContender => {
+            "leave --sites out, or use argmax, sieve or grad without --dropouts and --tune"
+        }
         IllegalWorld::Correlation(_) | IllegalWorld::CorrelationRange(_) => "correct --correlation",
     }
 }

@@ -41,19 +41,25 @@ pub(super) fn say_check(
     if let Some(ended) = ended {
         return Err(ended.into_failure());
     }
-    let problems = answer.problems;
+    takes_part(
+        "party",
+        &answer.problems,
+        "talk to the coordinator, or change the policy or the table; nothing was sent and nothing was spent",
+    )
+}
+
+/// How a check ends.
+///
+/// # Errors
+/// With all problems, if there are any, and what to do about them.
+pub(super) fn takes_part(role: &str, problems: &[String], help: &str) -> Result<(), Failure> {
     if problems.is_empty() {
         return Ok(());
     }
     let reasons = counted(problems.len(), "reason", "reasons");
-    Err(Failure::outcome(
-        "sprifed::policy::refused",
-        format!(
-            "this party does not take part, for {reasons}: {}",
-            problems.join("; ")
-        ),
-        "talk to the coordinator, or change the policy or the table; nothing was sent and nothing was spent",
-    ))
+    let problems = problems.join("; ");
+    let message = format!("this {role} does not take part, for {reasons}: {problems}");
+    Err(Failure::outcome("sprifed::policy::refused", message, help))
 }
 
 /// What stands against taking part, one reason a line.

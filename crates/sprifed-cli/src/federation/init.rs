@@ -7,7 +7,7 @@ use sprifed::{Draft, Error, ProcedureChoice, ProcedureRequest, StudyAnswer, host
 use sprifed_coordinator::{CoordinatorFolder, NewStudy};
 use sprifed_noise::Provenance;
 use sprifed_party::{PartyError, PublicParty, PublicTrustee, TWO_SEE, seat_name, spoken_digest};
-use sprifed_privacy::{Relation, counted};
+use sprifed_privacy::{Gates, Relation, counted};
 use sprifed_recovery::{Intercept, Keep, Setting};
 use sprifed_schema::{DataTerms, Schema, Selection};
 use sprifed_secure_sum::IdentityKey;
@@ -40,6 +40,10 @@ pub(crate) struct Init {
     /// together see all contributions.
     #[arg(long, value_name = "trustee.json")]
     trustee: Vec<PathBuf>,
+    /// Trustees do not prove to each other that they computed as agreed, and norms of sums are not verified: a trustee that
+    /// deviates is not found. It saves computation; policies refuse it unless they say `allow-unproved-gates = true`.
+    #[arg(long, requires = "trustee")]
+    unproved_gates: bool,
     /// The public bounds, the same for all parties.
     #[arg(long, value_name = "FILE.toml")]
     schema: PathBuf,
@@ -176,7 +180,8 @@ impl Init {
         if lines.is_empty() {
             return lines;
         }
-        format!("{lines}  {TWO_SEE}\n")
+        let gates = agreement.gates.map_or("", Gates::text);
+        format!("{lines}  {TWO_SEE}\n  gates {gates}\n")
     }
 
     /// What the coordinator does with the folders of the trustees; empty for secure sums.
@@ -208,6 +213,11 @@ impl Init {
             purpose: self.purpose.clone(),
             parties,
             trustees,
+            gates: if self.unproved_gates {
+                Gates::Unproved
+            } else {
+                Gates::Proved
+            },
             data: self.data_terms()?,
             sparsity: self.wanted.sparsity,
             exactly: self.wanted.exactly,

@@ -14,6 +14,7 @@ use sprifed_party::{
 use sprifed_privacy::counted;
 use sprifed_study::{Agreed, SignedReceipt};
 
+use super::check::takes_part;
 use super::connection::ConnectionArguments;
 use super::{read, unusable};
 use crate::entropy::entropy;
@@ -164,19 +165,11 @@ fn say_check(
     let admission = application.look().explained()?;
     let answer = TrusteeCheckAnswer::of(application.agreed, &admission, address)?;
     output.answer(&answer, to_text);
-    let problems = answer.problems;
-    if problems.is_empty() {
-        return Ok(());
-    }
-    let reasons = counted(problems.len(), "reason", "reasons");
-    Err(Failure::outcome(
-        "sprifed::policy::refused",
-        format!(
-            "this trustee does not take part, for {reasons}: {}",
-            problems.join("; ")
-        ),
+    takes_part(
+        "trustee",
+        &answer.problems,
         "talk to the coordinator, or change the policy; nothing was sent",
-    ))
+    )
 }
 
 /// The same for a person: status first.
@@ -214,6 +207,7 @@ fn to_text(answer: &TrusteeCheckAnswer) -> String {
         lines.push(format!("{heading:<13}{key}  {name}{note}"));
     }
     lines.push(format!("             {TWO_SEE}"));
+    lines.push(format!("Gates        {}", answer.gates.text()));
     lines.push(format!(
         "Method       {} over {}, {} of {}",
         answer.procedure,
@@ -228,6 +222,14 @@ fn to_text(answer: &TrusteeCheckAnswer) -> String {
         work.rounds,
         size(work.memory_bytes),
     ));
+    if let Some(proof) = answer.proof {
+        lines.push(format!(
+            "             and for the proof {} in {} rounds, and about {:.1} s of computation",
+            size(proof.sends_bytes),
+            proof.rounds,
+            proof.cpu_seconds,
+        ));
+    }
     lines.push(
         "Telephone    Compare the words, and the key of each trustee, with the coordinator and the trustees"
             .to_owned(),

@@ -29,11 +29,15 @@ pub(super) fn to_text(report: &FitReport) -> String {
     }
     let _ = writeln!(
         text,
-        "\n`{}` by {}, from {}; {} features were candidates.",
+        "\n`{}` by {}, from {}; {}.",
         model.response.name,
         model.plan.procedure,
         model.size_words(),
-        model.n_candidates,
+        counted(
+            model.n_candidates,
+            "feature was a candidate",
+            "features were candidates"
+        ),
     );
     if alarm.is_none() {
         let _ = writeln!(text, "{}", model.status_words());

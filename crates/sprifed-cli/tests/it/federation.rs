@@ -25,6 +25,7 @@ mod raw_messages;
 mod secrets;
 pub(crate) mod stage;
 mod stolen_tls;
+mod trustee_examples;
 mod trustee_stage;
 mod trustees;
 mod trustees_again;

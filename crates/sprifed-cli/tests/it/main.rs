@@ -22,6 +22,7 @@ mod paper;
 mod plan;
 mod predict;
 mod process;
+mod real_data_page;
 mod real_tables;
 mod recovery_slow;
 mod reference;

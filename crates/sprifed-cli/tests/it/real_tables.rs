@@ -256,15 +256,113 @@ fn columns_that_stay_in_the_model_are_reported_and_are_no_candidates() {
 }
 
 #[test]
-fn site_effects_are_refused_until_a_procedure_has_them() {
+fn one_table_names_its_column_of_sites() {
     let folder = folder("sites");
     folder.write(
         "schema.toml",
         &format!("{SCHEMA}[record]\nsite-effects = true\n"),
     );
     let ended = folder.fit(&format!("{TEXT} --sparsity 2 --epsilon 20"));
-    ended.assert_refused(2, "sprifed::fit::not-supported");
+    ended.assert_refused(2, "sprifed::fit::sites-not-named");
     assert!(!folder.files().contains(&"model.json".to_owned()));
+}
+
+/// y = 2 + 3 x_0 + the effect of a hospital: 4 for north, −2 for south and coast.
+fn table_of_hospitals() -> String {
+    let mut text = String::from("x_0,hospital,x_1,x_2,x_3,y\n");
+    let mut state = 11_u32;
+    let mut draw = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(state >> 16) / 32_768.0 - 1.0
+    };
+    for record in 0..1500 {
+        let (hospital, effect) = [("north", 4.0), ("south", -2.0), ("coast", -2.0)][record % 3];
+        let [a, b, c, d] = [(); 4].map(|()| draw());
+        let response = 2.0 + 3.0 * a + effect + 0.5 * draw();
+        writeln!(text, "{a},{hospital},{b},{c},{d},{response}").unwrap();
+    }
+    text
+}
+
+const HOSPITALS: &str =
+    "[response]\nname = \"y\"\nlower = -20\nupper = 20\n[features]\nlower = -1\nupper = 1\n";
+
+#[test]
+fn each_site_of_one_table_has_an_intercept_of_its_own() {
+    let folder = Folder::new("hospitals");
+    folder.write("data.csv", &table_of_hospitals());
+    let sites =
+        "[sites]\ncolumn = \"hospital\"\nrecords = { north = 500, south = 500, coast = 500 }\n";
+    folder.write("schema.toml", &format!("{HOSPITALS}{sites}"));
+    let ended = folder.fit("--sparsity 2 --epsilon 20 --simulate-noise 1");
+    assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
+    let said = "Each site has an intercept of its own, so a noisy mean of each site is released";
+    assert!(ended.stdout.contains(said), "{}", ended.stdout);
+    let model = folder.json("model.json");
+    assert_eq!(model["n_candidates"], 4, "the column of sites is none");
+    assert!(
+        (model["intercept"].as_f64().unwrap() - 2.0).abs() < 0.3,
+        "{model}"
+    );
+    let found: Vec<(&str, f64)> = model["sites"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|site| {
+            (
+                site["site"].as_str().unwrap(),
+                site["intercept"].as_f64().unwrap(),
+            )
+        })
+        .collect();
+    let expected = [("coast", 0.0), ("north", 6.0), ("south", 0.0)];
+    for ((site, intercept), (name, truth)) in found.iter().zip(expected) {
+        assert_eq!(*site, name);
+        assert!((intercept - truth).abs() < 0.5, "{site}: {intercept}");
+    }
+    // A record of a new site gets the mean of the intercepts, one of a known site its own.
+    folder.write("new.csv", "x_0,x_1,x_2,x_3\n0.5,0,0,0\n");
+    let (path, new) = (folder.path("model.json"), folder.path("new.csv"));
+    let predict = |options: &[&str]| {
+        let words = ["predict", &path, &new, "--json"].into_iter();
+        run(words.chain(options.iter().copied()))
+    };
+    let prediction = |options: &[&str]| predict(options).json()["predictions"][0].as_f64().unwrap();
+    assert!((prediction(&[]) - 3.5).abs() < 0.5);
+    assert!((prediction(&["--site", "north"]) - 7.5).abs() < 0.7);
+    let unknown = predict(&["--site", "west"]);
+    unknown.assert_refused(2, "sprifed::model::unknown-site");
+    assert_eq!(run(["verify", &path]).exit_code, 0);
+}
+
+#[test]
+fn sites_that_cannot_have_intercepts_are_refused_before_anything_is_spent() {
+    let folder = Folder::new("few_in_a_site");
+    folder.write("data.csv", &table_of_hospitals());
+    let all = "north = 500, south = 500, coast = 500";
+    for (sites, column, code, said) in [
+        (
+            "north = 500, south = 500, coast = 14",
+            "hospital",
+            "sprifed::plan::impossible",
+            "a site with 14 records",
+        ),
+        (
+            "north = 500, south = 500",
+            "hospital",
+            "sprifed::data::table",
+            "hospital",
+        ),
+        (all, "clinic", "sprifed::data::table", "the column of sites"),
+        (all, "y", "sprifed::data::schema", "the column of sites"),
+    ] {
+        let text = format!("{HOSPITALS}[sites]\ncolumn = \"{column}\"\nrecords = {{ {sites} }}\n");
+        folder.write("schema.toml", &text);
+        let ended = folder.fit("--sparsity 2 --epsilon 20 --simulate-noise 1");
+        ended.assert_refused(2, code);
+        assert!(ended.stderr.contains(said), "{}", ended.stderr);
+        assert!(!folder.files().contains(&"model.json".to_owned()));
+    }
 }
 
 #[test]

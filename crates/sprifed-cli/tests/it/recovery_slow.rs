@@ -106,6 +106,18 @@ fn trustees_find_most_features_with_a_few_more_records_than_a_curator() {
     }
 }
 
+/// Neighbouring features with a correlation of 0.8, and much of the response is noise.
+#[test]
+fn trustees_find_correlated_features_in_noisy_data() {
+    if !is_slow_run() {
+        return;
+    }
+    let line = "simulate --procedure argmax --backend trustees --features 4000 --sparsity 8 --records 1700 --correlation ar:0.8 \
+                --population-r2 0.6 --epsilon 2 --delta 1e-4 --trials 40";
+    let share = number(&answer(line), "/recovered_share/mean");
+    assert!(share >= 0.75, "{share}");
+}
+
 #[test]
 fn correlated_features_are_found_where_the_table_says_so() {
     if !is_slow_run() {

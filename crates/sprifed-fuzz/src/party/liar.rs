@@ -246,6 +246,7 @@ impl Play {
         let values = (0..coordinates).map(value).collect();
         Order::Released(Released {
             trustees: None,
+            outside: Vec::new(),
             sum,
             survivors,
             values,

@@ -4,9 +4,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use sprifed_fuzz::{TARGETS, hunt};
+use sprifed_fuzz::{TARGETS, Target, hunt};
 
 fn corpus(name: &str) -> BTreeMap<String, Vec<u8>> {
     let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -44,7 +46,7 @@ const STATE_MACHINES: [&str; 3] = ["client", "coordinator", "party"];
 #[test]
 fn no_target_finds_anything() {
     let is_slow = std::env::var_os("SPRIFED_SLOW").is_some();
-    for target in &TARGETS {
+    let hunted = |target: &Target| {
         let seeds: Vec<Vec<u8>> = corpus(target.name).into_values().collect();
         let n_seeds = seeds.len() as u64;
         let n_changes = match (is_slow, STATE_MACHINES.contains(&target.name)) {
@@ -60,7 +62,23 @@ fn no_target_finds_anything() {
                 target.name, finding.message, finding.input
             );
         }
-    }
+    };
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let taken = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        for target in taken.map_while(|place| TARGETS.get(place)) {
+            hunted(target);
+        }
+    };
+    std::thread::scope(|scope| {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+        for worker in workers {
+            if let Err(finding) = worker.join() {
+                resume_unwind(finding);
+            }
+        }
+    });
 }
 
 /// Targets of the masking protocol, which do not report the path of an input.

@@ -171,6 +171,7 @@ impl PaperDescent {
         };
         let terms = moved.iter().map(|(feature, value, _)| (*feature, *value));
         Fit {
+            sites: Vec::new(),
             model: LinearModel {
                 intercept: 0.0,
                 terms: terms.collect(),

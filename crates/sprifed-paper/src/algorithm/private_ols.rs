@@ -170,6 +170,7 @@ impl PrivateOls {
             None => FitStatus::NoFeatureAboveNoise { largest_ratio: 0.0 },
         };
         Fit {
+            sites: Vec::new(),
             model,
             inference: Inferred::NotAvailable {
                 reason: NoInference::Procedure,

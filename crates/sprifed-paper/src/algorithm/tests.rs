@@ -16,7 +16,7 @@ use super::{
 };
 use sprifed_recovery::Fit;
 use sprifed_recovery::test_support::{SmallWorld, small_world};
-use sprifed_recovery::{Intercept, Keep, Setting};
+use sprifed_recovery::{Intercept, Keep, Setting, Sites};
 
 fn setting(n_records: u32, n_features: u32, sparsity: u32, epsilon: f64) -> Setting {
     let delta = Delta::try_from(1e-5).unwrap();
@@ -26,6 +26,7 @@ fn setting(n_records: u32, n_features: u32, sparsity: u32, epsilon: f64) -> Sett
         sparsity,
         choice: Keep::Exactly,
         always: 0,
+        sites: Sites::NONE,
         budget: ApproxDp::new(Epsilon::try_from(epsilon).unwrap(), delta),
         relation: Relation::ZeroOut,
         unit: PrivacyUnit::Record,
@@ -113,7 +114,11 @@ fn transcript<P: Procedure>(procedure: P) -> Vec<Vec<Question>> {
         let blocks = query.questions.iter().map(block).collect();
         asked.push(query.questions);
         let provenance = sprifed_noise::Provenance::Simulated;
-        step = waiting.resume(Answer { blocks, provenance });
+        step = waiting.resume(Answer {
+            blocks,
+            provenance,
+            absent: Vec::new(),
+        });
     }
     asked
 }

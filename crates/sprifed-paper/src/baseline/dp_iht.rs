@@ -14,7 +14,7 @@
 //! one clipped row (docs/proofs/sensitivity.md).
 
 use sprifed_noise::Provenance;
-use sprifed_privacy::{Mu, RangeBound, Rho, Rounding};
+use sprifed_privacy::{Mu, RangeBound, Rounding};
 use sprifed_query::{
     Answer, ChoiceQuery, ChoosingProcedure, ChoosingStep, FeatureSet, Limit, Plan, PlanError,
     PlannedStep, PlannedSum, Question, SCALE_BUCKETS, SumQuery,
@@ -41,10 +41,6 @@ const FINAL_SHARE: f64 = 0.13;
 const MEAN_SHARE: f64 = 0.01;
 const ROW_SCALE_SHARE: f64 = 0.003;
 
-/// How much more than by zCDP a plan may spend at most, in ρ, and how closely that is searched.
-const LARGEST_GAIN: f64 = 1.5;
-const SEARCH_STEPS: u32 = 7;
-
 /// The plan of DP-IHT.
 ///
 /// # Guarantee
@@ -53,21 +49,7 @@ const SEARCH_STEPS: u32 = 7;
 /// # Errors
 /// When the sparsity does not suit the features or no grid exists.
 pub fn plan_dp_iht(setting: &Setting) -> Result<Plan, PlanError> {
-    setting.check()?;
-    let start = Rho::largest_within(setting.noise_budget()?)?.get() * (1.0 - 1e-9);
-    let mut best = plan_of(setting, start)?;
-    let (mut fits, mut exceeds) = (1.0, LARGEST_GAIN);
-    for _ in 0..SEARCH_STEPS {
-        let middle = f64::midpoint(fits, exceeds);
-        let candidate = plan_of(setting, start * middle)?;
-        let cost = candidate.spending()?.to_approx_dp(setting.budget.delta());
-        if cost.is_some_and(|cost| cost.epsilon() <= setting.budget.epsilon()) {
-            (best, fits) = (candidate, middle);
-        } else {
-            exceeds = middle;
-        }
-    }
-    Ok(best)
+    setting.fill_budget(|total| plan_of(setting, total))
 }
 
 /// The plan that costs ρ = `total` by zCDP, in the order in which [`DpIht`] asks.

@@ -63,6 +63,7 @@ impl Refit {
         let scale = self.scale;
         let Some(moments) = self.setting.moments_of(answer, self.terms.len()) else {
             return Fit {
+                sites: Vec::new(),
                 model: self.model(),
                 inference: NO_INFERENCE,
                 status: FitStatus::NoFeatureAboveNoise { largest_ratio: 0.0 },
@@ -78,6 +79,7 @@ impl Refit {
         }
         let relative: Vec<f64> = self.terms.iter().map(|(_, value)| value / scale).collect();
         Fit {
+            sites: Vec::new(),
             model: self.model(),
             inference: NO_INFERENCE,
             status: solution.status_among(&relative, self.setting.n_features),

@@ -2,7 +2,7 @@
 
 use sprifed_recovery::CertifiedProcedure;
 use sprifed_simulate::Reference;
-use sprifed_simulate::{Correlation, Reading, Unexplained, WorldRequest};
+use sprifed_simulate::{Correlation, Reading, Unexplained, WorldRequest, WorldSites};
 
 use super::{READING, RECOVERED};
 use crate::cell::{Cell, Noise, PaperSays};
@@ -96,6 +96,7 @@ pub(super) const fn paper_world(
         correlation: Correlation::None,
         unexplained: Unexplained::ErrorStdDev(error),
         reading: Reading::Paper,
+        sites: WorldSites::NONE,
     }
 }
 

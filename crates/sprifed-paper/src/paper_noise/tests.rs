@@ -91,6 +91,7 @@ fn other_questions_are_refused() {
     let query = SumQuery {
         step: 0,
         questions: vec![Question::RowScale {
+            features: 1,
             largest: Limit::nearest(1.0),
         }],
     };

@@ -10,7 +10,7 @@ use crate::experiment::{Conditions, Experiment, ExperimentError, Size, Work};
 use crate::store::Store;
 use crate::verdict::Verdict;
 use sprifed_recovery::CertifiedProcedure;
-use sprifed_simulate::{Correlation, Reading, Unexplained, WorldRequest};
+use sprifed_simulate::{Correlation, Reading, Unexplained, WorldRequest, WorldSites};
 
 const EXPERIMENT: Experiment = Experiment {
     name: "tiny",
@@ -33,6 +33,7 @@ fn cells(conditions: &Conditions) -> Result<Vec<Cell>, ExperimentError> {
         correlation: Correlation::None,
         unexplained: Unexplained::ErrorStdDev(0.1),
         reading: Reading::Clean,
+        sites: WorldSites::NONE,
     };
     let cell = |contender, noise| Cell {
         panel: "one".to_owned(),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_noise::Provenance;
-use sprifed_privacy::{Delta, Epsilon, Participation, PrivacyUnit, Relation};
+use sprifed_privacy::{Delta, Epsilon, Gates, Participation, PrivacyUnit, Relation};
 use sprifed_query::RecordSource as _;
 use sprifed_recovery::CertifiedProcedure;
 use sprifed_secure_sum::ClientId;
@@ -44,6 +44,8 @@ pub struct CheckAnswer {
     /// The trustees that choose and add up, in order; none for secure sums. Any two of them together see all
     /// contributions.
     pub trustees: Vec<InvitedTrustee>,
+    /// Whether they prove their gates; absent for secure sums.
+    pub gates: Option<Gates>,
     /// A sum of fewer parties is never opened; absent where trustees open sums of any number of parties.
     pub quorum: Option<u32>,
     /// How many parties may tell others their shares of the noise; absent where trustees make the noise.
@@ -139,6 +141,7 @@ impl CheckAnswer {
             address: address.to_owned(),
             parties: invited(agreed, admission.me, &admission.policy),
             trustees: trustees(agreed, &admission.policy),
+            gates: agreement.gates,
             quorum: agreed.participation().map(Participation::quorum),
             colluders: agreed.participation().map(Participation::colluders),
             procedure: agreement.procedure,

@@ -68,6 +68,9 @@ fn check_text(answer: &CheckAnswer) -> String {
     if !answer.trustees.is_empty() {
         lines.push(format!("             {TWO_SEE}"));
     }
+    if let Some(gates) = answer.gates {
+        lines.push(format!("Gates        {}", gates.text()));
+    }
     let columns = &answer.columns;
     let shown = columns.get(..SHOWN.min(columns.len())).unwrap_or_default();
     let more = if columns.len() > SHOWN { ", …" } else { "" };

@@ -56,6 +56,7 @@ impl PartyError {
             Self::Data(_) => "sprifed::data::table",
             Self::DataTerms { .. } => "sprifed::study::data-terms",
             Self::Terms(TermsError::ClientColumn { .. }) => "sprifed::study::client-column",
+            Self::Terms(TermsError::SiteColumn { .. }) => "sprifed::study::site-column",
             Self::Terms(_) => "sprifed::study::unbounded-feature",
             Self::MissingColumn { .. } => "sprifed::study::missing-column",
             Self::TooManyRecords { .. } => "sprifed::study::too-many-records",
@@ -117,6 +118,9 @@ impl PartyError {
             }
             Self::Terms(TermsError::ClientColumn { .. }) => {
                 "remove `client` and `max_per_client` from the schema; `unit` stays; nothing was spent"
+            }
+            Self::Terms(TermsError::SiteColumn { .. }) => {
+                "remove [sites] from the schema and set site_effects = true under [record]; nothing was spent"
             }
             Self::Terms(_) => {
                 "give default bounds under [features], or bounds for each; nothing was spent"

@@ -1,6 +1,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sprifed_noise::Provenance;
+use sprifed_recovery::Sites;
 use sprifed_tables::read_csv;
 
 use super::*;
@@ -47,5 +48,33 @@ fn the_party_itself_learns_why_its_table_cannot_be_used() {
         assert!(table.opened().is_none());
         let problem = table.problem().expect("a problem");
         assert!(problem.to_string().contains(words), "{problem}");
+    }
+}
+
+#[test]
+fn a_party_says_behind_its_features_that_its_records_are_of_its_site() {
+    let agreement = test_study::with_site_effects(test_study::agreement(Provenance::Simulated));
+    let agreed = Arc::new(Agreed::new(agreement.clone()).expect("agreed"));
+    let text = test_study::table(RECORDS);
+    let table = PartyTable::new("own.csv", &agreed, ClientId(3), move |schema| {
+        read_csv(text.as_bytes(), schema)
+    });
+    let (records, _) = table.read().expect("read");
+    assert_eq!(records.n_features(), FEATURES.len() + 5);
+    for unit in 0..records.n_units() {
+        records.visit_unit(unit, &mut |record| {
+            assert_eq!(record.features[FEATURES.len()..], [0.0, 0.0, 0.0, 1.0, 0.0]);
+        });
+    }
+    // No other list of sites is agreed to: neither fewer, nor other numbers of records.
+    for sites in [
+        &[][..],
+        &[RECORDS; 4],
+        &[RECORDS, RECORDS, RECORDS, RECORDS, 19],
+    ] {
+        let mut other = agreement.clone();
+        other.setting.sites = Sites::new(sites).expect("sites");
+        let refused = Agreed::new(other).expect_err("refused").to_string();
+        assert!(refused.contains("the list of sites"), "{refused}");
     }
 }

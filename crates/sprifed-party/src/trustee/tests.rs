@@ -1,5 +1,5 @@
 use sprifed_noise::Provenance;
-use sprifed_privacy::NoiseOrigin;
+use sprifed_privacy::{Gates, NoiseOrigin};
 use sprifed_recovery::{CertifiedProcedure, Setting};
 use sprifed_secure_sum::IdentityKey;
 use sprifed_study::{Agreed, Agreement, Digest, TrusteeEntry};
@@ -43,6 +43,7 @@ fn agreed(study: u8) -> Agreed {
         plan: procedure.plan(&setting).expect("a plan"),
         setting,
         trustees: Some([0, 1, 2].map(|place| entry(place, study))),
+        gates: Some(Gates::Proved),
         ..masked
     })
     .expect("legal")

@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 use std::fs;
 
-use sprifed_privacy::{ApproxDp, Delta, Epsilon, NoiseOrigin};
+use sprifed_privacy::{ApproxDp, Delta, Epsilon, Gates, NoiseOrigin};
 use sprifed_query::{Record, RecordSource};
 use sprifed_recovery::{CertifiedProcedure, Setting};
 use sprifed_secure_sum::ClientId;
@@ -65,6 +65,7 @@ fn agreed() -> Arc<Agreed> {
         plan: procedure.plan(&setting).expect("a plan"),
         setting,
         trustees: Some([0, 1, 2].map(entry)),
+        gates: Some(Gates::Proved),
         repeats: 1,
         ..masked
     };

@@ -1,6 +1,8 @@
 use super::{
     ClientsRun, Currency, GuaranteeFacts, GuaranteeLabel, GuaranteeMoment, GuaranteeTable,
+    NamedTrustees,
 };
+use crate::gates::Gates;
 use crate::neighbours::{PrivacyUnit, Relation};
 use crate::participation::Participation;
 use crate::quantity::{ApproxDp, Delta, Epsilon, Mu};
@@ -24,6 +26,7 @@ fn facts() -> GuaranteeFacts {
         trustees: None,
         clients: ClientsRun::InOneProcess,
         several_records: None,
+        n_sites: 0,
         currency: Some(Currency::Gaussian(Mu::try_from(0.6478).unwrap())),
         verified_from: Some("receipt.json"),
     }
@@ -45,6 +48,20 @@ Details   Gaussian DP, mu = 0.6478; sprifed verify receipt.json recomputes it";
 }
 
 #[test]
+fn released_means_of_sites_are_said() {
+    let table = GuaranteeTable::new(&GuaranteeFacts {
+        n_sites: 5,
+        ..facts()
+    });
+    let said = "a noisy mean of each of the 5 sites is released";
+    assert_eq!(table.text(GuaranteeLabel::Sites), Some(said));
+    assert_eq!(
+        GuaranteeTable::new(&facts()).text(GuaranteeLabel::Sites),
+        None
+    );
+}
+
+#[test]
 fn what_is_written_is_read_back_and_nothing_else_is() {
     let variants = [
         facts(),
@@ -56,6 +73,10 @@ fn what_is_written_is_read_back_and_nothing_else_is() {
         GuaranteeFacts {
             cost: None,
             origin: NoiseOrigin::Curator,
+            ..facts()
+        },
+        GuaranteeFacts {
+            n_sites: 5,
             ..facts()
         },
     ];
@@ -128,6 +149,11 @@ fn parties_clients_and_replacement_have_their_words() {
     assert!(!text.contains("one process"), "{text}");
 }
 
+fn three_trustees(gates: Gates) -> NamedTrustees {
+    let names = ["archive", "court", "registry"].map(str::to_owned);
+    NamedTrustees { names, gates }
+}
+
 #[test]
 fn trustees_are_named_with_what_two_of_them_see() {
     let table = GuaranteeTable::new(&GuaranteeFacts {
@@ -142,15 +168,28 @@ fn trustees_are_named_with_what_two_of_them_see() {
     );
     let named = GuaranteeTable::new(&GuaranteeFacts {
         origin: NoiseOrigin::Trustees,
-        trustees: Some(["archive", "court", "registry"].map(str::to_owned)),
+        trustees: Some(three_trustees(Gates::Unproved)),
         clients: ClientsRun::AsParties,
         ..facts()
     });
     assert_eq!(
         named.text(GuaranteeLabel::Holds).unwrap(),
         "against every reader with bounded computing power, including the coordinator, one of the trustees archive, \
-         court, registry included; any two of them together see all contributions"
+         court, registry included if it follows the protocol; any two of them together see all contributions"
     );
+    let proved = GuaranteeTable::new(&GuaranteeFacts {
+        origin: NoiseOrigin::Trustees,
+        trustees: Some(three_trustees(Gates::Proved)),
+        clients: ClientsRun::AsParties,
+        ..facts()
+    });
+    let holds = proved.text(GuaranteeLabel::Holds).unwrap();
+    assert!(
+        holds.contains("included, whatever it sends; any two"),
+        "{holds}"
+    );
+    let opened = proved.text(GuaranteeLabel::Opened).unwrap();
+    assert!(opened.contains("checked how it was computed"), "{opened}");
     let noise = table.text(GuaranteeLabel::Noise).unwrap();
     assert!(noise.starts_with("dealt by three trustees"), "{noise}");
     assert!(!table.to_string().contains("one process"));

@@ -36,6 +36,9 @@ fn a_random_graph_can_fail_and_a_complete_one_cannot() {
     let random = 2f64.powi(-41) + complete;
     assert_eq!(shares(41, 37, 2).protocol_failure(), random);
     assert_eq!(shares(8000, 7200, 400).protocol_failure(), random);
+    // 4096 attempts with 2^−53 each.
+    let proofs = 4096.0 * 2f64.powi(-53);
+    assert_eq!(NoiseOrigin::Trustees.protocol_failure(), proofs + complete);
     assert_eq!(
         LOG_GRAPH_FAILURE.exp2(),
         (-42.0 * core::f64::consts::LN_2).exp2()
@@ -47,6 +50,7 @@ fn a_delta_that_the_protocol_uses_up_is_refused_with_the_least() {
     for (origin, least) in [
         (shares(3, 3, 1), "above 5.422e-20"),
         (shares(50, 45, 2), "above 4.548e-13"),
+        (NoiseOrigin::Trustees, "above 4.548e-13"),
     ] {
         let failure = origin.protocol_failure();
         assert_eq!(format!("above {}", shown_delta(failure)), least);

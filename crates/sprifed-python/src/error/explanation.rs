@@ -29,9 +29,10 @@ pub(super) fn class_of<'py>(py: Python<'py>, refusal: &Refusal) -> Bound<'py, Py
 
 fn class_of_error<'py>(py: Python<'py>, error: &Error) -> Bound<'py, PyType> {
     match error {
-        Error::NoSchema | Error::SiteEffectsUnsupported | Error::Data(TableError::Schema(_)) => {
-            py.get_type::<SchemaError>()
-        }
+        Error::NoSchema
+        | Error::SitesNotNamed
+        | Error::UnknownSite { .. }
+        | Error::Data(TableError::Schema(_)) => py.get_type::<SchemaError>(),
         Error::Data(_)
         | Error::ExactSparsity { .. }
         | Error::SinglePrecision
@@ -158,6 +159,10 @@ const fn help_with_world(error: &IllegalWorld) -> &'static str {
         IllegalWorld::Support { .. } => "correct `support`",
         IllegalWorld::Clients { .. } => "correct `clients` or `records`",
         IllegalWorld::TooLarge => "lower `records` or `features`",
+        // Python makes worlds without sites.
+        IllegalWorld::Sites { .. }
+        | IllegalWorld::SitesOfPaper
+        | IllegalWorld::SitesOfContender => "leave out sites",
         IllegalWorld::PopulationR2(_) => "correct `population_r2`",
         IllegalWorld::ErrorStd(_) => "correct `error_std`",
         IllegalWorld::Correlation(_) | IllegalWorld::CorrelationRange(_) => "correct `correlation`",

@@ -1,4 +1,4 @@
-//! All parties of a study in one process, with noise that protects no record: what an engine is compared with.
+//! All roles of a study in one process, with noise that protects no record: what an engine is compared with.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ type Departure = (u32, u32, String);
 /// Runs a study of simulated noise in this process and returns its fit as JSON. NOT PRIVATE.
 ///
 /// `data` has the table of each party, by place in the roster; the parties of `departures` are gone from
-/// the given phase (`upload`, `confirm`, `unmask`) of the given sum on.
+/// the given phase (`upload`, `confirm`, `unmask`; `upload` alone with trustees) of the given sum on.
 #[pyfunction]
 #[pyo3(signature = (invitation, data, seed, departures=Vec::new()))]
 pub(super) fn rehearse(
@@ -37,7 +37,6 @@ fn run(
     departures: &[Departure],
 ) -> Result<String, Failure> {
     let (_, agreed) = Invitation::read(invitation)?;
-    Failure::refuse_trustees(&agreed)?;
     let attends = |phase: Phase, sum: u32, id: ClientId| {
         let is_gone = |(party, from_sum, from): &Departure| {
             let from = (*from_sum, place(from));

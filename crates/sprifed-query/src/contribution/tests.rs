@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use sprifed_privacy::{Mu, NoiseOrigin, PrivacyUnit, Relation};
 
 use super::*;
+use crate::constant::Constant;
 use crate::feature_list::FeatureList;
 use crate::feature_set::FeatureSet;
 use crate::limit::Limit;
@@ -18,6 +19,12 @@ use crate::records::Records;
 mod work;
 
 const N_FEATURES: u32 = 6;
+
+/// Sites of which one does not exist, and which hold what the attack wants.
+const SITES: Constant = Constant::Sites {
+    first: N_FEATURES - 2,
+    count: 3,
+};
 
 /// Which question this is; a new one must be listed in [`every_question`] too.
 const fn place_of(question: &Question) -> usize {
@@ -86,11 +93,12 @@ fn every_question(limit: f64, coefficient: f64, features: FeatureSet, last: u32)
             feature_limit: Limit::nearest(limit),
         },
         Question::RowScale {
+            features: N_FEATURES - 1,
             largest: Limit::nearest(limit),
         },
         Question::SupportUpdate {
             support: FeatureList::of(&[0, 2, last]),
-            intercept: true,
+            constant: Constant::One,
             model: model.clone(),
             scales,
             residual_limit: Limit::nearest(3.0),
@@ -98,7 +106,22 @@ fn every_question(limit: f64, coefficient: f64, features: FeatureSet, last: u32)
         },
         Question::SecondMoment {
             support: FeatureList::of(&[0, last]),
-            intercept: true,
+            constant: Constant::One,
+            model: model.clone(),
+            scales,
+            norm: Limit::nearest(1.5),
+        },
+        Question::SupportUpdate {
+            support: FeatureList::of(&[0, 2]),
+            constant: SITES,
+            model: model.clone(),
+            scales,
+            residual_limit: Limit::nearest(3.0),
+            norm: Limit::nearest(2.0),
+        },
+        Question::SecondMoment {
+            support: FeatureList::of(&[0, last]),
+            constant: SITES,
             model,
             scales,
             norm: Limit::nearest(1.5),
@@ -243,7 +266,8 @@ fn attack(question: &Question, units: &Units, changed: usize, other: &Units, cos
 fn the_attack_knows_every_question() {
     let questions = every_question(1.0, 1.0, FeatureSet::all(N_FEATURES), 4);
     let places: Vec<usize> = questions.iter().map(place_of).collect();
-    assert_eq!(places, (0..11).collect::<Vec<_>>());
+    // The last two once more, with sites.
+    assert_eq!(places, (0..11).chain(9..11).collect::<Vec<_>>());
 }
 
 proptest! {

@@ -36,6 +36,7 @@ fn questions(value: f64) -> Vec<Question> {
             response_limit: Limit::nearest(value),
         },
         Question::RowScale {
+            features: 3,
             largest: Limit::nearest(value),
         },
     ];
@@ -72,16 +73,24 @@ fn questions(value: f64) -> Vec<Question> {
             });
         }
     }
+    let sites = |first, count| Constant::Sites { first, count };
+    let constants = [
+        Constant::Absent,
+        Constant::One,
+        sites(5, 2),
+        sites(5, 3),
+        sites(6, 2),
+    ];
     for model in &models {
         questions.push(Question::ResidualScale {
             model: model.clone(),
             largest: Limit::nearest(value),
         });
         for support in [&[][..], &[3], &[3, 4], &[4, 3]] {
-            for intercept in [false, true] {
+            for constant in constants {
                 questions.push(Question::SupportUpdate {
                     support: FeatureList::of(support),
-                    intercept,
+                    constant,
                     model: model.clone(),
                     scales: scales(value),
                     residual_limit: Limit::nearest(value),
@@ -89,7 +98,7 @@ fn questions(value: f64) -> Vec<Question> {
                 });
                 questions.push(Question::SecondMoment {
                     support: FeatureList::of(support),
-                    intercept,
+                    constant,
                     model: model.clone(),
                     scales: scales(value),
                     norm: Limit::nearest(value),
@@ -182,7 +191,7 @@ fn a_set_is_written_alike_however_it_was_made() {
 fn the_bytes_are_the_documented_ones() {
     let question = Question::SecondMoment {
         support: FeatureList::of(&[258]),
-        intercept: true,
+        constant: Constant::One,
         model: model(&[], 1.0),
         scales: scales(1.0),
         norm: Limit::nearest(1.0),

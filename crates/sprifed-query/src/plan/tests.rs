@@ -116,6 +116,7 @@ fn a_planned_sum_refuses_a_question_of_the_wrong_size() {
     assert!(!first.admits(&[
         gradient(5),
         Question::RowScale {
+            features: 5,
             largest: Limit::nearest(1.0)
         }
     ]));

@@ -51,7 +51,7 @@ pub(super) fn upper_triangle(z: &[f64]) -> impl Iterator<Item = f64> + '_ {
     })
 }
 
-pub(super) fn value(record: Record<'_>, feature: u32) -> f64 {
+pub(crate) fn value(record: Record<'_>, feature: u32) -> f64 {
     record
         .features
         .get(feature as usize)

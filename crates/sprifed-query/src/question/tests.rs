@@ -112,6 +112,7 @@ fn a_residual_falls_into_the_bucket_of_its_power_of_two() {
 #[test]
 fn a_row_falls_into_the_bucket_of_its_root_mean_square() {
     let question = Question::RowScale {
+        features: 3,
         largest: Limit::nearest(8.0),
     };
     for (size, bucket) in [
@@ -125,6 +126,11 @@ fn a_row_falls_into_the_bucket_of_its_root_mean_square() {
         let found = contribution(&question, &[size, -size, size], 0.0);
         assert!((found[bucket] - 1.0).abs() < 1e-9, "{size}: {found:?}");
         assert!((found.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        // What comes after the features, such as sites, is not looked at.
+        assert_eq!(
+            found,
+            contribution(&question, &[size, -size, size, 1e9], 0.0)
+        );
     }
 }
 
@@ -132,7 +138,7 @@ fn a_row_falls_into_the_bucket_of_its_root_mean_square() {
 fn a_second_moment_lists_the_upper_triangle_with_its_weights() {
     let question = Question::SecondMoment {
         support: FeatureList::of(&[1, 0]),
-        intercept: true,
+        constant: Constant::One,
         model: ReleasedModel::default(),
         scales: Scales {
             feature: Limit::nearest(0.5),
@@ -160,9 +166,9 @@ fn a_second_moment_lists_the_upper_triangle_with_its_weights() {
 
 #[test]
 fn a_support_update_lists_the_new_row_and_then_the_residual_products() {
-    let question = |intercept: bool| Question::SupportUpdate {
+    let question = |constant: Constant| Question::SupportUpdate {
         support: FeatureList::of(&[0, 1]),
-        intercept,
+        constant,
         model: ReleasedModel::default(),
         scales: Scales {
             feature: Limit::nearest(0.5),
@@ -173,11 +179,59 @@ fn a_support_update_lists_the_new_row_and_then_the_residual_products() {
     };
     // Scaled: x = (1, −2), residual 5 clipped to 3.
     assert_close(
-        &contribution(&question(false), &ROW, 10.0),
+        &contribution(&question(Constant::Absent), &ROW, 10.0),
         &[-0.02, 0.04, 0.03, -0.06],
     );
     let expected = [-0.02, -0.02, 0.04, 0.03, 0.03, -0.06];
-    assert_close(&contribution(&question(true), &ROW, 10.0), &expected);
+    assert_close(
+        &contribution(&question(Constant::One), &ROW, 10.0),
+        &expected,
+    );
+}
+
+#[test]
+fn sites_are_in_the_unit_one_and_stand_in_place_of_the_constant() {
+    let sites = Constant::Sites { first: 2, count: 2 };
+    let scales = Scales {
+        feature: Limit::nearest(0.5),
+        residual: Limit::nearest(2.0),
+    };
+    let row = [0.5, -1.0, 0.0, 1.0];
+    let update = Question::SupportUpdate {
+        support: FeatureList::of(&[0, 1]),
+        constant: sites,
+        model: ReleasedModel::default(),
+        scales,
+        residual_limit: Limit::nearest(3.0),
+        norm: Limit::nearest(100.0),
+    };
+    // z = (0, 1, 1, −2), the newest −2, the residual 5 clipped to 3.
+    let expected = [0.0, -0.02, -0.02, 0.04, 0.0, 0.03, 0.03, -0.06];
+    assert_close(&contribution(&update, &row, 10.0), &expected);
+    let moments = Question::SecondMoment {
+        support: FeatureList::of(&[0]),
+        constant: sites,
+        model: ReleasedModel::default(),
+        scales,
+        norm: Limit::nearest(10.0),
+    };
+    // z = (0, 1, 1, 3).
+    let root = core::f64::consts::SQRT_2;
+    let expected = [
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        1.0,
+        root,
+        3.0 * root,
+        1.0,
+        3.0 * root,
+        9.0,
+    ];
+    let expected: Vec<f64> = expected.iter().map(|value| value / 100.0).collect();
+    assert_close(&contribution(&moments, &row, 6.0), &expected);
+    assert!(moments.fits(4) && !moments.fits(3));
 }
 
 #[test]
@@ -226,7 +280,7 @@ fn a_question_that_is_not_legal_is_not_decoded() {
     assert!(asked(&row("[2,0,2]")).is_err());
     let scales = |residual: &str| {
         format!(
-            "{{\"second-moment\":{{\"support\":[2],\"intercept\":true,\"model\":{legal},\
+            "{{\"second-moment\":{{\"support\":[2],\"constant\":\"one\",\"model\":{legal},\
              \"scales\":{{\"feature\":1.0,\"residual\":{residual}}},\"norm\":1.0}}}}"
         )
     };
@@ -264,10 +318,10 @@ proptest! {
                 residual_limit: Limit::nearest(limit),
             },
             Question::ResidualScale { model: model.clone(), largest: Limit::nearest(limit) },
-            Question::RowScale { largest: Limit::nearest(limit) },
+            Question::RowScale { features: 5, largest: Limit::nearest(limit) },
             Question::SupportUpdate {
                 support: FeatureList::of(&[4, 0, 2]),
-                intercept: limit > 2.0,
+                constant: Constant::one_if(limit > 2.0),
                 model: model.clone(),
                 scales,
                 residual_limit: Limit::nearest(3.0),
@@ -275,7 +329,23 @@ proptest! {
             },
             Question::SecondMoment {
                 support: FeatureList::of(&[1, 2]),
-                intercept: limit > 1.0,
+                constant: Constant::one_if(limit > 1.0),
+                model: model.clone(),
+                scales,
+                norm: Limit::nearest(limit),
+            },
+            // What is said to be a site may hold any numbers.
+            Question::SupportUpdate {
+                support: FeatureList::of(&[0, 2]),
+                constant: Constant::Sites { first: 3, count: 3 },
+                model: model.clone(),
+                scales,
+                residual_limit: Limit::nearest(3.0),
+                norm: Limit::nearest(limit),
+            },
+            Question::SecondMoment {
+                support: FeatureList::of(&[1, 2]),
+                constant: Constant::Sites { first: 3, count: 3 },
                 model,
                 scales,
                 norm: Limit::nearest(limit),

@@ -1,9 +1,10 @@
 //! The public plan of argmax OMP, and what its run depends on of it.
 
-use sprifed_privacy::{Mu, RangeBound, Rho, Rounding, SelectionPurchase};
-use sprifed_query::{Plan, PlanError, PlannedStep, PlannedSum, SCALE_BUCKETS};
+use sprifed_privacy::{Mu, RangeBound, Rounding, SelectionPurchase};
+use sprifed_query::{Plan, PlanError, PlannedStep, PlannedSum};
 
-use crate::clipping::{clipped_variance, kept_signal};
+use crate::catalogue::Needs;
+use crate::floor::best_score_clips;
 use crate::opening::OpeningCosts;
 use crate::setting::{Intercept, Setting};
 
@@ -15,29 +16,14 @@ const MEAN_SHARE: f64 = 0.01;
 const JOINT_SHARE: f64 = 0.05;
 const ROW_SCALE_SHARE: f64 = 0.003;
 
-/// Clips of features and residuals that are tried for a score, in units of their scale.
-const SCORE_CLIPS: [f64; 7] = [0.7, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0];
-
-/// The clips of features and residuals that separate the largest score most clearly from its noise.
-///
-/// # Why
-/// A score's signal per record is k(b)/b · k(q)/q of the covariance; its variance is that of the
-/// clipped products, and the largest of p Gumbel variables of scale β adds about β ln p, which
-/// for a choice of cost ρ has the square ln p / (4ρ) up to a constant.
+/// The clips of features and residuals of every score, in units of their scale.
 pub(super) fn score_clips(setting: &Setting) -> Result<(f64, f64), PlanError> {
-    let choice_rho = choice_rho(setting, least_rho(setting)?);
-    let records = f64::from(setting.n_records);
-    let noise = libm::log(f64::from(setting.n_candidates())) / (4.0 * choice_rho);
-    let quality = |(feature, residual): (f64, f64)| {
-        let signal = kept_signal(feature) / feature * kept_signal(residual) / residual;
-        let spread = noise + records * clipped_variance(feature) * clipped_variance(residual);
-        spread / (signal * signal)
-    };
-    let pairs = SCORE_CLIPS
-        .iter()
-        .flat_map(|b| SCORE_CLIPS.iter().map(move |q| (*b, *q)));
-    let best = pairs.min_by(|left, right| quality(*left).total_cmp(&quality(*right)));
-    Ok(best.unwrap_or((1.0, 1.0)))
+    let rho = choice_rho(setting, setting.least_rho()?);
+    let (records, features) = (
+        f64::from(setting.n_records),
+        f64::from(setting.n_candidates()),
+    );
+    Ok(best_score_clips(records, features, rho))
 }
 
 /// The ρ of one choice when all steps together cost `total`.
@@ -53,13 +39,12 @@ fn choice_rho(setting: &Setting, total: f64) -> f64 {
     } else {
         0.0
     };
-    others += if setting.always > 0 { JOINT_SHARE } else { 0.0 };
+    others += if setting.asks_joint() {
+        JOINT_SHARE
+    } else {
+        0.0
+    };
     total * (1.0 - others) / f64::from(setting.sparsity)
-}
-
-/// The ρ that is within the budget by zCDP alone.
-fn least_rho(setting: &Setting) -> Result<f64, PlanError> {
-    Ok(Rho::largest_within(setting.noise_budget()?)?.get() * (1.0 - 1e-9))
 }
 
 /// The plan of argmax OMP.
@@ -72,38 +57,19 @@ fn least_rho(setting: &Setting) -> Result<f64, PlanError> {
 /// # Errors
 /// When the sparsity does not suit the features or no grid exists.
 pub fn plan_argmax(setting: &Setting) -> Result<Plan, PlanError> {
-    setting.check()?;
-    let start = least_rho(setting)?;
-    let mut best = plan_of(setting, start)?;
-    let (mut fits, mut exceeds) = (1.0, LARGEST_GAIN);
-    for _ in 0..SEARCH_STEPS {
-        let middle = f64::midpoint(fits, exceeds);
-        let candidate = plan_of(setting, start * middle)?;
-        let cost = candidate.spending()?.to_approx_dp(setting.budget.delta());
-        if cost.is_some_and(|cost| cost.epsilon() <= setting.budget.epsilon()) {
-            (best, fits) = (candidate, middle);
-        } else {
-            exceeds = middle;
-        }
-    }
-    Ok(best)
+    setting.fill_budget(|total| plan_of(setting, total))
 }
-
-/// How much more than by zCDP a plan may spend at most, in ρ, and how closely that is searched.
-const LARGEST_GAIN: f64 = 1.5;
-const SEARCH_STEPS: u32 = 7;
 
 /// The plan that costs ρ = `total` by zCDP.
 fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
     let planner = setting.planner();
     let picks = f64::from(setting.sparsity);
     let gaussian = |share: f64, times: f64| Mu::try_from((2.0 * total * share / times).sqrt());
-    let with_mean = setting.intercept == Intercept::Estimated;
     let range = RangeBound::try_from((8.0 * choice_rho(setting, total)).sqrt())?;
     let costs = OpeningCosts {
         scale: gaussian(
             SCALE_SHARE,
-            picks + if setting.always > 0 { 2.0 } else { 1.0 },
+            picks + if setting.asks_joint() { 2.0 } else { 1.0 },
         )?,
         mean: gaussian(MEAN_SHARE, 1.0)?,
         row_scale: gaussian(ROW_SCALE_SHARE, 1.0)?,
@@ -112,24 +78,23 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
     setting.check_always(last_cost)?;
     let always = setting.always as usize;
     let mut steps = setting.opening_steps(costs)?;
-    if always > 0 {
-        let (entries, cost) = (setting.joint_entries(always), gaussian(JOINT_SHARE, 1.0)?);
+    if setting.asks_joint() {
+        let (entries, cost) = (setting.first_joint_entries(), gaussian(JOINT_SHARE, 1.0)?);
         let blocks = vec![planner.ball("second moment", entries, cost, Rounding::Dithered)?];
-        let purpose = "second moments of the features of every model".to_owned();
+        let purpose = format!("second moments of {}", setting.first_joint_subject());
         steps.push(PlannedStep::Sum(PlannedSum { purpose, blocks }));
     }
     for pick in 0..setting.sparsity {
         let number = pick + 1;
-        if pick > 0 || always > 0 {
-            let rounding = setting.count_rounding();
-            let blocks = vec![planner.ball("scale", SCALE_BUCKETS, costs.scale, rounding)?];
+        if pick > 0 || setting.asks_joint() {
+            let blocks = vec![setting.scale_block(costs.scale)?];
             let purpose = format!("residual scale before pick {number}");
             steps.push(PlannedStep::Sum(PlannedSum { purpose, blocks }));
         }
         let candidates = (setting.n_candidates() - pick) as usize;
         let choice = planner.choice(&format!("pick {number}"), candidates, range)?;
         steps.push(PlannedStep::Choice(choice));
-        let entries = 2 * (number as usize + always + usize::from(with_mean));
+        let entries = 2 * (number as usize + always + setting.constant().entries());
         let cost = gaussian(UPDATE_SHARE, picks)?;
         let update = planner.ball("support update", entries, cost, Rounding::Dithered)?;
         let purpose = format!("support update of pick {number}");
@@ -138,12 +103,7 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
             blocks: vec![update],
         }));
     }
-    let scale = planner.ball(
-        "scale",
-        SCALE_BUCKETS,
-        costs.scale,
-        setting.count_rounding(),
-    )?;
+    let scale = setting.scale_block(costs.scale)?;
     let entries = setting.joint_entries(always + setting.sparsity as usize);
     let moments = planner.ball("second moment", entries, last_cost, Rounding::Dithered)?;
     for (purpose, block) in [
@@ -162,6 +122,8 @@ pub(super) struct PlannedNoise {
     pub(super) choices: Vec<SelectionPurchase>,
     /// The standard deviation of the noise on the last question, in normalised units.
     pub(super) last: f64,
+    /// How many records would do, if there are too few.
+    pub(super) too_few: Option<u64>,
 }
 
 impl PlannedNoise {
@@ -177,6 +139,7 @@ impl PlannedNoise {
         };
         let shares = setting.origin.most_shares();
         Ok(Self {
+            too_few: setting.too_few_records(Needs::Choices, &plan)?,
             choices: plan.steps.iter().filter_map(choice).collect(),
             last: last.map_or(f64::INFINITY, |block| block.noise_std_dev(shares)),
         })

@@ -4,6 +4,7 @@ use sprifed_query::{ChoiceBackend, PlannedStep, SumBackend, run_choosing};
 
 use super::*;
 use crate::pooled::tests::{Exact, Never};
+use crate::setting::Intercept;
 use crate::test_support::{SmallWorld, small_world};
 use crate::test_support::{budget, legal_setting};
 

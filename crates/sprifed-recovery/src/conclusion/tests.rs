@@ -1,13 +1,16 @@
 //! Whole runs with noise: what is kept, what is reported, and which model predicts.
 
 use rand_core::Rng;
-use sprifed_noise::NoiseGenerator;
+use sprifed_noise::{NoiseGenerator, Provenance};
 use sprifed_privacy::{PrivacyUnit, Relation};
-use sprifed_query::{Curator, Records};
+use sprifed_query::{Answer, AnswerBlock, Curator, Records};
 
+use super::{Conclusion, Evidence};
 use crate::catalogue::CertifiedProcedure;
 use crate::fit::{Fit, FitStatus};
 use crate::inference::{Inference, Inferred, NoInference, NoInterval, Role};
+use crate::joint::LastAnswer;
+use crate::opening::Opening;
 use crate::setting::{Intercept, Keep, Setting};
 use crate::test_support::{budget, legal_setting};
 
@@ -188,6 +191,113 @@ fn few_records_have_p_values_and_no_intervals_after_a_choice_by_significance() {
         known(&two).terms.iter().all(|term| term.interval.is_some()),
         "{two:?}"
     );
+    // That of the intercept, and of features of every model, was not measured with so few records.
+    for fit in [&few, &two] {
+        let intercept = known(fit).intercept.as_ref().unwrap();
+        assert_eq!(intercept.interval, None, "{fit:?}");
+    }
+    let covariate = fit_of(&Setting {
+        always: 1,
+        ..exactly
+    });
+    for term in &known(&covariate).terms {
+        let is_selected = term.role == Role::Selected;
+        assert_eq!(term.interval.is_some(), is_selected, "{covariate:?}");
+        assert_eq!(term.p_value.is_some(), is_selected, "{covariate:?}");
+    }
+}
+
+#[test]
+fn an_ill_conditioned_fit_has_neither_intervals_nor_p_values() {
+    let mut table = table(2000, 12, &[(0, 1.0)], 17);
+    for row in table.features.chunks_exact_mut(12) {
+        let common = row[0];
+        for value in &mut row[1..] {
+            *value = common + 0.05 * *value;
+        }
+    }
+    for always in [0, 2] {
+        let exactly = Setting {
+            always,
+            choice: Keep::Exactly,
+            ..setting(&table, 4)
+        };
+        let fit = fit(CertifiedProcedure::SIEVE, &table, &exactly, 18);
+        assert_ne!(fit.status, FitStatus::Complete);
+        let report = known(&fit);
+        assert_eq!(report.no_intervals, Some(NoInterval::IllConditioned));
+        assert!(!report.terms.is_empty() && report.covariance.is_empty());
+        for term in &report.terms {
+            assert_eq!((term.interval, term.p_value), (None, None), "{fit:?}");
+        }
+        assert_eq!(report.intercept.as_ref().unwrap().interval, None);
+    }
+}
+
+#[test]
+fn a_mean_with_little_noise_is_not_mixed_with_one_of_weighted_records() {
+    // Records with large features have large responses and are weighed down in the last question.
+    let setting = Setting {
+        n_records: 1000,
+        intercept: Intercept::Estimated,
+        choice: Keep::Significant,
+        ..legal_setting()
+    };
+    let root = core::f64::consts::SQRT_2;
+    let sums = [400.0, 0.0, -200.0 * root, 400.0, 0.0, 400.0];
+    let answer = Answer {
+        blocks: vec![AnswerBlock {
+            values: sums.iter().map(|sum| sum / 3.0).collect(),
+            noise_std_dev: 0.01,
+        }],
+        provenance: Provenance::Simulated,
+        absent: Vec::new(),
+    };
+    let mean = |mean_noise| {
+        let conclusion = Conclusion {
+            setting: &setting,
+            too_few: None,
+            opening: Opening {
+                scale: 1.0,
+                intercept: 1.0,
+                mean_noise: Some(mean_noise),
+                feature_scale: 1.0,
+            },
+            asked: &[0],
+            answer: LastAnswer::new(&setting, &answer, vec![0.0], 1.0).unwrap(),
+            clip_factor: 1.0,
+            scale: 1.0,
+            intercept: 1.0,
+            chosen: Vec::new(),
+            judged: Vec::new(),
+            evidence: Evidence::Picks(Vec::new()),
+            provenance: None,
+        };
+        conclusion.fit().model.intercept
+    };
+    assert!((mean(0.01) - 1.0).abs() < 1e-12, "{}", mean(0.01));
+    // The other one counts where the first is too noisy.
+    assert!((mean(0.5) - 0.6).abs() < 0.01, "{}", mean(0.5));
+}
+
+#[test]
+fn features_that_were_asked_for_below_the_floor_have_neither_intervals_nor_p_values() {
+    let table = table(310, 200, &[(3, 1.0)], 19);
+    let exactly = Setting {
+        choice: Keep::Exactly,
+        budget: budget(0.3, 1e-6),
+        ..setting(&table, 2)
+    };
+    let procedure = CertifiedProcedure::ARGMAX;
+    assert!(procedure.fewest_records(&exactly).unwrap() > 310);
+    for seed in 0..10 {
+        let fit = fit(procedure, &table, &exactly, seed);
+        let report = known(&fit);
+        assert_eq!(report.terms.len(), 2);
+        for term in &report.terms {
+            assert_eq!((term.interval, term.p_value), (None, None), "{fit:?}");
+        }
+    }
 }
 
 #[test]

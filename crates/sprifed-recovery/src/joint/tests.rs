@@ -54,6 +54,7 @@ fn answer_of(matrix: &SquareMatrix, noise: f64) -> Answer {
     Answer {
         blocks: vec![block],
         provenance: Provenance::Simulated,
+        absent: Vec::new(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Decoding undoes the encoding of the question, and its equations are those of the records.
 
-use sprifed_query::{FeatureList, Limit, Question, Record, ReleasedModel, Scales};
+use sprifed_query::{Constant, FeatureList, Limit, Question, Record, ReleasedModel, Scales};
 
 use super::*;
 
@@ -8,7 +8,11 @@ use super::*;
 fn answer(rows: &[([f32; 2], f32)], intercept: bool, norm: f64) -> AnswerBlock {
     let question = Question::SecondMoment {
         support: FeatureList::of(&[1, 0]),
-        intercept,
+        constant: if intercept {
+            Constant::One
+        } else {
+            Constant::Absent
+        },
         model: ReleasedModel::default(),
         scales: Scales {
             feature: Limit::nearest(1.0),

@@ -64,6 +64,7 @@ impl sprifed_query::SumBackend for Exact {
         Ok(Answer {
             blocks: blocks.collect(),
             provenance: Provenance::Simulated,
+            absent: Vec::new(),
         })
     }
 }
@@ -211,6 +212,7 @@ fn answers_without_blocks_end_with_nothing_instead_of_a_panic() {
             Ok(Answer {
                 blocks: Vec::new(),
                 provenance: Provenance::Simulated,
+                absent: Vec::new(),
             })
         }
     }

@@ -96,6 +96,7 @@ fn any_histogram_gives_a_positive_scale_within_the_bound() {
 fn the_row_scale_is_found_within_a_fifth() {
     for size in [0.05f32, 0.3, 1.0, 3.3] {
         let question = Question::RowScale {
+            features: 4,
             largest: Limit::nearest(8.0),
         };
         let mut counts = vec![0f32; question.coordinates()];

@@ -85,10 +85,17 @@ pub fn refuses_nonsense(procedure: CertifiedProcedure) {
         (sparsity(30), "a sparsity of 30 for 30 features"),
         (
             Setting {
+                n_features: 1,
+                ..legal
+            },
+            "for 1 feature,",
+        ),
+        (
+            Setting {
                 n_records: 1,
                 ..legal
             },
-            "1 records, but at least 2",
+            "1 record, but at least 2",
         ),
         (
             Setting {

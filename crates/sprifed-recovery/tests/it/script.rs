@@ -8,7 +8,7 @@ use sprifed_privacy::{
 use sprifed_query::{
     Answer, ChoosingProcedure, ChoosingStep, PlannedStep, PlannedSum, Procedure, Step,
 };
-use sprifed_recovery::{CertifiedProcedure, Fit, Intercept, Keep, Ready, Setting};
+use sprifed_recovery::{CertifiedProcedure, Fit, Intercept, Keep, Ready, Setting, Sites};
 
 /// What a run decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +65,7 @@ pub(crate) fn setting() -> Setting {
         sparsity: 3,
         choice: Keep::Exactly,
         always: 0,
+        sites: Sites::NONE,
         budget: ApproxDp::new(
             Epsilon::try_from(3.0).unwrap(),
             Delta::try_from(1e-6).unwrap(),

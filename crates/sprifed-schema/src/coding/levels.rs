@@ -7,12 +7,15 @@ use super::{CellDefect, CellNote, is_missing_text, missing_name};
 /// The most levels of one column. A schema may come from another party: it must not make a table of any width.
 const MOST_LEVELS: usize = 100;
 
+/// The reference of a column whose levels all have columns of their own: no level is empty.
+const NO_REFERENCE: &str = "";
+
 /// How a column of categories is read: one column of zeros and ones for each level but the reference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LevelCoding {
     levels: Vec<String>,
-    /// The level that has no column of its own.
+    /// The level that has no column of its own; empty for sites, which all have one.
     reference: String,
     /// Whether values outside the levels have a column together; otherwise they are refused.
     other: bool,
@@ -114,6 +117,18 @@ impl LevelCoding {
         })
     }
 
+    /// The coding of a column of sites: each has a column of its own, and a record of none of them is refused.
+    ///
+    /// # Errors
+    /// With what is wrong, as [`Self::new`].
+    pub(crate) fn of_sites(names: Vec<String>) -> Result<Self, String> {
+        let levels = Self::new(names, None, false, false)?;
+        Ok(Self {
+            reference: NO_REFERENCE.to_owned(),
+            ..levels
+        })
+    }
+
     /// Whether this is a coding that [`Self::new`] makes: one that was read from a file may be anything.
     pub(crate) fn is_usable(&self) -> bool {
         let made = Self::new(
@@ -148,7 +163,7 @@ impl LevelCoding {
     }
 
     pub(crate) fn width(&self) -> usize {
-        self.levels.len() - 1 + usize::from(self.other) + usize::from(self.missing)
+        self.coded().count() + usize::from(self.other) + usize::from(self.missing)
     }
 
     /// The levels with columns of their own, in order.
@@ -181,7 +196,7 @@ impl LevelCoding {
         places.fill(0.0);
         // What is not text is no level: levels are text.
         let place = core::str::from_utf8(label).map_or(Place::Other, |text| self.place(text));
-        let coded = self.levels.len() - 1;
+        let coded = self.coded().count();
         let at = match place {
             Place::Level(place) if self.levels[place] == self.reference => {
                 return Ok(CellNote::default());

@@ -15,6 +15,7 @@ fn of_units(features: Vec<Units>, response: Units) -> Mapping {
         response,
         transform: Transform::Identity,
         missing: MissingPolicy::Reject,
+        n_sites: 0,
     }
 }
 

@@ -21,6 +21,16 @@ pub(super) struct SchemaFile {
     pub(super) feature: BTreeMap<String, FeatureTable>,
     #[serde(default)]
     pub(super) record: RecordPolicy,
+    pub(super) sites: Option<SitesTable>,
+}
+
+/// `[sites]`: the column of one table that says which site a record is of, where each has an intercept of its own.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SitesTable {
+    pub(super) column: String,
+    /// How many records each site has, by the name that the column has for it.
+    pub(super) records: BTreeMap<String, u32>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -7,6 +7,7 @@ use sprifed_privacy::{ApproxDp, Delta, Epsilon, Relation};
 use super::*;
 use crate::absence::Absence;
 use crate::forecast::compare;
+use crate::sites::WorldSites;
 use crate::trial::{Certified, setting_of};
 use crate::world::{Reading, Unexplained, WorldRequest};
 
@@ -20,6 +21,7 @@ fn world(records: usize, features: usize, population_r2: f64) -> WorldRequest {
         correlation: Correlation::None,
         unexplained: Unexplained::PopulationR2(population_r2),
         reading: Reading::Clean,
+        sites: WorldSites::NONE,
     }
 }
 

@@ -25,6 +25,7 @@ fn term(feature: u32, role: Role, low: f64, high: f64) -> ReportedTerm {
 
 fn fit(inference: Inferred) -> Fit {
     Fit {
+        sites: Vec::new(),
         model: LinearModel {
             intercept: 0.0,
             terms: vec![(3, 1.0), (5, 0.5), (9, 0.1)],

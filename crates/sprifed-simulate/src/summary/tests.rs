@@ -8,6 +8,7 @@ use crate::kept::Kept;
 
 fn outcome(recovered: usize, test_mse: f64) -> TrialOutcome {
     let fit = Fit {
+        sites: Vec::new(),
         model: LinearModel::default(),
         inference: Inferred::NotAvailable {
             reason: NoInference::Procedure,

@@ -75,7 +75,7 @@ fn a_world_that_no_procedure_can_fit_is_refused_with_a_clear_message() {
                 records: 1,
                 ..request()
             },
-            "1 records, but at least 2 are required",
+            "1 record, but at least 2 are required",
         ),
     ] {
         for procedure in CertifiedProcedure::all() {

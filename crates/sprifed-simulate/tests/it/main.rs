@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of tests may panic")]
 
+mod floor;
 mod inference_slow;
 mod recovery;
+mod sites_slow;
 mod status;
 mod study;

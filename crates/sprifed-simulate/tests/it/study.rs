@@ -3,8 +3,8 @@
 use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, NoiseOrigin, PrivacyUnit, Relation};
 use sprifed_query::{Curator, LinearModel, Records};
-use sprifed_recovery::{CertifiedProcedure, Fit, Intercept, Keep, Setting};
-use sprifed_simulate::{Correlation, Reading, Unexplained, World, WorldRequest};
+use sprifed_recovery::{CertifiedProcedure, Fit, Intercept, Keep, Setting, Sites};
+use sprifed_simulate::{Correlation, Reading, Unexplained, World, WorldRequest, WorldSites};
 
 pub(crate) const FEATURES: usize = 80;
 pub(crate) const RECORDS: usize = 1200;
@@ -20,6 +20,7 @@ pub(crate) fn world(correlation: Correlation, unexplained: Unexplained) -> World
         correlation,
         unexplained,
         reading: Reading::Clean,
+        sites: WorldSites::NONE,
     }
 }
 
@@ -47,6 +48,7 @@ impl Study {
             sparsity: u32::try_from(request.sparsity).unwrap(),
             choice: Keep::Exactly,
             always: 0,
+            sites: Sites::NONE,
             budget: budget(epsilon),
             relation: Relation::ZeroOut,
             unit: PrivacyUnit::Record,

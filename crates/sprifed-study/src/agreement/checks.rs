@@ -1,7 +1,8 @@
 //! What an agreement must be before anything is computed from it.
 
 use sprifed_privacy::{
-    ApproxDp, Epsilon, LedgerLine, NoiseOrigin, Participation, PrivacyUnit, Spending, SumPurchase,
+    ApproxDp, Epsilon, Gates, LedgerLine, NoiseOrigin, Participation, PrivacyUnit, Spending,
+    SumPurchase,
 };
 use sprifed_query::{Plan, PlannedStep};
 use sprifed_recovery::Setting;
@@ -20,13 +21,27 @@ pub(super) fn check_data(data: &DataTerms, setting: &Setting) -> Result<(), Ille
             required: format!("{always}, as the schema says"),
         });
     }
-    match data.schema().has_site_effects() {
-        true => Err(IllegalAgreement::Contradiction {
-            what: "the schema",
-            found: "one with site effects".to_owned(),
-            required: "one without: no procedure has them yet".to_owned(),
-        }),
-        false => Ok(()),
+    Ok(())
+}
+
+/// Where the schema asks for site effects, each party is a site, with the records that it may contribute.
+pub(super) fn check_sites(agreement: &Agreement) -> Result<(), IllegalAgreement> {
+    let Some(data) = &agreement.data else {
+        return Ok(());
+    };
+    let units = agreement.parties.iter().map(|party| party.units);
+    let required = match data.schema().has_site_effects() {
+        true => units.collect(),
+        false => Vec::new(),
+    };
+    let found = agreement.setting.sites.records();
+    match found == required {
+        true => Ok(()),
+        false => contradiction(
+            "the list of sites with intercepts of their own",
+            format!("{found:?}"),
+            format!("{required:?}, as the schema and the parties say,"),
+        ),
     }
 }
 
@@ -71,12 +86,19 @@ fn check_terms(agreement: &Agreement) -> Result<(), IllegalAgreement> {
 /// Whose noise protects the records: shares of the parties, or of three trustees.
 pub(super) enum Protection {
     Shares(Participation),
-    Trustees(Box<[TrusteeEntry; 3]>),
+    Trustees(Box<[TrusteeEntry; 3]>, Gates),
 }
 
 /// Checks everything that does not need a computation for each step.
 pub(super) fn protection_of(agreement: &Agreement) -> Result<Protection, IllegalAgreement> {
     let n_parties = agreement.parties.len();
+    if agreement.gates.is_some() && agreement.trustees.is_none() {
+        return contradiction(
+            "what is said of the proof of gates",
+            "there".to_owned(),
+            "nothing, as the study has no trustees,".to_owned(),
+        );
+    }
     let protection = match (agreement.plan.origin, &agreement.trustees) {
         (NoiseOrigin::Curator, _) => {
             return Err(IllegalAgreement::Origin {
@@ -122,8 +144,15 @@ pub(super) fn protection_of(agreement: &Agreement) -> Result<Protection, Illegal
                     "at least 1".to_owned(),
                 );
             }
+            let Some(gates) = agreement.gates else {
+                return contradiction(
+                    "what is said of the proof of gates",
+                    "missing".to_owned(),
+                    "`proved` or `unproved`, as the study has trustees,".to_owned(),
+                );
+            };
             check_entries(trustees)?;
-            Protection::Trustees(Box::new(trustees.clone()))
+            Protection::Trustees(Box::new(trustees.clone()), gates)
         }
     };
     check_terms(agreement)?;
@@ -175,10 +204,10 @@ pub(super) fn line_of(plan: &Plan, planned: &PlannedStep) -> LedgerLine {
     }
 }
 
-/// The cost of the plan with all allowed repetitions of one step, whichever costs most so.
+/// The cost of the plan with all allowed repetitions of its dearest sum, and of its dearest choice as well.
 ///
-/// A choice and a sum add up differently, so the step that costs most alone need not be that one. Repetitions of
-/// several steps may cost more; the ledger refuses them then.
+/// Which steps are repeated is decided between answers, and a choice and a sum add up differently. Both together
+/// cover every such decision: docs/proofs/composition.md#9-studies-that-end-early.
 pub(super) fn ceiling_of(agreement: &Agreement) -> Result<ApproxDp, IllegalAgreement> {
     let (plan, delta) = (&agreement.plan, agreement.plan.budget.delta());
     // The protocol's own failure is part of δ: what is left must pay for the noise.
@@ -199,20 +228,26 @@ pub(super) fn ceiling_of(agreement: &Agreement) -> Result<ApproxDp, IllegalAgree
     if agreement.repeats == 0 {
         return Ok(plan.budget);
     }
-    let mut expenses = Vec::new();
-    let mut total = planned;
-    for planned in &plan.steps {
-        let expense = line_of(plan, planned).expense(plan.relation)?;
-        if expenses.contains(&expense) {
-            continue;
+    let mut spending = plan.spending()?;
+    for is_choice in [false, true] {
+        let mut dearest = None;
+        for step in &plan.steps {
+            if matches!(step, PlannedStep::Choice(_)) != is_choice {
+                continue;
+            }
+            let expense = line_of(plan, step).expense(plan.relation)?;
+            let cost = epsilon(&plan.spending()?.and(expense)?);
+            if dearest.is_none_or(|(most, _)| cost > most) {
+                dearest = Some((cost, expense));
+            }
         }
-        let mut spending = plan.spending()?;
-        for _ in 0..agreement.repeats {
-            spending = spending.and(expense)?;
+        if let Some((_, expense)) = dearest {
+            for _ in 0..agreement.repeats {
+                spending = spending.and(expense)?;
+            }
         }
-        total = total.max(epsilon(&spending));
-        expenses.push(expense);
     }
+    let total = epsilon(&spending);
     // The order of additions must not decide whether the last charge fits.
     let ceiling = Epsilon::try_from((total * (1.0 + 1e-9)).max(budget))?;
     Ok(ApproxDp::new(ceiling, delta))

@@ -16,6 +16,8 @@ pub(crate) struct TestStudy {
     pub(crate) features: u32,
     pub(crate) repeats: u32,
     pub(crate) procedure: CertifiedProcedure,
+    /// Said of studies with trustees.
+    pub(crate) gates: Gates,
 }
 
 impl Default for TestStudy {
@@ -27,6 +29,7 @@ impl Default for TestStudy {
             features: 30,
             repeats: 0,
             procedure: CertifiedProcedure::SIEVE,
+            gates: Gates::Proved,
         }
     }
 }
@@ -66,6 +69,7 @@ pub(crate) fn agreement(test: TestStudy) -> Agreement {
         setting,
         parties: (0..test.parties).map(party).collect(),
         trustees: None,
+        gates: None,
         repeats: test.repeats,
         noise: Provenance::Simulated,
         data: None,
@@ -151,7 +155,10 @@ fn terms(schema: &str, features: Vec<String>) -> DataTerms {
 fn no_party_agrees_to_a_model_that_it_does_not_get() {
     for (rest, asked) in [
         ("always = [\"x\"]\n", "always in the model"),
-        ("[record]\nsite-effects = true\n", "site effects"),
+        (
+            "[record]\nsite-effects = true\n",
+            "the list of sites with intercepts of their own",
+        ),
     ] {
         let mut changed = agreement(TestStudy::default());
         changed.data = Some(terms(&format!("{SCHEMA}{rest}"), vec!["x".to_owned()]));
@@ -312,6 +319,7 @@ pub(crate) fn agreement_of_trustees(test: TestStudy) -> Agreement {
         plan: test.procedure.plan(&setting).expect("a plan"),
         setting,
         trustees: Some(trustees()),
+        gates: Some(test.gates),
         ..masked
     }
 }
@@ -368,7 +376,8 @@ fn trustees_that_are_missing_forged_or_two_of_one_are_refused() {
         Agreed::new(changed).expect_err("refused").to_string()
     };
     type Change = fn(&mut Agreement, &mut [TrusteeEntry; 3]);
-    let cases: [(&str, Change); 7] = [
+    let cases: [(&str, Change); 8] = [
+        ("proof of gates is missing", |a, _| a.gates = None),
         ("missing", |a, _| a.trustees = None),
         ("identity key of an earlier", |_, t| {
             t[1].identity = t[0].identity
@@ -386,6 +395,11 @@ fn trustees_that_are_missing_forged_or_two_of_one_are_refused() {
         assert!(found.contains(word), "{found:?} does not say {word:?}");
     }
     let mut needless = agreement(TestStudy::default());
+    needless.gates = Some(Gates::Unproved);
+    let refused = Agreed::new(needless.clone())
+        .expect_err("refused")
+        .to_string();
+    assert!(refused.contains("proof of gates is there"), "{refused}");
     needless.trustees = Some(trustees());
     let refused = Agreed::new(needless).expect_err("refused").to_string();
     assert!(refused.contains("list of trustees"), "{refused}");

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+use sprifed_privacy::Gates;
 use sprifed_secure_sum::{ClientId, IdentityKey, Roster, is_signed_statement};
-use sprifed_trustees::{PairingPublic, Step, TrusteeId, Upload, count};
+use sprifed_trustees::{PairingPublic, Step, TrusteeId, Upload, count, count_proof};
 
 use super::{Agreement, IllegalAgreement};
 use crate::hexadecimal::{Digest, NotHexadecimal, Signature};
-use crate::trustee_step::trustee_step;
+use crate::trustee_step::step_with;
 
 /// What a trustee's signature for its study key is about.
 const STUDY_KEY: &str = "trustees: study key";
@@ -135,6 +136,7 @@ pub(super) fn check_entries(trustees: &[TrusteeEntry; 3]) -> Result<(), IllegalA
 #[derive(Clone, Debug)]
 pub struct AgreedTrustees {
     entries: Box<[TrusteeEntry; 3]>,
+    gates: Gates,
     steps: Vec<Arc<Step>>,
     largest_upload: usize,
     n_parties: u32,
@@ -143,6 +145,7 @@ pub struct AgreedTrustees {
 impl AgreedTrustees {
     pub(super) fn new(
         entries: [TrusteeEntry; 3],
+        gates: Gates,
         agreement: &Agreement,
     ) -> Result<Self, IllegalAgreement> {
         let units: Vec<u32> = agreement.parties.iter().map(|party| party.units).collect();
@@ -151,7 +154,7 @@ impl AgreedTrustees {
         let mut largest_upload = 0;
         let n_parties = u32::try_from(units.len()).unwrap_or(u32::MAX);
         for planned in &plan.steps {
-            let step = trustee_step(plan, planned, &units)?;
+            let step = step_with(gates, plan, planned, &units)?;
             for client in (0..n_parties).map(ClientId) {
                 let bytes = Upload::encoded_len(&step, client);
                 largest_upload = largest_upload.max(bytes.unwrap_or(0));
@@ -160,6 +163,7 @@ impl AgreedTrustees {
         }
         Ok(Self {
             entries: Box::new(entries),
+            gates,
             steps,
             largest_upload,
             n_parties,
@@ -170,6 +174,12 @@ impl AgreedTrustees {
     #[must_use]
     pub const fn entries(&self) -> &[TrusteeEntry; 3] {
         &self.entries
+    }
+
+    /// Whether they prove their gates before they open anything.
+    #[must_use]
+    pub const fn gates(&self) -> Gates {
+        self.gates
     }
 
     /// Their public identities.
@@ -223,13 +233,18 @@ impl AgreedTrustees {
         self.largest_upload
     }
 
-    /// The most bytes of one frame between two trustees: all gates of a layer, or all openings.
+    /// The most bytes of one frame between two trustees: all gates of a layer, a part of a proof, or all openings.
     #[must_use]
     pub fn largest_frame(&self) -> usize {
         let clients: Vec<ClientId> = (0..self.n_parties).map(ClientId).collect();
         let frames = self.steps.iter().map(|step| {
-            let circuit = step.circuit(&clients).map(|circuit| count(&circuit));
-            let gates = circuit.map_or(0, |cost| cost.longest_frame);
+            let circuits = step.circuit(&clients).into_iter();
+            let circuits = circuits.chain(step.norm_circuit(&clients));
+            let gates = circuits.map(|circuit| {
+                let proof = count_proof(&circuit).longest_frame;
+                count(&circuit).longest_frame.max(proof)
+            });
+            let gates = gates.max().unwrap_or(0);
             // Noise is dealt, and sums are opened, in as many planes as they have bits.
             let planes = u64::from(step.noise_bits()) * u64::from(step.lanes().div_ceil(64)) * 8;
             usize::try_from(gates.max(planes)).unwrap_or(usize::MAX)

@@ -1,7 +1,7 @@
 //! Why a party does not answer, and what of it the coordinator is told.
 
 use sprifed_noise::{NoiseParameterError, OutOfBounds, Provenance, ReleaseError};
-use sprifed_privacy::LedgerError;
+use sprifed_privacy::{LedgerError, counted};
 use sprifed_query::RecordSource;
 use sprifed_secure_sum::{ClientId, UploadRefused};
 use sprifed_trustees::IllegalStep;
@@ -43,7 +43,7 @@ pub enum Declined {
         required: u32,
     },
     /// It holds records of another width.
-    #[error("the records have {found} features, but the agreement says {required}")]
+    #[error("the records have {}, but the agreement says {required}", counted(*found, "feature", "features"))]
     OtherFeatures {
         /// Features of the records.
         found: usize,
@@ -128,7 +128,7 @@ pub(super) fn check_records(
     if found > required as usize {
         return Err(Declined::TooManyUnits { found, required });
     }
-    let (found, required) = (records.n_features(), agreement.setting.n_features);
+    let (found, required) = (records.n_features(), agreement.setting.n_columns());
     if found != required as usize {
         return Err(Declined::OtherFeatures { found, required });
     }

@@ -9,7 +9,7 @@ use crate::agreement::Agreed;
 use crate::enrolment::{ClientEnrolment, TrusteeEnrolment};
 use crate::hexadecimal::{Digest, Signature};
 use crate::transcript::{Released, SignedOutcome};
-use crate::trustee_attempt::UnopenedSum;
+use crate::trustee_attempt::{RefusedAttempt, UnopenedSum};
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -24,6 +24,8 @@ pub(super) struct Rounds {
     pub(super) endings: BTreeMap<TrusteeId, Reported>,
     /// The outcome, if a trustee has the signatures of all three.
     pub(super) settled: Option<Released>,
+    /// What a trustee found that does not fit: the study is over.
+    pub(super) refused: Option<RefusedAttempt>,
 }
 
 /// How an attempt ended for a trustee, as it says.
@@ -40,6 +42,7 @@ pub(super) enum Decided {
     Opened(Released),
     Unopened([Signature; 3]),
     Spent,
+    Refused(RefusedAttempt),
 }
 
 impl Rounds {
@@ -67,6 +70,7 @@ impl Rounds {
         self.uploaded.clear();
         self.endings.clear();
         self.settled = None;
+        self.refused = None;
     }
 
     pub(super) fn end_step(&mut self) {
@@ -78,6 +82,9 @@ impl Rounds {
     pub(super) fn decided(&self, sum: u32) -> Option<Decided> {
         if let Some(released) = &self.settled {
             return Some(Decided::Opened(released.clone()));
+        }
+        if let Some(refused) = &self.refused {
+            return Some(Decided::Refused(refused.clone()));
         }
         let [first, second, third] = TrusteeId::ALL.map(|trustee| self.endings.get(&trustee));
         Some(match (first?, second?, third?) {
@@ -93,7 +100,7 @@ impl Rounds {
                     sum,
                     &first.clients,
                     &first.output,
-                    trustees,
+                    Some(trustees),
                 ))
             }
             (Reported::Unopened(first), Reported::Unopened(second), Reported::Unopened(third)) => {

@@ -6,13 +6,14 @@
 //! | Noise | three charges | clients are asked |
 //! | Uploads | each client that enrolled | uploads are closed |
 //! | Running | three statements: an outcome, or that nothing was opened | the step is over, or the next attempt |
+//! | any | the signed finding of one trustee that a proof or an opening does not fit | the study is over |
 //! | Abandoning | as Running | the next attempt; without a trustee the study ends |
 
 use std::sync::Arc;
 
 use sprifed_secure_sum::ClientId;
 use sprifed_trustees::{
-    OutcomeReport, Statement, TrusteeId, Upload, unopened_digest, unopened_signature,
+    OutcomeReport, SignedFinding, Statement, TrusteeId, Upload, unopened_digest, unopened_signature,
 };
 
 use super::rounds::{Decided, Reported, Rounds};
@@ -20,7 +21,7 @@ use super::{CoordinatorEffect, Engine, Stage, StudyCoordinator, TrusteePhase};
 use crate::checkpoint::{Checkpoint, SumEnding};
 use crate::hexadecimal::{Digest, Signature};
 use crate::receipt::Outcome;
-use crate::trustee_attempt::UnopenedSum;
+use crate::trustee_attempt::{RefusedAttempt, RefusedPart, UnopenedSum};
 use crate::wire::{Order, TrusteesOrder, TrusteesReport};
 
 /// An attempt that is open.
@@ -136,6 +137,15 @@ impl StudyCoordinator {
         }
         let sum = open.ok_or(NOT_NOW)?;
         let attempt = agreed.attempt_id(sum, transcript).ok_or(NOT_NOW)?;
+        if let TrusteesReport::Refused(bytes) = &report {
+            let found = SignedFinding::decode(bytes).map_err(|_| "it is no finding")?;
+            let refused = RefusedAttempt::of(&found);
+            if found.attempt != attempt || !refused.holds(&agreed, sum, transcript) {
+                return Err("a finding that its author has not signed for this attempt");
+            }
+            rounds.refused.get_or_insert(refused);
+            return Ok(());
+        }
         let identities = agreed.trustees().map(|trustees| trustees.identities());
         let identity = identities.and_then(|all| all.get(from.place()).copied());
         let identity = identity.ok_or(NOT_NOW)?;
@@ -188,6 +198,9 @@ impl StudyCoordinator {
         let Engine::Trustees(rounds) = &self.engine else {
             return Vec::new();
         };
+        if rounds.refused.is_some() {
+            return Vec::new();
+        }
         let has_ended = |trustee| rounds.endings.contains_key(&trustee);
         match attempting.phase {
             TrusteePhase::Noise if rounds.endings.is_empty() => {
@@ -298,7 +311,7 @@ impl StudyCoordinator {
         let Engine::Trustees(rounds) = &self.engine else {
             return;
         };
-        let is_undisturbed = rounds.endings.is_empty();
+        let is_undisturbed = rounds.endings.is_empty() && rounds.refused.is_none();
         let next = match attempting.phase {
             TrusteePhase::Noise if is_undisturbed && rounds.charged.len() == 3 => {
                 TrusteePhase::Uploads
@@ -331,6 +344,7 @@ impl StudyCoordinator {
         let ending = match decided {
             Decided::Opened(released) => SumEnding::Opened(released),
             Decided::Unopened(signatures) => SumEnding::Unopened(signatures),
+            Decided::Refused(refused) => SumEnding::Refused(refused),
             Decided::Spent => SumEnding::Abandoned {
                 reason: "a trustee was lost after the opening had begun".to_owned(),
             },
@@ -360,6 +374,28 @@ impl StudyCoordinator {
             },
         );
         self.ask(attempt + 1, true, "nothing was opened");
+    }
+
+    /// A trustee deviated: nothing of the study is opened any more.
+    pub(super) fn end_refused(&mut self, sum: u32, refused: RefusedAttempt) {
+        let transcript = self.transcript().head();
+        let name =
+            |place: u8| TrusteeId::new(place).map_or_else(String::new, |one| self.name_of(one));
+        let by = name(refused.by);
+        let what = match refused.part {
+            RefusedPart::Proof(prover) => format!("the proof of the gates of {}", name(prover)),
+            RefusedPart::Opening(to) => format!("what was opened to {}", name(to)),
+        };
+        let ending =
+            format!("{by} refused {what}: one of the three trustees deviated from the protocol");
+        self.record(
+            sum,
+            Outcome::Refused {
+                transcript,
+                refused,
+            },
+        );
+        self.finish(ending);
     }
 
     /// All three trustees are needed to the end.

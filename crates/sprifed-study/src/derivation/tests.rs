@@ -13,6 +13,7 @@ fn sum_of(study: &Agreed, step: usize, value: impl Fn(usize) -> i64) -> Released
         .coordinates();
     Released {
         trustees: None,
+        outside: Vec::new(),
         sum,
         survivors: (0..study.roster().n_clients()).collect(),
         values: (0..coordinates as usize).map(value).collect(),

@@ -10,6 +10,7 @@ use super::*;
 use crate::agreement::split_evenly;
 use crate::embedded::all_present;
 use crate::test_world::TestWorld;
+use crate::trustee_step::proved_trustee_step;
 
 fn setting(units: u32, features: u32, relation: Relation) -> Setting {
     Setting {
@@ -69,7 +70,7 @@ impl Checked<'_> {
     }
 
     fn generator(&self, trustee: Trustee, step: usize) -> NoiseGenerator {
-        (self.inner.noise)(trustee, step)
+        self.inner.course.noise(trustee, step).unwrap()
     }
 }
 

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 use sprifed_noise::Provenance;
-use sprifed_privacy::{Cost, Participation};
+use sprifed_privacy::{Cost, Gates, Participation};
 
 use super::columns::matches;
 use super::{Applicant, PARTY, Policy, Violation};
-use crate::agreement::Agreed;
+use crate::agreement::{Agreed, AgreedTrustees};
 
 /// How many names a violation shows.
 const SHOWN: usize = 8;
@@ -80,6 +80,7 @@ impl Policy {
                 || "a key among its `trustees`".to_owned(),
             );
         }
+        require_proof(found, agreed, self.allow_unproved_gates);
     }
 
     fn check_subject(
@@ -241,6 +242,18 @@ pub(super) fn require(
             required: required(),
         });
     }
+}
+
+/// Trustees that do not prove their gates need a policy that allows it.
+pub(super) fn require_proof(found: &mut Vec<Violation>, agreed: &Agreed, is_allowed: bool) {
+    let gates = agreed.trustees().map(AgreedTrustees::gates);
+    require(
+        found,
+        gates != Some(Gates::Unproved) || is_allowed,
+        "the trustees' proof of their gates",
+        || "missing".to_owned(),
+        || "it, or `allow-unproved-gates = true`".to_owned(),
+    );
 }
 
 /// A value as the policy file spells it.

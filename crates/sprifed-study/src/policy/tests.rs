@@ -1,4 +1,4 @@
-use sprifed_privacy::SpentDelta;
+use sprifed_privacy::{Gates, SpentDelta};
 
 use super::*;
 use crate::agreement::tests::{TestStudy, agreed, agreement_of_trustees, trustees};
@@ -24,6 +24,7 @@ fn generous() -> Policy {
         trustees: Vec::new(),
         largest_trustee_coalition: 1,
         allow_simulated_noise: true,
+        allow_unproved_gates: false,
         parties: parties
             .map(|party| (party.name.clone(), party.identity))
             .collect(),
@@ -279,6 +280,7 @@ fn of_trustee() -> TrusteePolicy {
         most_clients: 3,
         most_candidates: 30,
         allow_simulated_noise: true,
+        allow_unproved_gates: false,
         trustees: [("court", second), ("registry", third)]
             .map(|(name, key)| (name.to_owned(), key))
             .into(),
@@ -320,4 +322,62 @@ fn a_trustee_serves_what_its_policy_allows_and_nothing_else() {
             .check(&study, &own, day("2027-12-31"))
             .expect_err(what);
     }
+}
+
+#[test]
+fn a_trustee_counts_every_attempt_at_every_step() {
+    let agreement = agreement_of_trustees(TestStudy {
+        procedure: CertifiedProcedure::ARGMAX,
+        repeats: 2,
+        ..TestStudy::default()
+    });
+    let study = Agreed::new(agreement).expect("legal");
+    let own = trustees()[0].identity;
+    let allowing = |most_steps| {
+        let coordinators = vec![study.agreement().coordinator];
+        let policy = TrusteePolicy {
+            most_steps,
+            coordinators,
+            ..of_trustee()
+        };
+        policy.violations(&study, &own, day("2027-12-31"))
+    };
+    assert_eq!(allowing(study.n_sums()), []);
+    assert_eq!(allowing(study.n_sums() - 1).len(), 1);
+}
+
+#[test]
+fn unproved_gates_are_refused_unless_a_policy_allows_them() {
+    let unproved = agreement_of_trustees(TestStudy {
+        procedure: CertifiedProcedure::ARGMAX,
+        gates: Gates::Unproved,
+        ..TestStudy::default()
+    });
+    let unproved = Agreed::new(unproved).expect("legal");
+    let (of_party, own) = (knows_trustees(), trustees()[0].identity);
+    let of_party_allowing = Policy {
+        allow_unproved_gates: true,
+        ..of_party.clone()
+    };
+    let of_trustee_allowing = TrusteePolicy {
+        allow_unproved_gates: true,
+        ..of_trustee()
+    };
+    let today = day("2027-12-31");
+    let refused = [
+        violations(&of_party, &unproved, before()),
+        of_trustee().violations(&unproved, &own, today),
+    ];
+    for found in refused {
+        let [only] = found.as_slice() else {
+            panic!("{found:?}");
+        };
+        let expected = "the trustees' proof of their gates is missing";
+        assert!(only.to_string().starts_with(expected), "{only}");
+    }
+    assert_eq!(violations(&of_party_allowing, &unproved, before()), []);
+    assert_eq!(of_trustee_allowing.violations(&unproved, &own, today), []);
+    // A study of secure sums has no gates.
+    let masked = agreed(TestStudy::default());
+    assert_eq!(violations(&generous(), &masked, before()), []);
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sprifed_noise::Provenance;
 use sprifed_query::PlannedStep;
 
-use super::requirements::require;
+use super::requirements::{require, require_proof};
 use super::{Day, Forbidden, PolicyKey, Violation};
 use crate::agreement::Agreed;
 use crate::hexadecimal::Digest;
@@ -31,6 +31,9 @@ pub struct TrusteePolicy {
     /// Whether it serves studies with simulated noise, which protects no record; for tests.
     #[serde(default)]
     pub allow_simulated_noise: bool,
+    /// Whether it serves studies in which trustees do not prove their gates: one that deviates is not found there.
+    #[serde(default)]
+    pub allow_unproved_gates: bool,
     /// Identity keys of the other trustees that it works with, by the names that it gives them.
     pub trustees: BTreeMap<String, Digest>,
 }
@@ -39,7 +42,7 @@ impl TrusteePolicy {
     /// Every key that such a policy may have.
     ///
     /// The required keys have no default: a trustee must state what it agrees to.
-    pub const KEYS: [PolicyKey; 7] = [
+    pub const KEYS: [PolicyKey; 8] = [
         PolicyKey::required(
             "coordinators",
             "coordinators = [\"KEY\"]",
@@ -76,6 +79,7 @@ impl TrusteePolicy {
             value: "true or false, without quotes",
             is_required: false,
         },
+        PolicyKey::ALLOW_UNPROVED_GATES,
     ];
 
     /// Whether the trustee with the identity key `own` serves the study under this policy.
@@ -131,12 +135,15 @@ impl TrusteePolicy {
             || format!("{:?}", agreement.noise),
             || "secret noise, or `allow-simulated-noise = true` for tests".to_owned(),
         );
-        let steps = agreement.plan.steps.len() as u64 + u64::from(agreement.repeats);
+        require_proof(&mut found, agreed, self.allow_unproved_gates);
+        // An attempt that opens nothing is not charged, but it is computed.
+        let attempts = u64::from(agreement.repeats) + 1;
+        let steps = attempts.saturating_mul(agreement.plan.steps.len() as u64);
         let clients = agreement.parties.len() as u64;
         let candidates = agreement.plan.steps.iter().map(lanes).max().unwrap_or(0);
         let sizes = [
             (
-                "the number of choices and sums",
+                "the number of choices and sums, with all repeats",
                 steps,
                 u64::from(self.most_steps),
             ),

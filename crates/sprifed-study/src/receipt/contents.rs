@@ -16,6 +16,8 @@ pub struct SumContents {
     pub parties: Vec<String>,
     /// The names of the parties whose records they do not hold.
     pub without: Vec<String>,
+    /// The names of those of them whose numbers left the norm of a sum, so that the trustees left them out.
+    pub outside: Vec<String>,
 }
 
 impl Receipt {
@@ -38,13 +40,19 @@ impl Receipt {
                 };
                 list.push(party.name.clone());
             }
+            let named = record.outcome.outside().iter();
+            let named = named.filter_map(|id| self.agreement.parties.get(*id as usize));
+            let outside: Vec<String> = named.map(|party| party.name.clone()).collect();
             match contents.last_mut() {
-                Some(last) if last.parties == parties => last.last_sum = sum,
+                Some(last) if last.parties == parties && last.outside == outside => {
+                    last.last_sum = sum;
+                }
                 _ => contents.push(SumContents {
                     first_sum: sum,
                     last_sum: sum,
                     parties,
                     without,
+                    outside,
                 }),
             }
         }
@@ -73,10 +81,15 @@ impl core::fmt::Display for SumContents {
         }
         let (first, last) = (self.first_sum, self.last_sum);
         if first == last {
-            write!(formatter, "sum {first}")
+            write!(formatter, "sum {first}")?;
         } else {
-            write!(formatter, "sums {first}-{last}")
+            write!(formatter, "sums {first}-{last}")?;
         }
+        if !self.outside.is_empty() {
+            let named = self.outside.join(", ");
+            write!(formatter, "; left out because of their numbers: {named}")?;
+        }
+        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whether a party or a trustee signs a receipt: it must say all that its signer knows.
 
-use sprifed_privacy::Ledger;
+use sprifed_privacy::{Epsilon, Ledger};
 
 use super::{Problem, SignedReceipt, same_fit};
 use crate::agreement::Agreed;
@@ -63,11 +63,16 @@ impl Known<'_> {
         }
         let charged = self.ledger.spent().map(|spent| spent.epsilon());
         if charged > stated.ledger.spent {
-            let words = |epsilon: Option<_>| format!("epsilon = {epsilon:?}");
+            let words = |spent: Option<Epsilon>| {
+                spent.map_or_else(
+                    || "nothing charged".to_owned(),
+                    |epsilon| format!("epsilon = {epsilon}"),
+                )
+            };
             let required = format!("at least {}, as {who} was charged,", words(charged));
             return other(words(stated.ledger.spent), required);
         }
-        // The totals may agree although a sum is kept silent: the signer may have missed another one.
+        // The totals may agree although a sum is omitted: the signer may have missed another one.
         let is_stated = |sum: u32| stated.sums.iter().any(|record| record.sum == sum);
         match self.charged.iter().find(|sum| !is_stated(**sum)) {
             None => Ok(()),

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use sprifed_privacy::{Decision, Ledger, NoiseOrigin, Participation};
+use sprifed_privacy::{Decision, Gates, Ledger, NoiseOrigin, Participation};
 use sprifed_secure_sum::is_signed_statement;
 
 use super::{
     Guarantee, Outcome, PartyReceipt, RECEIPT, Receipt, STATEMENT, SignedReceipt, SumContents,
     SumRecord, charged_sums, covers, digest_of, line_of, realised_noise, same_fit,
 };
-use crate::agreement::{Agreed, TrusteeEntry};
+use crate::agreement::{Agreed, AgreedTrustees, TrusteeEntry};
 use crate::derivation::Derivation;
 use crate::hexadecimal::Digest;
 use crate::transcript::{Released, Transcript};
@@ -169,14 +169,15 @@ impl SignedReceipt {
         let unmasked = receipt
             .sums
             .iter()
-            .filter_map(|record| Some((record.sum, record.outcome.survivors()?)));
-        let stated: Vec<(u32, &[u32])> = unmasked.collect();
+            .map(|record| (record.sum, &record.outcome))
+            .filter_map(|(sum, outcome)| Some((sum, outcome.survivors()?, outcome.outside())));
+        let stated: Vec<(u32, &[u32], &[u32])> = unmasked.collect();
         let shown: Vec<_> = released
             .iter()
-            .map(|sum| (sum.sum, sum.survivors.as_slice()))
+            .map(|sum| (sum.sum, sum.survivors.as_slice(), sum.outside.as_slice()))
             .collect();
         if stated != shown {
-            let text = |sums: &[(u32, &[u32])]| format!("{sums:?}");
+            let text = |sums: &[(u32, &[u32], &[u32])]| format!("{sums:?}");
             return Err(problem(
                 "the sums of the transcript",
                 text(&shown),
@@ -282,8 +283,13 @@ impl PartyReceipt {
 /// Steps come in order, attempts of a step in order, nothing after a failed last attempt.
 fn check_sums(receipt: &Receipt, agreed: &Agreed) -> Result<(), Problem> {
     let mut next = (0, 0);
+    let mut is_refused = false;
     for record in &receipt.sums {
         let what = format!("sum {}", record.sum);
+        if is_refused {
+            let required = "nothing after a study that a trustee ended";
+            return Err(problem(&what, "another attempt", required));
+        }
         let place = agreed.step_of(record.sum);
         if place != Some(next) || u32::try_from(next.0).ok() != Some(record.step) {
             return Err(problem(&what, format!("{place:?}"), format!("{next:?}")));
@@ -299,10 +305,27 @@ fn check_sums(receipt: &Receipt, agreed: &Agreed) -> Result<(), Problem> {
                 check_survivors(&what, survivors, noise, agreed, record.sum)?;
                 next = (next.0 + 1, 0);
             }
-            Outcome::Opened { clients, noise, .. } => {
+            Outcome::Opened {
+                clients,
+                outside,
+                noise,
+                ..
+            } => {
                 check_clients(&what, clients, noise, agreed, record.sum)?;
+                check_outside(&what, clients, outside, agreed)?;
                 check_choice(&what, record, agreed)?;
                 next = (next.0 + 1, 0);
+            }
+            Outcome::Refused {
+                transcript,
+                refused,
+            } => {
+                if !refused.holds(agreed, record.sum, *transcript) {
+                    let required = "the signature of the trustee that found it";
+                    return Err(problem(&what, "a finding of a trustee", required));
+                }
+                is_refused = true;
+                next.1 += 1;
             }
             Outcome::Unopened {
                 transcript,
@@ -348,6 +371,7 @@ fn check_sums(receipt: &Receipt, agreed: &Agreed) -> Result<(), Problem> {
 fn check_choice(what: &str, record: &SumRecord, agreed: &Agreed) -> Result<(), Problem> {
     let Outcome::Opened {
         clients,
+        outside,
         index,
         transcript,
         signed,
@@ -364,6 +388,7 @@ fn check_choice(what: &str, record: &SumRecord, agreed: &Agreed) -> Result<(), P
             let released = Released {
                 sum: record.sum,
                 survivors: clients.clone(),
+                outside: outside.clone(),
                 values: vec![i64::from(*index)],
                 trustees: Some(signed.clone()),
             };
@@ -412,6 +437,26 @@ fn check_clients(
         return Err(problem(what, found, required));
     }
     Ok(())
+}
+
+/// Only sums whose norms are verified leave out parties, and those are not in them.
+fn check_outside(
+    what: &str,
+    clients: &[u32],
+    outside: &[u32],
+    agreed: &Agreed,
+) -> Result<(), Problem> {
+    let trustees = agreed.trustees().map(AgreedTrustees::gates);
+    let is_verified = outside.is_empty() || trustees == Some(Gates::Proved);
+    let known = outside.iter().all(|id| *id < agreed.roster().n_clients());
+    let ascend = outside.is_sorted_by(|one, next| one < next);
+    let are_counted = outside.iter().any(|id| clients.contains(id));
+    if is_verified && known && ascend && !are_counted {
+        return Ok(());
+    }
+    let required =
+        "invited parties that are not in the sum, each once and in order, where norms are verified";
+    Err(problem(what, format!("{outside:?} outside"), required))
 }
 
 fn check_survivors(

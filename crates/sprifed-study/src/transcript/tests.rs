@@ -11,6 +11,7 @@ fn released() -> impl Strategy<Value = Released> {
     )
         .prop_map(|(sum, survivors, values)| Released {
             trustees: None,
+            outside: Vec::new(),
             sum,
             survivors,
             values,
@@ -52,6 +53,7 @@ proptest! {
 fn numbers_do_not_move_between_survivors_and_values() {
     let sum = |survivors, values| Released {
         trustees: None,
+        outside: Vec::new(),
         sum: 0,
         survivors,
         values,

@@ -2,15 +2,17 @@ use std::collections::BTreeMap;
 
 use sprifed_query::Part;
 use sprifed_recovery::Fit;
-use sprifed_secure_sum::{ClientId, Phase};
+use sprifed_secure_sum::ClientId;
 
 use super::*;
 use crate::answering_party::JournalLine;
+use crate::embedded::present_as_in;
 use crate::embedded_trustees::EmbeddedTrustees;
 use crate::receipt::Outcome;
-use crate::test_trustees::{Kill, Net, small};
+use crate::test_trustees::{Kill, Net, small, small_proved};
 use crate::test_world::TestWorld;
 
+mod deviations;
 mod hostile;
 
 fn world() -> TestWorld {
@@ -19,12 +21,8 @@ fn world() -> TestWorld {
 
 /// The model of the same study in one process: the same attempts, seeds and clients in each step.
 fn embedded(net: &Net<'_>, world: &TestWorld) -> Fit {
-    let released = net.coordinator.transcript().released().to_vec();
-    let clients: Vec<Vec<u32>> = released.iter().map(|one| one.survivors.clone()).collect();
-    let attendance = move |_: Phase, step: u32, client: ClientId| {
-        let present = clients.get(step as usize);
-        present.is_some_and(|present| present.contains(&client.0))
-    };
+    let released = net.coordinator.transcript().released();
+    let attendance = present_as_in(released);
     let keys = [0, 1, 2].map(crate::agreement::tests::trustee_key);
     let parties = net
         .agreed
@@ -36,8 +34,8 @@ fn embedded(net: &Net<'_>, world: &TestWorld) -> Fit {
         Part::of(world, first..first + party.units as usize)
     });
     let records = records.collect();
-    let study =
-        EmbeddedTrustees::again(records, &net.agreed, keys, &released, Box::new(attendance));
+    let attempts = net.agreed.attempts_of(released);
+    let study = EmbeddedTrustees::again(records, &net.agreed, keys, attempts, attendance);
     let mut study = study.expect("a study");
     let agreement = net.agreed.agreement();
     let fit = agreement.procedure;
@@ -113,7 +111,7 @@ fn book_line(line: &TrusteeLine) -> Option<AttemptLine> {
 
 #[test]
 fn a_study_with_trustees_equals_the_one_in_one_process() {
-    let (agreed, world) = (small(0), world());
+    let (agreed, world) = (small_proved(0), world());
     let mut net = Net::new(&agreed, &world);
     net.run(|_, _| ());
     assert!(net.refused.is_empty(), "{:?}", net.refused);
@@ -143,7 +141,7 @@ fn effects_by_phase(agreed: &Arc<Agreed>, world: &TestWorld) -> Vec<[u64; 3]> {
 
 #[test]
 fn a_party_is_lost_and_a_trustee_is_killed_in_the_middle_of_a_choice() {
-    let (agreed, world) = (small(1), world());
+    let (agreed, world) = (small_proved(1), world());
     // Before the enrolment is closed, then Noise, Uploads and Running of each step.
     let phases = effects_by_phase(&agreed, &world);
     let choice = (0..agreed.n_steps())

@@ -17,6 +17,7 @@ fn orders() -> [Order; 3] {
         },
         Order::Released(Released {
             trustees: None,
+            outside: Vec::new(),
             sum: 3,
             survivors: vec![0, 2, 4],
             values: vec![-1, 0, i64::MAX, i64::MIN],
@@ -105,6 +106,7 @@ fn about_trustees() -> (Vec<Order>, Vec<Report>) {
     let released = Released {
         sum: 2,
         survivors: vec![1],
+        outside: vec![0, 3],
         values: vec![5],
         trustees: Some(SignedOutcome {
             set: Digest([4; 32]),

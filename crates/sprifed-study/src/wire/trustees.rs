@@ -87,6 +87,8 @@ pub enum TrusteesReport {
         /// Which attempt.
         sum: u32,
     },
+    /// Of a trustee: it found, or another one signed that it found, what does not fit. The study is over.
+    Refused(Vec<u8>),
     /// Of a trustee: an outcome with the signatures of all three. The step is over for it.
     Settled(Box<Released>),
 }
@@ -190,6 +192,7 @@ impl TrusteesReport {
             Self::Unopened(bytes) => writer.put(&[7]).put(bytes),
             Self::Spent { sum } => writer.put(&[8]).number(*sum),
             Self::Settled(released) => writer.put(&[9]).put(&released.encode()),
+            Self::Refused(bytes) => writer.put(&[10]).put(bytes),
         };
         writer.finish()
     }
@@ -218,6 +221,7 @@ impl TrusteesReport {
                 let none = DecodeError::Unknown { what: "an outcome" };
                 return Ok(Self::Settled(Box::new(released.ok_or(none)?)));
             }
+            10 => return Ok(Self::Refused(rest(bytes, 1))),
             _ => return Err(DecodeError::Unknown { what: "a report" }),
         };
         reader.end()?;

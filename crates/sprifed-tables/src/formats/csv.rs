@@ -103,6 +103,7 @@ fn require_separated(name: &str) -> Result<(), TableError> {
         ('\t', "tabs", "tab"),
         (',', "commas", "','"),
         ('|', "bars", "'|'"),
+        (' ', "spaces", "' '"),
     ];
     let Some((_, separators, option)) = known.into_iter().find(|(mark, _, _)| name.contains(*mark))
     else {

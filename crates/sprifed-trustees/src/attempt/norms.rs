@@ -10,7 +10,7 @@ use super::{Attempt, Refused};
 use crate::evaluate::SharedPlane;
 use crate::message::Body;
 use crate::norms::outside;
-use crate::set::{Statement, second_set_digest};
+use crate::set::{Counted, Statement, second_set_digest};
 
 impl Attempt {
     /// This trustee's shares of the inputs of the first circuit.
@@ -18,26 +18,28 @@ impl Attempt {
         let lanes = self.setting.step.lanes();
         // Uploads of the set, in the order of clients.
         let planes: Vec<_> = self.uploads.values().map(|one| one.planes(lanes)).collect();
-        self.setting.step.norm_inputs(&self.clients, &planes)
+        self.setting.step.norm_inputs(&self.clients.inside, &planes)
     }
 
     /// Leaves out the clients whose bit is not set, and signs the set without them.
     pub(super) fn sign_second_set(&mut self, opened: &[Vec<u64>]) -> Result<(), Refused> {
         let plane = opened.first().map_or(&[][..], Vec::as_slice);
-        let places = outside(plane, self.clients.len());
-        let named = places.iter().filter_map(|place| self.clients.get(*place));
-        self.outside = named.copied().collect();
+        let places = outside(plane, self.clients.inside.len());
+        let Counted { inside, outside } = &mut self.clients;
+        let named = places.iter().filter_map(|place| inside.get(*place));
+        *outside = named.copied().collect();
         // Both are in ascending order.
-        let outside = &self.outside;
-        self.clients
-            .retain(|client| outside.binary_search(client).is_err());
-        for client in &self.outside {
+        inside.retain(|client| outside.binary_search(client).is_err());
+        for client in outside.iter() {
             self.uploads.remove(client);
         }
-        let circuit = Arc::new(self.setting.step.circuit(&self.clients)?);
+        if self.clients.inside.is_empty() {
+            return self.give_up();
+        }
+        let circuit = Arc::new(self.setting.step.circuit(&self.clients.inside)?);
         let first = self.set.unwrap_or_default();
         let attempt = &self.setting.attempt;
-        let set = second_set_digest(attempt, &first, &self.clients, &circuit.digest());
+        let set = second_set_digest(attempt, &first, &self.clients.inside, &circuit.digest());
         let signature = Statement::SecondSet.sign(&self.setting.identity, &set);
         self.tell_peers(&Body::SecondSet(signature));
         self.run = Some(Run::new(circuit, Phase::Outcome, &self.setting, &set));

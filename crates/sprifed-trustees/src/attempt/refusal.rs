@@ -37,6 +37,8 @@ impl Attempt {
         }
         self.effects.clear();
         self.persist(JournalLine::Refused { finding })?;
+        // The coordinator may lack it, or its author may have told the peers alone.
+        self.tell_coordinator(Body::Refusal(finding, *signature));
         self.end(Ending::Refused(finding));
         Ok(())
     }

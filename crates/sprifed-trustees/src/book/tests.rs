@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::*;
+use crate::deviation::Deviation;
+use crate::trustee_id::TrusteeId;
 
 /// Two are enough: a charge is carried from one attempt to the next.
 const ATTEMPTS: u32 = 2;
@@ -18,6 +20,10 @@ struct World {
     /// For each attempt, who signed a list and a set.
     listed: [[bool; 3]; ATTEMPTS as usize],
     signed: [[bool; 3]; ATTEMPTS as usize],
+    /// For each attempt, who signed that all proofs were accepted.
+    checked: [[bool; 3]; ATTEMPTS as usize],
+    /// For each attempt, for which of two proofs of a deviating prover the first trustee showed its challenges.
+    challenged: [[bool; 2]; ATTEMPTS as usize],
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,6 +31,8 @@ struct Trustee {
     book: Book,
     /// Whether it has been running since the attempt began: a crash forgets everything else.
     runs: bool,
+    /// Whether this process has shown challenges of the attempt.
+    has_challenged: bool,
 }
 
 /// How a planted mistake changes the rules.
@@ -35,6 +43,10 @@ enum Rules {
     OpeningBeforeLine,
     /// The next attempt is carried with two signatures.
     TwoSignatures,
+    /// A trustee that was restarted goes on with the attempt, and has forgotten what it received.
+    Replay,
+    /// Two signatures that proofs were accepted are enough.
+    TwoChecked,
 }
 
 fn enter(world: &World, who: usize, line: JournalLine) -> Option<World> {
@@ -72,6 +84,7 @@ fn successors(world: &World, rules: Rules) -> Vec<World> {
                 && let Some(mut next) = enter(world, who, line)
             {
                 next.trustees[who].runs = true;
+                next.trustees[who].has_challenged = false;
                 found.push(next);
             }
         }
@@ -99,11 +112,16 @@ fn successors(world: &World, rules: Rules) -> Vec<World> {
                     }
                 }
                 Stage::Signed if all(world.signed) => {
-                    found.extend(enter(world, who, JournalLine::Opening));
-                    if rules == Rules::OpeningBeforeLine {
-                        let mut early = *world;
-                        early.opened[number][who] = true;
-                        found.push(early);
+                    found.extend(prove(world, who, number));
+                    let checked = world.checked[number].iter().filter(|one| **one).count();
+                    let required = if rules == Rules::TwoChecked { 2 } else { 3 };
+                    if checked >= required {
+                        found.extend(enter(world, who, JournalLine::Opening));
+                        if rules == Rules::OpeningBeforeLine {
+                            let mut early = *world;
+                            early.opened[number][who] = true;
+                            found.push(early);
+                        }
                     }
                 }
                 Stage::Opening => {
@@ -118,7 +136,8 @@ fn successors(world: &World, rules: Rules) -> Vec<World> {
             }
             // A crash, at any moment.
             let mut crashed = *world;
-            crashed.trustees[who].runs = false;
+            crashed.trustees[who].runs = rules == Rules::Replay;
+            crashed.trustees[who].has_challenged = false;
             found.push(crashed);
         }
         // By order, after a crash, or because a peer did.
@@ -126,6 +145,7 @@ fn successors(world: &World, rules: Rules) -> Vec<World> {
             && let Some(mut given_up) = enter(world, who, JournalLine::GivenUp)
         {
             given_up.trustees[who].runs = false;
+            given_up.trustees[who].has_challenged = false;
             found.push(given_up);
         }
         if stage == Stage::GivenUp {
@@ -135,6 +155,51 @@ fn successors(world: &World, rules: Rules) -> Vec<World> {
         }
     }
     found
+}
+
+/// What happens while gates are proved. The second trustee deviates: it may send either of two proofs, and the first one,
+/// which verifies, answers one of them with its challenges. A verifier may refuse, and others end with it.
+fn prove(world: &World, who: usize, number: usize) -> Vec<World> {
+    let mut found = Vec::new();
+    let mut checked = *world;
+    checked.checked[number][who] = true;
+    if who > 0 {
+        found.push(checked);
+        return found;
+    }
+    if world.trustees[who].has_challenged {
+        found.push(checked);
+        let finding = Finding {
+            deviation: Deviation::Proof {
+                prover: TrusteeId::ALL[1],
+            },
+            by: TrusteeId::ALL[0],
+        };
+        // It refuses before it signs that it accepted, or a peer does.
+        if !world.checked[number][who] {
+            let refused = enter(world, who, JournalLine::Refused { finding });
+            found.extend(refused.map(|mut refused| {
+                refused.trustees[who].runs = false;
+                refused.trustees[who].has_challenged = false;
+                refused
+            }));
+        }
+        return found;
+    }
+    for proof in 0..2 {
+        let mut shown = *world;
+        shown.challenged[number][proof] = true;
+        shown.trustees[who].has_challenged = true;
+        found.push(shown);
+    }
+    found
+}
+
+/// Whether a verifier showed challenges for two proofs of one batch, or something was opened that a trustee had not checked.
+fn is_opened_unchecked(world: &World) -> bool {
+    let two = world.challenged.contains(&[true; 2]);
+    let mut attempts = world.opened.iter().zip(&world.checked);
+    two || attempts.any(|(opened, checked)| opened.contains(&true) && *checked != [true; 3])
 }
 
 /// Whether more attempts were opened than a trustee has paid for.
@@ -156,7 +221,7 @@ fn explore(rules: Rules) -> (usize, bool) {
     let mut seen = BTreeSet::from([World::default()]);
     let mut left = vec![World::default()];
     while let Some(world) = left.pop() {
-        if opens_more_than_was_paid(&world) {
+        if opens_more_than_was_paid(&world) || is_opened_unchecked(&world) {
             return (seen.len(), true);
         }
         for next in successors(&world, rules) {
@@ -169,7 +234,8 @@ fn explore(rules: Rules) -> (usize, bool) {
 }
 
 #[test]
-fn no_order_of_crashes_opens_two_attempts_on_one_charge() {
+fn no_order_of_crashes_pays_once_for_two_openings_or_shows_two_challenges_or_opens_what_is_unchecked()
+ {
     let (worlds, is_broken) = explore(Rules::AsBuilt);
     assert!(worlds > 10_000, "{worlds}");
     assert!(!is_broken);
@@ -179,6 +245,8 @@ fn no_order_of_crashes_opens_two_attempts_on_one_charge() {
 fn the_search_finds_planted_mistakes() {
     assert!(explore(Rules::OpeningBeforeLine).1);
     assert!(explore(Rules::TwoSignatures).1);
+    assert!(explore(Rules::Replay).1);
+    assert!(explore(Rules::TwoChecked).1);
 }
 
 #[test]
@@ -240,8 +308,6 @@ fn lines_come_in_order_and_survive_their_bytes() {
 /// A refusal ends the study at every stage that is not over, for good.
 #[test]
 fn nothing_follows_a_refusal() {
-    use crate::deviation::Deviation;
-    use crate::trustee_id::TrusteeId;
     let [prover, by, _] = TrusteeId::ALL;
     let digest = [7; 32];
     let charged = JournalLine::Charged {

@@ -62,6 +62,6 @@ fn signature_words(verified: &Verified, charged: Option<&(String, Option<Epsilon
     };
     format!(
         "{statement}\n\nUNCONFIRMED: the arithmetic is right, but fewer {few} have signed, so \
-         that sums may have been kept silent: {computed}{missing}"
+         that the receipt may omit released sums: {computed}{missing}"
     )
 }

@@ -31,8 +31,12 @@ impl Error {
             Self::NoSchema => {
                 "give public bounds, numbers known without looking at the records; nothing was spent"
             }
-            Self::SiteEffectsUnsupported => {
-                "remove `site_effects` from the schema; nothing was spent"
+            Self::SitesNotNamed => {
+                "give [sites] with `column` and the public number of `records` of each site, and remove `site_effects`; \
+                 nothing was spent"
+            }
+            Self::UnknownSite { .. } => {
+                "name one of the sites of the model, or none: the mean of their intercepts is used then"
             }
             Self::ParticipationOfCurator | Self::ParticipationOfTrustees => {
                 "use secure sums, or give neither a quorum nor colluders; nothing was spent"

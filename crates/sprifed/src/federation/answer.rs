@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_noise::Provenance;
 use sprifed_party::spoken_digest;
-use sprifed_privacy::{ApproxDp, Delta, Epsilon, LedgerRecord, Participation};
+use sprifed_privacy::{ApproxDp, Delta, Epsilon, Gates, LedgerRecord, Participation};
 use sprifed_recovery::{CertifiedProcedure, Fit};
 use sprifed_study::{Agreed, Digest, Guarantee, Party, Policy, SignedReceipt, TrusteeEntry};
 
@@ -42,6 +42,8 @@ pub struct StudyAnswer {
     pub keep: KeptFeatures,
     /// The trustees that choose and add up; none for secure sums.
     pub trustees: Vec<NamedTrustee>,
+    /// Whether they prove their gates; absent for secure sums.
+    pub gates: Option<Gates>,
     /// p: how many features.
     pub features: u32,
     /// n: how many records at most.
@@ -106,6 +108,7 @@ impl StudyAnswer {
                 .flatten()
                 .map(NamedTrustee::from)
                 .collect(),
+            gates: agreement.gates,
             features: agreement.setting.n_features,
             records: agreement.setting.n_records,
             sums: agreed.n_steps(),

@@ -21,6 +21,5 @@ pub fn charged_by_receipt(folder: &StudyFolder, agreed: &Agreed) -> Option<Cost>
     let signer = parties.get(receipt.statement.party as usize)?;
     let is_own = receipt.study.receipt.agreement_digest == *agreed.digest()
         && signer.identity == public.identity;
-    let delta = receipt.study.receipt.guarantee.delta;
-    is_own.then(|| Cost::charged(receipt.statement.ledger.spent, delta))
+    is_own.then(|| agreed.cost_of(receipt.statement.ledger.spent))
 }

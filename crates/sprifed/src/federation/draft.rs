@@ -6,16 +6,16 @@ use serde::Deserialize;
 use sprifed_noise::Provenance;
 use sprifed_party::{PublicParty, PublicTrustee, check_party_name, seat_name};
 use sprifed_privacy::{
-    ApproxDp, Delta, Epsilon, NoiseOrigin, Participation, PrivacyUnit, Relation,
+    ApproxDp, Delta, Epsilon, Gates, NoiseOrigin, Participation, PrivacyUnit, Relation,
 };
-use sprifed_recovery::{Intercept, Setting};
+use sprifed_recovery::{Intercept, Setting, Sites};
 use sprifed_schema::DataTerms;
 use sprifed_study::{Agreement, Digest, FORMAT, Party, TrusteeEntry};
 
 use crate::backend::Backend;
 use crate::error::Error;
 use crate::procedure_choice::{ProcedureChoice, ProcedureRequest, Stated};
-use crate::study::{keep, recommended_delta, refuse_unsupported};
+use crate::study::{keep, recommended_delta};
 
 /// What a coordinator decides.
 #[derive(Clone, Debug, Deserialize)]
@@ -31,6 +31,9 @@ pub struct Draft {
     /// parties has no place for trustees, so a study drafted as a document has none.
     #[serde(skip)]
     pub trustees: Vec<PublicTrustee>,
+    /// Whether they prove their gates; said of a study with trustees only.
+    #[serde(skip, default = "proved")]
+    pub gates: Gates,
     /// How tables are read.
     pub data: DataTerms,
     /// How many features are sought at most, those that are always in the model not counted.
@@ -66,6 +69,10 @@ pub struct Draft {
     pub noise: Provenance,
 }
 
+const fn proved() -> Gates {
+    Gates::Proved
+}
+
 const fn nothing_stated() -> Stated {
     Stated::NOTHING
 }
@@ -78,7 +85,6 @@ impl Draft {
     pub fn agreement(self, coordinator: Digest, nonce: Digest) -> Result<Agreement, Error> {
         self.check_parties()?;
         let trustees = self.check_trustees()?;
-        refuse_unsupported(self.data.schema())?;
         let unit = self.data.schema().unit();
         let setting = self.setting(unit)?;
         let procedure = self.choice()?.procedure;
@@ -98,6 +104,7 @@ impl Draft {
             plan: procedure.plan(&setting)?,
             setting,
             parties: self.parties.iter().map(party).collect(),
+            gates: trustees.as_ref().map(|_| self.gates),
             trustees,
             repeats: self.repeats,
             noise: self.noise,
@@ -161,6 +168,7 @@ impl Draft {
             sparsity: self.sparsity,
             choice: keep(self.exactly),
             always: u32::try_from(mapping.covariates().n_features()).unwrap_or(u32::MAX),
+            sites: self.sites(unit)?,
             budget: ApproxDp::new(self.epsilon, delta),
             relation: self.neighbours,
             unit,
@@ -170,6 +178,15 @@ impl Draft {
             feature_scale: is_scaled.then_some(1.0),
             intercept: self.intercept,
         })
+    }
+
+    /// The parties as sites, where the schema gives each an intercept of its own.
+    fn sites(&self, unit: PrivacyUnit) -> Result<Sites, Error> {
+        if !self.data.schema().has_site_effects() {
+            return Ok(Sites::NONE);
+        }
+        let records: Vec<u32> = self.parties.iter().map(|party| party.units(unit)).collect();
+        Ok(Sites::new(&records)?)
     }
 
     fn check_parties(&self) -> Result<(), Error> {

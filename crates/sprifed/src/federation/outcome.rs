@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::guarantee::{Guarantee, Terms};
 use crate::inference::ModelInference;
 use crate::model::{FORMAT, Model, Response, VERSION, software, to_terms};
+use crate::site_intercepts::site_intercepts;
 
 /// The files of a study that is over for one party: its own receipt, the model of the study in the units of its table,
 /// and the released sums.
@@ -98,6 +99,12 @@ pub fn study_model(receipt: &Receipt) -> Result<Option<Model>, Error> {
         response: Response::of(schema.response().name(), mapping),
         status: fit.status,
         intercept,
+        sites: site_intercepts(
+            fit,
+            agreement.parties.iter().map(|party| &party.name),
+            intercept,
+            units,
+        ),
         features,
         inference: ModelInference::of(&fit.inference, mapping, terms.features()),
         missing: schema.missing(),

@@ -6,12 +6,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_noise::Provenance;
 use sprifed_party::{PartyError, TrusteeAdmission, spoken_digest};
+use sprifed_privacy::Gates;
 use sprifed_recovery::CertifiedProcedure;
 use sprifed_study::{Agreed, Digest};
 use sprifed_trustees::TrusteeId;
 
 use crate::error::Error;
-use crate::trustees::{TrusteeCosts, TrusteeWork};
+use crate::trustees::{ProofWork, TrusteeCosts, TrusteeWork};
 
 /// A trustee that was given its keys and its first policy, or a new key for one more study.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -45,6 +46,8 @@ pub struct TrusteeCheckAnswer {
     pub address: String,
     /// The three trustees, in order. Any two of them together see all contributions.
     pub trustees: Vec<PeerTrustee>,
+    /// Whether they prove their gates.
+    pub gates: Gates,
     /// How many clients send contributions.
     pub clients: usize,
     /// How features are found.
@@ -55,6 +58,8 @@ pub struct TrusteeCheckAnswer {
     pub steps: usize,
     /// What this trustee does in the whole study, without repetitions.
     pub work: TrusteeWork,
+    /// What the proof of its gates adds; absent if the study does without.
+    pub proof: Option<ProofWork>,
     /// Whether the noise is secret.
     pub protected: bool,
 }
@@ -82,7 +87,9 @@ impl TrusteeCheckAnswer {
         let problems: Vec<String> = admission.obstacles.iter().flat_map(each).collect();
         let units: Vec<u32> = agreement.parties.iter().map(|party| party.units).collect();
         let needs = agreement.procedure.needs();
-        let costs = TrusteeCosts::of_units(&agreement.setting, &agreement.plan, &units, needs)?;
+        let gates = agreement.gates.unwrap_or(Gates::Unproved);
+        let (setting, plan) = (&agreement.setting, &agreement.plan);
+        let costs = TrusteeCosts::of_units(setting, plan, &units, needs, gates)?;
         Ok(Self {
             allowed: problems.is_empty(),
             problems,
@@ -93,11 +100,13 @@ impl TrusteeCheckAnswer {
             coordinator: agreement.coordinator,
             address: address.to_owned(),
             trustees: peers(agreed, admission),
+            gates,
             clients: agreement.parties.len(),
             procedure: agreement.procedure,
             features: agreement.setting.n_features,
             steps: agreed.n_steps(),
             work: costs.trustee,
+            proof: costs.proof,
             protected: agreement.noise == Provenance::Cryptographic,
         })
     }

@@ -64,6 +64,7 @@ fn status(model: &Model) -> Vec<Badge> {
         FitStatus::NoFeatureAboveNoise { .. } | FitStatus::IllConditioned { .. } => {
             (BadgeKind::Failed, "nothing found")
         }
+        FitStatus::TooFewRecords { .. } => (BadgeKind::Failed, "nothing sought"),
     };
     let label = model.label.iter();
     let mut badges = vec![Badge::new(kind, words)];

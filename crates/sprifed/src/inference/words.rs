@@ -3,7 +3,7 @@
 use sprifed_privacy::counted;
 use sprifed_recovery::{NoInference, NoInterval, Role};
 
-use super::{CoefficientReport, LOOSE_CLIP};
+use super::{CoefficientReport, LOOSE_CLIP, TermEstimate};
 
 /// Why there are no estimates, intervals and p-values.
 pub(super) const fn not_available(reason: NoInference) -> &'static str {
@@ -18,6 +18,9 @@ pub(super) const fn not_available(reason: NoInference) -> &'static str {
         }
         NoInference::NoAnswer => {
             "Intervals and p-values are not available: the study ended before its last question was answered."
+        }
+        NoInference::TooFewRecords => {
+            "Intervals and p-values are not available: with so few records only the mean was asked."
         }
     }
 }
@@ -51,8 +54,8 @@ pub(super) fn notes(report: &CoefficientReport) -> Vec<String> {
         Some(reason) => notes.push(no_intervals(reason).to_owned()),
         None => notes.extend(intervals(report)),
     }
-    let is_selected = report.terms.iter().any(|term| term.role == Role::Selected);
-    if is_selected {
+    let has_p_value = |term: &TermEstimate| term.role == Role::Selected && term.p_value.is_some();
+    if report.terms.iter().any(has_p_value) {
         notes.push(
             "A p-value bounds the chance that a feature without effect was selected in this place and came out this strong. \
              It allows for the selection among all candidates; do not correct it again."
@@ -143,6 +146,10 @@ const fn no_intervals(reason: NoInterval) -> &'static str {
         NoInterval::FewRecords => {
             "Intervals are not available: with fewer than 300 records they are too short when the number of features is \
              chosen by significance. Ask for exactly as many features as you expect, or use more records."
+        }
+        NoInterval::TooFewRecords => {
+            "Intervals and p-values are not available: there are fewer records than one feature needs at this epsilon, and \
+             p-values would be far too small."
         }
     }
 }

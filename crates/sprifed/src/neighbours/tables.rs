@@ -14,6 +14,8 @@ const CAP: usize = 6;
 #[derive(Clone, Debug)]
 pub(super) struct Rows {
     unit: PrivacyUnit,
+    /// Whether a column says the site of each record.
+    has_sites: bool,
     rows: Vec<Row>,
 }
 
@@ -45,6 +47,14 @@ pub(super) fn schema(unit: PrivacyUnit) -> Schema {
          [record]\nmissing = \"midpoint\"\nmissing_response = \"drop\"\n{of_unit}"
     );
     Schema::parse(&text).unwrap()
+}
+
+/// The schema of records with sites.
+pub(super) fn schema_with_sites() -> Schema {
+    let text = "[response]\nname = \"y\"\nlower = -3\nupper = 3\n[features]\nlower = -2\nupper = 2\n\
+                [record]\nmissing = \"midpoint\"\nmissing_response = \"drop\"\n\
+                [sites]\ncolumn = \"site\"\nrecords = { north = 48, south = 48 }\n";
+    Schema::parse(text).unwrap()
 }
 
 /// Numbers from −2 to 2.
@@ -110,13 +120,26 @@ impl Rows {
         for place in [3, N_RECORDS / 3, N_RECORDS - 2] {
             rows[place].response = String::new();
         }
-        Self { unit, rows }
+        Self {
+            unit,
+            has_sites: false,
+            rows,
+        }
+    }
+
+    /// The same table with a column of sites.
+    pub(super) fn with_sites(self) -> Self {
+        Self {
+            has_sites: true,
+            ..self
+        }
     }
 
     pub(super) fn to_csv(&self) -> String {
         let names = (0..N_FEATURES).map(|feature| format!("x{feature}"));
         let mut text = names.collect::<Vec<_>>().join(",");
         text += match self.unit {
+            PrivacyUnit::Record if self.has_sites => ",y,site\n",
             PrivacyUnit::Record => ",y\n",
             PrivacyUnit::Client => ",y,who\n",
         };
@@ -125,6 +148,9 @@ impl Rows {
             text += &format!(",{}", row.response);
             if self.unit == PrivacyUnit::Client {
                 text += &format!(",client {:02}", row.client);
+            }
+            if self.has_sites {
+                text += [",north", ",south"][row.client % 2];
             }
             text.push('\n');
         }
@@ -184,10 +210,14 @@ impl Rows {
     fn client_neighbours(&self, client: usize) -> Vec<Neighbour> {
         let mut neighbours = Vec::new();
         let mut add = |name: &str, rows: Vec<Row>, is_emptied: bool| {
-            let unit = self.unit;
+            let (unit, has_sites) = (self.unit, self.has_sites);
             neighbours.push(Neighbour {
                 name: format!("client {client} {name}"),
-                rows: Self { unit, rows },
+                rows: Self {
+                    unit,
+                    has_sites,
+                    rows,
+                },
                 is_emptied,
             });
         };

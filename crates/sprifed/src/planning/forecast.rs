@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_query::PlanError;
-use sprifed_recovery::{Needs, Setting};
-use sprifed_simulate::{Compared, Correlation, FLOOR_CORRELATIONS, Floor, Mean};
+use sprifed_recovery::{CertifiedProcedure, FLOOR_CORRELATIONS, Floor, Needs, Setting};
+use sprifed_simulate::{Compared, Correlation, Mean};
 
 /// What simulated studies found.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -88,7 +88,11 @@ pub struct FloorAnswer {
     pub choices: Option<Vec<Floor>>,
     /// By noisy sums over all features.
     pub sums: Vec<Floor>,
-    /// Whether the study has fewer records than even a feature of correlation 0.7 needs.
+    /// The fewest records with which the procedure seeks features: those that a feature of correlation 0.7 needs, or more
+    /// where the noise hides the scale of the residual.
+    pub fewest_records: u64,
+    /// Whether the study has fewer. Then no feature is sought and the model is the mean, unless exactly so many features
+    /// are asked for.
     pub is_below: bool,
     /// What keeping every 20th feature would change for sums; absent with few features.
     pub thinned: Option<Thinned>,
@@ -115,7 +119,7 @@ impl FloorAnswer {
     /// The floor of a study that runs a procedure with these needs.
     pub(super) fn of(
         setting: &Setting,
-        needs: Needs,
+        procedure: CertifiedProcedure,
         makes_choices: bool,
     ) -> Result<Self, PlanError> {
         let all = |needs| -> Result<Vec<Floor>, PlanError> {
@@ -125,11 +129,7 @@ impl FloorAnswer {
         };
         let choices = makes_choices.then(|| all(Needs::Choices)).transpose()?;
         let sums = all(Needs::Sums)?;
-        let own = match needs {
-            Needs::Choices => choices.as_ref().unwrap_or(&sums),
-            Needs::Sums => &sums,
-        };
-        let least = own.iter().map(|floor| floor.records).min();
+        let fewest_records = procedure.fewest_records(setting)?;
         let features = setting.n_features / THINNING;
         let thinned = Setting {
             n_features: features,
@@ -137,7 +137,8 @@ impl FloorAnswer {
         };
         let thinned = (features >= FEWEST_LEFT).then(|| Floor::of(&thinned, Needs::Sums, 0.5));
         Ok(Self {
-            is_below: least.is_some_and(|least| u64::from(setting.n_records) < least),
+            is_below: u64::from(setting.n_records) < fewest_records,
+            fewest_records,
             thinned: thinned.transpose()?.map(|floor| Thinned {
                 every: THINNING,
                 features,

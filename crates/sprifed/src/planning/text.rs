@@ -1,10 +1,10 @@
 //! A plan for people to read.
 
-use sprifed_privacy::{Epsilon, shown_cost, shown_delta};
+use sprifed_privacy::{Epsilon, counted, shown_cost, shown_delta};
+use sprifed_recovery::Floor;
 use sprifed_report::table;
-use sprifed_simulate::Floor;
 
-use super::{FloorAnswer, ForecastAnswer, PlanAnswer};
+use super::{FloorAnswer, ForecastAnswer, KeptFeatures, PlanAnswer};
 use crate::secure_sums::SecureSums;
 use crate::trustees::TrusteeCosts;
 
@@ -64,9 +64,20 @@ impl PlanAnswer {
 fn trustees_text(costs: &TrusteeCosts) -> String {
     #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 bytes")]
     let mebibytes = |bytes: u64| bytes as f64 / 1_048_576.0;
+    let proof = costs.proof.map_or_else(String::new, |proof| {
+        format!(
+            "between machines the proof of {} gates and the norms of sums add {:.1} MiB, {} rounds and about {:.1} s of \
+             computation for each\n",
+            proof.gates,
+            mebibytes(proof.sends_bytes),
+            proof.rounds,
+            proof.cpu_seconds,
+        )
+    });
     format!(
         "\nthree trustees, {} clients: {}\n\
          each trustee sends {:.1} MiB to the others in {} rounds ({} gates) and holds at most {:.1} MiB of shares\n\
+         {}\
          each client sends at most {:.3} MiB in all; the coordinator receives {:.1} MiB and passes them on to each trustee,\n\
          and passes on {:.1} MiB between trustees\n\
          about {:.0} s on the network ({})\n\
@@ -78,6 +89,7 @@ fn trustees_text(costs: &TrusteeCosts) -> String {
         costs.trustee.rounds,
         costs.trustee.gates,
         mebibytes(costs.trustee.memory_bytes),
+        proof,
         mebibytes(costs.client_sends_bytes),
         mebibytes(costs.coordinator_receives_bytes),
         mebibytes(costs.coordinator_relays_bytes),
@@ -131,15 +143,23 @@ fn floor_text(answer: &PlanAnswer) -> String {
     let FloorAnswer {
         choices,
         sums,
+        fewest_records,
         is_below,
         thinned,
     } = &answer.floor;
     let mut text = String::new();
     if *is_below {
         text += &format!(
-            "Nothing can be found with {} records at this epsilon: {} has too few for even one feature of correlation 0.7.\n\
+            "Nothing can be found with {} at this epsilon: {} needs at least {fewest_records}.\n{}\n\
              There is no forecast. Raise epsilon, or use more records.\n\n",
-            answer.records, answer.procedure,
+            counted(answer.records, "record", "records"),
+            answer.procedure,
+            match answer.keep {
+                KeptFeatures::Significant =>
+                    "No feature will be sought: the model will be the mean.",
+                KeptFeatures::Exactly =>
+                    "Features that are chosen all the same are as good as picked at random.",
+            },
         );
     }
     text += "About how many records one feature needs at this epsilon, by its correlation with the outcome:\n";

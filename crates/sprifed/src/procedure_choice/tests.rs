@@ -1,6 +1,7 @@
 //! The choice follows the backend, the size and what is stated.
 
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, Relation};
+use sprifed_recovery::{Intercept, Keep};
 use sprifed_simulate::{WorldRequest, setting_of};
 
 use super::*;
@@ -36,6 +37,60 @@ fn a_curator_of_a_wide_table_runs_argmax() {
         reason.starts_with("Procedure: argmax, chosen by auto"),
         "{reason}"
     );
+}
+
+/// What is chosen for a table whose columns have no public scale.
+fn chosen_for_raw_table(
+    records: usize,
+    features: usize,
+    epsilon: f64,
+) -> (Setting, ProcedureChoice) {
+    let budget = ApproxDp::new(
+        Epsilon::try_from(epsilon).unwrap(),
+        Delta::try_from(1e-6).unwrap(),
+    );
+    let world = WorldRequest::clean(records, features, 3);
+    let setting = Setting {
+        choice: Keep::Significant,
+        feature_scale: None,
+        intercept: Intercept::Estimated,
+        ..setting_of(&world, budget, Relation::ZeroOut).unwrap()
+    };
+    let choice = ProcedureRequest::Auto.choose(&setting, Stated::NOTHING, |_| true);
+    (setting, choice.unwrap())
+}
+
+#[test]
+fn a_table_with_too_few_records_gets_the_mean_and_not_a_guess() {
+    for (records, features) in [(57, 4088), (58, 700), (58, 7129)] {
+        for epsilon in [1.0, 3.0, 8.0] {
+            let (setting, choice) = chosen_for_raw_table(records, features, epsilon);
+            assert!(
+                choice.procedure.seeks_nothing(&setting).unwrap(),
+                "{records} records, {features} features, epsilon {epsilon}: {}",
+                choice.reason()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_table_with_enough_records_is_not_given_the_mean() {
+    for (records, features, epsilon) in [(480, 1279, 1.0), (1353, 10_346, 1.0), (400, 4088, 8.0)] {
+        let (setting, choice) = chosen_for_raw_table(records, features, epsilon);
+        assert!(
+            !choice.procedure.seeks_nothing(&setting).unwrap(),
+            "{records} records, {features} features, epsilon {epsilon}: {}",
+            choice.reason()
+        );
+    }
+}
+
+#[test]
+fn a_choice_against_the_better_average_says_why() {
+    let (_, choice) = chosen_for_raw_table(58, 700, 8.0);
+    let reason = choice.reason();
+    assert!(reason.contains("may have R2 below -0.1"), "{reason}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, Relation};
 use sprifed_recovery::CertifiedProcedure;
-use sprifed_simulate::{Reading, WorldRequest, setting_of};
+use sprifed_simulate::{Reading, WorldRequest, WorldSites, setting_of};
 
 use super::*;
 
@@ -14,6 +14,7 @@ fn planned(records: usize, features: usize) -> (Setting, Plan) {
         correlation: sprifed_simulate::Correlation::None,
         unexplained: sprifed_simulate::Unexplained::ErrorStdDev(0.1),
         reading: Reading::Clean,
+        sites: WorldSites::NONE,
     };
     let epsilon = Epsilon::try_from(5.34).unwrap();
     let budget = ApproxDp::new(epsilon, Delta::try_from(1e-4).unwrap());
@@ -50,6 +51,20 @@ fn the_costs_are_those_of_the_circuits_and_grow_with_clients_and_features() {
         "{many:?}"
     );
     assert!(many.coordinator_receives_bytes == 200 * many.client_sends_bytes);
+    // The proof takes few bytes and rounds, and about ten times the computation.
+    let proof = many.proof.expect("planned with the proof");
+    assert!(proof.gates >= many.trustee.gates, "{proof:?}");
+    let steps = u32::try_from(plan.steps.len()).unwrap();
+    assert!(proof.rounds > 10 * steps, "{proof:?}");
+    assert!(
+        proof.sends_bytes > 0 && proof.cpu_seconds > 0.0,
+        "{proof:?}"
+    );
+    let units = vec![1; 200];
+    let unproved = TrusteeCosts::of_units(&setting, &plan, &units, Needs::Choices, Gates::Unproved);
+    let unproved = unproved.unwrap();
+    assert_eq!((unproved.proof, unproved.trustee), (None, many.trustee));
+    assert!(unproved.network_seconds < many.network_seconds);
     let (wider, wider_plan) = planned(200, 4000);
     let wide = of(&wider, &wider_plan, 200);
     assert!(wide.trustee.sends_bytes > 2 * many.trustee.sends_bytes);

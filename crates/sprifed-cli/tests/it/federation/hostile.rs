@@ -112,6 +112,7 @@ impl Extremes {
     fn release(&self, party: u32, sum: u32) -> Vec<Released> {
         let good = Released {
             trustees: None,
+            outside: Vec::new(),
             sum,
             survivors: (0..self.agreed.roster().n_clients()).collect(),
             values: self.values(party, sum),

@@ -27,6 +27,8 @@ pub(crate) struct Kind {
     pub(crate) simulated: bool,
     /// Whether three trustees choose and add up.
     pub(crate) trustees: bool,
+    /// Whether each party has an intercept of its own.
+    pub(crate) site_effects: bool,
 }
 
 impl Default for Kind {
@@ -40,6 +42,7 @@ impl Default for Kind {
             stay: 20,
             simulated: true,
             trustees: false,
+            site_effects: false,
         }
     }
 }
@@ -93,7 +96,12 @@ impl Stage {
             stage.write_table(party);
             stage.make_identity(party);
         }
-        fs::write(stage.folder.join("schema.toml"), SCHEMA).unwrap();
+        let sites = if kind.site_effects {
+            "[record]\nsite_effects = true\n"
+        } else {
+            ""
+        };
+        fs::write(stage.folder.join("schema.toml"), SCHEMA.to_owned() + sites).unwrap();
         stage.make_trustees();
         stage.init("study");
         stage.write_policies();
@@ -338,13 +346,19 @@ impl Stage {
 
     /// The fit of all parties in one process.
     pub(crate) fn rehearse(&self) -> Value {
+        let mut command = self.rehearse_command(SEED);
+        serde_json::from_slice(&succeed(&mut command).stdout).unwrap()
+    }
+
+    /// `study rehearse` with this seed.
+    pub(crate) fn rehearse_command(&self, seed: &str) -> Command {
         let mut command = sprifed();
         command.args(["study", "rehearse"]).arg(self.study());
         for party in 0..self.kind.parties {
             command.arg("--data").arg(self.table(party));
         }
-        command.args(["--seed", SEED, "--json"]);
-        serde_json::from_slice(&succeed(&mut command).stdout).unwrap()
+        command.args(["--seed", seed, "--json"]);
+        command
     }
 
     /// These parties were charged what the study says it cost, and nothing more.

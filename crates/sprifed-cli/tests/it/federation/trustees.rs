@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::stage::{
-    Kind, Running, Stage, output_of, pause, refused, refused_as, sprifed, succeed, wait_until,
+    Kind, Running, SEED, Stage, output_of, pause, refused, refused_as, sprifed, succeed, wait_until,
 };
 use super::trustees_again::{fit_again, fit_of, keys_of_trustees};
 use super::whole::support;
@@ -87,7 +87,8 @@ fn a_party_is_lost_and_a_trustee_is_killed_in_the_middle_of_a_choice() {
     let words = String::from_utf8(succeed(&mut verify).stdout).unwrap();
     for part in [
         "VERIFIED",
-        "one of the trustees t0, t1, t2 included; any two of them together see all contributions",
+        "one of the trustees t0, t1, t2 included, whatever it sends; any two of them together see all contributions",
+        "each only after all three trustees checked how it was computed",
         "and by the trustees t0, t1, t2",
         "all three trustees signed each index and each sum that was opened",
         "3 of 4 parties (without p3)",
@@ -108,6 +109,71 @@ fn a_party_is_lost_and_a_trustee_is_killed_in_the_middle_of_a_choice() {
     }
     // Started again, a trustee needs no coordinator to say how it ended.
     succeed(&mut stage.trustee(1));
+}
+
+#[test]
+fn a_rehearsal_in_one_process_has_the_model_of_the_processes_with_the_same_seed() {
+    let kind = Kind {
+        simulated: true,
+        patience: 6,
+        ..by_trustees()
+    };
+    let stage = Stage::new("trustee-rehearsal", kind);
+    let log = stage.folder.join("log");
+    let coordinator = Running::start(&mut stage.coordinate(), &log);
+    let trustees = (0..3).map(|trustee| Running::start(&mut stage.trustee(trustee), &log));
+    let mut running: Vec<Running> = trustees.collect();
+    running.extend((0..3).map(|party| Running::start(&mut stage.join(party), &log)));
+    let leaving = Running::start(&mut stage.join(3), &log);
+    wait_until("the first step", || number(&stage, 0, "opened") > 0);
+    halt_in_an_attempt(&stage, &running[2]);
+    leaving.kill();
+    running[2].let_run();
+    for running in running {
+        let ended = running.finish();
+        assert!(ended.status.success(), "{}", said_by(&log));
+    }
+    let ended = coordinator.finish();
+    assert!(ended.status.success(), "{}", said_by(&log));
+
+    let transcript = stage.study().join("result/transcript.json");
+    let again = |options: &[&str]| {
+        let mut command = stage.rehearse_command(SEED);
+        command.arg("--transcript").arg(&transcript).args(options);
+        command
+    };
+    let said = succeed(&mut again(&[])).stdout;
+    let repeated: Value = serde_json::from_slice(&said).unwrap();
+    assert_eq!(repeated["fit"], fit_of(&stage));
+    let survivors = repeated["survivors"].as_array().unwrap();
+    assert_eq!([&survivors[0], survivors.last().unwrap()], [4, 3]);
+    // With all parties in each step it is another study, which finds the same features.
+    let whole = stage.rehearse();
+    assert_ne!(whole["fit"], repeated["fit"]);
+    assert_eq!(whole["survivors"].as_array().unwrap().last().unwrap(), 4);
+    assert_eq!(support(&whole["fit"]), [3, 8]);
+
+    // What is not of this study is refused.
+    std::fs::write(&transcript, "[]").unwrap();
+    let said = refused_as(&mut again(&[]), 2, "sprifed::study::rehearsal");
+    assert!(said.contains("not of this study"), "{said}");
+    std::fs::write(&transcript, "{}").unwrap();
+    let said = refused_as(&mut again(&[]), 2, "sprifed::study::rehearsal");
+    assert!(said.contains("is no transcript"), "{said}");
+    let mut other_seed = stage.rehearse_command("12");
+    let said = refused_as(&mut other_seed, 2, "sprifed::study::rehearsal");
+    assert!(said.contains("has another key"), "{said}");
+}
+
+#[test]
+fn attempts_are_repeated_only_in_studies_with_trustees() {
+    let stage = Stage::new("no-trustee-rehearsal", Kind::default());
+    let transcript = stage.folder.join("transcript.json");
+    std::fs::write(&transcript, "[]").unwrap();
+    let mut command = stage.rehearse_command(SEED);
+    command.arg("--transcript").arg(&transcript);
+    let said = refused_as(&mut command, 2, "sprifed::study::rehearsal");
+    assert!(said.contains("no trustees"), "{said}");
 }
 
 #[test]
@@ -161,10 +227,14 @@ fn policies_name_the_trustees_and_the_check_says_what_two_of_them_see() {
     assert_eq!(code, Some(0), "{said}");
     let answer: Value = serde_json::from_str(&said).unwrap();
     assert_eq!(answer["trustees"].as_array().unwrap().len(), 3);
+    assert_eq!(answer["gates"], "proved");
     assert_eq!(answer["procedure"], "argmax");
     assert_eq!(answer["quorum"], Value::Null);
     let (code, said) = check(&mut stage.trustee(0));
     assert_eq!(code, Some(0), "{said}");
+    let answer: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(answer["gates"], "proved");
+    assert!(answer["proof"]["gates"].as_u64() > Some(0), "{answer}");
 
     // As text, with the sentence that matters.
     let mut words = sprifed();
@@ -176,6 +246,7 @@ fn policies_name_the_trustees_and_the_check_says_what_two_of_them_see() {
         words.contains("Any two of them together see all contributions."),
         "{words}"
     );
+    assert!(words.contains("Gates        proved:"), "{words}");
 
     // A coordinator that invents trustees is refused by parties and by the trustee that it left in.
     let forget = |path: &Path, key: &str| {
@@ -204,4 +275,41 @@ fn policies_name_the_trustees_and_the_check_says_what_two_of_them_see() {
         .arg("--tls-key")
         .arg(stage.trustee_folder(1).join("tls.key"));
     refused_as(&mut mixed, 2, "sprifed::study::other-seat");
+}
+
+#[test]
+fn a_study_without_proofs_of_gates_is_refused_unless_policies_allow_it() {
+    let stage = Stage::new("trustee-unproved", by_trustees());
+    succeed(stage.init_command("unproved").arg("--unproved-gates"));
+    let invitation = |seat: &str| stage.folder.join("unproved").join(format!("for-{seat}"));
+    let check = |policy: &Path, command: &mut dyn FnMut() -> std::process::Command| {
+        let refusal = "the trustees' proof of their gates is missing";
+        let said = |command: &mut std::process::Command| {
+            String::from_utf8_lossy(&output_of(command.arg("--check")).stdout).into_owned()
+        };
+        let before = said(&mut command());
+        assert!(before.contains(refusal), "{before}");
+        assert!(before.contains("NOT PROVED"), "{before}");
+        let text = std::fs::read_to_string(policy).unwrap();
+        std::fs::write(policy, format!("allow-unproved-gates = true\n{text}")).unwrap();
+        let after = said(&mut command());
+        assert!(!after.contains(refusal), "{after}");
+    };
+    check(&stage.party(0).join("policy.toml"), &mut || {
+        let mut join = sprifed();
+        join.arg("join").arg(invitation("p0"));
+        join.arg("--identity").arg(stage.party(0));
+        join.arg("--data").arg(stage.table(0));
+        join
+    });
+    check(&stage.trustee_folder(0).join("policy.toml"), &mut || {
+        let mut trustee = sprifed();
+        trustee.arg("trustee").arg(invitation("trustee-t0"));
+        trustee.arg("--identity").arg(stage.trustee_folder(0));
+        trustee
+    });
+    // Secure sums have no gates.
+    let masked = Stage::new("masked-unproved", Kind::default());
+    let said = refused(masked.init_command("unproved").arg("--unproved-gates"), 2);
+    assert!(said.contains("--trustee"), "{said}");
 }

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use serde_json::Value;
 use sprifed_party::{PartyTable, read_file};
 use sprifed_query::{Part, RecordSource as _};
-use sprifed_secure_sum::{ClientId, Phase};
-use sprifed_study::{Agreed, EmbeddedTrustees, RecordStore as _, Released, TrusteeKey};
+use sprifed_secure_sum::ClientId;
+use sprifed_study::{
+    Agreed, EmbeddedTrustees, RecordStore as _, Released, TrusteeKey, present_as_in,
+};
 
 use super::stage::{Stage, json_at};
 
@@ -34,17 +36,12 @@ pub(super) fn fit_again(stage: &Stage, keys: [TrusteeKey; 3]) -> Value {
         let records = table.open().unwrap();
         Part::of(records, 0..records.n_units())
     });
-    let present = released.clone();
-    let attendance = move |_: Phase, step: u32, client: ClientId| {
-        let step = present.get(step as usize);
-        step.is_some_and(|step| step.survivors.contains(&client.0))
-    };
     let study = EmbeddedTrustees::again(
         records.collect(),
         &agreed,
         keys,
-        &released,
-        Box::new(attendance),
+        agreed.attempts_of(&released),
+        present_as_in(&released),
     );
     let agreement = agreed.agreement();
     let procedure = agreement.procedure;

@@ -118,6 +118,48 @@ fn three_parties_with_many_records_get_what_one_process_gets() {
 }
 
 #[test]
+fn three_parties_with_intercepts_of_their_own_get_what_one_process_gets() {
+    let kind = Kind {
+        site_effects: true,
+        ..Kind::default()
+    };
+    let stage = Stage::new("sites", kind);
+    run_whole(&stage);
+    let receipt = &stage.receipt()["receipt"];
+    let fit = &receipt["fit"];
+    assert_eq!(
+        *fit,
+        stage.rehearse()["fit"],
+        "the same seeds, the same fit"
+    );
+    assert_eq!(support(fit), [3, 8]);
+    assert_eq!(fit["sites"].as_array().unwrap().len(), 3);
+    assert_eq!(
+        receipt["agreement"]["setting"]["sites"],
+        serde_json::json!([120, 120, 120])
+    );
+    let promised = receipt["guarantee"]["statement"].as_str().unwrap();
+    let said = "Sites     a noisy mean of each of the 3 sites is released";
+    assert!(promised.contains(said), "{promised}");
+    let text = std::fs::read_to_string(stage.study().join("result/model.json")).unwrap();
+    let model: Value = serde_json::from_str(&text).unwrap();
+    let sites = model["sites"].as_array().unwrap();
+    let names: Vec<&str> = sites
+        .iter()
+        .map(|site| site["site"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["p0", "p1", "p2"]);
+    let path = stage.study().join("result/receipt.json");
+    succeed(
+        sprifed()
+            .arg("verify")
+            .arg(&path)
+            .arg("--model")
+            .arg(stage.study().join("result/model.json")),
+    );
+}
+
+#[test]
 fn fifty_parties_with_one_record_each_find_the_features() {
     let kind = Kind {
         parties: 50,

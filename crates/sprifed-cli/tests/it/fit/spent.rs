@@ -1,6 +1,7 @@
 //! What was spent is never said to be unspent, and what says so is never lost.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use super::table::Folder;
 use crate::command::{Ended, answer, run};
@@ -45,16 +46,17 @@ fn a_page_that_fails_after_the_fit_says_that_the_budget_is_spent() {
         "{SIMPLE} --ledger {place} --report {}",
         folder.path("page.html")
     );
-    // The fit waits for its ledger, when it has found the places of both files to be free.
+    // The fit waits for its ledger, which it opens when it has found the places of both files to be free.
+    let opened = PathBuf::from(folder.path("ledger/ledger.sqlite.lock"));
+    fs::remove_file(&opened).unwrap();
     let held = rusqlite::Connection::open(folder.path("ledger/ledger.sqlite")).unwrap();
     held.execute_batch("BEGIN IMMEDIATE").unwrap();
     let log = folder.path("log");
     let mut command = folder.fit_command("data.csv", "model.json", &options);
     let fit = Running::start(&mut command, Path::new(&log));
     let is_hidden = |name: &String| name.starts_with(".sprifed-");
-    wait_until("the places of both files", || {
-        folder.files().iter().filter(|name| is_hidden(name)).count() == 2
-    });
+    wait_until("the places of both files", || opened.exists());
+    assert!(!folder.files().iter().any(is_hidden));
     folder.write("page.html", "another program's");
     held.execute_batch("ROLLBACK").unwrap();
     let ended = fit.finish();

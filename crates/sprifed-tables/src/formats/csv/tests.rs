@@ -90,6 +90,7 @@ fn other_separators_are_diagnosed_by_the_header_and_read_if_stated() {
             "tab",
             "tabs; pass --separator tab",
         ),
+        ("a b y\n0.5 0.25 1\n", " ", "spaces; pass --separator ' '"),
     ] {
         let message = refused(text.as_bytes()).to_string();
         assert!(message.starts_with("the file has one column"), "{message}");

@@ -37,7 +37,8 @@ fn a_client_one_unit_outside_is_named_and_the_sum_of_the_others_is_exact() {
         let Some(Ending::Opened { clients, set, .. }) = ending else {
             panic!("{ending:?}");
         };
-        assert_eq!(*clients, [ClientId(0), ClientId(2)]);
+        assert_eq!(clients.inside, [ClientId(0), ClientId(2)]);
+        assert_eq!(clients.outside, [ClientId(1)]);
         let attempt = world.attempts[place].as_ref().expect("alive");
         assert_eq!(attempt.outside(), [ClientId(1)]);
         let journal = &world.journals[place];

@@ -1,12 +1,8 @@
 //! The floor follows its formula, and trials on generated records find little below it and most above it.
 
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, Relation, Rho};
-use sprifed_recovery::CertifiedProcedure;
-
-use super::*;
-use crate::absence::Absence;
-use crate::trial::{Certified, Method as _, setting_of};
-use crate::world::{Unexplained, WorldRequest};
+use sprifed_recovery::{CertifiedProcedure, Floor, Needs, Setting};
+use sprifed_simulate::{Absence, Certified, Method as _, Unexplained, WorldRequest, setting_of};
 
 fn setting(features: usize, epsilon: f64, relation: Relation) -> Setting {
     let epsilon = Epsilon::try_from(epsilon).unwrap();

@@ -1,0 +1,18 @@
+//! The tables of the page about real data say what the files of the runs say.
+
+use std::path::Path;
+use std::process::Command;
+
+#[test]
+fn the_page_about_real_data_shows_what_its_files_hold() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/real_data");
+    let check = Command::new("python3")
+        .args(["-B", "tables.py", "--check"])
+        .current_dir(folder)
+        .status()
+        .unwrap();
+    assert!(
+        check.success(),
+        "write docs/real-data.md again: python3 examples/real_data/tables.py"
+    );
+}
