@@ -13,10 +13,6 @@ use crate::portable::larger;
 use crate::setting::Setting;
 
 #[cfg(test)]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "tests decide nothing for a study"
-)]
 mod tests;
 
 /// A feature of this correlation with the response must be within reach.

@@ -13,7 +13,9 @@ use std::sync::Arc;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use sha2::{Digest as _, Sha256};
-use sprifed_noise::{DrawnShare, NoiseParameterError, OutOfBounds, PrivateSum, Provenance};
+use sprifed_noise::{
+    DrawnShare, NoiseGenerator, NoiseParameterError, OutOfBounds, PrivateSum, Provenance,
+};
 use sprifed_privacy::{
     Gates, Ledger, LedgerError, NoiseOrigin, Permit, PrivacyUnit, Purchase, SumPurchase, Trustee,
 };
@@ -28,6 +30,7 @@ use crate::agreement::Agreed;
 use crate::embedded::Attendance;
 use crate::hexadecimal::Digest;
 use crate::party_key::PartyKey;
+use crate::trustee_attempt::OpenedStep;
 use crate::trustee_key::TrusteeKey;
 use crate::trustee_step::{IllegalTrusteeStep, step_with};
 
@@ -159,8 +162,8 @@ impl<'a, S: RecordSource> EmbeddedTrustees<'a, Part<'a, S>> {
 
 impl<'a, R: RecordSource + Send> EmbeddedTrustees<'a, R> {
     /// The study `agreed` of other machines in one process, from its beginning: with the records of all parties, the
-    /// noise of these trustees, and the same rounding. Each step is opened in the attempt that `attempts` says, and in the
-    /// first one beyond its end.
+    /// noise of these trustees, and the same rounding. Each step is opened as `steps` says, and beyond its end in the
+    /// first attempt, with all clients inside.
     ///
     /// # Errors
     /// As [`Self::open`], and when the agreement does not name trustees with these keys.
@@ -168,10 +171,10 @@ impl<'a, R: RecordSource + Send> EmbeddedTrustees<'a, R> {
         records: Vec<R>,
         agreed: &Arc<Agreed>,
         trustees: [TrusteeKey; 3],
-        attempts: Vec<u32>,
+        steps: Vec<OpenedStep>,
         attendance: Box<Attendance<'a>>,
     ) -> Result<Self, TrusteesError> {
-        let course = AgreedCourse::new(Arc::clone(agreed), trustees, attempts)?;
+        let course = AgreedCourse::new(Arc::clone(agreed), trustees, steps)?;
         let (plan, parties) = (agreed.agreement().plan.clone(), &agreed.agreement().parties);
         let units = parties.iter().map(|party| party.units).collect();
         let study = Self::open(records, plan, units, &PartyKey::simulated(0, 0), attendance)?;
@@ -363,7 +366,7 @@ impl<'a, R: RecordSource + Send> EmbeddedTrustees<'a, R> {
         let present: Vec<ClientId> = present.iter().map(|client| client.id).collect();
         self.course.go_on(number, &present, &output);
         let n_present = u32::try_from(present.len()).unwrap_or(u32::MAX);
-        self.attending = present.iter().map(|client| client.id.0).collect();
+        self.attending = present.iter().map(|client| client.0).collect();
         self.present.push(n_present);
         Ok(output)
     }

@@ -57,7 +57,7 @@ pub use receipt::{
 pub use record_store::{RecordStore, Unopened};
 pub use transcript::{Released, SignedOutcome, Transcript};
 pub use trustee::{StudyTrustee, TrusteeEffect, TrusteeLine, TrusteeRefused};
-pub use trustee_attempt::{RefusedAttempt, RefusedPart, UnopenedSum};
+pub use trustee_attempt::{OpenedStep, RefusedAttempt, RefusedPart, UnopenedSum};
 pub use trustee_key::TrusteeKey;
 pub use trustee_step::{IllegalTrusteeStep, proved_trustee_step, step_with, trustee_step};
 pub use wire::{Order, Report, TrusteesOrder, TrusteesReport, Unreadable, is_passed_on};

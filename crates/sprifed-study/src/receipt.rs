@@ -117,7 +117,7 @@ impl Outcome {
             noise,
             index,
             transcript,
-            signed: released.trustees.clone()?,
+            signed: *released.trustees.clone()?,
         })
     }
 

@@ -26,7 +26,7 @@ pub struct Released {
     /// The noisy sums; of a choice, its index alone.
     pub values: Vec<i64>,
     /// What three trustees signed, if they opened it.
-    pub trustees: Option<SignedOutcome>,
+    pub trustees: Option<Box<SignedOutcome>>,
 }
 
 /// The signatures of three trustees for what they opened.

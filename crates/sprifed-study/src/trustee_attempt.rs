@@ -109,6 +109,15 @@ pub(crate) fn three(signatures: &[Signature; 3]) -> ThreeSignatures {
     ThreeSignatures(Box::new(signatures.map(|signature| signature.0)))
 }
 
+/// How three trustees opened a step of a study that ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpenedStep {
+    /// In which attempt, counted from zero.
+    pub(crate) attempt: u32,
+    /// The clients that were left out because they left their balls.
+    pub(crate) outside: Vec<ClientId>,
+}
+
 impl Agreed {
     /// The attempt with this number, after this transcript; `None` if no such attempt was agreed on.
     pub(crate) fn attempt_id(&self, sum: u32, transcript: Digest) -> Option<AttemptId> {
@@ -121,11 +130,15 @@ impl Agreed {
         })
     }
 
-    /// The attempt in which each step was opened, for a study in one process.
+    /// How each step was opened, for the same study in one process.
     #[must_use]
-    pub fn attempts_of(&self, released: &[Released]) -> Vec<u32> {
-        let numbers = released.iter().filter_map(|one| self.step_of(one.sum));
-        numbers.map(|(_, attempt)| attempt).collect()
+    pub fn opened_steps(&self, released: &[Released]) -> Vec<OpenedStep> {
+        let step = |one: &Released| {
+            let (_, attempt) = self.step_of(one.sum)?;
+            let outside = one.outside.iter().copied().map(ClientId).collect();
+            Some(OpenedStep { attempt, outside })
+        };
+        released.iter().filter_map(step).collect()
     }
 
     /// Whether three trustees signed what `released` says, after this transcript.
@@ -176,7 +189,7 @@ impl Released {
                 Output::Index(index) => vec![i64::from(*index)],
                 Output::Sums(values) => values.clone(),
             },
-            trustees,
+            trustees: trustees.map(Box::new),
         }
     }
 }

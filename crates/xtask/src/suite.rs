@@ -57,21 +57,6 @@ pub(crate) const DENY: [Check; 1] = [Check {
     environment: &[],
 }];
 
-/// Licences, bans and sources of everything that is linked.
-pub(crate) const DENY: [Check; 1] = [Check {
-    what: "licences, bans and sources of dependencies",
-    arguments: &[
-        "deny",
-        "--log-level",
-        "error",
-        "check",
-        "licenses",
-        "bans",
-        "sources",
-    ],
-    environment: &[],
-}];
-
 /// The command without any library of the system, for containers and old machines.
 ///
 /// Only the last link differs: everything that was compiled for a usual release is used unchanged.

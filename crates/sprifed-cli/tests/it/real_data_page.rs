@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test of a script")]
 fn the_page_about_real_data_shows_what_its_files_hold() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/real_data");
     let check = Command::new("python3")

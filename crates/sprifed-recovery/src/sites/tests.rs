@@ -290,7 +290,7 @@ fn sites_that_cannot_have_intercepts_are_refused_before_the_first_question() {
         }
     }
     assert!(with(&[300, 285, 15]).check().is_ok());
-    let refused = Sites::new(&vec![20; MOST_SITES + 1]).unwrap_err();
+    let refused = Sites::new(&[20; MOST_SITES + 1]).unwrap_err();
     assert!(refused.to_string().contains("at most 40"), "{refused}");
 }
 

@@ -47,12 +47,14 @@ fn a_record_says_its_site_behind_its_features_and_the_shares_of_variance_are_tho
     let world = World::generate(request, 7);
     let rows: Vec<&[f32]> = world.features().chunks(40).collect();
     assert_eq!(rows.len(), 4000);
-    let mut sums = vec![(0.0, 0u32); 10];
+    let mut sums = [(0.0, 0u32); 10];
     for (row, response) in rows.iter().zip(world.responses()) {
-        let indicators = &row[30..];
-        assert_eq!(indicators.iter().filter(|one| **one == 1.0).count(), 1);
-        assert_eq!(indicators.iter().filter(|one| **one == 0.0).count(), 9);
-        let site = indicators.iter().position(|one| *one == 1.0).unwrap();
+        let indicators: Vec<u32> = row[30..].iter().map(|one| one.to_bits()).collect();
+        let is_here = |indicator: &u32| *indicator == 1.0_f32.to_bits();
+        let is_elsewhere = |indicator: &u32| *indicator == 0.0_f32.to_bits();
+        let site = indicators.iter().position(is_here).unwrap();
+        let others = indicators.iter().filter(|one| is_elsewhere(one));
+        assert_eq!(others.count(), 9);
         sums[site].0 += f64::from(*response);
         sums[site].1 += 1;
     }

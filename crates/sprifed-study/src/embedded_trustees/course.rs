@@ -6,13 +6,14 @@ use sha2::{Digest as _, Sha256};
 use sprifed_noise::{NoiseGenerator, Provenance};
 use sprifed_privacy::Trustee;
 use sprifed_secure_sum::ClientId;
-use sprifed_trustees::{Output, TrusteeId};
+use sprifed_trustees::{Counted, Output, TrusteeId};
 
 use super::TrusteesError;
 use crate::agreement::Agreed;
 use crate::hexadecimal::Digest;
 use crate::party_key::PartyKey;
 use crate::transcript::{Released, Transcript};
+use crate::trustee_attempt::OpenedStep;
 use crate::trustee_key::TrusteeKey;
 
 /// See the module.
@@ -27,8 +28,8 @@ pub(super) enum Course {
 pub(super) struct AgreedCourse {
     agreed: Arc<Agreed>,
     trustees: [TrusteeKey; 3],
-    /// In which attempt each step is opened; steps beyond the end are opened in the first one.
-    attempts: Vec<u32>,
+    /// How each step is opened; steps beyond the end are opened in the first attempt, with all clients inside.
+    steps: Vec<OpenedStep>,
     transcript: Transcript,
 }
 
@@ -40,7 +41,7 @@ impl AgreedCourse {
     pub(super) fn new(
         agreed: Arc<Agreed>,
         trustees: [TrusteeKey; 3],
-        attempts: Vec<u32>,
+        steps: Vec<OpenedStep>,
     ) -> Result<Self, TrusteesError> {
         let named = agreed.trustees().ok_or(TrusteesError::NoTrustees)?;
         let own = TrusteeId::ALL.iter().zip(&trustees).zip(named.identities());
@@ -56,13 +57,13 @@ impl AgreedCourse {
             transcript: Transcript::begin(agreed.digest()),
             agreed,
             trustees,
-            attempts,
+            steps,
         })
     }
 
     /// The number of the attempt in which a step is opened; `None` if it was not agreed on.
     fn sum(&self, step: usize) -> Option<u32> {
-        let attempt = self.attempts.get(step).copied().unwrap_or(0);
+        let attempt = self.steps.get(step).map_or(0, |opened| opened.attempt);
         self.agreed.sum_number(step, attempt)
     }
 
@@ -111,9 +112,13 @@ impl Course {
         if let Self::Agreed(course) = self
             && let Some(sum) = course.sum(step)
         {
-            course
-                .transcript
-                .push(Released::opened(sum, clients, output, None));
+            let outside = course.steps.get(step).map(|opened| opened.outside.clone());
+            let clients = Counted {
+                inside: clients.to_vec(),
+                outside: outside.unwrap_or_default(),
+            };
+            let released = Released::opened(sum, &clients, output, None);
+            course.transcript.push(released);
         }
     }
 }

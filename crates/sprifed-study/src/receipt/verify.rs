@@ -390,7 +390,7 @@ fn check_choice(what: &str, record: &SumRecord, agreed: &Agreed) -> Result<(), P
                 survivors: clients.clone(),
                 outside: outside.clone(),
                 values: vec![i64::from(*index)],
-                trustees: Some(signed.clone()),
+                trustees: Some(Box::new(signed.clone())),
             };
             agreed.is_opened(&released, *transcript)
         }
@@ -410,7 +410,7 @@ fn check_signed(record: &SumRecord, released: &Released, head: Digest) -> Result
     else {
         return Ok(());
     };
-    if *transcript == head && Some(signed) == released.trustees.as_ref() {
+    if *transcript == head && Some(signed) == released.trustees.as_deref() {
         return Ok(());
     }
     let required = "those of the transcript";

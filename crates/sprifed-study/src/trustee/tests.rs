@@ -34,8 +34,8 @@ fn embedded(net: &Net<'_>, world: &TestWorld) -> Fit {
         Part::of(world, first..first + party.units as usize)
     });
     let records = records.collect();
-    let attempts = net.agreed.attempts_of(released);
-    let study = EmbeddedTrustees::again(records, &net.agreed, keys, attempts, attendance);
+    let steps = net.agreed.opened_steps(released);
+    let study = EmbeddedTrustees::again(records, &net.agreed, keys, steps, attendance);
     let mut study = study.expect("a study");
     let agreement = net.agreed.agreement();
     let fit = agreement.procedure;

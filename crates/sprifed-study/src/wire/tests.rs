@@ -108,10 +108,10 @@ fn about_trustees() -> (Vec<Order>, Vec<Report>) {
         survivors: vec![1],
         outside: vec![0, 3],
         values: vec![5],
-        trustees: Some(SignedOutcome {
+        trustees: Some(Box::new(SignedOutcome {
             set: Digest([4; 32]),
             signatures: [Signature([5; 64]); 3],
-        }),
+        })),
     };
     let orders = [
         TrusteesOrder::Directory {

@@ -9,8 +9,8 @@ use sprifed_privacy::LedgerRecord;
 use sprifed_recovery::Fit;
 use sprifed_secure_sum::ClientId;
 use sprifed_study::{
-    Agreed, Attendance, Embedded, EmbeddedError, EmbeddedTrustees, PartyKey, Released, TrusteeKey,
-    TrusteesError, present_as_in,
+    Agreed, Attendance, Embedded, EmbeddedError, EmbeddedTrustees, OpenedStep, PartyKey, Released,
+    TrusteeKey, TrusteesError, present_as_in,
 };
 
 use super::answer::RehearsalAnswer;
@@ -96,8 +96,8 @@ impl RehearsalAnswer {
             return Err(RehearsalError::OtherTranscript);
         }
         let records = records_of(agreed, tables)?;
-        let attempts = agreed.attempts_of(released);
-        let ended = by_trustees(agreed, records, seed, attempts, present_as_in(released))?;
+        let steps = agreed.opened_steps(released);
+        let ended = by_trustees(agreed, records, seed, steps, present_as_in(released))?;
         Self::of(agreed, ended)
     }
 
@@ -113,7 +113,10 @@ impl RehearsalAnswer {
     }
 }
 
-fn records_of(agreed: &Agreed, tables: &[PathBuf]) -> Result<Vec<PartyRecords>, RehearsalError> {
+fn records_of(
+    agreed: &Arc<Agreed>,
+    tables: &[PathBuf],
+) -> Result<Vec<PartyRecords>, RehearsalError> {
     let agreement = agreed.agreement();
     if agreement.noise != Provenance::Simulated {
         return Err(RehearsalError::Protected);
@@ -150,11 +153,11 @@ fn by_trustees(
     agreed: &Arc<Agreed>,
     records: Vec<PartyRecords>,
     seed: u64,
-    attempts: Vec<u32>,
+    steps: Vec<OpenedStep>,
     attendance: Box<Attendance<'_>>,
 ) -> Result<Ended, RehearsalError> {
     let keys = [0, 1, 2].map(|place| TrusteeKey::simulated(seed, place));
-    let study = EmbeddedTrustees::again(records, agreed, keys, attempts, attendance);
+    let study = EmbeddedTrustees::again(records, agreed, keys, steps, attendance);
     let mut study = study.map_err(RehearsalError::NotBegunByTrustees)?;
     let agreement = agreed.agreement();
     let fit = agreement

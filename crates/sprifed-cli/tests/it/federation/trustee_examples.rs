@@ -8,6 +8,7 @@ use super::stage::free_port;
 use crate::process::is_slow_run;
 
 /// Runs a script of `examples/trustees` and returns what it printed.
+#[expect(clippy::disallowed_methods, reason = "a test of a script")]
 fn example(script: &str) -> String {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     let name = format!("sprifed-{script}-{}", std::process::id());

@@ -40,7 +40,7 @@ pub(super) fn fit_again(stage: &Stage, keys: [TrusteeKey; 3]) -> Value {
         records.collect(),
         &agreed,
         keys,
-        agreed.attempts_of(&released),
+        agreed.opened_steps(&released),
         present_as_in(&released),
     );
     let agreement = agreed.agreement();
