@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::counted;
 use crate::quantity::{Delta, Mu};
 use crate::rational::parse_exact;
 use crate::totals::{Reading, RunShape};
@@ -105,7 +106,10 @@ fn a_sparsity_that_does_not_suit_the_features_is_refused() {
                 text.contains(&format!("the sparsity is {sparsity}, but it must be")),
                 "{text}"
             );
-            assert!(text.contains(&format!("{features} features")), "{text}");
+            assert!(
+                text.contains(&counted(features, "feature", "features")),
+                "{text}"
+            );
         }
     }
 }

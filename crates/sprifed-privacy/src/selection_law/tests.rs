@@ -3,7 +3,7 @@ use crate::neighbours::{PrivacyUnit, Relation};
 use crate::purchase::{Purchase, SelectionPurchase};
 use crate::quantity::{ApproxDp, Delta, Epsilon};
 use crate::spending::{Expense, Spending};
-use crate::{Ledger, LedgerError};
+use crate::{Ledger, LedgerError, NoiseOrigin};
 
 const LAWS: [SelectionLaw; 3] = [
     SelectionLaw::Curator,
@@ -119,17 +119,17 @@ fn clamps_are_paid_for_out_of_delta_by_every_route() {
     assert!((one.cut_off() / eta - 1.0).abs() < 1e-9 && one.cut_off() >= eta);
     assert!((many.cut_off() / (30.0 * eta) - 1.0).abs() < 1e-9);
     for spending in [&one, &many] {
-        // The range alone bounds one choice whatever δ is; here δ is what is left of it.
-        let plain =
-            crate::compose_selections(spending.selections(), None, Delta::try_from(1e-4).unwrap());
+        // The range alone bounds one choice whatever δ is; here δ is what the proofs of gates leave of it.
+        let left = NoiseOrigin::Trustees.noise_delta(Delta::try_from(1e-4).unwrap());
+        let plain = crate::compose_selections(spending.selections(), None, left.unwrap());
         let plain = plain.epsilon().get();
         let claimed = epsilon_at(spending, 1e-4);
         assert!(
             claimed >= plain && claimed < plain + 1e-9,
             "{claimed} {plain}"
         );
-        // A δ that the clamps and the cryptography use up buys nothing.
-        assert!(epsilon_at(spending, 5.4e-20) >= f64::MAX);
+        // A δ that the clamps, the proofs of gates and the cryptography use up buys nothing.
+        assert!(epsilon_at(spending, 4.547e-13) >= f64::MAX);
     }
     // Among 2^32 candidates the clamps show in ε.
     let wide = SelectionPurchase {
@@ -138,8 +138,8 @@ fn clamps_are_paid_for_out_of_delta_by_every_route() {
     };
     let expense = wide.expense(Relation::ZeroOut).unwrap();
     let ten = (0..10).fold(Spending::default(), |total, _| total.and(expense).unwrap());
-    let delta = 1e-13;
-    let left = delta - 1.0 / 2f64.powi(64);
+    let delta = 5e-13;
+    let left = delta - NoiseOrigin::Trustees.protocol_failure();
     let claimed = epsilon_at(&ten, delta);
     let at = |delta: f64| {
         let delta = Delta::try_from(delta).unwrap();

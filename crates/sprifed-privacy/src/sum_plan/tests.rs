@@ -342,7 +342,10 @@ fn trustees_cost_what_three_clients_of_whom_one_colludes_cost() {
     assert_eq!((origin.certain_shares(), origin.most_shares()), (2, 3));
     let plan = small_sum().plan;
     for relation in [Relation::ZeroOut, Relation::ReplaceOne] {
-        let [ours, theirs] = [origin, clients].map(|origin| plan.cost(origin, relation).unwrap());
+        let [ours, theirs] = [origin, clients].map(|origin| {
+            let cost = plan.cost(origin, relation).unwrap();
+            cost.with_protocol_of(origin)
+        });
         let bits = |cost: SumCost| (cost.squared_mu().to_bits(), cost.failure().to_bits());
         assert_eq!(bits(ours).0, bits(theirs).0);
         assert_eq!(bits(ours).1, origin.protocol_failure().to_bits());

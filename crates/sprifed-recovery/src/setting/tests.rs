@@ -57,7 +57,8 @@ fn a_sparsity_of_zero_or_of_all_features_is_refused() {
 #[test]
 fn fewer_than_two_records_are_refused() {
     for n_records in [0, 1] {
-        let words = format!("{n_records} records, but at least 2 are required");
+        let records = counted(n_records, "record", "records");
+        let words = format!("{records}, but at least 2 are required");
         assert_refused(
             Setting {
                 n_records,

@@ -63,7 +63,10 @@ fn the_costs_are_those_of_the_circuits_and_grow_with_clients_and_features() {
     let units = vec![1; 200];
     let unproved = TrusteeCosts::of_units(&setting, &plan, &units, Needs::Choices, Gates::Unproved);
     let unproved = unproved.unwrap();
-    assert_eq!((unproved.proof, unproved.trustee), (None, many.trustee));
+    assert_eq!(unproved.proof, None);
+    // Norms of sums are verified only where gates are proved.
+    assert!(unproved.trustee.gates < many.trustee.gates);
+    assert!(unproved.trustee.sends_bytes < many.trustee.sends_bytes);
     assert!(unproved.network_seconds < many.network_seconds);
     let (wider, wider_plan) = planned(200, 4000);
     let wide = of(&wider, &wider_plan, 200);
