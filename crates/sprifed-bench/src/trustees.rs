@@ -104,7 +104,7 @@ impl Trustees {
         let sums = Setting {
             clients: 1,
             client_bits: 40,
-            inverse_rate: 1 << 17,
+            inverse_rate: 1 << 14,
             candidates,
         };
         let mut rows = self.rows(&many, Some((500.0, 45.0)), !self.without_proofs)?;

@@ -229,12 +229,6 @@ impl Attempt {
         self.set.as_ref()
     }
 
-    /// The clients that left their balls in a sum whose norms are verified: they are not in it.
-    #[must_use]
-    pub fn outside(&self) -> &[ClientId] {
-        &self.clients.outside
-    }
-
     /// Takes a client's upload.
     ///
     /// # Errors

@@ -338,9 +338,7 @@ fn too_little_budget_ends_with_a_status_that_says_so() {
     );
     assert!(status.unwrap() < guarantee.unwrap());
     let words = answer["status_words"].as_str().unwrap();
-    let is_alarm = |words: &str| {
-        words.starts_with("NOTHING FOUND") || words.starts_with("DO NOT INTERPRET THE COEFFICIENTS")
-    };
+    let is_alarm = |words: &str| words.starts_with("NOTHING SOUGHT: 60 records are too few");
     assert!(is_alarm(words), "{words}");
     // On the page it stands above the guarantee, and there is no chart.
     let html = folder.read("page.html");

@@ -331,7 +331,8 @@ fn each_site_of_one_table_has_an_intercept_of_its_own() {
     assert!((prediction(&[]) - 3.5).abs() < 0.5);
     assert!((prediction(&["--site", "north"]) - 7.5).abs() < 0.7);
     let unknown = predict(&["--site", "west"]);
-    unknown.assert_refused(2, "sprifed::model::unknown-site");
+    let found = (unknown.exit_code, unknown.code());
+    assert_eq!(found, (2, "sprifed::model::unknown-site"));
     assert_eq!(run(["verify", &path]).exit_code, 0);
 }
 

@@ -1,6 +1,8 @@
 //! Site effects against a backend that adds no noise.
 
-use sprifed_query::{ChoiceBackend, ChoiceQuery, PlannedStep, SumBackend, SumQuery};
+use sprifed_query::{
+    ChoiceBackend, ChoiceQuery, Constant, PlannedStep, Question, SumBackend, SumQuery,
+};
 
 use super::*;
 use crate::catalogue::CertifiedProcedure;
@@ -88,28 +90,41 @@ fn world(support: &[u32]) -> (SmallWorld, Vec<f32>, Vec<f32>) {
     (world, features, responses)
 }
 
-/// The intercepts of sites without their mean in the least-squares model of sites and the first `always` features.
-fn effects_beside(always: usize, features: &[f32], responses: &[f32]) -> [f64; 3] {
+/// The intercepts of sites without their mean, by least squares as `asked` weighs the records: those with large variables
+/// or residuals count less.
+fn effects_as(asked: &Question, features: &[f32], responses: &[f32]) -> [f64; 3] {
+    let Question::SecondMoment {
+        support,
+        model,
+        scales,
+        norm,
+        ..
+    } = asked
+    else {
+        panic!("{asked:?}");
+    };
     let width = N_FEATURES + SIZES.len();
-    let rows = features.chunks(width).map(|row| {
-        let variables = row[N_FEATURES..].iter().chain(&row[..always]);
-        variables
-            .map(|value| f64::from(*value))
-            .collect::<Vec<f64>>()
-    });
-    let rows: Vec<Vec<f64>> = rows.collect();
-    let size = SIZES.len() + always;
-    let gram = SquareMatrix::from_fn(size, |one, other| {
-        rows.iter().map(|row| row[one] * row[other]).sum()
-    });
-    let cross: Vec<f64> = (0..size)
-        .map(|one| {
-            let products = rows.iter().zip(responses);
-            products
-                .map(|(row, response)| row[one] * f64::from(*response))
-                .sum()
-        })
-        .collect();
+    let size = SIZES.len() + support.len();
+    let mut gram = SquareMatrix::zeros(size);
+    let mut cross = vec![0.0; size];
+    for (row, response) in features.chunks(width).zip(responses) {
+        let values = support
+            .iter()
+            .map(|feature| f64::from(row[feature as usize]));
+        let sites = row[N_FEATURES..].iter().copied().map(f64::from);
+        let variables: Vec<f64> = sites.chain(values).collect();
+        let residual = (f64::from(*response) - model.as_model().intercept) / scales.residual.get();
+        let features = variables[SIZES.len()..].iter();
+        let squares = features.map(|value| (value / scales.feature.get()).powi(2));
+        let squared_norm = 1.0 + squares.sum::<f64>() + residual.powi(2);
+        let weight = 1.0 / squared_norm.max(norm.get().powi(2));
+        for (one, variable) in variables.iter().enumerate() {
+            cross[one] += weight * variable * f64::from(*response);
+            for (other, factor) in variables.iter().enumerate() {
+                gram[(one, other)] += weight * variable * factor;
+            }
+        }
+    }
     let solution = gram.inverse().unwrap().times(&cross);
     let weighted = SIZES
         .iter()
@@ -117,6 +132,28 @@ fn effects_beside(always: usize, features: &[f32], responses: &[f32]) -> [f64; 3
         .map(|(size, effect)| f64::from(*size) * effect);
     let mean = weighted.sum::<f64>() / f64::from(SIZES.iter().sum::<u32>());
     [0, 1, 2].map(|site| solution[site] - mean)
+}
+
+/// The question by which sites were estimated first.
+fn first_of_sites(parties: &Parties) -> &Question {
+    let questions = parties
+        .exact
+        .queries
+        .iter()
+        .flat_map(|query| &query.questions);
+    let of_sites = |question: &&Question| {
+        matches!(
+            question,
+            Question::SecondMoment {
+                constant: Constant::Sites { .. },
+                ..
+            }
+        )
+    };
+    questions
+        .filter(of_sites)
+        .next()
+        .expect("a question about sites")
 }
 
 fn fit(procedure: CertifiedProcedure, setting: &Setting, parties: &mut Parties) -> Fit {
@@ -142,7 +179,7 @@ fn sites_have_their_own_intercepts_whose_mean_is_that_of_the_model() {
         let expected = if procedure == CertifiedProcedure::ARGMAX {
             EFFECTS
         } else {
-            effects_beside(2, &features, &responses)
+            effects_as(first_of_sites(&parties), &features, &responses)
         };
         assert_eq!(fit.sites.len(), SIZES.len(), "{procedure}");
         for (found, expected) in fit.sites.iter().zip(expected) {

@@ -378,7 +378,7 @@ fn trustees_that_are_missing_forged_or_two_of_one_are_refused() {
     type Change = fn(&mut Agreement, &mut [TrusteeEntry; 3]);
     let cases: [(&str, Change); 8] = [
         ("proof of gates is missing", |a, _| a.gates = None),
-        ("missing", |a, _| a.trustees = None),
+        ("missing", |a, _| (a.trustees, a.gates) = (None, None)),
         ("identity key of an earlier", |_, t| {
             t[1].identity = t[0].identity
         }),

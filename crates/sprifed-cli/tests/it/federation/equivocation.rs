@@ -34,9 +34,9 @@ impl Fork {
     /// Puts other integers in the place of those of sum 0.
     fn fork(&mut self, mut released: Released) {
         released.values[0] ^= 1;
-        let wire = Order::Released(released).encode();
-        // A checkpoint is the number of a sum, a mark that it was opened, and the rest of what is released.
-        let checkpoint = [&[0, 0], &wire[3..]].concat();
+        // A checkpoint is the number of a sum, a mark that it was opened, whose vectors are in it, and the integers.
+        let checkpoint = (0u32, 0u32, released.survivors, released.values);
+        let checkpoint = postcard::to_allocvec(&checkpoint).unwrap();
         self.drain();
         self.is_forked = true;
         self.other.lock().unwrap().restore(1, &checkpoint).unwrap();

@@ -51,7 +51,7 @@ fn patient() -> Kind {
 }
 
 #[test]
-fn a_party_that_leaves_is_charged_what_it_answered_and_answers_nothing_more() {
+fn a_party_that_leaves_is_charged_the_ceiling_and_answers_nothing_more() {
     let stage = Stage::new("leave", patient());
     let log = stage.folder.join("log");
     let coordinator = Running::start(&mut stage.coordinate(), &log);
@@ -79,8 +79,11 @@ fn a_party_that_leaves_is_charged_what_it_answered_and_answers_nothing_more() {
     );
     let charged = left(&stage, 0);
     let epsilon = charged["charged_epsilon"].as_f64().unwrap();
-    assert_eq!(charged["charged_epsilon"], before["epsilon_spent"]);
-    assert!(epsilon > 0.0 && epsilon < before["epsilon_counted"].as_f64().unwrap());
+    // When it leaves may depend on what was released, so the sums alone are not what it costs.
+    let spent = before["epsilon_spent"].as_f64().unwrap();
+    assert!(spent > 0.0 && spent < epsilon);
+    assert_eq!(epsilon, Stage::CEILING);
+    assert_eq!(charged["charged_epsilon"], before["epsilon_counted"]);
     assert_eq!(charged["charged_delta"], 1e-6);
     let (after, words) = status(stage.party(0));
     let study = &after["studies"][0];

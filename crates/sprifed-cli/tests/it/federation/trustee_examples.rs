@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::stage::free_port;
+use super::stage::{free_port, output_of};
 use crate::process::is_slow_run;
 
 /// Runs a script of `examples/trustees` and returns what it printed.
@@ -21,7 +21,7 @@ fn example(script: &str) -> String {
     command.env("PORT", free_port().to_string());
     // Fewer clinics, as the guide offers it for a small machine.
     command.env("CLINICS", "8").env("RECORDS", "60");
-    let ended = command.output().unwrap();
+    let ended = output_of(&mut command);
     let said = String::from_utf8_lossy(&ended.stdout).into_owned();
     let complaint = String::from_utf8_lossy(&ended.stderr);
     assert!(ended.status.success(), "{script}\n{said}\n{complaint}");

@@ -46,7 +46,7 @@ impl Stage {
             let peers = (0..).zip(&keys).filter(|(_, key)| *key != own);
             let peers = peers.map(|(place, key): (u32, _)| format!("t{place} = {key}\n"));
             let policy = format!(
-                "coordinators = [{key}]\nexpires = 2999-12-31\nmost-steps = 20\nmost-clients = 10\n\
+                "coordinators = [{key}]\nexpires = 2999-12-31\nmost-steps = 60\nmost-clients = 10\n\
                  most-candidates = 1000\nallow-simulated-noise = true\n[trustees]\n{}",
                 peers.collect::<String>()
             );

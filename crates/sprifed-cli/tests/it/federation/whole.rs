@@ -82,7 +82,7 @@ fn three_parties_with_many_records_get_what_one_process_gets() {
     assert_eq!(answer["model_checked"], true);
     let n_sums = receipt["receipt"]["sums"].as_array().unwrap().len();
     let contained = serde_json::json!([{
-        "first_sum": 1, "last_sum": n_sums, "parties": ["p0", "p1", "p2"], "without": [],
+        "first_sum": 1, "last_sum": n_sums, "parties": ["p0", "p1", "p2"], "without": [], "outside": [],
     }]);
     assert_eq!(answer["records_in_sums"], contained);
     let mut edited: Value = serde_json::from_slice(&std::fs::read(&model).unwrap()).unwrap();

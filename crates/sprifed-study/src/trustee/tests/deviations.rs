@@ -192,7 +192,7 @@ fn without_the_proof_a_changed_bit_is_not_found() {
     let step = choice_of(&agreed);
     let all = frames(&agreed, &world, step);
     let is_gates = |((.., kind, _), _): &&(Place, usize)| *kind == FrameKind::Layer;
-    let (at, words) = *all.iter().rfind(is_gates).expect("gates");
+    let (at, words) = *all.iter().find(is_gates).expect("gates");
     let net = with_changed_bit(&agreed, &world, (at, words - 1), step);
     assert!(net.ended.is_none());
     assert_eq!(
@@ -449,7 +449,7 @@ fn a_party_that_leaves_its_norm_is_named_and_left_out() {
     }
 }
 
-/// Which parties are counted is in the transcript, whoever signed it.
+/// Which parties are counted is in the transcript, whichever trustee signed it.
 #[test]
 fn a_transcript_counts_the_same_parties_whether_or_not_trustees_sign() {
     let (agreed, world) = (small_proved(0), world());
