@@ -146,7 +146,10 @@ pub(crate) fn receipt(bytes: &[u8]) -> Way {
     let verified = signed(study.receipt.clone()).verify();
     if let Ok(verified) = &verified {
         let (stated, charged) = (verified.guarantee.epsilon, study.receipt.ledger.spent);
-        assert!(stated >= charged, "a receipt states at least what was charged");
+        assert!(
+            stated >= charged,
+            "a receipt states at least what was charged"
+        );
     }
     way(&verified.map(|_| said).map_err(|problem| problem.what))
 }

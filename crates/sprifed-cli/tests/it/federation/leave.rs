@@ -93,7 +93,10 @@ fn a_party_that_leaves_is_charged_the_ceiling_and_answers_nothing_more() {
     );
     assert_eq!(study["epsilon_counted"], charged["charged_epsilon"]);
     let shown = sprifed_privacy::shown_cost(spent);
-    seen.hide(format!("spent epsilon = {shown}"), "spent epsilon = [spent]");
+    seen.hide(
+        format!("spent epsilon = {shown}"),
+        "spent epsilon = [spent]",
+    );
     seen.add("status after it left", &words);
     for (command, code) in [
         (&mut stage.join(0), "sprifed::ledger::refused"),
