@@ -18,6 +18,10 @@ use crate::setting::{Intercept, Setting};
 use crate::square_matrix::SquareMatrix;
 
 #[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests decide nothing for a study"
+)]
 mod tests;
 
 /// The most sites that can have intercepts of their own.

@@ -47,7 +47,7 @@ pub const USUAL_R2: [f64; 4] = [0.1, 0.25, 0.5, 0.8];
 const AS_GOOD: f64 = 0.01;
 
 /// A procedure that may have an R² below this, where the mean has 0, is judged by its worst case.
-const LEAST_R2: f64 = -0.25;
+const LEAST_R2: f64 = -0.1;
 
 /// The procedure of a study, and why it is this one.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

@@ -136,7 +136,7 @@ fn effects_as(asked: &Question, features: &[f32], responses: &[f32]) -> [f64; 3]
 
 /// The question by which sites were estimated first.
 fn first_of_sites(parties: &Parties) -> &Question {
-    let questions = parties
+    let mut questions = parties
         .exact
         .queries
         .iter()
@@ -150,10 +150,7 @@ fn first_of_sites(parties: &Parties) -> &Question {
             }
         )
     };
-    questions
-        .filter(of_sites)
-        .next()
-        .expect("a question about sites")
+    questions.find(of_sites).expect("a question about sites")
 }
 
 fn fit(procedure: CertifiedProcedure, setting: &Setting, parties: &mut Parties) -> Fit {
