@@ -12,7 +12,7 @@ use rand_distr::{Distribution, Gumbel, StandardNormal};
 use sprifed_query::PlanError;
 use sprifed_recovery::selection::normal::quantile;
 use sprifed_recovery::{
-    BudgetNoise, CHOICES_SHARE, CertifiedProcedure, GRADIENTS_SHARE, PrivateChoice, Setting,
+    BudgetNoise, CHOICES_SHARE, CertifiedProcedure, GRADIENTS_SHARE, Keep, PrivateChoice, Setting,
     best_clip, kept_signal,
 };
 
@@ -63,6 +63,9 @@ const THRESHOLD: f64 = 4.0;
 
 /// A finalist is told from chance by the last question at this many of its standard errors.
 const FINAL_THRESHOLD: f64 = 1.5;
+
+/// The largest share of false features among those that are kept, by which features are significant.
+const FALSE_SHARE: f64 = 0.1;
 
 /// Recall under AR(0.9) over that without correlation, by trials at p = 2500, s = 5, n = 1500 (docs/recovery.md). Up to
 /// AR(0.5) there is no difference; between them the loss is interpolated.
@@ -125,6 +128,7 @@ struct Facts {
     records: f64,
     features: f64,
     sparsity: usize,
+    choice: Keep,
     noise: BudgetNoise,
 }
 
@@ -134,8 +138,18 @@ impl Facts {
             records: f64::from(setting.n_records),
             features: f64::from(setting.n_features),
             sparsity: setting.sparsity as usize,
+            choice: setting.choice,
             noise,
         }
+    }
+
+    /// Whether the model is the mean because none of the found features is significant among `tests` tests.
+    fn keeps_none(&self, is_found: &[bool], estimates: &[f64], own: f64, tests: f64) -> bool {
+        let least = quantile(1.0 - FALSE_SHARE / (2.0 * tests)) * own.sqrt();
+        let mut each = is_found.iter().zip(estimates);
+        let is_significant =
+            |(is_found, estimate): (&bool, &f64)| *is_found && estimate.abs() > least;
+        self.choice == Keep::Significant && !each.any(is_significant)
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a sparsity is small")]
@@ -175,6 +189,15 @@ impl Truth {
             .zip(is_found)
             .filter(|(_, found)| **found);
         (1.0 - found.map(|((effect, _), _)| effect * effect).sum::<f64>()).max(1e-6)
+    }
+
+    /// What the last question estimates of each effect, if each estimate has the variance `own`.
+    fn estimates(&self, own: f64, stream: &mut Stream) -> Vec<f64> {
+        let mut error = || -> f64 { StandardNormal.sample(stream) };
+        let effects = self.effects.iter();
+        effects
+            .map(|(effect, _)| effect + own.sqrt() * error())
+            .collect()
     }
 
     /// What the last solve gives: `own` and `false_error` are the variances of a true and of a false coefficient.
@@ -235,6 +258,11 @@ fn argmax(facts: &Facts, truth: &Truth, stream: &mut Stream) -> Expected {
     let noise = (active + 2.0) / last / core::f64::consts::SQRT_2 / records;
     let luck = (2.0 * features.ln() * choice.luck).max(1.0);
     let own = left * (1.0 / records + noise * noise);
+    let estimates = truth.estimates(own, stream);
+    // A p-value of a private choice allows for all candidates.
+    if facts.keeps_none(&is_found, &estimates, own, active * features) {
+        return Expected::NOTHING;
+    }
     truth.scored(&is_found, own, left * (luck / records + noise * noise))
 }
 
@@ -320,15 +348,16 @@ fn sums(facts: &Facts, rounds: &Rounds, truth: &Truth, stream: &mut Stream) -> E
     let left = truth.left_by(&is_finalist);
     let noise = (finalists + 2.0) / last / core::f64::consts::SQRT_2 / records;
     let own = left * (1.0 / records + noise * noise);
-    let is_found: Vec<bool> = truth
-        .effects
+    let estimates = truth.estimates(own, stream);
+    let is_found: Vec<bool> = estimates
         .iter()
         .zip(&is_finalist)
-        .map(|((effect, _), finalist)| {
-            let error: f64 = StandardNormal.sample(stream);
-            *finalist && (effect + error * own.sqrt()).abs() > FINAL_THRESHOLD * own.sqrt()
-        })
+        .map(|(estimate, finalist)| *finalist && estimate.abs() > FINAL_THRESHOLD * own.sqrt())
         .collect();
+    // A p-value of the sums is conditional on which features were chosen.
+    if facts.keeps_none(&is_found, &estimates, own, active) {
+        return Expected::NOTHING;
+    }
     truth.scored(&is_found, own, 2.0 * own)
 }
 

@@ -46,9 +46,6 @@ pub const USUAL_R2: [f64; 4] = [0.1, 0.25, 0.5, 0.8];
 /// A procedure whose expected R² is this close to the best one's is as good.
 const AS_GOOD: f64 = 0.01;
 
-/// A procedure that may have an R² below this, where the mean has 0, is judged by its worst case.
-const LEAST_R2: f64 = -0.1;
-
 /// The procedure of a study, and why it is this one.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ProcedureChoice {
@@ -94,9 +91,8 @@ impl ProcedureRequest {
     /// # Why
     /// Of procedures whose expected R² on new records is nearly the same, the one that reveals least is chosen: choices
     /// before sums, then the order of the registry's sums from the cheapest. A procedure that seeks no feature with so few
-    /// records gives the mean, so nothing better and nothing worse is expected of it. Averages over assumed R² hide that a
-    /// fit with few records is much worse than the mean where little can be explained, so a procedure that risks that is
-    /// chosen only if all others risk more.
+    /// records gives the mean, so nothing better and nothing worse is expected of it. So does a fit in which no feature is
+    /// significant: with few records that is what happens where little can be explained.
     ///
     /// # Errors
     /// When the setting makes no sense or its budget is too small.
@@ -132,7 +128,7 @@ impl ProcedureRequest {
                     test_r2: found.test_r2,
                 });
             }
-            scores.push((procedure, score(&each)));
+            scores.push((procedure, mean(&each)));
         }
         let best = scores
             .iter()
@@ -156,12 +152,6 @@ const PREFERENCE: [CertifiedProcedure; 3] = [
     CertifiedProcedure::SIEVE,
     CertifiedProcedure::GRAD,
 ];
-
-/// What counts of the R² that are expected of a procedure under each assumption: their mean, or the least if that is a risk.
-fn score(each: &[f64]) -> f64 {
-    let least = each.iter().copied().fold(f64::INFINITY, f64::min);
-    if least < LEAST_R2 { least } else { mean(each) }
-}
 
 #[expect(clippy::cast_precision_loss, reason = "a few levels")]
 fn mean(each: &[f64]) -> f64 {
@@ -196,22 +186,15 @@ impl ProcedureChoice {
             .filter(|other| *other != procedure)
             .filter(|other| self.expected.iter().any(|line| line.procedure == *other))
             .collect::<Vec<_>>();
-        let is_cautious = others
-            .iter()
-            .any(|other| of(*other) > of(procedure) + AS_GOOD);
         let others = others
             .iter()
             .map(|other| format!("{other} {:.2}", of(*other)));
-        let mut reason = format!(
+        format!(
             "Procedure: {procedure}, chosen by auto: expected R2 on new records {:.2} ({}), if the best model has R2 {}",
             of(procedure),
             others.collect::<Vec<_>>().join(", "),
             levels.join(", "),
-        );
-        if is_cautious {
-            reason += &format!(". One with a larger average may have R2 below {LEAST_R2}");
-        }
-        reason
+        )
     }
 }
 
