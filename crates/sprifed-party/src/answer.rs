@@ -14,7 +14,7 @@ use sprifed_study::{Digest, Guarantee};
 
 pub use self::check::{CheckAnswer, CheckedTable, InvitedParty, InvitedTrustee};
 pub use self::status::{AgreedTerms, PartAnswer, PartyStatusAnswer};
-pub use self::text::TWO_SEE;
+pub use self::text::{StudyHeading, TWO_SEE, key_lines, key_text, permission_lines};
 use crate::leave::Departure;
 use crate::ledger::{LifetimeLine, Protection, Standing, TotalsAnswer};
 

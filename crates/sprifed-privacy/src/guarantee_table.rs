@@ -339,8 +339,8 @@ impl GuaranteeFacts {
             Some(Gates::Unproved) => " if it follows the protocol",
         };
         let holds = format!(
-            "against every reader with bounded computing power, including the coordinator, one of the trustees{names} \
-             included{conduct}; any two of them together see all contributions"
+            "against every reader with bounded computing power, including the coordinator together with one of the \
+             trustees{names}{conduct}; any two of them together see all contributions"
         );
         let opened = match gates {
             None => "only sums with noise and the indices of choices",

@@ -147,7 +147,7 @@ impl Init {
                  study             {}\n\
                  in words          {}\n\
                  give each party its folder {}/for-NAME, which holds no secret;\n\
-                 they compare key and words with you on the telephone, add what they agree to to their policies, \
+                 they compare key and words with you on the telephone, write into their policies what they agree to, \
                  and start:\n\
                  \x20   sprifed join for-NAME --identity NAME --data TABLE\n\
                  {}you start: sprifed coordinate {} --listen 0.0.0.0:PORT",

@@ -19,7 +19,7 @@ use sprifed_study::{Agreed, PartyReceipt};
 
 use super::check::say_check;
 use super::connection::ConnectionArguments;
-use super::party_ledger::{ledger_place, text_of_totals};
+use super::party_ledger::ledger_place;
 use super::{model_and_text, read, unusable};
 use crate::entropy::entropy;
 use crate::failure::{Explained as _, Failure};
@@ -143,7 +143,7 @@ impl Join {
         let is_protected = agreement.noise == Provenance::Cryptographic;
         let (unit, relation) = (agreement.plan.unit.text(), agreement.plan.relation.text());
         let mut note = format!(
-            "{}{}: {} over {}, {} parties, at most epsilon = {} at delta = {} for each {unit} under \
+            "{}{}: {} over {}, {}, at most epsilon = {} at delta = {} for each {unit} under \
              {relation}; this party's other studies of that kind cost epsilon = {} at delta = {}",
             if is_protected {
                 ""
@@ -153,14 +153,15 @@ impl Join {
             agreement.title,
             agreement.procedure,
             counted(agreement.setting.n_features, "feature", "features"),
-            agreement.parties.len(),
+            counted(agreement.parties.len(), "party", "parties"),
             agreed.ceiling().epsilon().shown(),
             agreed.ceiling().delta().shown(),
             spent.epsilon.shown(),
             spent.delta.shown(),
         );
         if unprotected > 0 {
-            note += &format!("; {unprotected} studies with simulated noise are in no total");
+            let studies = counted(unprotected, "study", "studies");
+            note += &format!("; in no total: {studies} with simulated noise");
         }
         output.note(&note);
     }
@@ -207,7 +208,7 @@ fn finish(
         };
         format!(
             "{found}{charged}\n{}\n{}",
-            text_of_totals(lines),
+            answer.totals.text(),
             files.join("\n")
         )
     });
