@@ -363,7 +363,7 @@ impl GuaranteeFacts {
     fn note(&self) -> Option<String> {
         match (self.moment, self.origin, self.clients) {
             (GuaranteeMoment::Planned, ..) => Some(
-                "This is a plan. It counts every repetition of a sum that is allowed; the receipt says what was spent."
+                "This is a plan. It counts every repetition that is allowed, and so does the receipt."
                     .to_owned(),
             ),
             (GuaranteeMoment::Final, NoiseOrigin::Shares(_), ClientsRun::InOneProcess) => Some(

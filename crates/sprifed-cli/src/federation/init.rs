@@ -135,13 +135,16 @@ impl Init {
         let answer = StudyAnswer::of(agreed, self.folder.clone());
         output.answer(&answer, |_| {
             let once = planned.map_or("0".to_owned(), |planned| planned.epsilon().shown());
-            let (steps, sums) = if agreement.trustees.is_some() {
-                ("step", "choices and sums")
-            } else {
-                ("sum", "sums")
+            let once = match agreement.repeats {
+                0 => String::new(),
+                _ => format!("Without repetitions epsilon would be {once}.\n"),
+            };
+            let (one, many) = match agreement.trustees {
+                Some(_) => ("choice or sum", "choices and sums"),
+                None => ("sum", "sums"),
             };
             format!(
-                "{}\n\nWithout a repetition the {sums} cost epsilon = {once}.\n{}.\n{}: {} over {}, {}; {} parties, {}.\n{}\n\
+                "{}\n\n{once}{}.\n{}: {} over {}, {}; {}, {}.\n{}\n\
                  purpose           {}\n\
                  coordinator's key {}\n\
                  study             {}\n\
@@ -157,8 +160,8 @@ impl Init {
                 agreement.procedure,
                 counted(agreement.setting.n_features, "feature", "features"),
                 sought_words(&agreement.setting),
-                agreement.parties.len(),
-                counted(agreed.n_steps(), steps, &format!("{steps}s")),
+                counted(agreement.parties.len(), "party", "parties"),
+                counted(agreed.n_steps(), one, many),
                 Self::text_of_trustees(agreement),
                 agreement.purpose,
                 agreement.coordinator,

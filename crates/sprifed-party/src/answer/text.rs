@@ -235,12 +235,12 @@ fn part_text(part: &PartAnswer) -> String {
     let mut text = format!("\n{} ({})\n", part.title, part.state);
     if let Some(agreed) = &part.agreed {
         text += &format!(
-            "  agreed: {} over {}, {} parties, {}, at most epsilon = {} at delta = {} for \
+            "  agreed: {} over {}, {}, {}, at most epsilon = {} at delta = {} for \
              each {} under {}\n  coordinator {}\n",
             agreed.procedure,
             counted(agreed.features, "feature", "features"),
-            agreed.parties,
-            counted(agreed.sums, "sum", "sums"),
+            counted(agreed.parties, "party", "parties"),
+            agreed.steps_text(),
             agreed.largest_epsilon.shown(),
             agreed.delta.shown(),
             part.unit.text(),

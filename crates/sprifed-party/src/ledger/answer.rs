@@ -239,7 +239,7 @@ impl TotalAnswer {
             self.neighbours.text(),
             self.epsilon.shown(),
             self.delta.shown(),
-            counted(self.studies, "study", "studies")
+            counted(self.studies, "study or fit", "studies and fits")
         )
     }
 }
