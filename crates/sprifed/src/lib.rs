@@ -24,7 +24,7 @@ mod run;
 mod schema_answer;
 mod score;
 mod secure_sums;
-mod shown_work;
+mod shown_numbers;
 mod simulation;
 mod site_intercepts;
 mod spent_record;

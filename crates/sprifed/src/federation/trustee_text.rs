@@ -9,7 +9,7 @@ use sprifed_study::{SignedReceipt, TrusteeLine};
 use sprifed_trustees::JournalLine;
 
 use super::trustee_answer::{TrusteeCheckAnswer, TrusteePartAnswer, TrusteeStatusAnswer};
-use crate::shown_work::{shown_bytes, shown_seconds};
+use crate::shown_numbers::{shown_bytes, shown_seconds};
 
 impl TrusteeCheckAnswer {
     /// Status first, then what the study is, its work, and what to compare by telephone.

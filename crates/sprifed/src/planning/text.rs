@@ -6,7 +6,7 @@ use sprifed_report::table;
 
 use super::{FloorAnswer, ForecastAnswer, KeptFeatures, PlanAnswer};
 use crate::secure_sums::SecureSums;
-use crate::shown_work::{shown_bytes, shown_seconds};
+use crate::shown_numbers::{shown_bytes, shown_seconds, two_digits};
 use crate::trustees::TrusteeCosts;
 
 impl PlanAnswer {
@@ -208,8 +208,7 @@ fn forecast_text(forecast: &ForecastAnswer, answer: &PlanAnswer) -> String {
             format!("{:.2}", row.false_share.mean),
             row.width
                 .map_or_else(|| "-".to_owned(), |width| format!("{:.2}", width.mean)),
-            // Without the sign of a zero.
-            format!("{:.2}", (100.0 * row.test_r2.median).round() / 100.0 + 0.0),
+            two_digits(row.test_r2.median),
         ]);
     }
     let needed = match forecast.records_for_90_percent {

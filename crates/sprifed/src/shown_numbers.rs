@@ -1,4 +1,4 @@
-//! Bytes and seconds as people read them.
+//! Bytes, seconds and shares as people read them.
 
 /// Bytes, in kilobytes or megabytes.
 #[must_use]
@@ -22,9 +22,23 @@ pub(crate) fn shown_seconds(seconds: f64) -> String {
     }
 }
 
+/// A number with two digits; one that rounds to zero has no sign.
+#[must_use]
+pub(crate) fn two_digits(number: f64) -> String {
+    let rounded = (100.0 * number).round() / 100.0;
+    format!("{:.2}", rounded + 0.0)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{shown_bytes, shown_seconds};
+    use super::{shown_bytes, shown_seconds, two_digits};
+
+    #[test]
+    fn zero_has_no_sign() {
+        assert_eq!(two_digits(-0.001), "0.00");
+        assert_eq!(two_digits(-0.016), "-0.02");
+        assert_eq!(two_digits(0.296), "0.30");
+    }
 
     #[test]
     fn little_is_not_shown_as_nothing() {
