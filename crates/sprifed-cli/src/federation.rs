@@ -256,6 +256,15 @@ pub(crate) fn read(path: &std::path::Path) -> Result<Vec<u8>, Failure> {
     Ok(sprifed_party::read_file(path)?)
 }
 
+/// Files, one a line.
+fn listed(files: &[std::path::PathBuf]) -> String {
+    let files: Vec<String> = files
+        .iter()
+        .map(|file| file.display().to_string())
+        .collect();
+    files.join("\n")
+}
+
 /// The model of a study, and what is said of it under its guarantee: what makes it useless first, if anything does.
 fn model_and_text(receipt: &Receipt) -> Result<Option<(Model, String)>, Failure> {
     let Some(model) = study_model(receipt)? else {

@@ -44,7 +44,7 @@ pub struct JoinAnswer {
     pub guarantee: Guarantee,
     /// Whether the noise was secret.
     pub protected: bool,
-    /// ε that this party was charged; absent if the noise protects no record.
+    /// ε that the ledger counts for this study; absent if the noise protects no record.
     pub charged_epsilon: Option<Epsilon>,
     /// What all its studies and fits cost together.
     pub totals: TotalsAnswer,

@@ -10,9 +10,9 @@ use sprifed::party_files;
 use sprifed_net::{ClientEnded, ClientLoop};
 use sprifed_noise::Provenance;
 use sprifed_party::{
-    Admission, Application, Cost, Finished, InvitationFolder, JoinAnswer, LifetimeLine,
-    PartyFolder, PartyRuntime, PartyTable, Seat, SqliteStore, StudyFolder, TotalsAnswer,
-    look_for_ledger, seat_names,
+    Admission, Application, Finished, InvitationFolder, JoinAnswer, LifetimeLine, PartyFolder,
+    PartyRuntime, PartyTable, Seat, SqliteStore, StudyFolder, TotalsAnswer, look_for_ledger,
+    seat_names,
 };
 use sprifed_privacy::counted;
 use sprifed_study::{Agreed, PartyReceipt};
@@ -20,7 +20,7 @@ use sprifed_study::{Agreed, PartyReceipt};
 use super::check::say_check;
 use super::connection::ConnectionArguments;
 use super::party_ledger::ledger_place;
-use super::{model_and_text, read, unusable};
+use super::{listed, model_and_text, read, unusable};
 use crate::entropy::entropy;
 use crate::failure::{Explained as _, Failure};
 use crate::fit::note_counts;
@@ -132,7 +132,13 @@ impl Join {
             }
             ClientEnded::Finished(ended) => {
                 let view = look_for_ledger(place.folder(), &party.homes()).explained()?;
-                finish(&ended, &folder, view.unwrap_or_default().lines(), output)
+                finish(
+                    &agreed,
+                    &ended,
+                    &folder,
+                    view.unwrap_or_default().lines(),
+                    output,
+                )
             }
         }
     }
@@ -169,6 +175,7 @@ impl Join {
 
 /// Says how the study ended for this party; the ledger has `lines`.
 fn finish(
+    agreed: &Agreed,
     ended: &Finished,
     folder: &StudyFolder,
     lines: &[LifetimeLine],
@@ -179,7 +186,7 @@ fn finish(
         .map_err(|error| unusable(&path, &error, "a receipt"))?;
     let document = &receipt.study.receipt;
     let spent = receipt.statement.ledger.spent;
-    let cost = Cost::charged(spent, document.guarantee.delta);
+    let cost = agreed.cost_of(spent);
     let (Some((model, found)), true) = (model_and_text(document)?, ended.success) else {
         return Err(Failure::outcome(
             "sprifed::study::no-model",
@@ -198,18 +205,16 @@ fn finish(
         files: ended.files.clone(),
     };
     output.answer(&answer, |answer| {
-        let files = answer.files.iter();
-        let files: Vec<String> = files.map(|file| file.display().to_string()).collect();
         let charged = if is_protected {
-            let charged = cost.epsilon.shown();
-            format!("this party was charged epsilon = {charged}")
+            let epsilon = cost.epsilon.shown();
+            format!("the ledger counts epsilon = {epsilon} for this study")
         } else {
             "the study PROTECTED NO RECORD and is in no total".to_owned()
         };
         format!(
             "{found}{charged}\n{}\n{}",
             answer.totals.text(),
-            files.join("\n")
+            listed(&answer.files)
         )
     });
     Ok(())

@@ -16,7 +16,7 @@ use sprifed_study::{Agreed, SignedReceipt};
 
 use super::check::takes_part;
 use super::connection::ConnectionArguments;
-use super::{read, unusable};
+use super::{listed, read, unusable};
 use crate::entropy::entropy;
 use crate::failure::{Explained as _, Failure};
 use crate::output::Output;
@@ -140,14 +140,12 @@ fn finish(
         files: ended.files.clone(),
     };
     output.answer(&answer, |answer| {
-        let files = answer.files.iter();
-        let files: Vec<String> = files.map(|file| file.display().to_string()).collect();
         format!(
             "{}\n\nthe study is complete: this trustee opened {} with the two others; its keys of this study are \
              erased\n{}",
             document.guarantee.statement,
             counted(answer.opened, "choice or sum", "choices and sums"),
-            files.join("\n")
+            listed(&answer.files)
         )
     });
     Ok(())
