@@ -1,6 +1,6 @@
 //! What a study has cost a party, by its folder alone.
 
-use sprifed_party::{Cost, LifetimeLine, PartyError, StudyFolder, read_file};
+use sprifed_party::{Cost, LifetimeLine, PartyError, StudyFolder, is_there, read_file};
 use sprifed_study::Agreed;
 
 use crate::document::Document;
@@ -28,7 +28,7 @@ fn charged_by_receipt(folder: &StudyFolder, agreed: &Agreed) -> Option<Cost> {
 /// # Errors
 /// When there is no invitation, which says the most, or it cannot be read.
 pub fn begun_study(folder: &StudyFolder) -> Result<LifetimeLine, PartyError> {
-    if !folder.invitation().exists() {
+    if !is_there(&folder.invitation()) {
         return Err(PartyError::UnknownCost {
             folder: folder.path().to_owned(),
         });
