@@ -1,4 +1,4 @@
-"""Sparse linear models under differential privacy, with guarantees a stranger can recompute.
+"""Sparse linear models under differential privacy, with guarantees that any reader can recompute.
 
 The first fit::
 

@@ -8,20 +8,18 @@
 //!
 //! No secret leaves its owner: a party sends its public key and gets an invitation.
 
-mod begun;
 mod check;
 mod connection;
 mod coordinate;
-mod ended;
 mod identity;
 mod init;
 mod join;
 mod leave;
 mod officer;
-pub(crate) mod party_ledger;
+mod party_ledger;
 mod party_status;
 mod rehearse;
-pub(crate) mod status;
+mod status;
 mod trustee;
 mod trustee_identity;
 mod trustee_status;
@@ -34,12 +32,10 @@ use sprifed_net::NetError;
 use sprifed_party::{PartyError, StoreError};
 use sprifed_study::Receipt;
 
-pub(crate) use self::begun::begun_study;
 pub(crate) use self::coordinate::Coordinate;
 pub(crate) use self::join::Join;
 pub(crate) use self::trustee::Trustee;
 pub(crate) use self::verify::Verify;
-use crate::coefficients::coefficients;
 use crate::failure::{Explained, Failure};
 use crate::output::Output;
 
@@ -260,13 +256,22 @@ pub(crate) fn read(path: &std::path::Path) -> Result<Vec<u8>, Failure> {
     Ok(sprifed_party::read_file(path)?)
 }
 
+/// Files, one a line.
+fn listed(files: &[std::path::PathBuf]) -> String {
+    let files: Vec<String> = files
+        .iter()
+        .map(|file| file.display().to_string())
+        .collect();
+    files.join("\n")
+}
+
 /// The model of a study, and what is said of it under its guarantee: what makes it useless first, if anything does.
 fn model_and_text(receipt: &Receipt) -> Result<Option<(Model, String)>, Failure> {
     let Some(model) = study_model(receipt)? else {
         return Ok(None);
     };
     let guarantee = &receipt.guarantee.statement;
-    let table = coefficients(&model);
+    let table = model.coefficients_text();
     let text = match model.alarm() {
         Some(alarm) => format!("{alarm}\n\n{guarantee}\n\n{table}\n"),
         None => format!("{guarantee}\n\n{}\n\n{table}\n", model.status_words()),

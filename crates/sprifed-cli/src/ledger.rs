@@ -9,18 +9,16 @@ use clap::{Args, Subcommand};
 use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_party::{
-    AuditLog, Bound, Cost, LEDGER, LedgerAnswer, LedgerPlace, LedgerView, LifetimeLine, LogAnswer,
-    Protection, Standing, create_private_text, ledger_beside, look_for_ledger,
+    AuditLog, Bound, Cost, LEDGER, LedgerAnswer, LedgerPlace, LedgerView, LineAnswer, LogAnswer,
+    create_private_text, ledger_beside, look_for_ledger,
 };
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, counted};
-use sprifed_report::table;
 use sprifed_study::Digest;
 
 pub(crate) use self::fit_entry::{FitEntry, LedgerArguments};
 use crate::account::parse_quantity;
 use crate::entropy::fresh_bits;
 use crate::failure::{Explained as _, Failure};
-use crate::federation::party_ledger::text_of_totals;
 use crate::output::Output;
 
 /// The environment variable that names the folder of the ledger.
@@ -33,7 +31,7 @@ pub(crate) enum Task {
     ///
     /// Example: sprifed ledger show north
     Show(Show),
-    /// Writes a ledger as an audit log: one signed entry a line, which a stranger can check.
+    /// Writes a ledger as an audit log: one signed entry a line, which any reader can check.
     ///
     /// Example: sprifed ledger export north --out north-ledger.jsonl
     Export(Export),
@@ -196,8 +194,7 @@ fn parse_key(text: &str) -> Result<Digest, String> {
 impl Show {
     fn run(&self, output: &Output) -> Result<(), Failure> {
         let view = look_into(self.folder.as_deref())?;
-        let lines = view.lines();
-        output.answer(&LedgerAnswer::from(&view), |_| {
+        output.answer(&LedgerAnswer::from(&view), |answer| {
             let limit = view.limit().map_or_else(String::new, |limit| {
                 format!(
                     "\nlimit: epsilon = {} at delta = {} for each unit and relation",
@@ -206,9 +203,9 @@ impl Show {
             });
             format!(
                 "{}{}\n{}{limit}",
-                restarted(view.is_restarted()),
-                table(&rows(lines)),
-                text_of_totals(lines)
+                restarted(answer.restarted),
+                LineAnswer::table(&answer.lines),
+                answer.totals.text()
             )
         });
         Ok(())
@@ -267,7 +264,7 @@ impl Verify {
                 log.time(),
                 signers.join(", "),
                 restarted(log.is_restarted()),
-                text_of_totals(log.lines())
+                answer.totals.text()
             )
         });
         Ok(())
@@ -296,43 +293,4 @@ const fn restarted(is_restarted: bool) -> &'static str {
     } else {
         ""
     }
-}
-
-fn rows(lines: &[LifetimeLine]) -> Vec<Vec<String>> {
-    let heading = [
-        "what",
-        "title",
-        "data",
-        "unit",
-        "neighbours",
-        "epsilon",
-        "delta",
-        "state",
-    ];
-    let mut rows = vec![heading.map(str::to_owned).to_vec()];
-    for line in lines {
-        let data = line.data.as_ref();
-        let is_protected = line.protection == Protection::Secret;
-        let (epsilon, delta) = if is_protected {
-            (line.cost.epsilon.shown(), line.cost.delta.shown())
-        } else {
-            ("NOT PROTECTED".to_owned(), String::new())
-        };
-        rows.push(vec![
-            line.work.name().to_owned(),
-            line.title.clone(),
-            data.map_or_else(String::new, |data| data.name.clone()),
-            line.kind.unit.text().to_owned(),
-            line.kind.neighbours.text().to_owned(),
-            epsilon,
-            delta,
-            match line.standing {
-                Standing::Reserved => "reserved",
-                Standing::Settled => "settled",
-                Standing::Left => "left",
-            }
-            .to_owned(),
-        ]);
-    }
-    rows
 }

@@ -7,7 +7,6 @@
 mod account;
 mod audit;
 mod choices;
-mod coefficients;
 mod defect;
 mod demo;
 mod entropy;
@@ -40,7 +39,7 @@ use crate::output::Output;
 /// Federated, differentially private sparse regression.
 ///
 /// Many clients find together the few features that matter. No raw record leaves a client, a
-/// coordinator sees only noisy sums, and the receipt carries a guarantee that a stranger can verify.
+/// coordinator sees only noisy sums, and the receipt carries a guarantee that any reader can verify.
 ///
 /// Example: sprifed demo
 #[derive(Debug, Parser)]

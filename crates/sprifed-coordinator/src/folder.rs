@@ -50,7 +50,7 @@ impl CoordinatorFolder {
         self.0.join("state.sqlite")
     }
 
-    /// Ends a study for good when it is there.
+    /// Ends a study permanently when it is there.
     #[must_use]
     pub fn cancellation(&self) -> PathBuf {
         self.0.join("cancelled")
@@ -143,7 +143,7 @@ impl CoordinatorFolder {
         }
     }
 
-    /// Ends the study for good; a coordinator that runs, or runs once more, tells the parties.
+    /// Ends the study permanently; a coordinator that runs, or runs once more, tells the parties.
     ///
     /// # Errors
     /// When this is not the coordinator's folder, or the study is over.

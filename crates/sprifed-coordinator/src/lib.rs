@@ -6,9 +6,11 @@ mod folder;
 mod machine;
 mod publication;
 mod roster;
+mod status;
 mod whole_folder;
 
 pub use creation::NewStudy;
 pub use error::CoordinatorError;
 pub use folder::CoordinatorFolder;
-pub use machine::{OVER, StudyMachine};
+pub use machine::StudyMachine;
+pub use status::StatusAnswer;

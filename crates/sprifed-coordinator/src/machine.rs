@@ -219,7 +219,7 @@ fn epsilon_of(guarantee: ApproxDp) -> f64 {
 }
 
 /// The phase of a study that has ended.
-pub const OVER: &str = "over";
+pub(crate) const OVER: &str = "over";
 
 fn phase_words(phase: StudyPhase) -> String {
     match phase {

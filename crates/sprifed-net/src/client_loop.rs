@@ -64,7 +64,7 @@ impl<M: ClientMachine> ClientLoop<M> {
     ///
     /// # Errors
     /// If the state could not be stored; nothing that depends on it was sent. If the coordinator turns
-    /// this client away or is out of reach for too long, or the client refuses for good what it says.
+    /// this client away or is out of reach for too long, or the client refuses permanently what it says.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<ClientEnded, NetError> {
         // Cut off at any await, a client is as one that was killed: all that matters is stored.
         tokio::select! {

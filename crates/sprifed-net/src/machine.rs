@@ -74,7 +74,7 @@ pub trait CoordinatorMachine: Send + 'static {
     ///
     /// # Errors
     /// If the message is not acceptable now. Nothing has changed then, and nothing is stored. The process of a
-    /// client that is refused [for good](Refused::is_final) ends.
+    /// client that is refused [permanently](Refused::is_final) ends.
     fn receive(&mut self, from: PartyId, message: &[u8]) -> Result<(), Refused>;
 
     /// Whether a message that was accepted is only passed on: it changes nothing that a rebuilt machine must know, and

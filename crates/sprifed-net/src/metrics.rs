@@ -39,7 +39,7 @@ pub(crate) struct Metrics {
 
 impl Metrics {
     /// All of them, with what the study itself says.
-    /// `connected` clients and trustees are there now.
+    /// `connected` parties and trustees are there now.
     pub(crate) fn text(&self, study: &StatusView, connected: (usize, usize)) -> String {
         let counters = [
             (
@@ -64,12 +64,12 @@ impl Metrics {
             ),
             (
                 "notices_sent",
-                "Notices handed to clients.",
+                "Notices handed to parties and trustees.",
                 &self.notices_sent,
             ),
             (
                 "notice_bytes",
-                "Bytes of notices handed to clients.",
+                "Bytes of notices handed to parties and trustees.",
                 &self.notice_bytes,
             ),
             (
@@ -138,8 +138,8 @@ impl Metrics {
                 study.budget.epsilon_planned.to_string(),
             ),
             (
-                "clients_connected",
-                "Clients that have a connection now.",
+                "parties_connected",
+                "Parties that have a connection now.",
                 connected.0.to_string(),
             ),
             (
@@ -152,7 +152,7 @@ impl Metrics {
             metric(&mut text, name, "gauge", meaning, &[("", value)]);
         }
         let roles = [
-            ("clients", "Clients by state.", &study.parties),
+            ("parties", "Parties by state.", &study.parties),
             ("trustees", "Trustees by state.", &study.trustees),
         ];
         for (name, meaning, all) in roles {

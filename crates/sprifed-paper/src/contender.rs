@@ -214,12 +214,12 @@ pub(crate) fn look(series: &str) -> Marker {
         "honest-omp" => (Shape::Circle, true, (170, 110, 90)),
         "honest-grad" => (Shape::TriangleUp, true, (150, 134, 30)),
         "dp-gcd" => (Shape::TriangleDown, true, (42, 140, 140)),
-        "dp-sgd" => (Shape::Hexagon, true, (192, 72, 136)),
+        "dp-sgd" => (Shape::TriangleRight, true, (192, 72, 136)),
         "paper-omp" => (Shape::Circle, false, (196, 78, 32)),
-        "paper-omp-reuse" => (Shape::Square, false, (138, 56, 24)),
+        "paper-omp-reuse" => (Shape::TriangleLeft, false, (138, 56, 24)),
         "paper-grad" => (Shape::TriangleUp, false, (200, 130, 0)),
         "paper-dp-gcd" => (Shape::TriangleDown, false, (42, 140, 140)),
-        "paper-dp-sgd" => (Shape::Hexagon, false, (192, 72, 136)),
+        "paper-dp-sgd" => (Shape::TriangleRight, false, (192, 72, 136)),
         "gradient" => (Shape::Circle, true, (196, 78, 32)),
         "X'X_j" => (Shape::Square, true, (31, 97, 141)),
         "X_j'y" => (Shape::Diamond, true, (10, 110, 79)),
@@ -252,6 +252,18 @@ mod tests {
             let mark = (marker.shape, marker.is_filled);
             assert!(!seen.contains(&mark), "{} looks like another", one.name);
             seen.push(mark);
+        }
+    }
+
+    #[test]
+    fn a_shape_is_one_algorithm() {
+        let ours = ["argmax", "sieve", "grad"];
+        let published = ["omp", "omp-reuse", "grad", "dp-gcd", "dp-sgd"];
+        let ours = ours.map(|name| look(name).shape);
+        let published = published.map(|name| look(&format!("paper-{name}")).shape);
+        let shapes: Vec<_> = ours.into_iter().chain(published).collect();
+        for (place, shape) in shapes.iter().enumerate() {
+            assert!(!shapes[..place].contains(shape), "{shape:?}");
         }
     }
 }

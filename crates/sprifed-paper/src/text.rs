@@ -1,6 +1,6 @@
 //! Answers for people to read.
 
-use sprifed_privacy::{shown_cost, shown_delta, shown_to};
+use sprifed_privacy::{counted, shown_cost, shown_delta, shown_to};
 use sprifed_report::table;
 
 use crate::audit::{AuditAnswer, AuditedPoint};
@@ -169,19 +169,19 @@ fn trials_text(answer: &TrialsAnswer) -> String {
     let theorem = theorem.map_or_else(String::new, |words| format!("\n{words}"));
     format!(
         "procedure {}\n{statement}\n\n\
-         recovered   {:.2} of {} true features on average (share {:.3}, standard error {:.3})\n\
-         kept        {:.2} of at most {} features on average; share of false ones {:.3} (standard error {:.3})\n\
+         recovered   {:.2} of {} on average (share {:.3}, standard error {:.3})\n\
+         kept        {:.2} of at most {} on average; share of false ones {:.3} (standard error {:.3})\n\
          intervals   {intervals}\n\
          test MSE    mean {:.4}, median {:.4}; predicting zero: {:.4}\n\
          test R2     mean {:.3}, median {:.3}; predicting zero: 0\n\
-         {} trials of n = {}, p = {}; {:.2} s each{theorem}",
+         {} of n = {}, p = {}; {:.2} s each{theorem}",
         trials.procedure,
         trials.recovered.mean,
-        trials.support,
+        counted(trials.support, "true feature", "true features"),
         trials.recovered_share.mean,
         trials.recovered_share.std_error,
         trials.kept.mean,
-        trials.sparsity,
+        counted(trials.sparsity, "feature", "features"),
         trials.false_share.mean,
         trials.false_share.std_error,
         trials.test_mse.mean,
@@ -189,7 +189,7 @@ fn trials_text(answer: &TrialsAnswer) -> String {
         trials.null_mse,
         trials.test_r2.mean,
         trials.test_r2.median,
-        trials.trials,
+        counted(trials.trials, "trial", "trials"),
         trials.records,
         trials.features,
         trials.seconds_per_trial.unwrap_or(f64::NAN),
@@ -225,9 +225,9 @@ fn tuned_text(answer: &TunedAnswer) -> String {
         )
     };
     format!(
-        "{} candidates in each of {} trials\n\n{}\n{}",
-        answer.candidates,
-        answer.trials,
+        "{} in each of {}\n\n{}\n{}",
+        counted(answer.candidates, "candidate", "candidates"),
+        counted(answer.trials, "trial", "trials"),
         line("free", Some(&answer.free)),
         line("charged", answer.charged.as_ref())
     )

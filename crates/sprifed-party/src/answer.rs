@@ -14,7 +14,7 @@ use sprifed_study::{Digest, Guarantee};
 
 pub use self::check::{CheckAnswer, CheckedTable, InvitedParty, InvitedTrustee};
 pub use self::status::{AgreedTerms, PartAnswer, PartyStatusAnswer};
-pub use self::text::TWO_SEE;
+pub use self::text::{StudyHeading, TWO_SEE, key_lines, key_text, permission_lines};
 use crate::leave::Departure;
 use crate::ledger::{LifetimeLine, Protection, Standing, TotalsAnswer};
 
@@ -44,7 +44,7 @@ pub struct JoinAnswer {
     pub guarantee: Guarantee,
     /// Whether the noise was secret.
     pub protected: bool,
-    /// ε that this party was charged; absent if the noise protects no record.
+    /// ε that the ledger counts for this study; absent if the noise protects no record.
     pub charged_epsilon: Option<Epsilon>,
     /// What all its studies and fits cost together.
     pub totals: TotalsAnswer,

@@ -193,6 +193,14 @@ pub enum PartyError {
     /// The limit of the ledger would be passed.
     #[error("the ledger has a limit: {0}")]
     OverLimit(OverLimit),
+    /// What a study that was begun can cost is not known.
+    #[error(
+        "`{folder}` is of a study that was begun, but what it can cost is not known: it has no invitation.json"
+    )]
+    UnknownCost {
+        /// The folder of the study.
+        folder: PathBuf,
+    },
     /// The party has left the study.
     #[error("this party has left this study, as `{path}` says, and answers nothing more in it")]
     Left {
@@ -267,6 +275,20 @@ impl PartyError {
             name: name.into(),
             found: found.to_string(),
             required,
+        }
+    }
+
+    /// Each reason on its own, in words.
+    #[must_use]
+    pub fn reasons(&self) -> Vec<String> {
+        match self {
+            Self::Forbidden(forbidden) => {
+                let violations = forbidden.violations.iter();
+                violations.map(ToString::to_string).collect()
+            }
+            Self::OverLimit(over) => vec![over.to_string()],
+            Self::Data(table) => table.each(),
+            other => vec![other.to_string()],
         }
     }
 

@@ -28,7 +28,8 @@ mod trustee_runtime;
 pub use admission::{Admission, Admitted, Application};
 pub use answer::{
     AgreedTerms, CheckAnswer, CheckedTable, EndedPart, IdentityAnswer, InvitedParty,
-    InvitedTrustee, JoinAnswer, LeaveAnswer, PartAnswer, PartyStatusAnswer, TWO_SEE,
+    InvitedTrustee, JoinAnswer, LeaveAnswer, PartAnswer, PartyStatusAnswer, StudyHeading, TWO_SEE,
+    key_lines, key_text, permission_lines,
 };
 pub use database::{StateLock, StoreError, connect, durable, schema_of};
 pub use destination::{

@@ -339,8 +339,8 @@ impl GuaranteeFacts {
             Some(Gates::Unproved) => " if it follows the protocol",
         };
         let holds = format!(
-            "against every reader with bounded computing power, including the coordinator, one of the trustees{names} \
-             included{conduct}; any two of them together see all contributions"
+            "against every reader with bounded computing power, including the coordinator together with one of the \
+             trustees{names}{conduct}; any two of them together see all contributions"
         );
         let opened = match gates {
             None => "only sums with noise and the indices of choices",
@@ -363,7 +363,7 @@ impl GuaranteeFacts {
     fn note(&self) -> Option<String> {
         match (self.moment, self.origin, self.clients) {
             (GuaranteeMoment::Planned, ..) => Some(
-                "This is a plan. It counts every repetition of a sum that is allowed; the receipt says what was spent."
+                "This is a plan. It counts every repetition that is allowed, and so does the receipt."
                     .to_owned(),
             ),
             (GuaranteeMoment::Final, NoiseOrigin::Shares(_), ClientsRun::InOneProcess) => Some(

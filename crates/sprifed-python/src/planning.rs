@@ -1,4 +1,4 @@
-//! What can be said of a study before a record is touched, and of a model by a stranger.
+//! What can be said of a study before a record is touched, and of a model by any reader.
 
 use std::ops::ControlFlow;
 

@@ -32,7 +32,7 @@ mod tests;
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "argmax",
-    about: "Argmax OMP: the curator reveals only which feature is picked",
+    about: "Argmax OMP: a curator, or three trustees, reveal only which feature is picked",
     needs: Needs::Choices,
     version: 3,
     plan: plan_argmax,

@@ -74,7 +74,7 @@ pub enum RunError<B: core::error::Error + 'static> {
     Plan(#[from] PlanError),
     /// The procedure asks for choices, and the backend shows every sum it makes.
     #[error(
-        "{procedure} needs a backend that never shows scores, which is a trusted curator today; \
+        "{procedure} needs a backend that never shows scores: a trusted curator or three trustees; \
          on secure sums use {}",
         CertifiedProcedure::names(CertifiedProcedure::on_sums(), " or ")
     )]

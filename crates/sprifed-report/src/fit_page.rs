@@ -25,7 +25,7 @@ pub struct Round {
 pub struct FitPage {
     /// The heading.
     pub title: String,
-    /// Where the fit stands, at first sight.
+    /// How the fit ended, as a badge.
     pub status: Vec<Badge>,
     /// The guarantee.
     pub guarantee: GuaranteeTable,

@@ -124,7 +124,7 @@ impl TrusteeKey {
         Some(NoiseGenerator::assume_derived(*key, self.provenance))
     }
 
-    /// Erases the keys of all steps before `step`, for good.
+    /// Erases the keys of all steps before `step`, permanently.
     pub(crate) fn erase_before(&mut self, step: u32) {
         self.noise.erase_before(step);
         let clients = self.clients.iter_mut().flatten();

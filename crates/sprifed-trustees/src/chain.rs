@@ -54,7 +54,7 @@ impl Chain {
         (step == self.step).then(key)
     }
 
-    /// Erases the keys of all steps before `step`, for good.
+    /// Erases the keys of all steps before `step`, permanently.
     pub fn erase_before(&mut self, step: u32) {
         while self.step < step {
             let next = ChainLink::filled(|link| self.derive(b"next", link));

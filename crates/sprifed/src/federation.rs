@@ -7,13 +7,14 @@ mod draft;
 mod outcome;
 mod rehearsal;
 mod trustee_answer;
+mod trustee_text;
 
 pub use address::host_of;
 pub use answer::{
     CancelAnswer, EndedAnswer, ExportAnswer, NamedTrustee, OfficerAnswer, PolicyParty,
     RehearsalAnswer, SignedPolicyAnswer, StudyAnswer,
 };
-pub use charged::charged_by_receipt;
+pub use charged::begun_study;
 pub use draft::Draft;
 pub use outcome::{party_files, reported_names, study_files, study_model, trustee_files};
 pub use rehearsal::RehearsalError;

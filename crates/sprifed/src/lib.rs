@@ -2,6 +2,7 @@
 
 pub mod account;
 mod backend;
+mod coefficients;
 mod demo;
 mod document;
 mod error;
@@ -23,6 +24,7 @@ mod run;
 mod schema_answer;
 mod score;
 mod secure_sums;
+mod shown_numbers;
 mod simulation;
 mod site_intercepts;
 mod spent_record;
@@ -41,9 +43,8 @@ pub use error::{Blame, Error, ModelDefect, ReceiptDefect, TranscriptDefect};
 pub use federation::{
     CancelAnswer, Draft, EndedAnswer, ExportAnswer, NamedTrustee, OfficerAnswer, PeerTrustee,
     PolicyParty, RehearsalAnswer, RehearsalError, SignedPolicyAnswer, StudyAnswer, TrusteeAnswer,
-    TrusteeCheckAnswer, TrusteeIdentityAnswer, TrusteePartAnswer, TrusteeStatusAnswer,
-    charged_by_receipt, host_of, party_files, reported_names, study_files, study_model,
-    trustee_files,
+    TrusteeCheckAnswer, TrusteeIdentityAnswer, TrusteePartAnswer, TrusteeStatusAnswer, begun_study,
+    host_of, party_files, reported_names, study_files, study_model, trustee_files,
 };
 pub use fit_report::{
     Evaluation, EvaluationAnswer, FitAnswer, FitReport, NO_SCORE, PredictionTerm,

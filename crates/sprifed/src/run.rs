@@ -97,7 +97,7 @@ pub fn rows_of(table: &Table) -> Result<Records<'_>, Error> {
         .map_err(Error::Records)
 }
 
-/// Hears how many steps are done, and may end the run before the next one.
+/// Is told how many steps are done, and may end the run before the next one.
 pub type Watch<'w> = dyn FnMut(usize) -> ControlFlow<()> + 'w;
 
 /// A planned procedure, and the clients among which the units of its records are divided.

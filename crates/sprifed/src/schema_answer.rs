@@ -104,9 +104,9 @@ fn text_of(report: &CheckReport) -> String {
     if let Some(columns) = &report.columns {
         let _ = writeln!(
             text,
-            "{}, {} of them features",
+            "{} in the table, {} for the model",
             counted(columns.n_columns, "column", "columns"),
-            columns.n_features
+            counted(columns.n_features, "feature", "features")
         );
         let lists = [
             ("absent from the table", &columns.absent),

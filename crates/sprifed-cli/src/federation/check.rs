@@ -2,12 +2,11 @@
 //!
 //! Nothing is sent and nothing is spent.
 
-use sprifed_party::{Application, CheckAnswer, CheckedTable, PartyError, PartyTable};
+use sprifed_party::{Application, CheckAnswer, CheckedTable, EndedPart, PartyError, PartyTable};
 use sprifed_privacy::counted;
 
 use sprifed_tables::TableFile;
 
-use super::ended::Ended;
 use crate::failure::{Explained as _, Failure};
 use crate::output::Output;
 
@@ -22,24 +21,32 @@ pub(super) fn say_check(
     output: &Output,
 ) -> Result<(), Failure> {
     let admission = application.look().explained()?;
-    let mut problems: Vec<String> = admission.obstacles.iter().flat_map(reasons).collect();
+    let mut problems: Vec<String> = admission
+        .obstacles
+        .iter()
+        .flat_map(PartyError::reasons)
+        .collect();
     let table = PartyTable::in_file(file, application.agreed, admission.me);
     let table = match table.read() {
         Ok((records, counts)) => Some(CheckedTable::of(application.data, records, counts)),
         Err(error) => {
-            problems.extend(reasons(&error));
+            problems.extend(error.reasons());
             None
         }
     };
-    let ended = admission.ended.clone().map(Ended::of);
+    let ended = admission
+        .ended
+        .as_ref()
+        .map(|line| EndedPart::from(line).text());
     if let Some(ended) = &ended {
         // What a policy would allow does not matter any more.
-        problems = vec![ended.text()];
+        problems = vec![ended.clone()];
     }
     let answer = CheckAnswer::of(application.agreed, &admission, address, table, problems);
     output.answer(&answer, CheckAnswer::text);
     if let Some(ended) = ended {
-        return Err(ended.into_failure());
+        let help = "`sprifed study status` shows what all studies have cost; nothing was sent and nothing was spent";
+        return Err(Failure::outcome("sprifed::study::over", ended, help));
     }
     takes_part(
         "party",
@@ -60,17 +67,4 @@ pub(super) fn takes_part(role: &str, problems: &[String], help: &str) -> Result<
     let problems = problems.join("; ");
     let message = format!("this {role} does not take part, for {reasons}: {problems}");
     Err(Failure::outcome("sprifed::policy::refused", message, help))
-}
-
-/// What stands against taking part, one reason a line.
-fn reasons(obstacle: &PartyError) -> Vec<String> {
-    match obstacle {
-        PartyError::Forbidden(forbidden) => {
-            let violations = forbidden.violations.iter();
-            violations.map(ToString::to_string).collect()
-        }
-        PartyError::OverLimit(over) => vec![over.to_string()],
-        PartyError::Data(table) => table.each(),
-        other => vec![other.to_string()],
-    }
 }

@@ -12,7 +12,7 @@ use sprifed_net::{
 };
 use sprifed_study::Agreed;
 
-use super::{model_and_text, read};
+use super::{listed, model_and_text, read};
 use crate::failure::{Explained as _, Failure};
 use crate::output::Output;
 
@@ -144,11 +144,6 @@ fn finished(files: &[PathBuf], output: &Output) -> Result<(), Failure> {
     };
     let answer = EndedAnswer::of(&receipt, &model, files.to_vec());
     output.answer(&answer, |answer| {
-        let files: Vec<String> = answer
-            .files
-            .iter()
-            .map(|f| f.display().to_string())
-            .collect();
         let trustees = match &document.agreement.trustees {
             Some(all) => format!(" and {} of {} trustees", receipt.trustees.len(), all.len()),
             None => String::new(),
@@ -157,7 +152,7 @@ fn finished(files: &[PathBuf], output: &Output) -> Result<(), Failure> {
             "{found}the study is complete; {} of {} parties{trustees} signed its receipt\n{}",
             receipt.parties.len(),
             document.agreement.parties.len(),
-            files.join("\n")
+            listed(&answer.files)
         )
     });
     Ok(())

@@ -135,19 +135,22 @@ impl Init {
         let answer = StudyAnswer::of(agreed, self.folder.clone());
         output.answer(&answer, |_| {
             let once = planned.map_or("0".to_owned(), |planned| planned.epsilon().shown());
-            let (steps, sums) = if agreement.trustees.is_some() {
-                ("step", "choices and sums")
-            } else {
-                ("sum", "sums")
+            let once = match agreement.repeats {
+                0 => String::new(),
+                _ => format!("Without repetitions epsilon would be {once}.\n"),
+            };
+            let (one, many) = match agreement.trustees {
+                Some(_) => ("choice or sum", "choices and sums"),
+                None => ("sum", "sums"),
             };
             format!(
-                "{}\n\nWithout a repetition the {sums} cost epsilon = {once}.\n{}.\n{}: {} over {}, {}; {} parties, {}.\n{}\n\
+                "{}\n\n{once}{}.\n{}: {} over {}, {}; {}, {}.\n{}\n\
                  purpose           {}\n\
                  coordinator's key {}\n\
                  study             {}\n\
                  in words          {}\n\
                  give each party its folder {}/for-NAME, which holds no secret;\n\
-                 they compare key and words with you on the telephone, add what they agree to to their policies, \
+                 they compare key and words with you on the telephone, write into their policies what they agree to, \
                  and start:\n\
                  \x20   sprifed join for-NAME --identity NAME --data TABLE\n\
                  {}you start: sprifed coordinate {} --listen 0.0.0.0:PORT",
@@ -157,8 +160,8 @@ impl Init {
                 agreement.procedure,
                 counted(agreement.setting.n_features, "feature", "features"),
                 sought_words(&agreement.setting),
-                agreement.parties.len(),
-                counted(agreed.n_steps(), steps, &format!("{steps}s")),
+                counted(agreement.parties.len(), "party", "parties"),
+                counted(agreed.n_steps(), one, many),
                 Self::text_of_trustees(agreement),
                 agreement.purpose,
                 agreement.coordinator,

@@ -10,17 +10,17 @@ use sprifed::party_files;
 use sprifed_net::{ClientEnded, ClientLoop};
 use sprifed_noise::Provenance;
 use sprifed_party::{
-    Admission, Application, Cost, Finished, InvitationFolder, JoinAnswer, LifetimeLine,
-    PartyFolder, PartyRuntime, PartyTable, Seat, SqliteStore, StudyFolder, TotalsAnswer,
-    look_for_ledger, seat_names,
+    Admission, Application, Finished, InvitationFolder, JoinAnswer, LifetimeLine, PartyFolder,
+    PartyRuntime, PartyTable, Seat, SqliteStore, StudyFolder, TotalsAnswer, look_for_ledger,
+    seat_names,
 };
 use sprifed_privacy::counted;
 use sprifed_study::{Agreed, PartyReceipt};
 
 use super::check::say_check;
 use super::connection::ConnectionArguments;
-use super::party_ledger::{ledger_place, text_of_totals};
-use super::{model_and_text, read, unusable};
+use super::party_ledger::ledger_place;
+use super::{listed, model_and_text, read, unusable};
 use crate::entropy::entropy;
 use crate::failure::{Explained as _, Failure};
 use crate::fit::note_counts;
@@ -132,7 +132,13 @@ impl Join {
             }
             ClientEnded::Finished(ended) => {
                 let view = look_for_ledger(place.folder(), &party.homes()).explained()?;
-                finish(&ended, &folder, view.unwrap_or_default().lines(), output)
+                finish(
+                    &agreed,
+                    &ended,
+                    &folder,
+                    view.unwrap_or_default().lines(),
+                    output,
+                )
             }
         }
     }
@@ -143,7 +149,7 @@ impl Join {
         let is_protected = agreement.noise == Provenance::Cryptographic;
         let (unit, relation) = (agreement.plan.unit.text(), agreement.plan.relation.text());
         let mut note = format!(
-            "{}{}: {} over {}, {} parties, at most epsilon = {} at delta = {} for each {unit} under \
+            "{}{}: {} over {}, {}, at most epsilon = {} at delta = {} for each {unit} under \
              {relation}; this party's other studies of that kind cost epsilon = {} at delta = {}",
             if is_protected {
                 ""
@@ -153,14 +159,15 @@ impl Join {
             agreement.title,
             agreement.procedure,
             counted(agreement.setting.n_features, "feature", "features"),
-            agreement.parties.len(),
+            counted(agreement.parties.len(), "party", "parties"),
             agreed.ceiling().epsilon().shown(),
             agreed.ceiling().delta().shown(),
             spent.epsilon.shown(),
             spent.delta.shown(),
         );
         if unprotected > 0 {
-            note += &format!("; {unprotected} studies with simulated noise are in no total");
+            let studies = counted(unprotected, "study", "studies");
+            note += &format!("; in no total: {studies} with simulated noise");
         }
         output.note(&note);
     }
@@ -168,6 +175,7 @@ impl Join {
 
 /// Says how the study ended for this party; the ledger has `lines`.
 fn finish(
+    agreed: &Agreed,
     ended: &Finished,
     folder: &StudyFolder,
     lines: &[LifetimeLine],
@@ -178,7 +186,7 @@ fn finish(
         .map_err(|error| unusable(&path, &error, "a receipt"))?;
     let document = &receipt.study.receipt;
     let spent = receipt.statement.ledger.spent;
-    let cost = Cost::charged(spent, document.guarantee.delta);
+    let cost = agreed.cost_of(spent);
     let (Some((model, found)), true) = (model_and_text(document)?, ended.success) else {
         return Err(Failure::outcome(
             "sprifed::study::no-model",
@@ -197,18 +205,16 @@ fn finish(
         files: ended.files.clone(),
     };
     output.answer(&answer, |answer| {
-        let files = answer.files.iter();
-        let files: Vec<String> = files.map(|file| file.display().to_string()).collect();
         let charged = if is_protected {
-            let charged = cost.epsilon.shown();
-            format!("this party was charged epsilon = {charged}")
+            let epsilon = cost.epsilon.shown();
+            format!("the ledger counts epsilon = {epsilon} for this study")
         } else {
             "the study PROTECTED NO RECORD and is in no total".to_owned()
         };
         format!(
             "{found}{charged}\n{}\n{}",
-            text_of_totals(lines),
-            files.join("\n")
+            answer.totals.text(),
+            listed(&answer.files)
         )
     });
     Ok(())

@@ -6,7 +6,7 @@ use sprifed_party::{
     PartAnswer, PartyFolder, PartyStatusAnswer, StudyFolder, TotalsAnswer, look_for_ledger,
 };
 
-use super::party_ledger::{ledger_place, text_of_totals};
+use super::party_ledger::ledger_place;
 use crate::failure::{Explained as _, Failure};
 use crate::output::Output;
 
@@ -46,7 +46,7 @@ pub(super) fn say(folder: &Path, ledger: Option<&Path>, output: &Output) -> Resu
     };
     output.answer(&answer, |answer| {
         let studies: String = answer.studies.iter().map(PartAnswer::text).collect();
-        format!("party {}\n{studies}{}", answer.party, text_of_totals(lines))
+        format!("party {}\n{studies}{}", answer.party, answer.totals.text())
     });
     Ok(())
 }

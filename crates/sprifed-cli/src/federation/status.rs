@@ -3,13 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
 use sprifed::{CancelAnswer, ExportAnswer};
-use sprifed_coordinator::{CoordinatorFolder, OVER};
-use sprifed_net::StatusView;
-use sprifed_privacy::shown_cost;
-use sprifed_study::Digest;
+use sprifed_coordinator::{CoordinatorFolder, StatusAnswer};
 
 use super::{party_status, trustee_status};
 use crate::failure::{Explained as _, Failure};
@@ -42,20 +37,6 @@ pub(crate) struct Export {
     out: PathBuf,
 }
 
-/// How far a study is.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct StatusAnswer {
-    /// What its page shows.
-    #[serde(flatten)]
-    status: StatusView,
-    /// The digest of the agreement.
-    study: Digest,
-    /// Whether it was ever served.
-    begun: bool,
-    /// Whether the coordinator cancelled it.
-    cancelled: bool,
-}
-
 impl Status {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
         if let Some(trustee) = trustee_status::trustee_of(&self.folder) {
@@ -65,52 +46,10 @@ impl Status {
             return party_status::say(&self.folder, self.ledger.as_deref(), output);
         }
         let folder = CoordinatorFolder::new(&self.folder);
-        let (_, agreed) = folder.study()?;
-        let status = folder.status(&agreed).explained()?;
-        // One that had ended before it was cancelled stays as it ended.
-        let cancelled = status.phase != OVER && folder.cancellation().exists();
-        let answer = StatusAnswer {
-            status,
-            study: *agreed.digest(),
-            begun: folder.is_begun(),
-            cancelled,
-        };
-        output.answer(&answer, text);
+        let answer = StatusAnswer::of(&folder).explained()?;
+        output.answer(&answer, StatusAnswer::text);
         Ok(())
     }
-}
-
-fn text(answer: &StatusAnswer) -> String {
-    let status = &answer.status;
-    let state = match (answer.cancelled, answer.begun) {
-        (true, _) => "cancelled",
-        (false, true) => status.phase.as_str(),
-        (false, false) => "not begun",
-    };
-    let mut text = format!(
-        "{}: {state}\n\n{}\n\n{} {} of {}; epsilon {} of at most {} spent\n",
-        status.title,
-        status.guarantee,
-        if status.trustees.is_empty() {
-            "sums"
-        } else {
-            "choices and sums"
-        },
-        status.progress.done,
-        status.progress.planned,
-        shown_cost(status.budget.epsilon_spent),
-        shown_cost(status.budget.epsilon_planned),
-    );
-    for trustee in &status.trustees {
-        text += &format!("  trustee {} {}\n", trustee.name, trustee.state.name());
-    }
-    for party in &status.parties {
-        text += &format!("  {} {}\n", party.name, party.state.name());
-    }
-    for line in &status.report {
-        text += &format!("{line}\n");
-    }
-    text.trim_end().to_owned()
 }
 
 impl Cancel {

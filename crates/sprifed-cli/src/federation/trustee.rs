@@ -8,15 +8,15 @@ use sprifed::{TrusteeAnswer, TrusteeCheckAnswer, trustee_files};
 use sprifed_net::{ClientEnded, ClientLoop};
 use sprifed_noise::Provenance;
 use sprifed_party::{
-    Finished, InvitationFolder, StudyFolder, TWO_SEE, TrusteeApplication, TrusteeFolder,
-    TrusteeRuntime, TrusteeSeat, seat_name, seat_names,
+    Finished, InvitationFolder, StudyFolder, TrusteeApplication, TrusteeFolder, TrusteeRuntime,
+    TrusteeSeat, seat_name, seat_names,
 };
 use sprifed_privacy::counted;
 use sprifed_study::{Agreed, SignedReceipt};
 
 use super::check::takes_part;
 use super::connection::ConnectionArguments;
-use super::{read, unusable};
+use super::{listed, read, unusable};
 use crate::entropy::entropy;
 use crate::failure::{Explained as _, Failure};
 use crate::output::Output;
@@ -106,7 +106,7 @@ impl Trustee {
             agreement.title,
             agreement.procedure,
             counted(agreement.setting.n_features, "feature", "features"),
-            counted(agreement.parties.len(), "client", "clients"),
+            counted(agreement.parties.len(), "party", "parties"),
             counted(agreed.n_steps(), "choice or sum", "choices and sums"),
         ));
     }
@@ -140,14 +140,12 @@ fn finish(
         files: ended.files.clone(),
     };
     output.answer(&answer, |answer| {
-        let files = answer.files.iter();
-        let files: Vec<String> = files.map(|file| file.display().to_string()).collect();
         format!(
             "{}\n\nthe study is complete: this trustee opened {} with the two others; its keys of this study are \
              erased\n{}",
             document.guarantee.statement,
             counted(answer.opened, "choice or sum", "choices and sums"),
-            files.join("\n")
+            listed(&answer.files)
         )
     });
     Ok(())
@@ -164,86 +162,10 @@ fn say_check(
 ) -> Result<(), Failure> {
     let admission = application.look().explained()?;
     let answer = TrusteeCheckAnswer::of(application.agreed, &admission, address)?;
-    output.answer(&answer, to_text);
+    output.answer(&answer, TrusteeCheckAnswer::text);
     takes_part(
         "trustee",
         &answer.problems,
         "talk to the coordinator, or change the policy; nothing was sent",
     )
-}
-
-/// The same for a person: status first.
-fn to_text(answer: &TrusteeCheckAnswer) -> String {
-    let mut lines = Vec::new();
-    if answer.allowed {
-        lines.push("Allowed      yes: the policy allows this study".to_owned());
-    } else {
-        lines.push("Allowed      NO".to_owned());
-        let problems = answer.problems.iter();
-        lines.extend(problems.map(|problem| format!("             - {problem}")));
-    }
-    if !answer.protected {
-        lines.push("NOT PROTECTED: the noise of this study is simulated".to_owned());
-    }
-    lines.push(format!("Study        {}", answer.title));
-    lines.push(format!("Purpose      {}", answer.purpose));
-    lines.push(format!("In words     {}", answer.words));
-    lines.push(format!("Digest       {}", answer.study));
-    lines.push(format!(
-        "Coordinator  {}  at {}",
-        answer.coordinator, answer.address
-    ));
-    for (place, trustee) in answer.trustees.iter().enumerate() {
-        let heading = if place == 0 { "Trustees" } else { "" };
-        let note = match (trustee.is_this_trustee, &trustee.known_as) {
-            (true, _) => "  (this trustee)".to_owned(),
-            (false, None) => "  (NOT IN THE POLICY)".to_owned(),
-            (false, Some(known)) if *known != trustee.name => {
-                format!("  (in the policy: {known})")
-            }
-            (false, Some(_)) => String::new(),
-        };
-        let (key, name) = (trustee.identity, &trustee.name);
-        lines.push(format!("{heading:<13}{key}  {name}{note}"));
-    }
-    lines.push(format!("             {TWO_SEE}"));
-    lines.push(format!("Gates        {}", answer.gates.text()));
-    lines.push(format!(
-        "Method       {} over {}, {} of {}",
-        answer.procedure,
-        counted(answer.features, "feature", "features"),
-        counted(answer.steps, "choice or sum", "choices and sums"),
-        counted(answer.clients, "client", "clients"),
-    ));
-    let work = answer.work;
-    lines.push(format!(
-        "Work         sends {} in {} rounds, and holds {} at once",
-        size(work.sends_bytes),
-        work.rounds,
-        size(work.memory_bytes),
-    ));
-    if let Some(proof) = answer.proof {
-        lines.push(format!(
-            "             and for the proof {} in {} rounds, and about {:.1} s of computation",
-            size(proof.sends_bytes),
-            proof.rounds,
-            proof.cpu_seconds,
-        ));
-    }
-    lines.push(
-        "Telephone    Compare the words, and the key of each trustee, with the coordinator and the trustees"
-            .to_owned(),
-    );
-    lines.join("\n")
-}
-
-/// Bytes as people read them.
-fn size(bytes: u64) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "shown with one digit")]
-    let bytes = bytes as f64;
-    if bytes < 1e6 {
-        format!("{:.0} kB", (bytes / 1e3).ceil())
-    } else {
-        format!("{:.1} MB", bytes / 1e6)
-    }
 }

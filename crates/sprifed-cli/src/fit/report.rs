@@ -6,8 +6,6 @@ use sprifed::{FitReport, NO_SCORE};
 use sprifed_privacy::counted;
 use sprifed_schema::Transform;
 
-use crate::coefficients::coefficients;
-
 /// What makes the model useless, if anything does; then the guarantee, then how the fit ended, then the model.
 pub(super) fn to_text(report: &FitReport) -> String {
     let model = &report.model;
@@ -43,7 +41,7 @@ pub(super) fn to_text(report: &FitReport) -> String {
         let _ = writeln!(text, "{}", model.status_words());
     }
     text.push('\n');
-    text += &coefficients(model);
+    text += &model.coefficients_text();
     if model.response.transform != Transform::Identity {
         let _ = writeln!(
             text,

@@ -3,19 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use sprifed::begun_study;
 use sprifed_party::{
     Cost, CostKind, LineAnswer, PartyFolder, Restart, RestartAnswer, Restarted, StudyFolder,
     TotalsAnswer, begun_studies,
 };
 use sprifed_privacy::{Epsilon, PrivacyUnit, Relation, SpentDelta, counted};
-use sprifed_report::table;
 
-use super::{named, place_of, rows};
+use super::{named, place_of};
 use crate::account::parse_quantity;
 use crate::choices::{relations, units};
 use crate::failure::{Explained as _, Failure};
-use crate::federation::begun_study;
-use crate::federation::party_ledger::text_of_totals;
 use crate::output::Output;
 
 /// `ledger restart`.
@@ -82,14 +80,14 @@ impl RestartLedger {
             lines: LineAnswer::all(lines),
             totals: TotalsAnswer::of(lines),
         };
-        output.answer(&answer, |_| {
+        output.answer(&answer, |answer| {
             format!(
                 "{}a new ledger begins in {} with what is known of the lost one. This party takes no further part in the \
                  studies that are left; `sprifed study leave` of their folders erases their keys\n{}\n{}{}",
                 text_of_unread(unread),
                 place.folder().display(),
-                table(&rows(lines)),
-                text_of_totals(lines),
+                LineAnswer::table(&answer.lines),
+                answer.totals.text(),
                 if view.limit().is_none() {
                     "\nthe new ledger has no limit: set it again with `sprifed ledger limit`, if the lost one had one"
                 } else {

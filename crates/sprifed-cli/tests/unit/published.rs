@@ -12,8 +12,8 @@ use schemars::transform::{RecursiveTransform, Transform as _};
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
+use crate::ledger;
 use crate::output::{Interrupted, Refused, Versioned};
-use crate::{federation, ledger};
 
 /// What a command prints that has two kinds of answers.
 #[derive(JsonSchema)]
@@ -93,7 +93,7 @@ fn published() -> BTreeMap<&'static str, Value> {
             "study-status",
             derived::<
                 Either<
-                    Versioned<'_, federation::status::StatusAnswer>,
+                    Versioned<'_, sprifed_coordinator::StatusAnswer>,
                     Either<
                         Versioned<'_, sprifed_party::PartyStatusAnswer>,
                         Versioned<'_, sprifed::TrusteeStatusAnswer>,

@@ -84,7 +84,7 @@ async fn the_page_shows_the_study_and_nothing_can_be_changed_there() {
         (_, body) = ask(page, "GET", "/metrics").await;
     }
     assert!(
-        body.contains("sprifed_clients{state=\"invited\"} 1\n"),
+        body.contains("sprifed_parties{state=\"invited\"} 1\n"),
         "{body}"
     );
     clients.push(stage.start_client(2, address, 0));

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use sprifed_privacy::{Delta, Epsilon, Participation, PrivacyUnit, Relation, SpentDelta};
+use sprifed_privacy::{Delta, Epsilon, Participation, PrivacyUnit, Relation, SpentDelta, counted};
 use sprifed_recovery::CertifiedProcedure;
 use sprifed_study::{Agreed, Digest, PartyReceipt, charged_by};
 
@@ -135,9 +135,9 @@ impl Part {
             }
             (None, _) if left => "left: this party answers nothing more".to_owned(),
             (None, Some(agreed)) if self.answered > 0 => {
-                format!("{} of {} sums answered", self.answered, agreed.sums)
+                format!("{} of {} answered", self.answered, agreed.steps_text())
             }
-            (None, Some(_)) => "joined, no sum answered yet".to_owned(),
+            (None, Some(_)) => "joined, nothing answered yet".to_owned(),
             (None, None) => "its folder is not here".to_owned(),
         }
     }
@@ -166,6 +166,17 @@ pub struct AgreedTerms {
     pub largest_epsilon: Epsilon,
     /// δ.
     pub delta: Delta,
+}
+
+impl AgreedTerms {
+    /// How many sums, or choices and sums.
+    pub(super) fn steps_text(&self) -> String {
+        if self.trustees == 0 {
+            counted(self.sums, "sum", "sums")
+        } else {
+            counted(self.sums, "choice or sum", "choices and sums")
+        }
+    }
 }
 
 impl From<&Agreed> for AgreedTerms {

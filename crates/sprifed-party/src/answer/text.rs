@@ -1,8 +1,10 @@
 //! What a party is told of a study, for people to read.
 
 use sprifed_privacy::{counted, shown_cost};
+use sprifed_study::Digest;
 
-use super::check::{CheckAnswer, InvitedParty};
+use super::EndedPart;
+use super::check::{CheckAnswer, InvitedParty, InvitedTrustee};
 use super::status::PartAnswer;
 
 /// How many columns are named to a person.
@@ -27,44 +29,141 @@ impl PartAnswer {
     }
 }
 
-fn check_text(answer: &CheckAnswer) -> String {
-    let mut lines = Vec::new();
-    match answer.problems.as_slice() {
-        [] => lines.push(
-            "Allowed      yes: the policy allows this study and the table can be read".to_owned(),
-        ),
-        [ended] if answer.ended.is_some() => lines.push(format!("Ended        {ended}")),
-        problems => {
-            lines.push("Allowed      NO".to_owned());
-            let problem = |problem: &String| format!("             - {problem}");
-            lines.extend(problems.iter().map(problem));
+/// What a study is, as a party and a trustee are told alike.
+#[derive(Clone, Copy, Debug)]
+pub struct StudyHeading<'a> {
+    /// Whether the noise is secret.
+    pub protected: bool,
+    /// What the study is called.
+    pub title: &'a str,
+    /// What its result is for.
+    pub purpose: &'a str,
+    /// The digest of the agreement in words.
+    pub words: &'a str,
+    /// The digest of the agreement.
+    pub study: Digest,
+    /// The coordinator's key.
+    pub coordinator: Digest,
+    /// Where the coordinator is.
+    pub address: &'a str,
+}
+
+impl StudyHeading<'_> {
+    /// The lines under the status.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if !self.protected {
+            lines.push("NOT PROTECTED: the noise of this study is simulated".to_owned());
+        }
+        lines.push(format!("Study        {}", self.title));
+        lines.push(format!("Purpose      {}", self.purpose));
+        lines.push(format!("In words     {}", self.words));
+        lines.push(format!("Digest       {}", self.study));
+        lines.push(format!(
+            "Coordinator  {}  at {}",
+            self.coordinator, self.address
+        ));
+        lines
+    }
+}
+
+/// The first lines of a check: whether a study is allowed. `allowed` says what that means if no `problems` stand against it.
+#[must_use]
+pub fn permission_lines(problems: &[String], allowed: &str) -> Vec<String> {
+    if problems.is_empty() {
+        return vec![format!("Allowed      yes: {allowed}")];
+    }
+    let problems = problems
+        .iter()
+        .map(|problem| format!("             - {problem}"));
+    std::iter::once("Allowed      NO".to_owned())
+        .chain(problems)
+        .collect()
+}
+
+/// The roles of one kind under their `heading`, one key a line.
+#[must_use]
+pub fn key_lines(heading: &str, keys: impl IntoIterator<Item = String>) -> Vec<String> {
+    let headings = std::iter::once(heading).chain(std::iter::repeat(""));
+    let lines = headings.zip(keys);
+    lines
+        .map(|(heading, key)| format!("{heading:<13}{key}"))
+        .collect()
+}
+
+/// The key `identity` of the role that the agreement calls `name` and the policy `known_as`; `this` role is the one that asks.
+#[must_use]
+pub fn key_text(
+    identity: Digest,
+    name: &str,
+    known_as: Option<&str>,
+    this: Option<&str>,
+) -> String {
+    let note = match (this, known_as) {
+        (Some(role), _) => format!("  (this {role})"),
+        (None, None) => "  (NOT IN THE POLICY)".to_owned(),
+        (None, Some(known)) if known != name => format!("  (in the policy: {known})"),
+        (None, Some(_)) => String::new(),
+    };
+    format!("{identity}  {name}{note}")
+}
+
+impl EndedPart {
+    /// How it ended, and what it counts with.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let how = if self.left {
+            "this party has left this study and answers nothing more in it"
+        } else {
+            "this party's part in this study has ended"
+        };
+        let Some((epsilon, delta)) = self.epsilon.zip(self.delta) else {
+            return format!("{how}; its noise was simulated, so it is in no total");
+        };
+        let (epsilon, delta) = (epsilon.shown(), delta.shown());
+        if self.settled {
+            format!("{how}; it counts with epsilon = {epsilon} at delta = {delta}")
+        } else {
+            format!(
+                "{how}; it counts with the most it can cost, epsilon = {epsilon} at delta = {delta}, until `join` runs \
+                 once more"
+            )
         }
     }
-    if !answer.protected {
-        lines.push("NOT PROTECTED: the noise of this study is simulated".to_owned());
-    }
-    lines.push(format!("Study        {}", answer.title));
-    lines.push(format!("Purpose      {}", answer.purpose));
-    lines.push(format!("In words     {}", answer.words));
-    lines.push(format!("Digest       {}", answer.study));
-    lines.push(format!(
-        "Coordinator  {}  at {}",
-        answer.coordinator, answer.address
+}
+
+fn check_text(answer: &CheckAnswer) -> String {
+    let mut lines = match answer.problems.as_slice() {
+        [ended] if answer.ended.is_some() => vec![format!("Ended        {ended}")],
+        problems => permission_lines(
+            problems,
+            "the policy allows this study and the table can be read",
+        ),
+    };
+    let heading = StudyHeading {
+        protected: answer.protected,
+        title: &answer.title,
+        purpose: &answer.purpose,
+        words: &answer.words,
+        study: answer.study,
+        coordinator: answer.coordinator,
+        address: &answer.address,
+    };
+    lines.extend(heading.lines());
+    lines.extend(key_lines(
+        "Parties",
+        answer.parties.iter().map(text_of_party),
     ));
-    for (place, party) in answer.parties.iter().enumerate() {
-        let heading = if place == 0 { "Parties" } else { "" };
-        lines.push(format!("{heading:<13}{}", text_of_party(party)));
-    }
-    for (place, trustee) in answer.trustees.iter().enumerate() {
-        let heading = if place == 0 { "Trustees" } else { "" };
-        let note = if trustee.is_known {
-            ""
-        } else {
-            "  (NOT IN THE POLICY)"
-        };
-        let (key, name) = (trustee.identity, &trustee.name);
-        lines.push(format!("{heading:<13}{key}  {name}{note}"));
-    }
+    let trustees = answer.trustees.iter();
+    let trustees = trustees.map(
+        |InvitedTrustee {
+             name,
+             identity,
+             is_known,
+         }| { key_text(*identity, name, is_known.then_some(name), None) },
+    );
+    lines.extend(key_lines("Trustees", trustees));
     if !answer.trustees.is_empty() {
         lines.push(format!("             {TWO_SEE}"));
     }
@@ -128,26 +227,20 @@ fn check_text(answer: &CheckAnswer) -> String {
 }
 
 fn text_of_party(party: &InvitedParty) -> String {
-    let InvitedParty { name, identity, .. } = party;
-    let note = match (party.is_this_party, &party.known_as) {
-        (true, _) => "  (this party)".to_owned(),
-        (false, None) => "  (NOT IN THE POLICY)".to_owned(),
-        (false, Some(known)) if known != name => format!("  (in the policy: {known})"),
-        (false, Some(_)) => String::new(),
-    };
-    format!("{identity}  {name}{note}")
+    let this = party.is_this_party.then_some("party");
+    key_text(party.identity, &party.name, party.known_as.as_deref(), this)
 }
 
 fn part_text(part: &PartAnswer) -> String {
     let mut text = format!("\n{} ({})\n", part.title, part.state);
     if let Some(agreed) = &part.agreed {
         text += &format!(
-            "  agreed: {} over {}, {} parties, {}, at most epsilon = {} at delta = {} for \
+            "  agreed: {} over {}, {}, {}, at most epsilon = {} at delta = {} for \
              each {} under {}\n  coordinator {}\n",
             agreed.procedure,
             counted(agreed.features, "feature", "features"),
-            agreed.parties,
-            counted(agreed.sums, "sum", "sums"),
+            counted(agreed.parties, "party", "parties"),
+            agreed.steps_text(),
             agreed.largest_epsilon.shown(),
             agreed.delta.shown(),
             part.unit.text(),

@@ -25,6 +25,7 @@ impl PartyError {
             | Self::CannotJoin(_)
             | Self::NotJoined { .. }
             | Self::Over { .. }
+            | Self::UnknownCost { .. }
             | Self::Emptied { .. } => 1,
             Self::File { .. }
             | Self::Unreadable { .. }
@@ -82,6 +83,7 @@ impl PartyError {
             Self::Contradiction { .. } => "sprifed::study::journal",
             Self::NotJoined { .. } => "sprifed::study::not-joined",
             Self::Over { .. } => "sprifed::study::over",
+            Self::UnknownCost { .. } => "sprifed::ledger::unknown-cost",
         }
     }
 
@@ -190,6 +192,9 @@ impl PartyError {
                 } else {
                     "run `join` once more: it counts what the receipt says, without a coordinator"
                 }
+            }
+            Self::UnknownCost { .. } => {
+                "copy invitation.json into it from the folder for-NAME of that study; nothing was changed"
             }
             Self::Emptied { .. } => {
                 "restore it. Without it the ledger keeps the most that the study can cost; nothing was changed"

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use sprifed_privacy::{Cost, Epsilon, PrivacyUnit, Relation, SpentDelta};
+use sprifed_privacy::{Cost, Epsilon, PrivacyUnit, Relation, SpentDelta, counted};
+use sprifed_report::table;
 use sprifed_study::Digest;
 
 use super::{AuditLog, DataSet, LedgerView, LifetimeLine, Protection, Standing, totals_of};
@@ -143,6 +144,48 @@ impl LineAnswer {
         }
     }
 
+    /// `lines` as a table for people.
+    #[must_use]
+    pub fn table(lines: &[Self]) -> String {
+        let heading = [
+            "what",
+            "title",
+            "data",
+            "unit",
+            "neighbours",
+            "epsilon",
+            "delta",
+            "state",
+        ];
+        let heading = std::iter::once(heading.map(str::to_owned).to_vec());
+        let rows: Vec<Vec<String>> = heading.chain(lines.iter().map(Self::cells)).collect();
+        table(&rows)
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let data = self.data.as_ref();
+        let cost = self.epsilon.zip(self.delta);
+        let (epsilon, delta) = cost.map_or_else(
+            || ("NOT PROTECTED".to_owned(), String::new()),
+            |(epsilon, delta)| (epsilon.shown(), delta.shown()),
+        );
+        let state = match (self.left, self.settled) {
+            (true, _) => "left",
+            (false, true) => "settled",
+            (false, false) => "reserved",
+        };
+        vec![
+            self.what.to_owned(),
+            self.title.clone(),
+            data.map_or_else(String::new, |data| data.name.clone()),
+            self.unit.text().to_owned(),
+            self.neighbours.text().to_owned(),
+            epsilon,
+            delta,
+            state.to_owned(),
+        ]
+    }
+
     /// What is said of `lines`.
     #[must_use]
     pub fn all(lines: &[LifetimeLine]) -> Vec<Self> {
@@ -168,6 +211,36 @@ impl TotalsAnswer {
                 .collect(),
             unprotected_studies: lines.iter().filter(unprotected).count(),
         }
+    }
+
+    /// The totals, one line each, and what no total holds.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let totals = self.by_unit_and_neighbours.iter();
+        let mut lines: Vec<String> = totals.map(TotalAnswer::text).collect();
+        if self.unprotected_studies > 0 {
+            lines.push(format!(
+                "NOT PROTECTED, in no total: {} with simulated noise, which no epsilon bounds",
+                counted(self.unprotected_studies, "study", "studies")
+            ));
+        }
+        if lines.is_empty() {
+            lines.push("no study has cost anything so far".to_owned());
+        }
+        lines.join("\n")
+    }
+}
+
+impl TotalAnswer {
+    fn text(&self) -> String {
+        format!(
+            "in all, for each {} under {}: epsilon = {} at delta = {} in {}",
+            self.unit.text(),
+            self.neighbours.text(),
+            self.epsilon.shown(),
+            self.delta.shown(),
+            counted(self.studies, "study or fit", "studies and fits")
+        )
     }
 }
 

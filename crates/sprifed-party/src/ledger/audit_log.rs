@@ -1,4 +1,4 @@
-//! A ledger as a file that a stranger can check: every entry with its signature, and the totals at the end.
+//! A ledger as a file that any reader can check: every entry with its signature, and the totals at the end.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

@@ -163,8 +163,8 @@ fn trustees_are_named_with_what_two_of_them_see() {
     });
     assert_eq!(
         table.text(GuaranteeLabel::Holds).unwrap(),
-        "against every reader with bounded computing power, including the coordinator, one of the trustees \
-         included; any two of them together see all contributions"
+        "against every reader with bounded computing power, including the coordinator together with one of the \
+         trustees; any two of them together see all contributions"
     );
     let named = GuaranteeTable::new(&GuaranteeFacts {
         origin: NoiseOrigin::Trustees,
@@ -174,8 +174,8 @@ fn trustees_are_named_with_what_two_of_them_see() {
     });
     assert_eq!(
         named.text(GuaranteeLabel::Holds).unwrap(),
-        "against every reader with bounded computing power, including the coordinator, one of the trustees archive, \
-         court, registry included if it follows the protocol; any two of them together see all contributions"
+        "against every reader with bounded computing power, including the coordinator together with one of the \
+         trustees archive, court, registry if it follows the protocol; any two of them together see all contributions"
     );
     let proved = GuaranteeTable::new(&GuaranteeFacts {
         origin: NoiseOrigin::Trustees,
@@ -185,7 +185,7 @@ fn trustees_are_named_with_what_two_of_them_see() {
     });
     let holds = proved.text(GuaranteeLabel::Holds).unwrap();
     assert!(
-        holds.contains("included, whatever it sends; any two"),
+        holds.contains("registry, whatever it sends; any two"),
         "{holds}"
     );
     let opened = proved.text(GuaranteeLabel::Opened).unwrap();

@@ -317,7 +317,7 @@ impl CoordinatorMachine {
     ) -> Result<(ClientId, Answer), Failure> {
         let answer = Unchecked::<Answer>::read(bytes)?;
         let identity = answer.claimed().identity;
-        // The signature first: no key is called a stranger for what another one signed.
+        // The signature first: no key is called unknown for what another one signed.
         let answer = answer.signed_by(&identity)?;
         let place = self.agreed.place_of(&identity).ok_or_else(|| {
             let words = format!("node {node} is a stranger: the study does not invite {identity}");

@@ -15,8 +15,10 @@ pub enum Shape {
     TriangleUp,
     /// A triangle that points down.
     TriangleDown,
-    /// A hexagon.
-    Hexagon,
+    /// A triangle that points to the left.
+    TriangleLeft,
+    /// A triangle that points to the right.
+    TriangleRight,
     /// A star with five points.
     Star,
     /// Two lines that cross.
@@ -61,7 +63,8 @@ impl Marker {
             Shape::Diamond => corners(&[(0, 5.6), (90, 5.6), (180, 5.6), (270, 5.6)]),
             Shape::TriangleUp => corners(&[(90, 5.8), (210, 5.8), (330, 5.8)]),
             Shape::TriangleDown => corners(&[(270, 5.8), (30, 5.8), (150, 5.8)]),
-            Shape::Hexagon => corners(&[0, 60, 120, 180, 240, 300].map(|angle| (angle, 5.0))),
+            Shape::TriangleLeft => corners(&[(180, 5.8), (300, 5.8), (60, 5.8)]),
+            Shape::TriangleRight => corners(&[(0, 5.8), (120, 5.8), (240, 5.8)]),
             Shape::Star => corners(
                 &[90, 126, 162, 198, 234, 270, 306, 342, 18, 54].map(|angle| {
                     let is_point = (angle - 90) % 72 == 0;

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use sprifed_report::{interval_words, p_value_words, percent_words, table};
+use sprifed_report::{four, interval_words, p_value_words, percent_words, table};
 
 use super::DemoAnswer;
+use crate::coefficients::absent;
 
 impl DemoAnswer {
     /// The guarantee, the estimates beside the true coefficients, and the scores.
@@ -27,9 +28,8 @@ fn demo_text(answer: &DemoAnswer) -> String {
         .map(str::to_owned)
         .to_vec(),
     ];
-    let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.3}"));
+    let number = |value: Option<f64>| value.map_or_else(absent, four);
     for bar in &answer.coefficients {
-        let absent = || "-".to_owned();
         rows.push(vec![
             bar.name.clone(),
             number(bar.truth),

@@ -1,4 +1,4 @@
-//! What a coordinator decides about a study, made into an agreement that its plan stands behind.
+//! What a coordinator decides about a study, made into an agreement with its plan.
 
 use std::collections::BTreeSet;
 

@@ -84,7 +84,11 @@ impl TrusteeCheckAnswer {
     /// When trustees cannot compute a step of the plan.
     pub fn of(agreed: &Agreed, admission: &TrusteeAdmission, address: &str) -> Result<Self, Error> {
         let agreement = agreed.agreement();
-        let problems: Vec<String> = admission.obstacles.iter().flat_map(each).collect();
+        let problems: Vec<String> = admission
+            .obstacles
+            .iter()
+            .flat_map(PartyError::reasons)
+            .collect();
         let units: Vec<u32> = agreement.parties.iter().map(|party| party.units).collect();
         let needs = agreement.procedure.needs();
         let gates = agreement.gates.unwrap_or(Gates::Unproved);
@@ -126,17 +130,6 @@ fn peers(agreed: &Agreed, admission: &TrusteeAdmission) -> Vec<PeerTrustee> {
         }
     });
     peers.collect()
-}
-
-/// What stands against serving, one reason each.
-fn each(obstacle: &PartyError) -> Vec<String> {
-    match obstacle {
-        PartyError::Forbidden(forbidden) => {
-            let violations = forbidden.violations.iter();
-            violations.map(ToString::to_string).collect()
-        }
-        other => vec![other.to_string()],
-    }
 }
 
 /// A study that a trustee served to its end.

@@ -147,6 +147,11 @@ fn the_notes_say_what_is_claimed_and_what_is_assumed() {
     let mut tight = inference();
     tight.clip_factor = 1.0;
     assert!(report(tight).notes.join("\n").contains("symmetric errors"));
+    // Rounded to the nearest tenth this would be 1.5, below 1.5.
+    let mut just_below = inference();
+    just_below.clip_factor = 1.46;
+    let said = report(just_below).notes.join("\n");
+    assert!(said.contains("factor is 1.4, below 1.5"), "{said}");
     let mut exact = inference();
     exact.false_share = None;
     let exact = report(exact);

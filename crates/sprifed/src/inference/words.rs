@@ -115,11 +115,16 @@ fn were_number(number: u32) -> String {
     }
 }
 
+/// One digit, rounded down: a factor below a limit is not shown as the limit.
+fn down_to_a_tenth(factor: f64) -> String {
+    format!("{:.1}", (10.0 * factor).floor() / 10.0)
+}
+
 fn intervals(report: &CoefficientReport) -> [String; 3] {
     let clip = if report.clip_factor < LOOSE_CLIP {
         format!(
-            "; because the clip factor is {:.1}, below {LOOSE_CLIP}, also symmetric errors",
-            report.clip_factor
+            "; because the clip factor is {}, below {LOOSE_CLIP}, also symmetric errors",
+            down_to_a_tenth(report.clip_factor)
         )
     } else {
         String::new()

@@ -6,6 +6,7 @@ use sprifed_report::table;
 
 use super::{FloorAnswer, ForecastAnswer, KeptFeatures, PlanAnswer};
 use crate::secure_sums::SecureSums;
+use crate::shown_numbers::{shown_bytes, shown_seconds, two_digits};
 use crate::trustees::TrusteeCosts;
 
 impl PlanAnswer {
@@ -15,7 +16,7 @@ impl PlanAnswer {
         let guarantee = &self.guarantee;
         let mut text = floor_text(self);
         text += &format!(
-            "{}\n{}: ({}, {})-DP for each {} under {}, {} questions in {} rounds.\n\
+            "{}\n{}: ({}, {})-DP for each {} under {}, {} in {}.\n\
              Each client sends {} integers of {} bits in all: {} bytes.\n\n",
             self.choice.reason(),
             self.procedure,
@@ -23,8 +24,8 @@ impl PlanAnswer {
             shown_delta(guarantee.delta.get()),
             guarantee.unit.text(),
             guarantee.neighbours.text(),
-            self.integers,
-            self.rounds,
+            counted(self.integers, "question", "questions"),
+            counted(self.rounds, "round", "rounds"),
             self.integers,
             self.bits_per_integer,
             self.upload_bytes_per_client,
@@ -62,37 +63,35 @@ impl PlanAnswer {
 }
 
 fn trustees_text(costs: &TrusteeCosts) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 bytes")]
-    let mebibytes = |bytes: u64| bytes as f64 / 1_048_576.0;
     let proof = costs.proof.map_or_else(String::new, |proof| {
         format!(
-            "between machines the proof of {} gates and the norms of sums add {:.1} MiB, {} rounds and about {:.1} s of \
+            "between machines the proof of {} gates and the norms of sums add {}, {} and {} of \
              computation for each\n",
             proof.gates,
-            mebibytes(proof.sends_bytes),
-            proof.rounds,
-            proof.cpu_seconds,
+            shown_bytes(proof.sends_bytes),
+            counted(proof.rounds, "round", "rounds"),
+            shown_seconds(proof.cpu_seconds),
         )
     });
     format!(
-        "\nthree trustees, {} clients: {}\n\
-         each trustee sends {:.1} MiB to the others in {} rounds ({} gates) and holds at most {:.1} MiB of shares\n\
+        "\nthree trustees, {}: {}\n\
+         each trustee sends {} to the others in {} ({} gates) and holds at most {} of shares\n\
          {}\
-         each client sends at most {:.3} MiB in all; the coordinator receives {:.1} MiB and passes them on to each trustee,\n\
-         and passes on {:.1} MiB between trustees\n\
+         each client sends at most {} in all; the coordinator receives {} and passes them on to each trustee,\n\
+         and passes on {} between trustees\n\
          about {:.0} s on the network ({})\n\
          about {:.2} times the records that a trusted curator would need\n\
          (all clients stay; bytes without headers, signatures and transport)\n",
-        costs.clients,
+        counted(costs.clients, "client", "clients"),
         costs.trust,
-        mebibytes(costs.trustee.sends_bytes),
-        costs.trustee.rounds,
+        shown_bytes(costs.trustee.sends_bytes),
+        counted(costs.trustee.rounds, "round", "rounds"),
         costs.trustee.gates,
-        mebibytes(costs.trustee.memory_bytes),
+        shown_bytes(costs.trustee.memory_bytes),
         proof,
-        mebibytes(costs.client_sends_bytes),
-        mebibytes(costs.coordinator_receives_bytes),
-        mebibytes(costs.coordinator_relays_bytes),
+        shown_bytes(costs.client_sends_bytes),
+        shown_bytes(costs.coordinator_receives_bytes),
+        shown_bytes(costs.coordinator_relays_bytes),
         costs.network_seconds,
         costs.seconds_are,
         costs.records_per_curator_record,
@@ -101,8 +100,7 @@ fn trustees_text(costs: &TrusteeCosts) -> String {
 
 fn secure_sums_text(sums: &SecureSums) -> String {
     let (least, most) = (sums.bits.iter().min(), sums.bits.iter().max());
-    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 bytes")]
-    let sent = sums.client.sends_bytes as f64 / 1024.0;
+    let sent = sums.client.sends_bytes as u64;
     let probability = sums.failures.availability.for_each_sum;
     let unopened = if probability > 0.0 {
         format!(
@@ -118,7 +116,7 @@ fn secure_sums_text(sums: &SecureSums) -> String {
          privacy fails with a probability of at most {} in the study, which is contained in delta\n\
          availability: {unopened}; nothing is revealed then, and it is no part of delta\n\
          accuracy: a sum wraps around and is wrong with a probability of at most {} in the study; it reveals nothing more\n\
-         each client sends {sent:.0} KiB in all and computes {:.2} s; the coordinator receives {:.1} MiB and computes \
+         each client sends {} in all and computes {:.2} s; the coordinator receives {} and computes \
          {:.1} s\n({})\n",
         sums.clients,
         sums.quorum,
@@ -131,8 +129,9 @@ fn secure_sums_text(sums: &SecureSums) -> String {
         most.copied().unwrap_or(0),
         shown_delta(sums.failures.privacy.in_the_study),
         shown_delta(sums.failures.accuracy.in_the_study),
+        shown_bytes(sent),
         sums.client.seconds,
-        sums.coordinator.receives_bytes / 1_048_576.0,
+        shown_bytes(u64::from(sums.clients) * sent),
         sums.coordinator.seconds,
         sums.seconds_are,
     )
@@ -209,7 +208,7 @@ fn forecast_text(forecast: &ForecastAnswer, answer: &PlanAnswer) -> String {
             format!("{:.2}", row.false_share.mean),
             row.width
                 .map_or_else(|| "-".to_owned(), |width| format!("{:.2}", width.mean)),
-            format!("{:.2}", row.test_r2.median),
+            two_digits(row.test_r2.median),
         ]);
     }
     let needed = match forecast.records_for_90_percent {

@@ -370,10 +370,10 @@ impl Stage {
         }
     }
 
-    /// ε that the party's own receipt says it was charged.
     /// What a study without repeats costs once anything was charged: its budget.
     pub(crate) const CEILING: f64 = 90.0;
 
+    /// ε that the party's own receipt says it was charged.
     pub(crate) fn charged(&self, party: u32) -> f64 {
         let folder = fs::read_dir(self.party(party)).unwrap();
         let folder = folder

@@ -87,7 +87,7 @@ fn a_party_is_lost_and_a_trustee_is_killed_in_the_middle_of_a_choice() {
     let words = String::from_utf8(succeed(&mut verify).stdout).unwrap();
     for part in [
         "VERIFIED",
-        "one of the trustees t0, t1, t2 included, whatever it sends; any two of them together see all contributions",
+        "together with one of the trustees t0, t1, t2, whatever it sends; any two of them together see all contributions",
         "each only after all three trustees checked how it was computed",
         "and by the trustees t0, t1, t2",
         "all three trustees signed each index and each sum that was opened",
