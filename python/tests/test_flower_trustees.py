@@ -21,10 +21,15 @@ PATIENCE = Patience(enrolment=300, phase=300, between_looks=0.01)
 """No phase of these tests ends because time is over, unless the test says so."""
 
 
+@pytest.fixture(autouse=True)
+def task():
+    """What Flower's messages are numbered by."""
+    TaskIdentity.task_id, TaskIdentity.run_id, TaskIdentity.node_id = 1, 1, 1
+
+
 @pytest.fixture
 def stage(cli, tmp_path):
-    TaskIdentity.task_id, TaskIdentity.run_id, TaskIdentity.node_id = 1, 1, 1
-    with WithTrustees(cli, tmp_path) as stage:
+    with WithTrustees(cli, tmp_path / "stage") as stage:
         yield stage
 
 
@@ -36,7 +41,7 @@ def outcomes(receipt: dict) -> list[str]:
     return [next(iter(sum["outcome"])) for sum in receipt["sums"]]
 
 
-def verified(stage: WithTrustees) -> str:
+def verified(stage: WithTrustees) -> dict:
     study = stage.study
     code, _, said = stage.cli("verify", study / "receipt.json", "--transcript", study / "transcript.json", "--json")
     assert code == 0, said
@@ -80,33 +85,48 @@ def test_a_party_leaves_a_trustee_is_killed_and_a_run_fails_and_the_model_is_tha
     assert names <= {"keys", "noise", "uploads", "running", "abandoning", "receipts"}
 
 
-def test_a_trustee_that_is_lost_before_a_choice_ends_the_study_and_no_party_is_asked(stage, monkeypatch):
-    nodes = nodes_of(stage)
-    stage.start_trustees()
-    machine = CoordinatorMachine(stage.study, listen=stage.listen)
-    lost = stage.parties + 1
-    ahead = 0.0
+def test_a_trustee_that_is_lost_before_a_choice_ends_the_study_and_no_party_is_asked(
+    cli, tmp_path, monkeypatch
+):
+    with WithTrustees(cli, tmp_path / "stage", seed=None) as stage:
+        stage.start_trustees()
+        machine = CoordinatorMachine(stage.study, listen=stage.listen)
+        lost = stage.parties + 1
+        is_lost = False
+        ahead = 0.0
 
-    def sleep(seconds: float) -> None:
-        """Time passes quickly once the study waits only for the trustee that is lost."""
-        nonlocal ahead
-        if machine.waits_for() == [lost]:
-            ahead += PATIENCE.phase
-        time.sleep(seconds)
+        class LateNodes(Nodes):
+            def pull_messages(self, names: list[str]) -> list:
+                """Parties enrol after all trustees, of whom one is lost in between."""
+                nonlocal is_lost
+                if not is_lost:
+                    if any(seat >= stage.parties for seat in machine.waits_for()):
+                        return []
+                    stage.kill_trustee(1)
+                    is_lost = True
+                return super().pull_messages(names)
 
-    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + ahead, sleep=sleep, time_ns=time.time_ns)
-    monkeypatch.setattr(exchange, "time", clock)
-    phases = []
+        def sleep(seconds: float) -> None:
+            """Time passes quickly once the study waits only for the trustee that is lost."""
+            nonlocal ahead
+            if machine.waits_for() == [lost]:
+                ahead += PATIENCE.phase
+            time.sleep(seconds)
 
-    def watch(phase: str, number: int | None) -> None:
-        phases.append((phase, number))
-        if phase == "noise":
-            stage.kill_trustee(1)
-
-    receipt = json.loads(Exchange(nodes, machine, PATIENCE, watch).run())["receipt"]
-    assert phases == [("keys", None), ("noise", 0), ("abandoning", 0), ("receipts", None)]
-    assert receipt["ending"] == 'trustee "t1" did not answer' and receipt["fit"] is None
-    print(json.dumps(receipt["sums"]), json.dumps(receipt["guarantee"])[:500])
-    print([stage.status(stage.party(p)) for p in range(3)])
-    print([stage.status(stage.trustee(p)) for p in range(3)])
-    assert False
+        clock = SimpleNamespace(monotonic=lambda: time.monotonic() + ahead, sleep=sleep, time_ns=time.time_ns)
+        monkeypatch.setattr(exchange, "time", clock)
+        phases = []
+        nodes = LateNodes({100 + place: stage.node(place) for place in range(stage.parties)})
+        study = Exchange(nodes, machine, PATIENCE, lambda *phase: phases.append(phase))
+        receipt = json.loads(study.run())["receipt"]
+        assert phases == [("keys", None), ("noise", 0), ("abandoning", 0), ("receipts", None)]
+        assert receipt["ending"] == 'trustee "t1" did not answer' and receipt["fit"] is None
+        assert [sum["outcome"] for sum in receipt["sums"]] == [{"abandoned": {"reason": receipt["ending"]}}]
+        for place in range(stage.parties):
+            status = stage.status(stage.party(place))
+            assert (status["sums_answered"], status["epsilon_counted"], status["settled"]) == (0, 0.0, True)
+        for place in (0, 2):
+            assert stage.trustees[place].wait(timeout=60) == 1, stage.log_of(place).read_text()
+            status = stage.status(stage.trustee(place))
+            assert status["state"] == f"over: {receipt['ending']}"
+            assert (status["opened"], status["erased"]) == (0, True)

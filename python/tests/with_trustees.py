@@ -37,7 +37,8 @@ class WithTrustees:
     folder: Path
     parties: int = 3
     sparsity: int = 2
-    seed: int = 11
+    seed: int | None = 11
+    """None: secret noise, as in a study that protects records."""
     port: int = field(default_factory=free_port)
     trustees: dict[int, subprocess.Popen] = field(default_factory=dict)
 
@@ -45,18 +46,18 @@ class WithTrustees:
         self.folder.mkdir(exist_ok=True)
         for place in range(self.parties):
             self._write_table(place)
-            seed = ("--simulate", self.seed, "--place", place)
-            self.study_command("identity", f"p{place}", "--records", RECORDS, *seed, "--out", self.party(place))
+            words = ("identity", f"p{place}", "--records", RECORDS, "--out", self.party(place))
+            self.study_command(*words, *self._if_simulated("--simulate", self.seed, "--place", place))
         for place in TRUSTEES:
-            seed = ("--simulate", self.seed, "--place", place)
-            self.study_command("trustee", f"t{place}", *seed, "--out", self.trustee(place))
+            words = ("trustee", f"t{place}", "--out", self.trustee(place))
+            self.study_command(*words, *self._if_simulated("--simulate", self.seed, "--place", place))
         (self.folder / "schema.toml").write_text(SCHEMA)
         parties = [word for place in range(self.parties) for word in ("--party", self.party(place) / "party.json")]
         trustees = [word for place in TRUSTEES for word in ("--trustee", self.trustee(place) / "trustee.json")]
         self.study_command(
             "init", self.study, *parties, *trustees, "--schema", self.folder / "schema.toml",
             "--columns", self.tables()[0], "--sparsity", self.sparsity, "--epsilon", 20, "--delta", 1e-6,
-            "--repeats", 2, "--address", f"127.0.0.1:{self.port}", "--purpose", PURPOSE, "--simulate-noise",
+            "--repeats", 2, "--address", self.listen, "--purpose", PURPOSE, *self._if_simulated("--simulate-noise"),
         )  # fmt: skip
         self._write_policies()
 
@@ -87,11 +88,8 @@ class WithTrustees:
 
     def node(self, place: int) -> dict:
         """The configuration of the node of a party."""
-        return {
-            "identity": str(self.party(place)),
-            "data": str(self.tables()[place]),
-            "simulate-noise": self.seed,
-        }
+        node = {"identity": str(self.party(place)), "data": str(self.tables()[place])}
+        return node if self.seed is None else {**node, "simulate-noise": self.seed}
 
     def start_trustees(self) -> None:
         for place in TRUSTEES:
@@ -99,7 +97,7 @@ class WithTrustees:
 
     def start_trustee(self, place: int) -> None:
         command = [os.environ["SPRIFED_CLI"], "trustee", self.study / f"for-trustee-t{place}", "--json"]
-        command += ["--identity", self.trustee(place), "--simulate-noise", str(self.seed)]
+        command += ["--identity", self.trustee(place), *self._if_simulated("--simulate-noise", self.seed)]
         with self.log_of(place).open("a") as log:
             self.trustees[place] = subprocess.Popen(
                 [str(word) for word in command], stdout=log, stderr=log, start_new_session=True
@@ -129,8 +127,11 @@ class WithTrustees:
         assert code == 0, said
         return answer
 
+    def _if_simulated(self, *words) -> tuple:
+        return () if self.seed is None else words
+
     def _write_table(self, place: int) -> None:
-        random = np.random.default_rng([self.seed, place])
+        random = np.random.default_rng([11, place])
         rows = random.uniform(-2, 2, size=(RECORDS, FEATURES))
         response = 2 * rows[:, 3] - 1.5 * rows[:, 5] + 0.1 * random.standard_normal(RECORDS)
         header = ",".join([*(f"x{column}" for column in range(FEATURES)), "y"])

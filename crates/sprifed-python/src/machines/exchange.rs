@@ -240,7 +240,15 @@ impl Exchange {
     }
 
     fn next_messages(&self, clock: u64) -> Result<Vec<(u64, u64, Vec<u8>)>, Failure> {
-        let orders = self.machine.get().orders()?;
+        let machine = self.machine.get();
+        let missing = machine.missing()?;
+        let is_asking = missing.iter().any(|seat| machine.is_carried(*seat));
+        // Each message starts a process at a node: what no party has to answer is told with the next question.
+        let orders = if is_asking {
+            machine.orders()?
+        } else {
+            BTreeMap::new()
+        };
         let state = &mut *self.state();
         let mut batches = Vec::new();
         for (party, orders) in orders {
@@ -259,7 +267,7 @@ impl Exchange {
         for (party, node, orders) in batches {
             state.number = (state.number + 1).max(clock);
             let number = state.number;
-            let request = self.machine.get().sign_request(node, number, orders, party);
+            let request = machine.sign_request(node, number, orders, party);
             state.counts.0 += 1;
             state.counts.2 += request.len();
             state.sent.insert(number, Sent { node, party });
