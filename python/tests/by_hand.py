@@ -27,11 +27,7 @@ class Engine:
         self.coordinator = self.open_coordinator()
 
     def open_coordinator(self) -> CoordinatorMachine:
-        return CoordinatorMachine(
-            (self.folder / "invitation.json").read_bytes(),
-            (self.folder / "coordinator.key").read_text(),
-            journal=self.folder / "flower.journal",
-        )
+        return CoordinatorMachine(self.folder)
 
     def restart_coordinator(self) -> None:
         """As after a kill: what it had in memory is gone, and its lock with it."""
@@ -64,11 +60,7 @@ class Engine:
         return reports, refusals
 
     def orders(self) -> dict[int, list[bytes]]:
-        orders: dict[int, list[bytes]] = {}
-        while (effect := self.coordinator.poll()) is not None:
-            if effect[0] == "send":
-                orders.setdefault(effect[1], []).append(effect[2])
-        return orders
+        return self.coordinator.orders()
 
     def run_phase(self, departures=()) -> None:
         phase, number = self.coordinator.phase()

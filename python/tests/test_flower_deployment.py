@@ -1,7 +1,8 @@
 """Whole studies over a real Flower deployment on this machine: SuperLink, SuperNodes, TLS.
 
-One study always runs: a node was not invited, the first run fails, and in the second two nodes are killed. Each exchange
-starts a process at each node, so Flower carries its first and last sums; the test carries those between. SPRIFED_SLOW=1 adds
+Two studies always run. One has three trustees and is undisturbed. The other is of secure sums: a node was not invited, the
+first run fails, and in the second two nodes are killed. Each exchange starts a process at each node, so Flower carries the
+first and last sums of the other study; the test carries those between. SPRIFED_SLOW=1 adds
 studies that Flower carries from end to end, with its own waits: one with killed nodes, an undisturbed one, one in
 the simulation engine, and one of 20 SuperNodes that authenticate themselves.
 """
@@ -22,6 +23,7 @@ pytest.importorskip("flwr", reason="flwr==1.41.0 is not installed: no study over
 from by_hand import EXAMPLE, FEW_SUMS, Engine  # noqa: E402
 from loopback import Loopback  # noqa: E402
 from make_rehearsal import Rehearsal, write_private  # noqa: E402
+from with_trustees import WithTrustees  # noqa: E402
 
 from sprifed._core import rehearse, simulated_identity  # noqa: E402
 
@@ -46,7 +48,7 @@ app = ServerApp()
 
 @app.main()
 def main(grid, context):
-    folder, patience = settings(context)
+    folder, patience, listen = settings(context)
     accidents = json.loads((folder / "accidents.json").read_text())
 
     def watch(phase, number):
@@ -56,7 +58,7 @@ def main(grid, context):
         if accident is not None:
             os.killpg(accident, signal.SIGKILL)
 
-    run_study(grid, folder, patience, watch)
+    run_study(grid, folder, patience, watch, listen=listen)
 '''
 
 
@@ -109,7 +111,7 @@ def run_with(fleet: Loopback, study: Path, accidents: dict) -> str:
 
 
 def carry_by_hand(study: Path, last: tuple[str, int]) -> None:
-    """Goes on from the journal of the coordinator and the states of the parties, up to this phase."""
+    """Goes on from the state of the coordinator and the states of the parties, up to this phase."""
     engine = Engine(study, SMALL)
     # As over Flower, numbers of requests grow with the clock.
     engine.number = time.time_ns()
@@ -158,6 +160,26 @@ def test_after_a_failed_run_another_goes_on_and_nodes_killed_in_it_leave_the_rig
     assert re.search(r"unmask of sum 9: \d+ answers in [\d.]+ s$", log, re.MULTILINE), log
     assert_two_were_killed_in(10, study, log)
     assert_refused(stranger, study, log)
+
+
+def test_parties_at_nodes_and_trustees_beside_flower_equal_one_process(cli, tmp_path):
+    with (
+        WithTrustees(cli, tmp_path / "stage", sparsity=1) as stage,
+        Loopback(tmp_path / "fleet", node_command=HURRIED) as fleet,
+    ):
+        for place in range(stage.parties):
+            fleet.start_node(f"party-{place}", stage.node(place))
+        stage.start_trustees()
+        log = fleet.run(EXAMPLE, {**waits(stage.study), "listen": stage.listen}, seconds=1800)
+        receipt = receipt_of(stage.study, log)
+        for place, trustee in stage.trustees.items():
+            assert trustee.wait(timeout=60) == 0, stage.log_of(place).read_text()
+    assert receipt["fit"] == stage.fit_in_one_process()
+    assert [feature for feature, _ in receipt["fit"]["model"]["terms"]] == [3]
+    assert {tuple(sum["outcome"]["opened"]["clients"]) for sum in receipt["sums"]} == {(0, 1, 2)}
+    signed = json.loads((stage.study / "receipt.json").read_text())
+    assert [place for place, _ in signed["parties"]] == [0, 1, 2]
+    assert [place for place, _ in signed["trustees"]] == [0, 1, 2]
 
 
 @pytest.mark.slow

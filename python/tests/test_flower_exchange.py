@@ -22,21 +22,12 @@ PATIENCE = Patience(enrolment=5, phase=5, between_looks=0.01)
 
 
 class Nodes:
-    """A grid whose nodes answer when they are told; node 100 + i is party i."""
+    """A grid whose nodes, with these configurations, answer when they are told."""
 
-    def __init__(self, study, changes: dict[int, dict]) -> None:
+    def __init__(self, nodes: dict[int, dict]) -> None:
         self.replies: dict[str, Message] = {}
         self.sent = 0
-        homes = [study / "parties" / str(place) for place in range(SMALL.parties)]
-        self.nodes = {
-            100 + place: {
-                "identity": str(home),
-                "data": str(home / "data.csv"),
-                "simulate-noise": SMALL.seed,
-                **changes.get(place, {}),
-            }
-            for place, home in enumerate(homes)
-        }
+        self.nodes = nodes
 
     def get_node_ids(self) -> list[int]:
         return list(self.nodes)
@@ -57,6 +48,21 @@ class Nodes:
         return [self.replies.pop(name) for name in names if name in self.replies]
 
 
+def nodes_of(study, changes: dict[int, dict]) -> Nodes:
+    """Node 100 + i is party i; some have other configurations."""
+    homes = [study / "parties" / str(place) for place in range(SMALL.parties)]
+    nodes = {
+        100 + place: {
+            "identity": str(home),
+            "data": str(home / "data.csv"),
+            "simulate-noise": SMALL.seed,
+            **changes.get(place, {}),
+        }
+        for place, home in enumerate(homes)
+    }
+    return Nodes(nodes)
+
+
 @pytest.fixture
 def run(tmp_path, caplog):
     """Runs a study whose nodes are changed so, and returns its receipt and the coordinator's log."""
@@ -65,7 +71,7 @@ def run(tmp_path, caplog):
 
     def run(changes=None):
         with caplog.at_level(logging.INFO, logger="flwr"):
-            receipt = json.loads(run_study(Nodes(study, changes or {}), study, PATIENCE))["receipt"]
+            receipt = json.loads(run_study(nodes_of(study, changes or {}), study, PATIENCE))["receipt"]
         lines = [r.getMessage() for r in caplog.records if r.name == "flwr"]
         return receipt, "\n".join(lines)
 

@@ -8,7 +8,7 @@ import pytest
 from by_hand import FEW_SUMS, SMALL, Engine
 from make_rehearsal import write_private
 
-from sprifed._core import PartyMachine, StudyError, files_of_receipt, simulated_identity
+from sprifed._core import PartyMachine, StudyError, simulated_identity
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def test_a_study_by_messages_equals_the_study_in_one_process(engine):
     assert receipt["fit"] == engine.in_one_process()
     assert {feature for feature, _ in receipt["fit"]["model"]["terms"]} == {4, 6}
     assert receipt["guarantee"]["statement"].startswith("Privacy   NOT PRIVATE")
-    model = json.loads(dict(files_of_receipt(engine.coordinator.receipt()))["model.json"])
+    model = json.loads(dict(engine.coordinator.files())["model.json"])
     found = {term["name"]: term["coefficient"] for term in model["features"]}
     assert found["x4"] == pytest.approx(2.0, abs=0.3)
     assert found["x6"] == pytest.approx(-1.5, abs=0.3)
@@ -46,17 +46,22 @@ def test_an_older_copy_of_the_sealed_state_is_noticed(engine):
         engine.exchange(0, [], known=False)
 
 
-def test_a_party_that_signed_a_receipt_answers_no_coordinator_that_put_its_journal_back(engine):
+def test_a_party_that_signed_a_receipt_answers_no_coordinator_that_put_its_state_back(engine):
     for _ in range(2):
         engine.run_phase()
-    journal = engine.folder / "flower.journal"
-    before = journal.read_bytes()
+    engine.coordinator = None
+    state = engine.folder / "state.sqlite"
+    before = state.read_bytes()
+    engine.restart_coordinator()
+    for place in range(SMALL.parties):
+        engine.coordinator.returned(place)
     # No party is asked anything, so the study ends, has cost nothing, and every party signs that.
     engine.orders()
     engine.coordinator.close_phase()
     for place, batch in engine.orders().items():
         engine.exchange(place, batch)
-    journal.write_bytes(before)
+    engine.coordinator = None
+    state.write_bytes(before)
     engine.restart_coordinator()
     for place in range(SMALL.parties):
         engine.coordinator.returned(place)
@@ -66,8 +71,16 @@ def test_a_party_that_signed_a_receipt_answers_no_coordinator_that_put_its_journ
         assert reports == [] and "answers nothing more" in refusals[0]
 
 
-def test_a_journal_has_one_coordinator(engine):
-    with pytest.raises(StudyError, match="another coordinator has it"):
+def test_a_state_has_one_coordinator(engine):
+    with pytest.raises(OSError, match="in use by another process"):
+        engine.open_coordinator()
+
+
+def test_a_coordinator_that_lost_its_state_does_not_begin_again(engine):
+    engine.run_phase()
+    engine.coordinator = None
+    (engine.folder / "state.sqlite").unlink()
+    with pytest.raises(StudyError, match="this study was begun before, but its state"):
         engine.open_coordinator()
 
 
@@ -179,7 +192,7 @@ def test_a_study_with_secret_noise_says_what_it_guarantees(tmp_path):
     assert again.run()["fit"] != receipt["fit"]
 
 
-def test_a_coordinator_that_is_killed_in_each_phase_goes_on_from_its_journal(engine):
+def test_a_coordinator_that_is_killed_in_each_phase_goes_on_from_its_state(engine):
     phases = 0
     while engine.coordinator.phase()[0] != "over":
         engine.run_phase()
@@ -191,16 +204,6 @@ def test_a_coordinator_that_is_killed_in_each_phase_goes_on_from_its_journal(eng
     assert receipt["fit"] == engine.in_one_process()
     # Keys, pairs, shares and receipts, then three for each sum.
     assert phases == 4 + 3 * len(receipt["sums"])
-
-
-def test_a_journal_with_a_torn_end_is_cut_and_used(engine):
-    engine.run_phase()
-    journal = engine.folder / "flower.journal"
-    whole = journal.read_bytes()
-    journal.write_bytes(whole + b"\xff\x00\x00")
-    engine.restart_coordinator()
-    assert engine.coordinator.phase() == ("shares", None)
-    assert journal.read_bytes() == whole
 
 
 def test_an_answer_that_was_lost_is_given_again_bit_for_bit(engine):

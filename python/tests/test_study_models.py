@@ -6,13 +6,12 @@ import pytest
 from test_flower_machines import SMALL, Engine
 
 from sprifed import ReceiptError, verify_receipt
-from sprifed._core import files_of_receipt
 
 
 def test_the_model_of_a_study_is_computed_again_and_a_changed_one_refused(tmp_path):
     engine = Engine(SMALL.write(tmp_path / "study"))
     engine.run()
-    model = json.loads(dict(files_of_receipt(engine.coordinator.receipt()))["model.json"])
+    model = json.loads(dict(engine.coordinator.files())["model.json"])
     verified = verify_receipt(model)
     assert verified["guarantee"] == model["guarantee"]
     assert "one process" not in model["guarantee"]["trust"]

@@ -8,7 +8,7 @@ from conftest import SCHEMA
 from test_errors import change, estimator
 
 import sprifed
-from sprifed._core import CoordinatorMachine, rehearse
+from sprifed._core import rehearse
 
 SIZE = dict(records=400, features=60, sparsity=2, epsilon=5.0, clients=20)
 
@@ -150,9 +150,3 @@ def test_a_rehearsal_with_trustees_is_that_of_the_command_line(cli, study):
     assert json.loads(without) != answer["fit"]
     with pytest.raises(sprifed.StudyError, match="has another key"):
         rehearse(folder / "invitation.json", tables, SEED + 1)
-
-
-def test_flower_refuses_a_study_with_trustees(study):
-    folder, _ = study
-    with pytest.raises(sprifed.StudyError, match="cannot run in Flower"):
-        CoordinatorMachine((folder / "invitation.json").read_bytes(), (folder / "coordinator.key").read_text())

@@ -27,6 +27,12 @@ impl StudyMachine {
         Self { study, refusals: 0 }
     }
 
+    /// The study, to look at.
+    #[must_use]
+    pub const fn study(&self) -> &StudyCoordinator {
+        &self.study
+    }
+
     fn states(&self) -> Vec<PartyStatus> {
         let agreement = self.study.agreed().agreement();
         let awaited = self.study.waits_for();

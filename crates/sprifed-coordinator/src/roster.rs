@@ -60,14 +60,14 @@ impl RosterFile {
         {
             let certificate = certificate.parse::<Fingerprint>()?;
             let mut known = entries.iter();
-            if let Some(other) = known.find(|entry| entry.certificate == certificate) {
+            if let Some(other) = known.find(|entry| entry.certificate == Some(certificate)) {
                 let found = format!("{} and {name} have the same certificate", other.name);
                 return Err(unusable(found, "one of its own for each").into());
             }
             entries.push(RosterEntry {
                 party: PartyId(id),
                 name,
-                certificate,
+                certificate: Some(certificate),
             });
         }
         Ok(entries)

@@ -201,6 +201,12 @@ impl<M: CoordinatorMachine> Keeper<M> {
         self.machine.status()
     }
 
+    /// The machine, to look at.
+    pub(crate) fn machine(&self) -> Result<&M, NetError> {
+        self.check()?;
+        Ok(&self.machine)
+    }
+
     /// How the study ended, if it did.
     pub(crate) const fn artefacts(&self) -> Option<&Artefacts> {
         self.artefacts.as_ref()

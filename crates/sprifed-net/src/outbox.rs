@@ -33,6 +33,8 @@ pub(crate) enum Asked {
 struct Outbox {
     session: u64,
     seen: Option<Instant>,
+    /// Another program fetches what is in it: it is always there.
+    is_carried: bool,
     last_number: u64,
     waiting: VecDeque<(u64, Arc<[u8]>)>,
 }
@@ -76,12 +78,21 @@ impl Outboxes {
         is_last
     }
 
+    /// From now on another program fetches the notices of this client, with [`take`](Self::take).
+    pub(crate) fn carry(&mut self, place: usize) {
+        self.boxes[place].is_carried = true;
+    }
+
+    /// All notices of a client, which are done with.
+    pub(crate) fn take(&mut self, place: usize) -> Vec<Arc<[u8]>> {
+        let waiting = self.boxes[place].waiting.drain(..);
+        waiting.map(|(_, notice)| notice).collect()
+    }
+
     /// Puts a notice into the box of a client that is there, and says whether it is.
     pub(crate) fn put(&mut self, place: usize, notice: Arc<[u8]>) -> bool {
+        let is_here = self.is_here(place);
         let outbox = &mut self.boxes[place];
-        let is_here = outbox
-            .seen
-            .is_some_and(|seen| seen.elapsed() < self.absence);
         if !is_here {
             outbox.seen = None;
             outbox.waiting.clear();
@@ -117,8 +128,8 @@ impl Outboxes {
 
     /// Whether the client is there.
     pub(crate) fn is_here(&self, place: usize) -> bool {
-        self.boxes[place]
-            .seen
-            .is_some_and(|seen| seen.elapsed() < self.absence)
+        let outbox = &self.boxes[place];
+        let seen = outbox.seen;
+        outbox.is_carried || seen.is_some_and(|seen| seen.elapsed() < self.absence)
     }
 }

@@ -63,8 +63,8 @@ pub struct RosterEntry {
     pub party: PartyId,
     /// Its name, for logs and the page.
     pub name: String,
-    /// The one certificate that it may present.
-    pub certificate: Fingerprint,
+    /// The one certificate that it may present. Without one it does not connect: another program carries its messages.
+    pub certificate: Option<Fingerprint>,
 }
 
 /// The invited clients, found by certificate.
@@ -89,9 +89,12 @@ impl Roster {
         }
         let mut by_certificate = BTreeMap::new();
         for (at, entry) in entries.iter().enumerate() {
-            if by_certificate.insert(entry.certificate, at).is_some() {
+            let Some(certificate) = entry.certificate else {
+                continue;
+            };
+            if by_certificate.insert(certificate, at).is_some() {
                 return Err(NetError::Setting {
-                    found: entry.certificate.to_string(),
+                    found: certificate.to_string(),
                     required: "certificate of one party only",
                 });
             }

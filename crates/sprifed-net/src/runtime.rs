@@ -3,6 +3,8 @@
 use std::pin::Pin;
 use std::time::Duration;
 
+use tokio::runtime::Runtime;
+
 use crate::error::NetError;
 
 /// A future that is ready when the process is told to stop.
@@ -13,18 +15,26 @@ pub(crate) fn until_signal<T, W>(work: impl FnOnce(Shutdown) -> W) -> Result<T, 
 where
     W: Future<Output = Result<T, NetError>>,
 {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(NetError::Runtime)?;
+    let runtime = new_runtime()?;
     let result = runtime.block_on(async {
         let signal = told_to_stop()?;
         work(signal).await
     });
     // A machine may compute for long; everything that matters is stored.
-    runtime.shutdown_timeout(Duration::from_millis(500));
+    runtime.shutdown_timeout(LAST_WORK);
     result
 }
+
+/// Threads of their own.
+pub(crate) fn new_runtime() -> Result<Runtime, NetError> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(NetError::Runtime)
+}
+
+/// How long work that has begun is waited for when its threads are given up.
+pub(crate) const LAST_WORK: Duration = Duration::from_millis(500);
 
 #[cfg(unix)]
 fn told_to_stop() -> Result<Shutdown, NetError> {

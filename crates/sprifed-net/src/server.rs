@@ -1,5 +1,6 @@
 //! The coordinator's process: who may connect, how long it waits, and when it stops.
 
+mod carried;
 mod connections;
 mod phases;
 mod routes;
@@ -26,6 +27,7 @@ use crate::runtime::until_signal;
 use crate::store::{SqliteStore, Store};
 use crate::tls;
 
+pub use carried::CarriedStudy;
 use connections::Listener;
 pub(crate) use shared::Shared;
 
@@ -263,4 +265,4 @@ async fn told(stopped: &mut watch::Receiver<bool>) {
 }
 
 /// How long requests under way may take after the end.
-const GRACE: Duration = Duration::from_secs(5);
+pub(super) const GRACE: Duration = Duration::from_secs(5);

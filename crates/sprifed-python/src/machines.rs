@@ -6,15 +6,14 @@
 //! ```
 //!
 //! The engine is trusted with nothing: requests are signed by the coordinator and answers by the party,
-//! so that it can lose messages but not make or change one. Deliberately absent: clocks, sockets and any
-//! knowledge of the engine.
+//! so that it can lose messages but not make or change one. Trustees are not reached by the engine: they connect to the
+//! coordinator, as they do without one (`sprifed-net`). Deliberately absent: clocks and any knowledge of the engine.
 
 mod coordinator;
 mod draft;
 mod envelope;
 mod exchange;
 mod failure;
-mod journal;
 mod party;
 mod rehearsal;
 
@@ -27,6 +26,5 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<party::PartyMachine>()?;
     module.add_function(wrap_pyfunction!(draft::draft_invitation, module)?)?;
     module.add_function(wrap_pyfunction!(draft::simulated_identity, module)?)?;
-    module.add_function(wrap_pyfunction!(coordinator::files_of_receipt, module)?)?;
     module.add_function(wrap_pyfunction!(rehearsal::rehearse, module)?)
 }

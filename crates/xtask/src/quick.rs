@@ -25,12 +25,7 @@ const LONG_INTEGRATION: [&str; 5] = [
 
 /// Selected beside the crates that changed: the features of outside crates are then those of the whole workspace, so that
 /// nothing is compiled again that `cargo xtask test` has compiled.
-pub(crate) const ONE_SET_OF_FEATURES: [&str; 4] = [
-    "-p",
-    "sprifed-one-build",
-    "--features",
-    "sprifed-one-build/network",
-];
+pub(crate) const ONE_SET_OF_FEATURES: [&str; 2] = ["-p", "sprifed-one-build"];
 
 /// Sources outside of `crates/` that are compiled into a crate.
 const ELSEWHERE: [(&str, &str); 1] = [("fuzz/", "sprifed-fuzz")];

@@ -45,3 +45,13 @@ async fn nothing_is_kept_for_those_who_are_away() {
     assert_eq!(outboxes.ask(1, session, 0), Asked::Forgotten);
     assert_eq!(outboxes.ask(1, Session(0), 0), Asked::Superseded);
 }
+
+#[tokio::test(flavor = "current_thread")]
+async fn what_another_program_carries_waits_for_it_and_is_taken_once() {
+    let mut outboxes = Outboxes::new(2, Duration::ZERO);
+    outboxes.carry(1);
+    assert!(outboxes.is_here(1) && !outboxes.is_here(0));
+    assert!(outboxes.put(1, notice("a")) && outboxes.put(1, notice("b")));
+    assert_eq!(outboxes.take(1), [notice("a"), notice("b")]);
+    assert!(outboxes.take(1).is_empty());
+}

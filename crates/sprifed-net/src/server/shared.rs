@@ -137,12 +137,7 @@ impl<M: CoordinatorMachine> Shared<M> {
     /// Ready when the server has to stop.
     pub(super) async fn failure(&self) -> NetError {
         loop {
-            let failure = self
-                .failure
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take();
-            match failure {
+            match self.take_failure() {
                 Some(error) => return error,
                 None => self.failed.notified().await,
             }
@@ -213,9 +208,34 @@ impl<M: CoordinatorMachine> Shared<M> {
         &self.roster.entries()[place].name
     }
 
+    /// Whether every client that connects said good-bye.
     pub(super) fn has_everyone_left(&self) -> bool {
-        self.seats
-            .iter()
-            .all(|seat| seat.has_left.load(Ordering::Relaxed))
+        let mut seats = self.seats.iter().zip(self.roster.entries());
+        seats.all(|(seat, entry)| {
+            entry.certificate.is_none() || seat.has_left.load(Ordering::Relaxed)
+        })
+    }
+
+    /// Works with the machine on this thread, beside the requests of clients.
+    ///
+    /// # Errors
+    /// If this fails, or something failed before: the failure that came first.
+    pub(super) fn work<T>(
+        &self,
+        work: impl FnOnce(&mut Keeper<M>) -> Result<T, NetError>,
+    ) -> Result<T, NetError> {
+        let worked = match self.keeper.lock() {
+            Ok(mut keeper) => work(&mut keeper),
+            Err(_) => Err(NetError::Machine("it panicked".to_owned())),
+        };
+        worked.map_err(|error| self.take_failure().unwrap_or(error))
+    }
+
+    /// The failure that was not told yet.
+    fn take_failure(&self) -> Option<NetError> {
+        self.failure
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
     }
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper of tests may panic")]
 
 mod bodies;
+mod carried;
 mod certificates;
 mod client_journal;
 mod crashing;

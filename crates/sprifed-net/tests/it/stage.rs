@@ -58,7 +58,7 @@ impl Stage {
                 .map(|((_, certificate), party)| RosterEntry {
                     party: PartyId(party),
                     name: format!("client-{party}"),
-                    certificate: *certificate,
+                    certificate: Some(*certificate),
                 })
                 .collect(),
             state: self.folder.join("coordinator.sqlite"),

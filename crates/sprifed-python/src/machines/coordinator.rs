@@ -1,61 +1,45 @@
-//! The coordinator of a study whose messages an engine carries.
+//! The coordinator of a study whose messages to parties an engine carries. Trustees connect to it.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use sprifed::study_files;
-use sprifed_party::{Invitation, parse_key};
+use sprifed_coordinator::{CoordinatorFolder, StudyMachine};
+use sprifed_net::{CarriedStudy, LogLevel, PartyId, start_logs};
+use sprifed_party::{read_file, read_key, seat_names};
 use sprifed_secure_sum::{ClientId, IdentityKey, Phase};
-use sprifed_study::{
-    Agreed, CoordinatorEffect, SignedReceipt, StudyCoordinator, StudyPhase, TrusteePhase,
-};
+use sprifed_study::{Agreed, SignedReceipt, StudyCoordinator, StudyPhase, TrusteePhase};
 
 use super::envelope::{Answer, Request, Unchecked, VERSION, seal};
 use super::failure::Failure;
-use super::journal::{Input, Journal};
-use super::party::SOFTWARE;
 
 /// The coordinator of one study.
 ///
-/// `invitation` is the content of `invitation.json`, `key` that of `coordinator.key`. What it is told is kept
-/// in the file `journal`, from which a new process goes on.
+/// `folder` is what `sprifed study init` made. What it is told is kept there in `state.sqlite`, as by
+/// `sprifed coordinate`, and a new process goes on from it. The trustees of a study that has them connect to `listen`
+/// (`ADDRESS:PORT`) as long as this object lives.
 #[pyclass(frozen, module = "sprifed._core")]
 #[derive(Debug)]
 pub(crate) struct CoordinatorMachine {
     agreed: Arc<Agreed>,
     invitation: Vec<u8>,
     identity: IdentityKey,
-    running: Mutex<Running>,
+    study: Mutex<CarriedStudy<StudyMachine>>,
 }
 
-#[derive(Debug)]
-struct Running {
-    study: StudyCoordinator,
-    journal: Option<Journal>,
-}
-
-/// What is to be done next: bytes for a party, or nothing more because the study is over.
-type Effect<'py> = (&'static str, Option<u32>, Bound<'py, PyBytes>);
+/// The orders of a party, in order.
+type Orders<'py> = Vec<Bound<'py, PyBytes>>;
 
 #[pymethods]
 impl CoordinatorMachine {
     #[new]
-    #[pyo3(signature = (invitation, key, *, journal=None))]
-    fn new(
-        py: Python<'_>,
-        invitation: Vec<u8>,
-        key: &str,
-        journal: Option<PathBuf>,
-    ) -> PyResult<Self> {
-        let secret = parse_key("the coordinator's key", key).map_err(Failure::from)?;
-        let machine = py.detach(|| {
-            let identity = IdentityKey::from_stored(&secret);
-            Self::open(invitation, identity, journal)
-        })?;
-        Ok(machine)
+    #[pyo3(signature = (folder, *, listen="127.0.0.1:0"))]
+    fn new(py: Python<'_>, folder: PathBuf, listen: &str) -> PyResult<Self> {
+        Ok(py.detach(|| Self::open(&CoordinatorFolder::new(folder), listen))?)
     }
 
     /// The study's digest.
@@ -73,7 +57,14 @@ impl CoordinatorMachine {
     /// The names of the parties, by place in the roster.
     #[getter]
     fn parties(&self) -> Vec<String> {
-        self.names()
+        let parties = self.agreed.agreement().parties.iter();
+        parties.map(|party| party.name.clone()).collect()
+    }
+
+    /// Where trustees connect, if the study has them.
+    #[getter]
+    fn address(&self) -> Option<String> {
+        self.running().address().map(|address| address.to_string())
     }
 
     /// Takes a report of a party; raises if the study refuses it, and nothing has changed then.
@@ -82,28 +73,25 @@ impl CoordinatorMachine {
     }
 
     /// A party may have lost what it was told: it is told again.
-    fn returned(&self, py: Python<'_>, party: u32) {
-        py.detach(|| self.tell_again(party));
+    fn returned(&self, py: Python<'_>, party: u32) -> PyResult<()> {
+        Ok(py.detach(|| self.tell_again(party))?)
     }
 
-    /// The next thing to do: `("send", party, order)` or `("ended", None, receipt)`.
-    fn poll<'py>(&self, py: Python<'py>) -> PyResult<Option<Effect<'py>>> {
-        let effect = py.detach(|| self.next_effect())?;
-        let bytes = |bytes: &[u8]| PyBytes::new(py, bytes);
-        Ok(match effect {
-            Some(CoordinatorEffect::Send(party, order)) => {
-                Some(("send", Some(party.0), bytes(&order)))
-            }
-            Some(CoordinatorEffect::Ended(receipt)) => {
-                Some(("ended", None, bytes(&receipt.to_json())))
-            }
-            Some(CoordinatorEffect::Checkpoint { .. }) | None => None,
-        })
+    /// Everything that parties are to be told now, by party and in order; it is told once.
+    #[pyo3(name = "orders")]
+    fn orders_to_parties<'py>(&self, py: Python<'py>) -> PyResult<BTreeMap<u32, Orders<'py>>> {
+        let orders = py.detach(|| self.orders())?;
+        let bytes = |orders: Vec<Vec<u8>>| {
+            let orders = orders.iter().map(|order| PyBytes::new(py, order));
+            orders.collect()
+        };
+        let orders = orders.into_iter();
+        Ok(orders.map(|(party, orders)| (party, bytes(orders))).collect())
     }
 
-    /// Whose answer the phase lacks.
-    fn waits_for(&self) -> Vec<u32> {
-        self.missing()
+    /// Whose answer the phase lacks; trustees come after the parties.
+    fn waits_for(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
+        Ok(py.detach(|| self.missing())?)
     }
 
     /// Ends the phase: a party that has not answered has dropped out of it.
@@ -112,27 +100,45 @@ impl CoordinatorMachine {
     }
 
     /// The phase: its kind, and the sum it belongs to if there is one.
-    fn phase(&self) -> (&'static str, Option<u32>) {
-        self.phase_and_sum()
+    fn phase(&self, py: Python<'_>) -> PyResult<(&'static str, Option<u32>)> {
+        Ok(py.detach(|| self.phase_and_sum())?)
     }
 
     /// Public facts for logs: survivors of each sum that has ended, and who declined and why.
     #[expect(clippy::type_complexity, reason = "two lists for Python")]
-    fn status(&self) -> (Vec<(u32, Vec<u32>)>, Vec<(u32, String)>) {
-        let running = self.running();
-        let survivors = running.study.history().iter().map(|record| {
-            let survivors = record.outcome.survivors().unwrap_or_default();
-            (record.sum, survivors.to_vec())
-        });
-        let survivors = survivors.collect();
-        drop(running);
-        (survivors, self.declined())
+    fn status(&self, py: Python<'_>) -> PyResult<(Vec<(u32, Vec<u32>)>, Vec<(u32, String)>)> {
+        let survivors = |study: &StudyCoordinator| {
+            let ended = study.history().iter().map(|record| {
+                let survivors = record.outcome.survivors().unwrap_or_default();
+                (record.sum, survivors.to_vec())
+            });
+            ended.collect()
+        };
+        Ok(py.detach(|| Ok::<_, Failure>((self.look(survivors)?, self.declined()?)))?)
     }
 
     /// The signed receipt as JSON, once the last sum has ended.
-    fn receipt<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
-        let receipt = self.running().study.receipt().map(SignedReceipt::to_json);
-        receipt.map(|json| PyBytes::new(py, &json))
+    fn receipt<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let json = |study: &StudyCoordinator| study.receipt().map(SignedReceipt::to_json);
+        let receipt = py.detach(|| self.look(json))?;
+        Ok(receipt.map(|json| PyBytes::new(py, &json)))
+    }
+
+    /// The files of a study that is over, by name: receipt, transcript, and the model in the units of the tables.
+    fn files<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyBytes>)>> {
+        let files = py.detach(|| self.running().artefacts().map_err(Failure::from))?;
+        let files = files.unwrap_or_default().into_iter();
+        Ok(files
+            .map(|(name, bytes)| (name, PyBytes::new(py, &bytes)))
+            .collect())
+    }
+
+    /// Waits until all trustees have fetched the receipt, but no longer than this; none is served afterwards.
+    fn farewell(&self, py: Python<'_>, seconds: f64) -> PyResult<()> {
+        let time = Duration::try_from_secs_f64(seconds)
+            .map_err(|error| Failure::unusable("the time to wait", error, "seconds"))?;
+        py.detach(|| self.running().farewell(time));
+        Ok(())
     }
 
     /// The request that carries `orders` to `node`; without a party it carries the invitation.
@@ -170,99 +176,77 @@ impl CoordinatorMachine {
 }
 
 impl CoordinatorMachine {
-    fn open(
-        invitation: Vec<u8>,
-        identity: IdentityKey,
-        journal: Option<PathBuf>,
-    ) -> Result<Self, Failure> {
-        let (_, agreed) = Invitation::open(&invitation, "invitation.json")?;
-        Failure::refuse_trustees(&agreed)?;
-        let agreed = Arc::new(agreed);
-        let mut study = StudyCoordinator::open(Arc::clone(&agreed), identity.clone(), SOFTWARE)?;
-        let journal = journal.map(|path| Journal::open(&path, &mut study));
-        let running = Running {
-            journal: journal.transpose()?,
-            study,
-        };
+    fn open(folder: &CoordinatorFolder, listen: &str) -> Result<Self, Failure> {
+        let listen: SocketAddr = listen
+            .parse()
+            .map_err(|error| Failure::unusable("where trustees connect", error, "ADDRESS:PORT"))?;
+        let invitation = read_file(&folder.invitation())?;
+        let (_, agreed) = folder.study()?;
+        if agreed.trustees().is_some() {
+            // On standard error, which Flower takes into the log of the run.
+            start_logs(LogLevel::Info);
+        }
+        let study = folder.carried(&agreed, listen)?;
         Ok(Self {
             agreed,
             invitation,
-            identity,
-            running: Mutex::new(running),
+            identity: IdentityKey::from_stored(&*read_key(&folder.identity_key())?),
+            study: Mutex::new(study),
         })
     }
 
-    fn running(&self) -> MutexGuard<'_, Running> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    fn running(&self) -> MutexGuard<'_, CarriedStudy<StudyMachine>> {
+        self.study.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The names of the parties, by place in the roster.
+    fn look<T>(&self, look: impl FnOnce(&StudyCoordinator) -> T) -> Result<T, Failure> {
+        Ok(self.running().look(|machine| look(machine.study()))?)
+    }
+
+    /// The names of the parties, by place in the roster, and of the trustees after them.
     pub(super) fn names(&self) -> Vec<String> {
-        let parties = self.agreed.agreement().parties.iter();
-        parties.map(|party| party.name.clone()).collect()
+        seat_names(self.agreed.agreement())
+    }
+
+    /// Whether the engine reaches this party. Trustees connect by themselves.
+    pub(super) fn is_carried(&self, seat: u32) -> bool {
+        (seat as usize) < self.agreed.agreement().parties.len()
     }
 
     /// Takes a report of a party, and keeps it.
     pub(super) fn hand_over(&self, party: u32, report: &[u8]) -> Result<(), Failure> {
-        let Running { study, journal } = &mut *self.running();
-        let epoch = study.epoch();
-        study.receive(ClientId(party), report)?;
-        let bytes = report.to_vec();
-        let received = Input::Received {
-            epoch,
-            party,
-            bytes,
-        };
-        keep(journal, &received)
+        let taken = self.running().receive(PartyId(party), report)?;
+        taken.map_err(|refused| Failure::Message { party, refused })
     }
 
     /// A party may have lost what it was told.
-    pub(super) fn tell_again(&self, party: u32) {
-        self.running().study.returned(ClientId(party));
-    }
-
-    /// The next effect; checkpoints are kept.
-    fn next_effect(&self) -> Result<Option<CoordinatorEffect>, Failure> {
-        let Running { study, journal } = &mut *self.running();
-        loop {
-            match study.poll() {
-                Some(CoordinatorEffect::Checkpoint { epoch, bytes }) => {
-                    keep(journal, &Input::Checkpoint { epoch, bytes })?;
-                }
-                other => return Ok(other),
-            }
-        }
+    pub(super) fn tell_again(&self, party: u32) -> Result<(), Failure> {
+        Ok(self.running().returned(PartyId(party))?)
     }
 
     /// Everything that is to be said now, by party.
     pub(super) fn orders(&self) -> Result<BTreeMap<u32, Vec<Vec<u8>>>, Failure> {
-        let mut orders: BTreeMap<u32, Vec<Vec<u8>>> = BTreeMap::new();
-        while let Some(effect) = self.next_effect()? {
-            if let CoordinatorEffect::Send(party, order) = effect {
-                orders.entry(party.0).or_default().push(order.to_vec());
-            }
-        }
-        Ok(orders)
+        let notices = self.running().notices()?.into_iter();
+        let orders = notices.map(|(party, notices)| {
+            let orders = notices.iter().map(|notice| notice.to_vec());
+            (party.0, orders.collect())
+        });
+        Ok(orders.collect())
     }
 
     /// Whose answer the phase lacks.
-    pub(super) fn missing(&self) -> Vec<u32> {
-        let waits = self.running().study.waits_for();
-        waits.into_iter().map(|id| id.0).collect()
+    pub(super) fn missing(&self) -> Result<Vec<u32>, Failure> {
+        self.look(|study| study.waits_for().into_iter().map(|id| id.0).collect())
     }
 
     /// Ends the phase, and keeps that.
     pub(super) fn end_phase(&self) -> Result<(), Failure> {
-        let Running { study, journal } = &mut *self.running();
-        let epoch = study.epoch();
-        keep(journal, &Input::Closed { epoch })?;
-        study.close_phase();
-        Ok(())
+        Ok(self.running().close_phase()?)
     }
 
     /// The kind of the phase, and the sum it belongs to if there is one.
-    pub(super) fn phase_and_sum(&self) -> (&'static str, Option<u32>) {
-        match self.running().study.phase() {
+    pub(super) fn phase_and_sum(&self) -> Result<(&'static str, Option<u32>), Failure> {
+        self.look(|study| match study.phase() {
             StudyPhase::Keys => ("keys", None),
             StudyPhase::Shares => ("shares", None),
             StudyPhase::Sum { sum, phase, .. } => (phase_name(phase), Some(sum)),
@@ -277,15 +261,16 @@ impl CoordinatorMachine {
             }
             StudyPhase::Receipts => ("receipts", None),
             StudyPhase::Ended => ("over", None),
-        }
+        })
     }
 
     /// Which parties have declined, and why.
-    pub(super) fn declined(&self) -> Vec<(u32, String)> {
-        let running = self.running();
-        let declined = running.study.declined().iter();
-        let declined = declined.map(|(id, reason)| (id.0, reason.clone()));
-        declined.collect()
+    pub(super) fn declined(&self) -> Result<Vec<(u32, String)>, Failure> {
+        self.look(|study| {
+            let declined = study.declined().iter();
+            let declined = declined.map(|(id, reason)| (id.0, reason.clone()));
+            declined.collect()
+        })
     }
 
     /// The request that carries `orders` to `node`; without a party it carries the invitation.
@@ -330,26 +315,6 @@ impl CoordinatorMachine {
         }
         Ok((place, answer))
     }
-}
-
-/// The files that a receipt (JSON) becomes: its own, and the model in the units of the tables.
-#[pyfunction]
-pub(super) fn files_of_receipt<'py>(
-    py: Python<'py>,
-    receipt: &[u8],
-) -> PyResult<Vec<(String, Bound<'py, PyBytes>)>> {
-    let receipt: SignedReceipt = serde_json::from_slice(receipt)
-        .map_err(|error| Failure::unusable("the receipt", error, "the receipt of a study"))?;
-    let files = study_files(&receipt).into_iter();
-    Ok(files
-        .map(|(name, bytes)| (name, PyBytes::new(py, &bytes)))
-        .collect())
-}
-
-fn keep(journal: &mut Option<Journal>, input: &Input) -> Result<(), Failure> {
-    journal
-        .as_mut()
-        .map_or(Ok(()), |journal| journal.add(input))
 }
 
 pub(super) const fn phase_name(phase: Phase) -> &'static str {

@@ -108,13 +108,14 @@ impl Exchange {
     }
 
     /// Begins a phase, with the nodes that are there.
-    fn begin_phase(&self, now: f64, nodes: Vec<u64>) {
+    fn begin_phase(&self, now: f64, nodes: Vec<u64>) -> PyResult<()> {
         let state = &mut *self.state();
         (state.started, state.counts) = (now, Counts::default());
         for party in std::mem::take(&mut state.returned) {
-            self.machine.get().tell_again(party);
+            self.machine.get().tell_again(party)?;
         }
         self.look_around(state, now, nodes);
+        Ok(())
     }
 
     /// Whether it is time to look which nodes are there.
@@ -170,16 +171,20 @@ impl Exchange {
     }
 
     /// Whether the phase goes on: an answer that it lacks may still come, and its time is not over.
-    fn is_waiting(&self, now: f64) -> bool {
-        let missing = self.machine.get().missing();
+    fn is_waiting(&self, now: f64) -> PyResult<bool> {
+        let machine = self.machine.get();
+        let missing = machine.missing()?;
         let state = self.state();
         let is_in_time = now < state.started + self.limit_of(&state);
         let may_come = |sent: &Sent| {
             let is_wanted = sent.party.is_none_or(|party| missing.contains(&party));
             is_wanted && state.present.contains(&sent.node)
         };
-        let may_come = state.is_enrolling || state.sent.values().any(may_come);
-        !missing.is_empty() && is_in_time && may_come
+        let connects = |seat: &u32| !machine.is_carried(*seat);
+        let may_come = state.is_enrolling
+            || missing.iter().any(connects)
+            || state.sent.values().any(may_come);
+        Ok(!missing.is_empty() && is_in_time && may_come)
     }
 
     /// How many seconds a message of this phase is of use: what is not waited for any more must not be asked, as it would
@@ -235,7 +240,15 @@ impl Exchange {
     }
 
     fn next_messages(&self, clock: u64) -> Result<Vec<(u64, u64, Vec<u8>)>, Failure> {
-        let orders = self.machine.get().orders()?;
+        let machine = self.machine.get();
+        let missing = machine.missing()?;
+        let is_asking = missing.iter().any(|seat| machine.is_carried(*seat));
+        // Each message starts a process at a node: what no party has to answer is told with the next question.
+        let orders = if is_asking {
+            machine.orders()?
+        } else {
+            BTreeMap::new()
+        };
         let state = &mut *self.state();
         let mut batches = Vec::new();
         for (party, orders) in orders {
@@ -254,7 +267,7 @@ impl Exchange {
         for (party, node, orders) in batches {
             state.number = (state.number + 1).max(clock);
             let number = state.number;
-            let request = self.machine.get().sign_request(node, number, orders, party);
+            let request = machine.sign_request(node, number, orders, party);
             state.counts.0 += 1;
             state.counts.2 += request.len();
             state.sent.insert(number, Sent { node, party });
@@ -290,7 +303,7 @@ impl Exchange {
         }
         for report in &answer.reports {
             match machine.hand_over(party, report) {
-                Err(refused @ Failure::Message(_)) => {
+                Err(refused @ Failure::Message { .. }) => {
                     state.log.push((false, refused.to_string()));
                 }
                 other => other?,
@@ -300,7 +313,7 @@ impl Exchange {
             let words = format!("{} is at node {node}", self.name(party));
             state.log.push((false, words));
             state.node_of.insert(party, node);
-            machine.tell_again(party);
+            machine.tell_again(party)?;
         }
         Ok(())
     }
@@ -308,8 +321,8 @@ impl Exchange {
     fn end(&self, now: f64) -> Result<Counts, Failure> {
         let machine = self.machine.get();
         let state = &mut *self.state();
-        let missing = machine.missing();
-        let (phase, sum) = machine.phase_and_sum();
+        let missing = machine.missing()?;
+        let (phase, sum) = machine.phase_and_sum()?;
         let about = sum.map_or_else(|| phase.to_owned(), |sum| format!("{phase} of sum {sum}"));
         let absent: Vec<&str> = missing.iter().map(|party| self.name(*party)).collect();
         let absent = if absent.is_empty() {
@@ -320,13 +333,15 @@ impl Exchange {
         let (answers, seconds) = (state.counts.1, now - state.started);
         let words = format!("{about}: {answers} answers in {seconds:.1} s{absent}");
         state.log.push((false, words));
-        let declined = machine.declined();
+        let declined = machine.declined()?;
         for (party, reason) in declined.iter().skip(state.n_declined) {
             let words = format!("{} declined: {reason}", self.name(*party));
             state.log.push((false, words));
         }
         state.n_declined = declined.len();
-        state.returned.extend(missing);
+        let carried = missing.into_iter();
+        let carried = carried.filter(|seat| machine.is_carried(*seat));
+        state.returned.extend(carried);
         state.is_enrolling = false;
         machine.end_phase()?;
         Ok(state.counts)

@@ -1,12 +1,12 @@
 //! Why a role could not do what it was asked.
 
-use std::path::Path;
-
 use pyo3::exceptions::PyOSError;
 use pyo3::{PyErr, Python};
 use sprifed::RehearsalError;
+use sprifed_coordinator::CoordinatorError;
+use sprifed_net::{NetError, Refused};
 use sprifed_party::{PartyError, StoreError};
-use sprifed_study::{Agreed, CoordinatorError, MessageRefused};
+use sprifed_secure_sum::ClientId;
 
 use crate::entropy::NoEntropy;
 use crate::error::{StudyError, raise};
@@ -24,19 +24,15 @@ pub(super) enum Failure {
     /// A message that is not from whom it says, or not for this place, or too old.
     #[error("refused: {0}")]
     Refused(String),
-    /// The disk did not do as told.
-    #[error("`{path}` cannot be {action}: {source}")]
-    File {
-        path: String,
-        action: &'static str,
-        source: std::io::Error,
-    },
-    /// The coordinator cannot begin or go on.
+    /// The coordinator's folder cannot be used.
     #[error(transparent)]
-    Coordinator(#[from] CoordinatorError),
+    Coordinator(CoordinatorError),
+    /// The coordinator's state or its socket.
+    #[error(transparent)]
+    Net(NetError),
     /// A message that the study refused.
-    #[error(transparent)]
-    Message(#[from] MessageRefused),
+    #[error("{party}: {refused}", party = ClientId(*.party))]
+    Message { party: u32, refused: Refused },
     /// What the command line would say too.
     #[error(transparent)]
     Common(#[from] sprifed::Error),
@@ -63,29 +59,30 @@ impl Failure {
             required,
         }
     }
+}
 
-    /// Refuses a study with trustees: Flower carries messages between a coordinator and parties, and has no trustees.
-    pub(super) fn refuse_trustees(agreed: &Agreed) -> Result<(), Self> {
-        if agreed.trustees().is_none() {
-            return Ok(());
-        }
-        let words = "a study with trustees cannot run in Flower; run it with `sprifed coordinate`, `sprifed trustee` and \
-                     `sprifed join`; nothing was sent or spent";
-        Err(Self::Refused(words.to_owned()))
-    }
-
-    pub(super) fn file(
-        action: &'static str,
-        path: &Path,
-    ) -> impl FnOnce(std::io::Error) -> Self + use<> {
-        let path = path.display().to_string();
-        move |source| Self::File {
-            path,
-            action,
-            source,
+impl From<CoordinatorError> for Failure {
+    fn from(error: CoordinatorError) -> Self {
+        match error {
+            CoordinatorError::Party(error) => Self::Party(error),
+            CoordinatorError::Net(error) => error.into(),
+            other => Self::Coordinator(other),
         }
     }
 }
+
+impl From<NetError> for Failure {
+    fn from(error: NetError) -> Self {
+        match error {
+            NetError::Party(error) => Self::Party(error),
+            NetError::Store(error) => Self::Party(error.into()),
+            other => Self::Net(other),
+        }
+    }
+}
+
+/// The exit code of a problem of the machine that a program runs on.
+const MACHINE: u8 = 3;
 
 impl From<RehearsalError> for Failure {
     fn from(error: RehearsalError) -> Self {
@@ -101,7 +98,8 @@ impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
         let words = failure.to_string();
         match failure {
-            Failure::File { .. } | Failure::Entropy(_) => PyOSError::new_err(words),
+            Failure::Entropy(_) => PyOSError::new_err(words),
+            Failure::Net(error) if error.exit_code() == MACHINE => PyOSError::new_err(words),
             Failure::Party(error) => match error {
                 // What was spent cannot be known: a refusal with its advice, not a disk that fails.
                 PartyError::Store(StoreError::Ledger { .. } | StoreError::PutBack { .. })

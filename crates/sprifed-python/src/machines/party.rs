@@ -130,7 +130,6 @@ impl PartyMachine {
             return Err(Failure::Refused(words));
         };
         let (_, agreed) = Invitation::open(&invitation, "the invitation")?;
-        Failure::refuse_trustees(&agreed)?;
         Ok(Asked {
             request: request.signed_by(&agreed.agreement().coordinator)?,
             agreed: Arc::new(agreed),

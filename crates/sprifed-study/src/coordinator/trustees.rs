@@ -58,13 +58,14 @@ impl StudyCoordinator {
 
     fn receive_client(&mut self, from: ClientId, report: TrusteesReport) -> Result<(), Refusal> {
         let agreed = Arc::clone(&self.agreed);
-        let is_uploading = matches!(
-            &self.stage,
+        let uploading = match &self.stage {
             Stage::Attempting(Attempting {
                 phase: TrusteePhase::Uploads,
+                sum,
                 ..
-            })
-        );
+            }) => agreed.attempt_id(*sum, self.transcript().head()),
+            _ => None,
+        };
         let is_enrolling = matches!(self.stage, Stage::Setup(_));
         let Engine::Trustees(rounds) = &mut self.engine else {
             return Err(NOT_NOW);
@@ -88,7 +89,14 @@ impl StudyCoordinator {
                 if upload.client() != from {
                     return Err("the upload of another client");
                 }
-                if !is_uploading || !rounds.clients.contains_key(&from) {
+                let Some(attempt) = uploading else {
+                    return Err(NOT_NOW);
+                };
+                // One that was late for an attempt must not take the place of the one for this attempt.
+                if *upload.attempt() != attempt {
+                    return Err("an upload for another attempt");
+                }
+                if !rounds.clients.contains_key(&from) {
                     return Err(NOT_NOW);
                 }
                 if !rounds.uploaded.insert(from) {

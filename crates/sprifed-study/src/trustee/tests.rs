@@ -3,14 +3,17 @@ use std::collections::BTreeMap;
 use sprifed_query::Part;
 use sprifed_recovery::Fit;
 use sprifed_secure_sum::ClientId;
+use sprifed_trustees::Upload;
 
 use super::*;
 use crate::answering_party::JournalLine;
+use crate::coordinator::{StudyPhase, TrusteePhase};
 use crate::embedded::present_as_in;
 use crate::embedded_trustees::EmbeddedTrustees;
 use crate::receipt::Outcome;
 use crate::test_trustees::{Kill, Net, small, small_proved};
 use crate::test_world::TestWorld;
+use crate::wire::{Order, Report, TrusteesOrder, TrusteesReport};
 
 mod deviations;
 mod hostile;
@@ -275,4 +278,46 @@ fn a_coordinator_that_is_killed_in_any_phase_goes_on() {
             assert!(net.ended.is_none(), "phase {killed}");
         }
     }
+}
+
+#[test]
+fn an_upload_that_is_late_for_an_attempt_takes_no_place_in_the_next() {
+    let (agreed, world) = (small(1), world());
+    let mut net = Net::new(&agreed, &world);
+    let mut late = None;
+    while net.coordinator.transcript().released().is_empty() {
+        net.deliver();
+        net.restart_killed();
+        net.deliver();
+        if late.is_none() && is_uploading(&net) {
+            late = net.told.iter().find_map(|(_, order)| upload_of(order, ClientId(0)));
+            net.trustees[0] = None;
+            net.restart_killed();
+            net.deliver();
+        }
+        net.close();
+        if let (Some(late), true) = (&late, is_uploading(&net)) {
+            // The parties were not told of the second attempt yet.
+            let report = Report::Trustees(TrusteesReport::Upload(late.clone())).encode();
+            let refused = net.coordinator.receive(ClientId(0), &report).unwrap_err();
+            assert_eq!(refused.reason, "an upload for another attempt");
+        }
+    }
+    let history = net.coordinator.history();
+    assert!(matches!(history[0].outcome, Outcome::Unopened { .. }));
+    assert_eq!(history[1].outcome.survivors(), Some(&[0, 1, 2, 3][..]));
+}
+
+fn is_uploading(net: &Net<'_>) -> bool {
+    let phase = net.coordinator.phase();
+    matches!(phase, StudyPhase::Attempt { phase, .. } if phase == TrusteePhase::Uploads)
+}
+
+/// The upload of `client` that this order passes on to a trustee, if it does.
+fn upload_of(order: &[u8], client: ClientId) -> Option<Vec<u8>> {
+    let Ok(Order::Trustees(TrusteesOrder::Upload(bytes))) = Order::decode(order) else {
+        return None;
+    };
+    let upload = Upload::decode(&bytes).expect("accepted");
+    (upload.client() == client).then_some(bytes)
 }

@@ -207,7 +207,7 @@ pub(crate) fn serve(stage: &Stage, lie: impl Lie) -> Serving {
     let entry = |(id, certificate): (u32, &serde_json::Value)| RosterEntry {
         party: PartyId(id),
         name: format!("p{id}"),
-        certificate: certificate.as_str().unwrap().parse().unwrap(),
+        certificate: Some(certificate.as_str().unwrap().parse().unwrap()),
     };
     let cancellation = stage.folder.join("stop-lying");
     let config = ServerConfig {
