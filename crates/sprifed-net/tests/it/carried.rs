@@ -66,7 +66,11 @@ fn a_carried_client_and_one_that_connects_are_in_one_study_that_goes_on_when_it_
         // What is refused changes nothing.
         let refused: Refused = study.receive(CARRIED, b"joined").unwrap().unwrap_err();
         assert_eq!(refused.reason, "a second answer");
-        let has_answered = || study.look(|machine| machine.waits_for().is_empty()).unwrap();
+        let has_answered = || {
+            study
+                .look(|machine| machine.waits_for().is_empty())
+                .unwrap()
+        };
         clients.block_on(until(has_answered));
         study.close_phase().unwrap();
         n_phases += 1;
@@ -88,7 +92,10 @@ fn a_carried_client_and_one_that_connects_are_in_one_study_that_goes_on_when_it_
     assert_eq!(text("survivors.txt"), "0 1");
     let totals = text("totals.txt");
     assert_eq!(totals.lines().count(), N_SUMS as usize);
-    assert!(totals.lines().all(|line| line.contains(" 0=70 1=")), "{totals}");
+    assert!(
+        totals.lines().all(|line| line.contains(" 0=70 1=")),
+        "{totals}"
+    );
 }
 
 #[test]

@@ -86,7 +86,9 @@ impl CoordinatorMachine {
             orders.collect()
         };
         let orders = orders.into_iter();
-        Ok(orders.map(|(party, orders)| (party, bytes(orders))).collect())
+        Ok(orders
+            .map(|(party, orders)| (party, bytes(orders)))
+            .collect())
     }
 
     /// Whose answer the phase lacks; trustees come after the parties.

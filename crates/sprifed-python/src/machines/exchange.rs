@@ -181,9 +181,8 @@ impl Exchange {
             is_wanted && state.present.contains(&sent.node)
         };
         let connects = |seat: &u32| !machine.is_carried(*seat);
-        let may_come = state.is_enrolling
-            || missing.iter().any(connects)
-            || state.sent.values().any(may_come);
+        let may_come =
+            state.is_enrolling || missing.iter().any(connects) || state.sent.values().any(may_come);
         Ok(!missing.is_empty() && is_in_time && may_come)
     }
 

@@ -290,7 +290,10 @@ fn an_upload_that_is_late_for_an_attempt_takes_no_place_in_the_next() {
         net.restart_killed();
         net.deliver();
         if late.is_none() && is_uploading(&net) {
-            late = net.told.iter().find_map(|(_, order)| upload_of(order, ClientId(0)));
+            late = net
+                .told
+                .iter()
+                .find_map(|(_, order)| upload_of(order, ClientId(0)));
             net.trustees[0] = None;
             net.restart_killed();
             net.deliver();
