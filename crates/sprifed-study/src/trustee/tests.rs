@@ -13,7 +13,9 @@ use crate::test_trustees::{Kill, Net, small, small_proved};
 use crate::test_world::TestWorld;
 
 mod deviations;
+mod erasure;
 mod hostile;
+mod signers;
 
 fn world() -> TestWorld {
     TestWorld::new(100, 20)
