@@ -3,6 +3,7 @@
 //! | work | what is measured |
 //! |---|---|
 //! | gates | from shared bits to the opening, one trustee: a third of three evaluations on one thread |
+//! | trustee | all that one trustee does: uploads are checked and opened, noise is drawn and dealt, frames are sealed |
 //! | proof | what proving all gates adds, one trustee: a third of the difference of two whole choices |
 //! | whole | a whole choice, all clients and trustees together |
 
@@ -12,16 +13,17 @@ mod spu;
 mod whole_step;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
 use sprifed_report::table;
-use sprifed_trustees::{count, count_proof};
+use sprifed_trustees::{CircuitCost, Step, count, count_proof};
 
 use self::evaluation::evaluated;
 use self::setting::Setting;
 use self::spu::Spu;
-use self::whole_step::whole_step;
+use self::whole_step::{drawing, uploads, whole_step};
 use crate::cpu_clock;
 use crate::error::Error;
 use crate::noise::half_share_nanoseconds;
@@ -74,7 +76,7 @@ struct Noise {
 #[derive(Debug, Serialize)]
 struct Row {
     setting: String,
-    /// `gates`, `proof` or `whole`.
+    /// `gates`, `trustee`, `proof` or `whole`.
     work: &'static str,
     cpu_milliseconds: f64,
     cpu_goal_milliseconds: Option<f64>,
@@ -144,30 +146,26 @@ impl Trustees {
         Ok(())
     }
 
-    /// The gates of one trustee, and what proofs of them add.
+    /// The gates of one trustee, all that it does, and what proofs of its gates add.
     fn rows(&self, setting: &Setting, goal: Goal, with_proof: bool) -> Result<Vec<Row>, Error> {
         let step = setting.step()?;
         let circuit = setting.circuit(&step)?;
-        let cost = count(&circuit);
+        let gates = count(&circuit);
         let mut figures = Vec::new();
         for _ in 0..self.repetitions {
             figures.push(evaluated(&circuit)?.as_secs_f64() * 1e3 / 3.0);
         }
         let milliseconds = cpu_clock::median(figures);
-        let megabytes = cost.bytes as f64 / 1e6;
         let mut rows = vec![Row {
-            cpu_goal_milliseconds: goal.map(|(milliseconds, _)| milliseconds),
-            megabytes_sent: Some(megabytes),
-            megabytes_goal: goal.map(|(_, megabytes)| megabytes),
-            rounds: Some(cost.rounds),
-            is_within_goal: goal.map(|goal| milliseconds <= goal.0 && megabytes <= goal.1),
-            ..row(setting, "gates", milliseconds)
+            rounds: Some(gates.rounds),
+            ..with_bytes(setting, "gates", (milliseconds, gates.bytes), goal)
         }];
         if with_proof {
             let cost = count_proof(&circuit);
             drop(circuit);
             let proved = whole_step(setting, step.clone().proved())?;
-            let plain = whole_step(setting, step)?;
+            let plain = whole_step(setting, step.clone())?;
+            rows.push(trustee(setting, &step, (gates, plain), goal)?);
             let milliseconds = proved.saturating_sub(plain).as_secs_f64() * 1e3 / 3.0;
             rows.push(Row {
                 megabytes_sent: Some(cost.bytes as f64 / 1e6),
@@ -176,6 +174,46 @@ impl Trustees {
             });
         }
         Ok(rows)
+    }
+}
+
+/// All that one trustee does in a whole choice that took `plain`, where gates are not proved.
+fn trustee(
+    setting: &Setting,
+    step: &Step,
+    (gates, plain): (CircuitCost, Duration),
+    goal: Goal,
+) -> Result<Row, Error> {
+    let of_three = plain.saturating_sub(uploads(setting, step)?);
+    let milliseconds = (of_three.as_secs_f64() / 3.0 + drawing(setting)?.as_secs_f64()) * 1e3;
+    let dealt = u64::from(step.noise_bits()) * u64::from(step.lanes().div_ceil(64)) * 8;
+    // The goal of an argmax is that of its gates: what it adds up is there already.
+    let goal = goal.filter(|_| setting.clients > 1);
+    Ok(Row {
+        // The deal, the layers and the opening.
+        rounds: Some(gates.rounds + 2),
+        ..with_bytes(
+            setting,
+            "trustee",
+            (milliseconds, gates.bytes + dealt),
+            goal,
+        )
+    })
+}
+
+fn with_bytes(
+    setting: &Setting,
+    work: &'static str,
+    (milliseconds, bytes): (f64, u64),
+    goal: Goal,
+) -> Row {
+    let megabytes = bytes as f64 / 1e6;
+    Row {
+        cpu_goal_milliseconds: goal.map(|(milliseconds, _)| milliseconds),
+        megabytes_sent: Some(megabytes),
+        megabytes_goal: goal.map(|(_, megabytes)| megabytes),
+        is_within_goal: goal.map(|goal| milliseconds <= goal.0 && megabytes <= goal.1),
+        ..row(setting, work, milliseconds)
     }
 }
 
@@ -244,7 +282,7 @@ fn text(report: &Report) -> String {
         number(report.load[1], 2),
         table(&rows)
     );
-    text += "gates: one trustee, from shared bits to the opening; proof: what proving them adds for one trustee;\n\
+    text += "gates: one trustee, from shared bits to the opening; trustee: all that one trustee does without proofs; proof: what proving them adds for one trustee;\n\
              whole: all clients and trustees together\n";
     let noise = &report.noise;
     text += &format!(

@@ -10,9 +10,7 @@ use sprifed_net::{
 use sprifed_party::TRANSCRIPT;
 use sprifed_privacy::ApproxDp;
 use sprifed_secure_sum::{ClientId, Phase};
-use sprifed_study::{
-    CoordinatorEffect, SignedReceipt, StudyCoordinator, StudyPhase, TrusteePhase, is_passed_on,
-};
+use sprifed_study::{CoordinatorEffect, SignedReceipt, StudyCoordinator, StudyPhase, TrusteePhase};
 use sprifed_trustees::TrusteeId;
 
 /// See the module.
@@ -117,7 +115,7 @@ impl CoordinatorMachine for StudyMachine {
     }
 
     fn is_passed_on(&self, message: &[u8]) -> bool {
-        is_passed_on(message)
+        !self.study.keeps(message)
     }
 
     fn returned(&mut self, party: PartyId) {

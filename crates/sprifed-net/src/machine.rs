@@ -77,8 +77,8 @@ pub trait CoordinatorMachine: Send + 'static {
     /// client that is refused [permanently](Refused::is_final) ends.
     fn receive(&mut self, from: PartyId, message: &[u8]) -> Result<(), Refused>;
 
-    /// Whether a message that was accepted is only passed on: it changes nothing that a rebuilt machine must know, and
-    /// is not stored.
+    /// Whether the message that was accepted last is only passed on, or was accepted before: it changes nothing that a
+    /// rebuilt machine must know, and is not stored.
     fn is_passed_on(&self, _message: &[u8]) -> bool {
         false
     }

@@ -335,13 +335,14 @@ impl Planner {
             unit: self.unit,
         };
         if !law.serves(Ratio::new_raw(rate as u32, RATE_STEPS)) {
-            let least = law.range(1.0, moves) / 16_384.0;
+            let (least, most) = (law.range(1.0, moves) / 16_384.0, law.range(1.0, moves));
+            let advice = match range.get() > most {
+                true => "spend less",
+                false => "ask for fewer choices or spend more",
+            };
             return Err(PlanError::Request {
                 found: format!("a choice of range {range} among trustees"),
-                required: format!(
-                    "a range between {least} and {} is possible; ask for fewer choices or spend more",
-                    law.range(1.0, moves)
-                ),
+                required: format!("a range between {least} and {most} is possible; {advice}"),
             });
         }
         Ok(PlannedChoice {

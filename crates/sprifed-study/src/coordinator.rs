@@ -25,7 +25,7 @@ use crate::checkpoint::{Checkpoint, SumEnding};
 use crate::derivation::Derivation;
 use crate::receipt::{Outcome, Receipt, SignedReceipt, SumRecord, realised_noise};
 use crate::transcript::{Released, Transcript};
-use crate::wire::{Order, Report, Unreadable, is_declined_by};
+use crate::wire::{Order, Report, Unreadable, is_declined_by, is_passed_on};
 
 /// More phases than a sum has, so that their number grows when one is restored.
 const PHASES: u64 = 4;
@@ -55,6 +55,8 @@ pub struct StudyCoordinator {
     declined: Vec<(ClientId, String)>,
     effects: VecDeque<CoordinatorEffect>,
     phases: u64,
+    /// Whether the last message had been accepted before.
+    was_known: bool,
 }
 
 enum Stage {
@@ -106,6 +108,7 @@ impl StudyCoordinator {
             declined: Vec::new(),
             effects: VecDeque::new(),
             phases: 0,
+            was_known: false,
         })
     }
 
@@ -120,6 +123,7 @@ impl StudyCoordinator {
             is_final: false,
         };
         let unreadable = |error: Unreadable| refuse(error.to_string());
+        self.was_known = false;
         match Report::decode(bytes).map_err(unreadable)? {
             Report::Message(_) if self.receipt().is_some() => {
                 Err(refuse("the study is over".to_owned()))
@@ -159,6 +163,13 @@ impl StudyCoordinator {
                 taken.then_some(()).ok_or_else(refused)
             }
         }
+    }
+
+    /// Whether a shell must store the message that was accepted last. One that is only passed on, or that was accepted
+    /// before, changes nothing that a rebuilt coordinator must know.
+    #[must_use]
+    pub const fn keeps(&self, message: &[u8]) -> bool {
+        !self.was_known && !is_passed_on(message)
     }
 
     /// Handles a party that restarted with only its persisted state: sends again what the party

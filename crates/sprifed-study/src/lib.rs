@@ -60,4 +60,4 @@ pub use trustee::{StudyTrustee, TrusteeEffect, TrusteeLine, TrusteeRefused};
 pub use trustee_attempt::{OpenedStep, RefusedAttempt, RefusedPart, UnopenedSum};
 pub use trustee_key::TrusteeKey;
 pub use trustee_step::{IllegalTrusteeStep, proved_trustee_step, step_with, trustee_step};
-pub use wire::{Order, Report, TrusteesOrder, TrusteesReport, Unreadable, is_passed_on};
+pub use wire::{Order, Report, TrusteesOrder, TrusteesReport, Unreadable};

@@ -237,7 +237,7 @@ impl<'a> Net<'a> {
             if let Some((from, bytes)) = self.reports.pop_front() {
                 let epoch = self.coordinator.epoch();
                 match self.coordinator.receive(from, &bytes) {
-                    Ok(()) if crate::wire::is_passed_on(&bytes) => {}
+                    Ok(()) if !self.coordinator.keeps(&bytes) => {}
                     Ok(()) => self.store.push(Stored::Message(epoch, from, bytes)),
                     Err(refused) => self.refused.push(refused),
                 }
@@ -272,6 +272,15 @@ impl<'a> Net<'a> {
             self.refused_by_trustees.push((trustee, refused));
         }
         self.drain_trustee(trustee);
+    }
+
+    /// Every message that is stored.
+    pub(crate) fn stored_messages(&self) -> Vec<(ClientId, Vec<u8>)> {
+        let message = |stored: &Stored| match stored {
+            Stored::Message(_, from, bytes) => Some((*from, bytes.clone())),
+            Stored::Close(_) | Stored::Checkpoint(..) => None,
+        };
+        self.store.iter().filter_map(message).collect()
     }
 
     pub(crate) fn close(&mut self) {

@@ -362,10 +362,10 @@ impl StudyTrustee {
             return self.abandon();
         }
         match self.in_attempt(sum, Attempt::give_up) {
-            Err(TrusteeRefused::Attempt(Refused::Spent)) => {
-                self.send(TrusteesReport::Spent { sum });
+            Err(TrusteeRefused::Attempt(Refused::Spent)) => self.in_attempt(sum, |attempt| {
+                attempt.leave();
                 Ok(())
-            }
+            }),
             Err(TrusteeRefused::NotUnderWay { .. }) => self.say_again(sum),
             done => done,
         }

@@ -14,7 +14,8 @@ use crate::transcript::Released;
 mod tests;
 mod trustees;
 
-pub use trustees::{TrusteesOrder, TrusteesReport, is_passed_on};
+pub(crate) use trustees::is_passed_on;
+pub use trustees::{TrusteesOrder, TrusteesReport};
 
 /// The version of every message.
 const VERSION: u8 = 3;

@@ -305,6 +305,14 @@ impl Attempt {
         Ok(())
     }
 
+    /// Ends an attempt that counts as opened and has no outcome yet: this trustee will sign none. An outcome that it
+    /// signed stands.
+    pub fn leave(&mut self) {
+        if !self.has_ended && self.output.is_none() {
+            self.end(Ending::Spent);
+        }
+    }
+
     /// Takes a message of a peer.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use crate::circuit::{Circuit, Operation};
 use crate::lanes::n_words;
 use crate::proof::batches::{Part, opened_words, parts};
-use crate::proof::{MOST_WORDS, lengths};
+use crate::proof::{MOST_WORDS, WORDS_LOGGED, WORDS_PROVED, lengths};
 
 /// The cost of a circuit for each trustee.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,6 +64,8 @@ pub struct ProofCost {
     pub bytes: u64,
     /// Bytes of the longest frame of a proof.
     pub longest_frame: u64,
+    /// The most words that the log of the gates and a proof hold at once, beside the planes.
+    pub words_held: u64,
 }
 
 /// Counts what proving its gates adds to a circuit.
@@ -79,17 +81,34 @@ pub(crate) fn count_batches(circuit: &Circuit, batch: usize) -> ProofCost {
         bytes: 8 * opened_words(circuit) as u64,
         ..ProofCost::default()
     };
+    let mut logged = 0;
     for part in parts(circuit, Some(batch)) {
-        if let Part::Proof(words) = part {
-            cost.gates += 64 * words as u64;
-            cost.batches += 1;
-            for length in lengths(words) {
-                cost.rounds += 1;
-                cost.bytes += 8 * (length.to_previous + length.to_next) as u64;
-                let longest = 8 * length.to_previous.max(length.to_next) as u64;
-                cost.longest_frame = cost.longest_frame.max(longest);
+        let held = match part {
+            Part::Layer(words) => {
+                logged += words;
+                WORDS_LOGGED * logged
             }
-        }
+            Part::Proof(words) => {
+                let held = WORDS_LOGGED * logged + WORDS_PROVED * words;
+                logged -= words;
+                cost.add_batch(words);
+                held
+            }
+        };
+        cost.words_held = cost.words_held.max(held as u64);
     }
     cost
+}
+
+impl ProofCost {
+    fn add_batch(&mut self, words: usize) {
+        self.gates += 64 * words as u64;
+        self.batches += 1;
+        for length in lengths(words) {
+            self.rounds += 1;
+            self.bytes += 8 * (length.to_previous + length.to_next) as u64;
+            let longest = 8 * length.to_previous.max(length.to_next) as u64;
+            self.longest_frame = self.longest_frame.max(longest);
+        }
+    }
 }

@@ -24,13 +24,20 @@ use crate::store::Store;
 use crate::streams::{Masks, Pads};
 use crate::trustee_id::TrusteeId;
 
-/// A plane as one trustee holds it: two of its three shares.
+/// A plane as one trustee holds it: two of its three shares; zeroed on drop.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SharedPlane {
     /// The share with the trustee's own number.
     pub own: Vec<u64>,
     /// The share with the next trustee's number.
     pub next: Vec<u64>,
+}
+
+impl Drop for SharedPlane {
+    fn drop(&mut self) {
+        self.own.zeroize();
+        self.next.zeroize();
+    }
 }
 
 impl core::fmt::Debug for SharedPlane {
@@ -103,7 +110,10 @@ impl<P: Masks> Evaluation<P> {
         }
         let (own, next) = inputs
             .into_iter()
-            .map(|input| (input.own, input.next))
+            .map(|mut input| {
+                let (own, next) = (&mut input.own, &mut input.next);
+                (core::mem::take(own), core::mem::take(next))
+            })
             .unzip();
         Ok(Self {
             own: Store::new(&circuit, own, trustee.share() == 0),

@@ -41,6 +41,13 @@ pub(crate) use gates::GateWord as LoggedGates;
 /// Words of gates in a batch at most: 2^26 gates.
 pub(crate) const MOST_WORDS: usize = 1 << 20;
 
+/// Words in the log for each word of gates.
+pub(crate) const WORDS_LOGGED: usize = size_of::<GateWord>() / 8;
+
+/// Words that a proof holds for each word of gates: the bits of the four sides, and what they become in the first fold, a
+/// number for each eight gates.
+pub(crate) const WORDS_PROVED: usize = 4 * (size_of::<gates::Bits>() / 8 + 64 / 8);
+
 /// One exchange of a proof: a frame to each neighbour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Round {

@@ -81,8 +81,8 @@ pub struct ProofWork {
 const SECONDS_A_PROVED_GATE: f64 = 21e-9;
 
 impl ProofWork {
-    /// Adds a circuit whose gates are proved.
-    fn add(&mut self, circuit: &Circuit) {
+    /// Adds a circuit whose gates are proved; the bytes that this holds beside the shares.
+    fn add(&mut self, circuit: &Circuit) -> u64 {
         let cost = count_proof(circuit);
         self.gates += cost.gates;
         self.sends_bytes += cost.bytes;
@@ -90,17 +90,21 @@ impl ProofWork {
         #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 gates")]
         let gates = self.gates as f64;
         self.cpu_seconds = gates * SECONDS_A_PROVED_GATE;
+        8 * cost.words_held
     }
 
     /// Adds the circuit of the norms of so many clients: its gates, the opening of a bit for each, and the signatures of the
-    /// set without those outside.
-    fn add_norms(&mut self, circuit: &Circuit, clients: u32) {
+    /// set without those outside. The bytes that it holds, with the shares.
+    fn add_norms(&mut self, circuit: &Circuit, clients: u32) -> u64 {
         let cost = count(circuit);
         self.sends_bytes += cost.bytes + 8 * u64::from(clients.div_ceil(64));
         self.rounds += cost.rounds + ROUNDS_OF_A_SECOND_SET;
-        self.add(circuit);
+        BYTES_OF_TWO_SHARES * cost.words_held + self.add(circuit)
     }
 }
+
+/// Of a word of a plane.
+const BYTES_OF_TWO_SHARES: u64 = 16;
 
 /// The opening of the norms, and the signatures of the second set.
 const ROUNDS_OF_A_SECOND_SET: u32 = 2;
@@ -193,14 +197,15 @@ impl TrusteeCosts {
     fn add(&mut self, step: &Step) -> Result<(), IllegalStep> {
         let all: Vec<ClientId> = (0..self.clients).map(ClientId).collect();
         let circuit = step.circuit(&all)?;
+        let cost = count(&circuit);
+        let (mut held, mut of_norms) = (BYTES_OF_TWO_SHARES * cost.words_held, 0);
         if step.is_proved() {
             let proof = self.proof.get_or_insert_default();
-            proof.add(&circuit);
+            held += proof.add(&circuit);
             if let Some(norms) = step.norm_circuit(&all) {
-                proof.add_norms(&norms, self.clients);
+                of_norms = proof.add_norms(&norms, self.clients);
             }
         }
-        let cost = count(&circuit);
         let words = |lanes: u32| u64::from(lanes.div_ceil(64));
         let deal = 8 * u64::from(step.noise_bits()) * words(step.lanes());
         let opening = 8 * match step {
@@ -212,7 +217,7 @@ impl TrusteeCosts {
         self.trustee.sends_bytes += cost.bytes + deal + opening + lists;
         self.trustee.rounds += cost.rounds + ROUNDS_BESIDE_GATES;
         self.trustee.gates += cost.gates;
-        self.trustee.memory_bytes = self.trustee.memory_bytes.max(16 * cost.words_held);
+        self.trustee.memory_bytes = self.trustee.memory_bytes.max(held).max(of_norms);
         let mut longest = 0;
         for client in all {
             let bytes = Upload::encoded_len(step, client)? as u64;

@@ -2,37 +2,51 @@
 //!
 //! The adversary knows the scores of both neighbours and one half share of every candidate, and sees
 //! the index. Given what it knows, the two other halves are the noise of the choice. It looks for
-//! pairs of indices whose losses are farther apart than the range that is charged.
+//! pairs of indices whose losses are farther apart than the range that is charged. The halves are
+//! drawn as trustees draw them, on a charge, so a share of another size is found as well.
 
-use num_rational::Ratio;
-use sprifed_noise::EulerShare;
-use sprifed_privacy::SelectionLaw;
+use sprifed_noise::{DrawnShare, NoiseGenerator};
+use sprifed_privacy::test_support::generous_ledger;
+use sprifed_privacy::{PrivacyUnit, SelectionLaw, SelectionPurchase, Trustee};
 
-use crate::goodness_of_fit::generator;
-
-const RATE: (u128, u128) = (1, 10);
-const MOVES: i64 = 10;
+const RATE: (u32, u32) = (1, 10);
+const MOVES: u32 = 10;
 /// What is known: scores and the adversary's own noise together.
 const KNOWN: [i64; 8] = [7, 11, 57, 21, 3, 24, 47, 28];
 /// The chance that the bound is above the true range; all pairs of indices are looked at.
 const FALSE_ALARM: f64 = 1e-4;
 
 fn neighbours() -> [[i64; 8]; 2] {
-    let mut moved = KNOWN.map(|score| score - MOVES);
-    moved[6] = KNOWN[6] + MOVES;
+    let mut moved = KNOWN.map(|score| score - i64::from(MOVES));
+    moved[6] = KNOWN[6] + i64::from(MOVES);
     [KNOWN, moved]
 }
 
-/// How often each index is chosen in `n_runs`, with the noise of `dealers` unknown halves.
-fn counts(known: [i64; 8], dealers: usize, n_runs: usize, seed: u64) -> [u32; 8] {
-    let half = EulerShare::new(Ratio::new(RATE.0, RATE.1), Ratio::new(1, 2)).unwrap();
-    let mut rng = generator(seed);
-    let mut noise = vec![0; 8 * dealers];
+/// What a trustee deals in so many runs, one after the other.
+fn dealt(trustee: Trustee, n_runs: usize, seed: u64) -> Vec<i64> {
+    let purchase = SelectionPurchase {
+        candidates: u32::try_from(8 * n_runs).unwrap(),
+        score_bound: MOVES,
+        noise_rate: RATE,
+        law: SelectionLaw::Euler,
+        unit: PrivacyUnit::Record,
+    };
+    let permit = generous_ledger().spend("an audit", purchase).unwrap();
+    let mut generator = NoiseGenerator::simulated(seed);
+    let share = DrawnShare::for_choice(permit, trustee, &mut generator).unwrap();
+    share.into_dealt()
+}
+
+/// How often each index is chosen in `n_runs`, with the noise of unknown `dealers`.
+fn counts(known: [i64; 8], dealers: &[Trustee], n_runs: usize, seed: u64) -> [u32; 8] {
+    let dealers = (seed..).step_by(10).zip(dealers);
+    let shares: Vec<Vec<i64>> = dealers
+        .map(|(seed, trustee)| dealt(*trustee, n_runs, seed))
+        .collect();
     let mut counts = [0; 8];
-    for _ in 0..n_runs {
-        half.fill(&mut noise, &mut rng);
+    for run in 0..n_runs {
         let noisy = |index: usize| {
-            let shares = noise.iter().skip(index).step_by(8);
+            let shares = shares.iter().map(|share| share[8 * run + index]);
             known[index] + shares.sum::<i64>()
         };
         let chosen = (0..8)
@@ -68,7 +82,7 @@ fn limits(count: u32, n_runs: usize, miss: f64) -> (f64, f64) {
 }
 
 /// A lower bound on the range of losses, above the true one with chance [`FALSE_ALARM`] at most.
-fn range_bound(dealers: usize, n_runs: usize) -> f64 {
+fn range_bound(dealers: &[Trustee], n_runs: usize) -> f64 {
     let [first, second] = neighbours();
     let [first, second] =
         [(first, 1), (second, 2)].map(|(known, seed)| counts(known, dealers, n_runs, seed));
@@ -85,13 +99,14 @@ fn range_bound(dealers: usize, n_runs: usize) -> f64 {
 }
 
 fn audit(n_runs: usize) {
-    let claim = SelectionLaw::Euler.range(0.1, 10.0);
+    let claim = SelectionLaw::Euler.range(0.1, f64::from(MOVES));
     assert!((claim - 2.2).abs() < 1e-12);
-    let honest = range_bound(2, n_runs);
+    // The first trustee's noise is known.
+    let honest = range_bound(&[Trustee::Second, Trustee::Third], n_runs);
     assert!(honest <= claim, "{honest} is above the claim {claim}");
     // The attack must be a real one, or the line above says nothing.
     assert!(honest > 0.8 * claim, "{honest} says nothing about {claim}");
-    let one_dealer_left_out = range_bound(1, n_runs);
+    let one_dealer_left_out = range_bound(&[Trustee::Third], n_runs);
     assert!(
         one_dealer_left_out > claim,
         "{one_dealer_left_out} for {claim}"

@@ -76,7 +76,10 @@ impl StudyCoordinator {
                     return Err("an enrolment that its sender has not signed");
                 }
                 match rounds.clients.get(&from) {
-                    Some(known) if *known == enrolment => Ok(()),
+                    Some(known) if *known == enrolment => {
+                        self.was_known = true;
+                        Ok(())
+                    }
                     None if is_enrolling => {
                         rounds.clients.insert(from, enrolment);
                         Ok(())
@@ -124,7 +127,10 @@ impl StudyCoordinator {
                 return Err("an enrolment that its sender has not signed");
             }
             return match rounds.trustees.get(&from) {
-                Some(known) if *known == enrolment => Ok(()),
+                Some(known) if *known == enrolment => {
+                    self.was_known = true;
+                    Ok(())
+                }
                 None if is_enrolling => {
                     rounds.trustees.insert(from, enrolment);
                     Ok(())
@@ -135,12 +141,14 @@ impl StudyCoordinator {
         if let TrusteesReport::Settled(released) = report {
             let known = self.derivation.transcript().released();
             if known.contains(&released) {
+                self.was_known = true;
                 return Ok(());
             }
             if open != Some(released.sum) || !agreed.is_opened(&released, transcript) {
                 return Err("an outcome that three trustees have not signed now");
             }
-            rounds.settled = Some(*released);
+            self.was_known = rounds.settled.is_some();
+            rounds.settled.get_or_insert(*released);
             return Ok(());
         }
         let sum = open.ok_or(NOT_NOW)?;
@@ -151,6 +159,7 @@ impl StudyCoordinator {
             if found.attempt != attempt || !refused.holds(&agreed, sum, transcript) {
                 return Err("a finding that its author has not signed for this attempt");
             }
+            self.was_known = rounds.refused.is_some();
             rounds.refused.get_or_insert(refused);
             return Ok(());
         }
@@ -165,7 +174,7 @@ impl StudyCoordinator {
                 return Ok(());
             }
             TrusteesReport::Charged { sum: found } if found == sum => {
-                rounds.charged.insert(from);
+                self.was_known = !rounds.charged.insert(from);
                 return Ok(());
             }
             TrusteesReport::Spent { sum: found } if found == sum => Reported::Spent,

@@ -2,6 +2,7 @@
 
 use sprifed_privacy::{Epsilon, Ledger};
 
+use super::verify::check_released;
 use super::{Problem, SignedReceipt, same_fit};
 use crate::agreement::Agreed;
 use crate::derivation::Derivation;
@@ -74,12 +75,14 @@ impl Known<'_> {
         }
         // The totals may agree although a sum is omitted: the signer may have missed another one.
         let is_stated = |sum: u32| stated.sums.iter().any(|record| record.sum == sum);
-        match self.charged.iter().find(|sum| !is_stated(**sum)) {
-            None => Ok(()),
-            Some(sum) => other(
+        if let Some(sum) = self.charged.iter().find(|sum| !is_stated(**sum)) {
+            return other(
                 format!("nothing of sum {sum}"),
                 format!("every sum that {who} was charged for"),
-            ),
+            );
         }
+        // The digest covers what was released, and not what the receipt says of it.
+        let released = self.derivation.transcript().released();
+        check_released(stated, released).map_err(Unfit::Wrong)
     }
 }

@@ -166,28 +166,8 @@ impl SignedReceipt {
         let derivation = Derivation::begin(Arc::new(agreed));
         let mut derivation =
             derivation.map_err(|error| problem("the procedure", error, "one that can begin"))?;
-        let unmasked = receipt
-            .sums
-            .iter()
-            .map(|record| (record.sum, &record.outcome))
-            .filter_map(|(sum, outcome)| Some((sum, outcome.survivors()?, outcome.outside())));
-        let stated: Vec<(u32, &[u32], &[u32])> = unmasked.collect();
-        let shown: Vec<_> = released
-            .iter()
-            .map(|sum| (sum.sum, sum.survivors.as_slice(), sum.outside.as_slice()))
-            .collect();
-        if stated != shown {
-            let text = |sums: &[(u32, &[u32], &[u32])]| format!("{sums:?}");
-            return Err(problem(
-                "the sums of the transcript",
-                text(&shown),
-                text(&stated),
-            ));
-        }
-        let records = receipt.sums.iter();
-        let records = records.filter(|record| record.outcome.survivors().is_some());
-        for (sum, record) in released.iter().zip(records) {
-            check_signed(record, sum, derivation.transcript().head())?;
+        check_released(receipt, released)?;
+        for sum in released {
             let taken = derivation.take(sum.clone());
             taken.map_err(|error| problem("the transcript", error, "sums in order"))?;
         }
@@ -400,6 +380,36 @@ fn check_choice(what: &str, record: &SumRecord, agreed: &Agreed) -> Result<(), P
     }
     let required = "the index of a choice with the signatures of three trustees, or a sum";
     Err(problem(what, format!("{index:?}"), required))
+}
+
+/// What the receipt says of each sum is what was released, and comes after what was released before.
+pub(super) fn check_released(receipt: &Receipt, released: &[Released]) -> Result<(), Problem> {
+    let unmasked = receipt
+        .sums
+        .iter()
+        .map(|record| (record.sum, &record.outcome))
+        .filter_map(|(sum, outcome)| Some((sum, outcome.survivors()?, outcome.outside())));
+    let stated: Vec<(u32, &[u32], &[u32])> = unmasked.collect();
+    let shown: Vec<_> = released
+        .iter()
+        .map(|sum| (sum.sum, sum.survivors.as_slice(), sum.outside.as_slice()))
+        .collect();
+    if stated != shown {
+        let text = |sums: &[(u32, &[u32], &[u32])]| format!("{sums:?}");
+        return Err(problem(
+            "the sums of the transcript",
+            text(&shown),
+            text(&stated),
+        ));
+    }
+    let mut transcript = Transcript::begin(&receipt.agreement_digest);
+    let records = receipt.sums.iter();
+    let records = records.filter(|record| record.outcome.survivors().is_some());
+    for (sum, record) in released.iter().zip(records) {
+        check_signed(record, sum, transcript.head())?;
+        transcript.push(sum.clone());
+    }
+    Ok(())
 }
 
 /// What the receipt says that trustees signed, and after which transcript, is what they signed.

@@ -65,6 +65,10 @@ impl StudyTrustee {
         }
         let attempt = self.agreed.attempt_id(sum, transcript);
         let attempt = attempt.ok_or(TrusteeRefused::OtherJournal)?;
+        if attempt.step < self.key.step() {
+            // It was over before a restart: three trustees signed its outcome.
+            return Err(TrusteeRefused::OtherTranscript { sum });
+        }
         let is_unopened = self.is_last_unopened(transcript, unopened);
         let step = u32::try_from(step).unwrap_or(u32::MAX);
         // What was under way is over: from here nothing of it leaves.

@@ -16,7 +16,9 @@ use crate::test_world::TestWorld;
 use crate::wire::{Order, Report, TrusteesOrder, TrusteesReport};
 
 mod deviations;
+mod erasure;
 mod hostile;
+mod signers;
 
 fn world() -> TestWorld {
     TestWorld::new(100, 20)

@@ -240,6 +240,6 @@ fn rest(bytes: &[u8], from: usize) -> Vec<u8> {
 /// Whether a message of a trustee is only passed on to another one: a coordinator that was restarted
 /// does not need it, as trustees abandon the attempt then.
 #[must_use]
-pub const fn is_passed_on(report: &[u8]) -> bool {
+pub(crate) const fn is_passed_on(report: &[u8]) -> bool {
     matches!(report, [super::VERSION, KIND, PEER, ..])
 }

@@ -105,12 +105,12 @@ impl Run {
 
     /// Shares the trustee's own noise: the frame for the next trustee.
     fn deal(&mut self, step: &Step, noise: &DealtNoise) -> Result<SealedFrame, Refused> {
-        let planes = step.noise(noise)?;
+        let planes = Zeroizing::new(step.noise(noise)?);
         let [own, _] = &self.deals;
         let mut stream = own.stream(0);
         let mut frame = Zeroizing::new(Vec::new());
         self.noise.clear();
-        for plane in planes {
+        for plane in planes.iter() {
             let own = stream_words(&mut stream, plane.len());
             let next: Vec<_> = plane.iter().zip(&own).map(|(one, pad)| one ^ pad).collect();
             frame.extend_from_slice(&next);

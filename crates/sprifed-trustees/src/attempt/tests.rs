@@ -10,6 +10,7 @@ use crate::unopened::{AllUnopened, unopened_signature};
 
 mod deviations;
 mod norms;
+mod register;
 
 const NOISE: [[i64; 5]; 3] = [[1, 0, 3, 2, 0], [0, 2, 1, 1, 3], [3, 3, 0, 0, 1]];
 const SENT: [[i64; 5]; 3] = [[-3, 1, 0, 2, 1], [-4, 3, 0, 1, -1], [-2, 2, 1, -1, 0]];
@@ -35,6 +36,8 @@ struct World {
     openings: [bool; 3],
     findings: Vec<SignedFinding>,
     effects: usize,
+    /// Everything that was sent.
+    said: Vec<(TrusteeId, TrusteeId, Vec<u8>)>,
     sent: Vec<Vec<i64>>,
     noise: [Vec<i64>; 3],
 }
@@ -64,6 +67,7 @@ impl World {
             openings: [false; 3],
             findings: Vec::new(),
             effects: 0,
+            said: Vec::new(),
             sent: sent.iter().map(|numbers| numbers.to_vec()).collect(),
             noise: noise.map(<[i64]>::to_vec),
         };
@@ -116,6 +120,7 @@ impl World {
                 {
                     self.openings[from.place()] = true;
                 }
+                self.said.push((from, to, bytes.clone()));
                 self.mail.push_back((from, to, bytes));
             }
             Effect::SendCoordinator(bytes) => {

@@ -46,7 +46,7 @@ fn found(step: &Step, numbers: &[[i64; 4]]) -> Vec<usize> {
     let inputs = step.norm_inputs(&clients, &planes);
     let opened = clear(
         &circuit,
-        inputs.into_iter().map(|plane| plane.own).collect(),
+        inputs.into_iter().map(|plane| plane.own.clone()).collect(),
     );
     outside(&opened[0], clients.len())
 }
@@ -144,7 +144,7 @@ fn any_bits_are_numbers_of_the_width() {
         &step.norm_circuit(&ids(1)).expect("a client"),
         step.norm_inputs(&ids(1), &[planes])
             .into_iter()
-            .map(|plane| plane.own)
+            .map(|plane| plane.own.clone())
             .collect(),
     );
     assert_eq!(outside(&opened[0], 1), Vec::<usize>::new());
@@ -181,7 +181,7 @@ fn clients_of_different_widths_have_their_own_bounds() {
     let circuit = step.norm_circuit(&ids(3)).expect("clients");
     let opened = clear(
         &circuit,
-        inputs.into_iter().map(|plane| plane.own).collect(),
+        inputs.into_iter().map(|plane| plane.own.clone()).collect(),
     );
     assert_eq!(outside(&opened[0], 3), [1]);
     assert!(

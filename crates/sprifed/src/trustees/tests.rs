@@ -67,6 +67,10 @@ fn the_costs_are_those_of_the_circuits_and_grow_with_clients_and_features() {
     // Norms of sums are verified only where gates are proved.
     assert!(unproved.trustee.gates < many.trustee.gates);
     assert!(unproved.trustee.sends_bytes < many.trustee.sends_bytes);
+    // The log of the gates, and what a proof makes of it.
+    let log = proof.gates / u64::from(steps) / 64 * 56;
+    assert!(many.trustee.memory_bytes > unproved.trustee.memory_bytes);
+    assert!(many.trustee.memory_bytes > log, "{many:?}");
     assert!(unproved.network_seconds < many.network_seconds);
     let (wider, wider_plan) = planned(200, 4000);
     let wide = of(&wider, &wider_plan, 200);

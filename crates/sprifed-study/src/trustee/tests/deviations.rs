@@ -374,7 +374,12 @@ fn kills_in_a_proved_step_open_nothing_twice_and_end_nothing() {
 }
 
 /// The upload of a party, with numbers at the edge of their width.
-fn forged_upload(agreed: &Agreed, place: usize, key: &PartyKey, bytes: &[u8]) -> Vec<u8> {
+pub(super) fn forged_upload(
+    agreed: &Agreed,
+    place: usize,
+    key: &PartyKey,
+    bytes: &[u8],
+) -> Vec<u8> {
     let upload = Upload::decode(bytes).expect("its own");
     let attempt = *upload.attempt();
     let client = upload.client();

@@ -1,5 +1,11 @@
 //! A coordinator that lies, and clients that replay.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use sprifed_trustees::Upload;
+
+use super::deviations::forged_upload;
 use super::*;
 
 fn order(bytes: &[u8]) -> Option<TrusteesOrder> {
@@ -40,6 +46,46 @@ fn an_upload_that_one_trustee_does_not_get_is_left_out_for_all() {
     net.run(|_, _| ());
     let released = net.coordinator.transcript().released();
     assert_eq!(released[0].survivors.len(), 3);
+    assert_eq!(released[1].survivors.len(), 4);
+    assert_eq!(net.receipt().receipt.fit, Some(embedded(&net, &world)));
+    check(&net);
+}
+
+#[test]
+fn a_client_that_signs_two_uploads_for_different_trustees_is_left_out() {
+    let (agreed, world) = (small(0), world());
+    let mut net = Net::new(&agreed, &world);
+    let (forging, seat) = (Arc::clone(&agreed), net.seat(2));
+    let (second, passed_on) = (Rc::new(RefCell::new(None)), Rc::new(RefCell::new(0)));
+    let is_forged = |bytes: &[u8]| {
+        Upload::decode(bytes).is_ok_and(|one| (one.client().0, one.attempt().step) == (2, 0))
+    };
+    let made = Rc::clone(&second);
+    net.forge = Some(Box::new(move |place, key, report| {
+        if let Report::Trustees(TrusteesReport::Upload(bytes)) = &report
+            && is_forged(bytes)
+        {
+            let other = forged_upload(&forging, place, key, bytes);
+            assert_ne!(other, *bytes);
+            *made.borrow_mut() = Some(other);
+        }
+        report
+    }));
+    let given = Rc::clone(&passed_on);
+    net.lie = Some(Box::new(move |to, bytes| match order(&bytes) {
+        Some(TrusteesOrder::Upload(upload)) if to == seat && is_forged(&upload) => {
+            *given.borrow_mut() += 1;
+            let other = second.borrow().clone().expect("made before");
+            encoded(TrusteesOrder::Upload(other))
+        }
+        _ => bytes,
+    }));
+    net.run(|_, _| ());
+    assert_eq!(*passed_on.borrow(), 1);
+    // Each of the two is good in itself: no trustee refuses one.
+    assert!(net.refused_by_trustees.is_empty());
+    let released = net.coordinator.transcript().released();
+    assert_eq!(released[0].survivors, [0, 1, 3]);
     assert_eq!(released[1].survivors.len(), 4);
     assert_eq!(net.receipt().receipt.fit, Some(embedded(&net, &world)));
     check(&net);
