@@ -80,6 +80,7 @@ impl Fit {
         Request {
             sparsity: 2,
             keep: Keep::Exactly,
+            robust: false,
             epsilon: Epsilon::try_from(0.5).unwrap(),
             delta: None,
             procedure: CertifiedProcedure::GRAD.into(),

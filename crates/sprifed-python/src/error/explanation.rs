@@ -90,6 +90,7 @@ pub(super) fn help_of(refusal: &Refusal) -> Cow<'static, str> {
         Refusal::NotANumber { .. } | Refusal::Choice { .. } => {
             "correct the argument; nothing was spent"
         }
+        Refusal::NotRobust { .. } => "leave `robust` out, or choose a certified procedure",
         Refusal::NothingToCompose => "for example: compose([0.4, 0.4], delta=1e-6)",
         Refusal::Pickle { .. } => "load the pickle that was written, or fit again",
         Refusal::Columns { .. } => "give the columns of the fit, in their order",
