@@ -150,7 +150,8 @@ impl TrialsRequest {
             name, contender, ..
         } = self.contender;
         let is_certified = contender.procedure().is_some() && !is_tuned;
-        if self.robust && !is_certified {
+        let has_intervals = CertifiedProcedure::all().any(|one| contender.procedure() == Some(one));
+        if self.robust && !(has_intervals && is_certified) {
             return Err(TrialsError::NotRobust { name });
         }
         if request.sites.count > 0 && (!is_certified || self.dropouts != 0.0) {

@@ -5,8 +5,8 @@
 
 use sprifed_privacy::Mu;
 use sprifed_query::{
-    Answer, Limit, Plan, PlanError, PlannedStep, PlannedSum, Procedure, Question,
-    Scales, Step, SumQuery,
+    Answer, Limit, Plan, PlanError, PlannedStep, PlannedSum, Procedure, Question, Scales, Step,
+    SumQuery,
 };
 
 use crate::conclusion::{Conclusion, Evidence};
@@ -57,7 +57,10 @@ pub(crate) fn plan(setting: &Setting) -> Result<Plan, PlanError> {
         Asked::One(all) if setting.intercept == Intercept::Estimated => {
             vec![sum("mean of the response", vec![setting.mean_block(all)?])]
         }
-        Asked::One(all) => vec![sum("scale of the response", vec![setting.scale_block(all)?])],
+        Asked::One(all) => vec![sum(
+            "scale of the response",
+            vec![setting.scale_block(all)?],
+        )],
         Asked::All {
             opening,
             last,

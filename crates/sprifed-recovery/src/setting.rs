@@ -189,10 +189,7 @@ impl Setting {
     }
 
     /// The part of `total` that is left for everything else, and the cost of the block for robust intervals, if it is asked.
-    pub(crate) fn without_robust(
-        &self,
-        total: Mu,
-    ) -> Result<(Mu, Option<Mu>), IllegalQuantity> {
+    pub(crate) fn without_robust(&self, total: Mu) -> Result<(Mu, Option<Mu>), IllegalQuantity> {
         if !self.robust {
             return Ok((total, None));
         }

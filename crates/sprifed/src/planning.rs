@@ -9,9 +9,7 @@ use sprifed_privacy::{
     Spending, SumCost, SumPlan, SumSize,
 };
 use sprifed_query::{Plan, PlannedStep};
-use sprifed_recovery::{
-    CertifiedProcedure, Intercept, Keep, Needs, ROBUST_BLOCK, Setting, Sites,
-};
+use sprifed_recovery::{CertifiedProcedure, Intercept, Keep, Needs, ROBUST_BLOCK, Setting, Sites};
 use sprifed_schema::{Schema, Units};
 use sprifed_simulate::{
     Absence, Certified, Unexplained, WorldRequest, compare, forecast_records, setting_of,

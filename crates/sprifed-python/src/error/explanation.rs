@@ -21,9 +21,10 @@ pub(super) fn class_of<'py>(py: Python<'py>, refusal: &Refusal) -> Bound<'py, Py
             py.get_type::<DataError>()
         }
         Refusal::SchemaChoice { .. } | Refusal::Lengths { .. } => py.get_type::<SchemaError>(),
-        Refusal::Choice { .. } | Refusal::Entropy(_) | Refusal::Threads(_) => {
-            py.get_type::<StudyError>()
-        }
+        Refusal::Choice { .. }
+        | Refusal::NotRobust { .. }
+        | Refusal::Entropy(_)
+        | Refusal::Threads(_) => py.get_type::<StudyError>(),
     }
 }
 

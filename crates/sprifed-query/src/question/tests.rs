@@ -202,10 +202,7 @@ fn the_largest_residual_moment_is_one_and_is_reached() {
     };
     // |x| = |r|, at or beyond the norm: the bound is tight.
     for size in [0.75f32, 2.0, 1e10] {
-        assert_close(
-            &contribution(&question, &[size], size),
-            &[1.0],
-        );
+        assert_close(&contribution(&question, &[size], size), &[1.0]);
     }
     assert_close(&contribution(&question, &[1.0], 3.0), &[0.36]);
 }
