@@ -423,14 +423,25 @@ fn robust_intervals_are_a_block_of_the_last_sum_and_are_in_plan_ledger_receipt_a
     let blocks = steps.last().unwrap()["sum"]["blocks"].as_array().unwrap();
     let names: Vec<&Value> = blocks.iter().map(|one| &one["block"]["name"]).collect();
     assert_eq!(names, ["second moment", "residual moment"]);
-    let entries = model["receipts"][0]["ledger"]["entries"].as_array().unwrap();
-    assert!(entries.last().unwrap().to_string().contains("residual moment"));
+    let entries = model["receipts"][0]["ledger"]["entries"]
+        .as_array()
+        .unwrap();
+    assert!(
+        entries
+            .last()
+            .unwrap()
+            .to_string()
+            .contains("residual moment")
+    );
     let epsilon = number(&model, "/guarantee/epsilon");
     assert!(epsilon <= 20.0 && epsilon > 19.0, "{epsilon}");
     let inference = &answer["inference"];
     assert!(number(inference, "/residual_moment_noise") > 0.0);
     let notes = inference["notes"].to_string();
-    assert!(notes.contains("errors whose variance depends on the features"), "{notes}");
+    assert!(
+        notes.contains("errors whose variance depends on the features"),
+        "{notes}"
+    );
     assert!(!notes.contains("about equal variance"), "{notes}");
     // The receipt stands for the block too.
     let verified = crate::command::run(["verify", &folder.path("model.json")]);
@@ -452,7 +463,10 @@ fn robust_intervals_are_summed_by_every_backend() {
             "--sparsity 3 --epsilon 50 --procedure sieve --backend {backend} --clients 5 --robust --json"
         )));
         assert_true_support(&answer);
-        assert!(number(&answer, "/inference/residual_moment_noise") > 0.0, "{backend}");
+        assert!(
+            number(&answer, "/inference/residual_moment_noise") > 0.0,
+            "{backend}"
+        );
         let verified = crate::command::run(["verify", &folder.path("model.json")]);
         assert_eq!(verified.exit_code, 0, "{}", verified.stderr);
     }
@@ -472,7 +486,11 @@ fn robust_intervals_are_refused_where_there_are_none() {
         format!("simulate {size} --procedure dp-sgd --robust --trials 1").split_whitespace(),
     );
     assert_eq!(refused.exit_code, 2, "{}", refused.stderr);
-    assert!(refused.stderr.contains("robust intervals are asked for, but dp-sgd has no intervals"));
+    assert!(
+        refused
+            .stderr
+            .contains("robust intervals are asked for, but dp-sgd has no intervals")
+    );
     let simulated = crate::command::answer(&format!(
         "simulate {size} --procedure argmax --robust --trials 1 --population-r2 0.8"
     ));
