@@ -54,6 +54,7 @@ def _plan(trials: int, progress: Any, asked: dict[str, Any]) -> dict[str, Any]:
         answer = _core.plan_study(
             _world(asked),
             flag("exactly", asked["exactly"]),
+            flag("robust", asked["robust"]),
             text("procedure", asked["procedure"]),
             budget_number("epsilon", asked["epsilon"]),
             None if delta is None else budget_number("delta", delta),
@@ -72,6 +73,7 @@ def plan(
     sparsity: int,
     support: int | None = None,
     exactly: bool = False,
+    robust: bool = False,
     epsilon: float,
     delta: float | None = None,
     procedure: str = "auto",
@@ -87,7 +89,7 @@ def plan(
     """What a study of this size will ask, with which noise, at what cost; no record is touched.
 
     ``sparsity`` is how many features are sought at most, ``exactly`` keeps all of them; ``support`` is how many are true in a
-    forecast.
+    forecast. ``robust`` lets intervals and p-values allow for errors of unequal variance, at 5 % of the budget.
 
     The answer is that of ``sprifed plan --json --forecast-trials 0``.
     """
@@ -101,6 +103,7 @@ def forecast(
     sparsity: int,
     support: int | None = None,
     exactly: bool = False,
+    robust: bool = False,
     epsilon: float,
     delta: float | None = None,
     procedure: str = "auto",
@@ -134,6 +137,7 @@ def simulate(
     sparsity: int,
     support: int | None = None,
     exactly: bool = False,
+    robust: bool = False,
     epsilon: float = 5.34,
     delta: float = 1e-4,
     neighbours: str = "zero-out",
@@ -152,7 +156,8 @@ def simulate(
     """Trials of a procedure on generated data, beside the null model, as ``sprifed simulate`` does them.
 
     ``sparsity`` is how many features are sought at most, ``support`` how many are true (as many by default), and ``exactly``
-    keeps all that are sought. The answer says how many true features were kept, the share of false ones among the kept,
+    keeps all that are sought. ``robust`` lets intervals and p-values allow for errors of unequal variance, at 5 % of the
+    budget. The answer says how many true features were kept, the share of false ones among the kept,
     and how often reported intervals contain their target.
 
     ``procedure`` is a certified one, such as grad or dp-sgd, or a reference without noise, such as non-private-omp; an
@@ -164,6 +169,7 @@ def simulate(
         answer = _core.simulate_trials(
             _world(asked),
             flag("exactly", exactly),
+            flag("robust", robust),
             text("procedure", procedure),
             budget_number("epsilon", epsilon),
             budget_number("delta", delta),

@@ -58,6 +58,8 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
         selection. Give at most twice as many as you believe in.
     exactly : bool
         Keep exactly ``sparsity`` features, significant or not.
+    robust : bool
+        Let intervals and p-values allow for errors of unequal variance. It takes 5 % of the budget.
     delta : float, optional
         The delta of the budget; the smaller of 1e-6 and 1/(10 n) if it is not given.
     bounds : (lower, upper), optional
@@ -143,6 +145,7 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
         sparsity: int = 1,
         *,
         exactly: bool = False,
+        robust: bool = False,
         delta: float | None = None,
         bounds: Any = None,
         response_bounds: Any = None,
@@ -162,6 +165,7 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
         self.epsilon = epsilon
         self.sparsity = sparsity
         self.exactly = exactly
+        self.robust = robust
         self.delta = delta
         self.bounds = bounds
         self.response_bounds = response_bounds
@@ -275,6 +279,7 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
         return dict(
             sparsity=whole("sparsity", self.sparsity, least=1),
             exactly=flag("exactly", self.exactly),
+            robust=flag("robust", self.robust),
             epsilon=budget_number("epsilon", self.epsilon),
             delta=None if self.delta is None else budget_number("delta", self.delta),
             procedure=text("procedure", self.procedure),

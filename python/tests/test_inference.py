@@ -33,6 +33,20 @@ def test_significant_features_are_kept_and_exactly_keeps_all():
         fitted(exactly="no")
 
 
+def test_robust_intervals_are_said_and_are_part_of_the_receipt():
+    plain, robust = fitted(procedure="argmax"), fitted(procedure="argmax", robust=True)
+    assert set(robust.support_) == set(TRUTH)
+    assert "residual_moment_noise" not in plain.receipt_["inference"]
+    assert robust.receipt_["inference"]["residual_moment_noise"] > 0
+    assert "variance depends on the features" in str(robust.summary())
+    planned = sprifed.plan(records=2000, features=100, sparsity=3, epsilon=5, robust=True)
+    assert planned["robust_mu"] > 0
+    with pytest.raises(sprifed.StudyError, match="robust is 'no'; required: True or False"):
+        fitted(robust="no")
+    with pytest.raises(sprifed.StudyError, match="non-private-omp has no intervals"):
+        sprifed.simulate("non-private-omp", records=200, features=20, sparsity=2, trials=1, robust=True)
+
+
 def test_intervals_hold_the_true_coefficients_and_arrays_are_aligned():
     model = fitted(procedure="argmax")
     size = len(model.support_)

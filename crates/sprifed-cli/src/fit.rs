@@ -160,6 +160,7 @@ impl Fit {
         Request {
             sparsity: self.wanted.sparsity,
             keep: keep(self.wanted.exactly),
+            robust: self.wanted.robust,
             epsilon: self.wanted.epsilon,
             delta: self.wanted.delta,
             procedure: self.procedure,

@@ -40,6 +40,9 @@ pub(crate) struct PlanStudy {
     /// Keep exactly as many features as --sparsity says, significant or not.
     #[arg(long)]
     exactly: bool,
+    /// Let intervals and p-values allow for errors of unequal variance. It takes 5 % of the budget.
+    #[arg(long)]
+    robust: bool,
     /// How many features are true in the forecast [default: as many as --sparsity].
     #[arg(long, value_name = "K")]
     support: Option<usize>,
@@ -100,6 +103,7 @@ impl PlanStudy {
                 sites: WorldSites::NONE,
             },
             keep: keep(self.exactly),
+            robust: self.robust,
             schema: schema.as_ref().map_or(SchemaFacts::NONE, SchemaFacts::of),
             epsilon: self.epsilon,
             delta: self.delta,

@@ -115,6 +115,7 @@ impl Simulate {
             dropouts: self.dropouts,
             world: self.world.size(),
             keep: keep(self.world.exactly),
+            robust: self.world.robust,
             parameters: GivenParameters {
                 steps,
                 step_size,
@@ -155,6 +156,11 @@ impl<T> Explained<T> for Result<T, TrialsError> {
                     "sprifed::simulate::backend",
                     message,
                     "use the backend curator, or a certified procedure without --tune",
+                ),
+                TrialsError::NotRobust { .. } => (
+                    "sprifed::simulate::not-robust",
+                    message,
+                    "leave --robust out, or choose a certified procedure without --tune",
                 ),
                 TrialsError::NothingToTune { name } => (
                     "sprifed::simulate::nothing-to-tune",

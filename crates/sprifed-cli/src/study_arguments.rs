@@ -45,6 +45,9 @@ pub(crate) struct WantedArguments {
     /// Keep exactly as many features as --sparsity says, significant or not.
     #[arg(long)]
     pub(crate) exactly: bool,
+    /// Let intervals and p-values allow for errors of unequal variance. It takes 5 % of the budget.
+    #[arg(long)]
+    pub(crate) robust: bool,
     /// The privacy budget.
     #[arg(long, value_parser = parse_epsilon, allow_hyphen_values = true)]
     pub(crate) epsilon: Epsilon,
@@ -105,6 +108,9 @@ pub(crate) struct WorldArguments {
     /// Keep exactly as many features as --sparsity says, significant or not.
     #[arg(long)]
     pub(crate) exactly: bool,
+    /// Let intervals and p-values allow for errors of unequal variance. It takes 5 % of the budget.
+    #[arg(long)]
+    pub(crate) robust: bool,
     /// How many clients hold the records [default: one record each].
     #[arg(long)]
     clients: Option<usize>,

@@ -40,6 +40,8 @@ pub struct TrialsRequest {
     pub world: WorldSize,
     /// Which of the chosen features certified procedures keep.
     pub keep: Keep,
+    /// Whether their intervals and p-values allow for errors of unequal variance, at a share of the budget.
+    pub robust: bool,
     /// Parameters of a baseline.
     pub parameters: GivenParameters,
     /// The budget of certified procedures.
@@ -65,6 +67,12 @@ pub enum TrialsError {
     /// Secure sums have certified noise only, and do not tune.
     #[error("{name} has no certified noise, or is tuned")]
     NotOnSums {
+        /// What was to run.
+        name: &'static str,
+    },
+    /// Robust intervals of what has none.
+    #[error("robust intervals are asked for, but {name} has no intervals, or is tuned")]
+    NotRobust {
         /// What was to run.
         name: &'static str,
     },
@@ -142,6 +150,10 @@ impl TrialsRequest {
             name, contender, ..
         } = self.contender;
         let is_certified = contender.procedure().is_some() && !is_tuned;
+        let has_intervals = CertifiedProcedure::all().any(|one| contender.procedure() == Some(one));
+        if self.robust && !(has_intervals && is_certified) {
+            return Err(TrialsError::NotRobust { name });
+        }
         if request.sites.count > 0 && (!is_certified || self.dropouts != 0.0) {
             return Err(Error::from(IllegalWorld::SitesOfContender).into());
         }
@@ -201,6 +213,7 @@ impl TrialsRequest {
     ) -> Result<Setting, PlanError> {
         Ok(Setting {
             choice: self.keep,
+            robust: self.robust,
             ..certified_setting(procedure, world, self.budget, self.relation)?
         })
     }

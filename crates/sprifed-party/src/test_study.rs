@@ -75,6 +75,7 @@ pub(crate) fn agreement(noise: Provenance) -> Agreement {
         feature_bound: 2.0,
         feature_scale: Some(1.0),
         intercept: Intercept::Absent,
+        robust: false,
     };
     let party = |place: u32| Party {
         name: format!("party-{place}"),

@@ -72,6 +72,7 @@ fn plan_study(
     py: Python<'_>,
     world: World,
     exactly: bool,
+    robust: bool,
     procedure: &str,
     epsilon: f64,
     delta: Option<f64>,
@@ -86,6 +87,7 @@ fn plan_study(
         backend: answering_request(answering).map_err(refuse)?,
         world: world_size(world).map_err(refuse)?,
         keep: keep(exactly),
+        robust,
         epsilon: quantity(py, epsilon)?,
         delta: delta.map(|delta| quantity(py, delta)).transpose()?,
         neighbours: choices::neighbours(neighbours).map_err(refuse)?,
@@ -119,6 +121,7 @@ fn simulate_trials(
     py: Python<'_>,
     world: World,
     exactly: bool,
+    robust: bool,
     procedure: &str,
     epsilon: f64,
     delta: f64,
@@ -159,6 +162,7 @@ fn simulate_trials(
     let planned_for = |procedure| {
         certified_setting(procedure, &request, budget, relation).map(|setting| Setting {
             choice: keep(exactly),
+            robust,
             ..setting
         })
     };
@@ -175,6 +179,10 @@ fn simulate_trials(
             let clients = u32::try_from(world.clients()).unwrap_or(u32::MAX);
             planned_for(procedure)
                 .and_then(|setting| AnyMethod::by_trustees(procedure, setting, clients, absence))
+        }
+        (Contender::NonPrivate(_), _) if robust => {
+            let name = contender.name();
+            return Err(refuse(Refusal::NotRobust { name }));
         }
         (Contender::NonPrivate(reference), _) => Ok(AnyMethod::Reference(reference)),
         _ => unreachable!("only certified methods and references have a name in Python"),

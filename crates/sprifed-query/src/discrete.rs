@@ -118,6 +118,17 @@ fn write_question(bytes: &mut Vec<u8>, question: &Question) {
             write_constant(bytes, *constant);
             write_model(bytes, model);
         }
+        Question::ResidualMoment {
+            support,
+            constant,
+            model,
+            ..
+        } => {
+            bytes.push(12);
+            write_features(bytes, support.as_slice());
+            write_constant(bytes, *constant);
+            write_model(bytes, model);
+        }
     }
 }
 

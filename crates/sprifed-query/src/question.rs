@@ -145,6 +145,21 @@ pub enum Question {
         /// Norm to which z is clipped.
         norm: Limit,
     },
+    /// The upper triangle of u·uᵀ, off-diagonals weighted by √2, with u = 2·residual·(constant, x_S) divided by the
+    /// square of the larger of |z| and a norm, z = (constant, x_S, residual): how much the residual varies where
+    /// which variable is large.
+    ResidualMoment {
+        /// S.
+        support: FeatureList,
+        /// What z starts with.
+        constant: Constant,
+        /// The model that the residual is measured against.
+        model: ReleasedModel,
+        /// What one unit of each variable is.
+        scales: Scales,
+        /// Norm to which z is clipped.
+        norm: Limit,
+    },
 }
 
 /// What one unit of a variable is, where variables of different size meet in one norm.
@@ -195,6 +210,12 @@ impl Question {
                 constant,
                 model,
                 ..
+            }
+            | Self::ResidualMoment {
+                support,
+                constant,
+                model,
+                ..
             } => of_list(support) && of_model(model) && constant.end() <= n_features,
         }
     }
@@ -218,6 +239,12 @@ impl Question {
                 support, constant, ..
             } => {
                 let size = support.len() + 1 + constant.entries();
+                size.saturating_mul(size + 1) / 2
+            }
+            Self::ResidualMoment {
+                support, constant, ..
+            } => {
+                let size = support.len() + constant.entries();
                 size.saturating_mul(size + 1) / 2
             }
         }
@@ -340,15 +367,41 @@ impl Question {
                 scales,
                 norm,
             } => {
-                let scaled = |feature: u32| value(record, feature) / scales.feature.get();
-                let values = support.iter().map(scaled);
-                let residual = model.residual(record) / scales.residual.get();
-                let constant = constant.values(record);
-                let z: Vec<f64> = constant.chain(values).chain([residual]).collect();
-                let length = length(&z).max(norm.get());
-                let z: Vec<f64> = z.into_iter().map(|entry| entry / length).collect();
+                let z = clipped_variables(record, support, *constant, model, *scales, *norm);
                 add(out, counted, upper_triangle(&z));
+            }
+            Self::ResidualMoment {
+                support,
+                constant,
+                model,
+                scales,
+                norm,
+            } => {
+                let z = clipped_variables(record, support, *constant, model, *scales, *norm);
+                // Twice a product is at most the sum of the squares: |u| = 2|r||x| ≤ |z|² ≤ 1.
+                if let Some((residual, others)) = z.split_last() {
+                    let u: Vec<f64> = others.iter().map(|value| 2.0 * residual * value).collect();
+                    add(out, counted, upper_triangle(&u));
+                }
             }
         }
     }
+}
+
+/// z = (constant, x_S, residual), each in its unit, divided by the larger of its length and `norm`.
+fn clipped_variables(
+    record: Record<'_>,
+    support: &FeatureList,
+    constant: Constant,
+    model: &ReleasedModel,
+    scales: Scales,
+    norm: Limit,
+) -> Vec<f64> {
+    let scaled = |feature: u32| value(record, feature) / scales.feature.get();
+    let values = support.iter().map(scaled);
+    let residual = model.residual(record) / scales.residual.get();
+    let constant = constant.values(record);
+    let z: Vec<f64> = constant.chain(values).chain([residual]).collect();
+    let length = length(&z).max(norm.get());
+    z.into_iter().map(|entry| entry / length).collect()
 }

@@ -257,12 +257,6 @@ impl Argmax {
         })
     }
 
-    /// By how much the clip of the last question is loosened.
-    fn clip_factor(&self) -> f64 {
-        let asked = self.setting.always + self.setting.sparsity;
-        self.setting.clip_factor(asked as usize, self.planned.last)
-    }
-
     fn ask_joint(self) -> ChoosingStep<Self> {
         let (model, scales) = (self.current(), self.scales());
         let question = self.setting.first_joint_question(model, scales);
@@ -368,7 +362,7 @@ impl Argmax {
     fn finish(self, answer: &Answer) -> Fit {
         let current = self.coefficients.iter().map(|value| value / self.scale);
         let current: Vec<f64> = current.collect();
-        let clip_factor = self.clip_factor();
+        let clip_factor = self.planned.clip_factor;
         let answer = LastAnswer::new(&self.setting, answer, current, clip_factor);
         let Some(answer) = answer else {
             return Fit {
@@ -432,11 +426,11 @@ impl ChoosingProcedure for Argmax {
                 if self.picks.len() < self.setting.sparsity as usize {
                     return self.ask_choice();
                 }
-                let (scales, factor) = (self.scales(), self.clip_factor());
-                let question =
+                let (scales, factor) = (self.scales(), self.planned.clip_factor);
+                let questions =
                     self.setting
-                        .joint_question(&self.support, self.current(), scales, factor);
-                self.ask(Phase::Final, vec![question])
+                        .last_questions(&self.support, self.current(), scales, factor);
+                self.ask(Phase::Final, questions)
             }
             Phase::Joint => {
                 self.asks_joint = false;

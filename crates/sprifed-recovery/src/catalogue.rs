@@ -10,10 +10,11 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use sprifed_query::{ChoiceBackend, Plan, PlanError, SumBackend, run, run_choosing};
+use sprifed_query::{ChoiceBackend, Plan, PlanError, PlannedStep, SumBackend, run, run_choosing};
 
 use crate::argmax;
 use crate::fit::Fit;
+use crate::joint::ROBUST_BLOCK;
 use crate::mean_only::{self, MeanOnly};
 use crate::pooled;
 use crate::ready::Ready;
@@ -152,6 +153,12 @@ impl CertifiedProcedure {
     /// When no plan exists.
     pub fn plan(self, setting: &Setting) -> Result<Plan, PlanError> {
         let plan = (self.0.plan)(setting)?;
+        if setting.robust && !asks_robust(&plan) {
+            return Err(PlanError::Request {
+                found: format!("robust intervals are asked of {self}"),
+                required: "it gives none; use grad, sieve or argmax".to_owned(),
+            });
+        }
         let is_sought = setting.choice == Keep::Exactly
             || setting.too_few_records(self.needs(), &plan)?.is_none();
         if is_sought {
@@ -229,6 +236,14 @@ impl CertifiedProcedure {
             Ready::Choices(_) => Err(RunError::NeedsChoices { procedure: self }),
         }
     }
+}
+
+/// Whether `plan` has the block that robust intervals are made from.
+fn asks_robust(plan: &Plan) -> bool {
+    plan.steps.iter().any(|step| match step {
+        PlannedStep::Sum(sum) => sum.blocks.iter().any(|one| one.block.name == ROBUST_BLOCK),
+        PlannedStep::Choice(_) => false,
+    })
 }
 
 impl PartialEq for CertifiedProcedure {

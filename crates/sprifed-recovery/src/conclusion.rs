@@ -289,6 +289,7 @@ impl Conclusion<'_> {
             false_share: (setting.choice == Keep::Significant).then_some(FALSE_SHARE),
             clip_factor: self.clip_factor,
             moment_noise: self.answer.noise(),
+            residual_moment_noise: self.answer.residual_noise(),
             records: setting.n_records,
             no_intervals,
             intercept: self.reported_intercept(solved, has_intervals && has_records),

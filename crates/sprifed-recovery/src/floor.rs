@@ -97,9 +97,9 @@ fn sum_finds(records: f64, features: f64, noise: &BudgetNoise, correlation: f64)
 /// The noise that a budget buys, as numbers of a curator who adds as much.
 #[derive(Clone, Copy, Debug)]
 pub struct BudgetNoise {
-    /// ρ of all questions.
+    /// ρ of all questions but that for robust intervals.
     pub rho: f64,
-    /// μ of all sums.
+    /// μ of all sums but that.
     pub mu: f64,
     /// How far one unit moves a sum of contributions within [−1, 1].
     pub moves: f64,
@@ -120,9 +120,10 @@ impl BudgetNoise {
             // Three shares are added, two are certain.
             NoiseOrigin::Trustees => 1.5,
         };
+        let rest = 1.0 - setting.robust_share();
         Ok(Self {
-            rho: Rho::largest_within(setting.noise_budget()?)?.get() / surplus,
-            mu: setting.total_mu()?.get() / surplus.sqrt(),
+            rho: rest * Rho::largest_within(setting.noise_budget()?)?.get() / surplus,
+            mu: rest.sqrt() * setting.total_mu()?.get() / surplus.sqrt(),
             moves: f64::from(setting.relation.sum_moves_by()),
         })
     }

@@ -88,6 +88,10 @@ pub struct Inference {
     pub clip_factor: f64,
     /// The standard deviation of the noise on a diagonal entry of the last question, in its units.
     pub moment_noise: f64,
+    /// The standard deviation of the noise on a diagonal entry of the residual moments, in their units, if intervals and
+    /// p-values allow for errors of unequal variance; absent if they assume errors of equal variance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub residual_moment_noise: Option<f64>,
     /// n.
     pub records: u32,
     /// Why there are no intervals, if there are none.

@@ -1,10 +1,14 @@
 //! Questions about the constant, some features and the residual together, and what the answer to the
 //! last one says of any of these features.
 
-use sprifed_query::{Answer, Constant, FeatureList, Limit, LinearModel, Question, Scales};
+use sprifed_privacy::{Mu, Rounding};
+use sprifed_query::{
+    Answer, Constant, FeatureList, Limit, LinearModel, PlanError, PlannedBlock, Question,
+    ReleasedModel, Scales,
+};
 
 use crate::least_squares::{NoisyNormalEquations, Solution};
-use crate::moments::Moments;
+use crate::moments::{Moments, second_moments};
 use crate::portable::{dot, larger, smaller, square};
 use crate::selection::Estimate;
 use crate::setting::{Intercept, Setting};
@@ -19,6 +23,9 @@ mod tests;
 
 /// The noise on a correlation is at most this share of its sampling error where the clip is loosened.
 const NOISE_SHARE: f64 = 0.6;
+
+/// The name of the blocks that robust intervals are made from.
+pub const ROBUST_BLOCK: &str = "residual moment";
 
 /// The most by which a clip is loosened.
 const LOOSEST: f64 = 8.0;
@@ -44,26 +51,65 @@ impl Setting {
         smaller(larger(most, 1.0), LOOSEST)
     }
 
-    /// The question for the second moments of (1, x, residual at `model`), clipped to a squared norm
-    /// of `clip_factor` times their number.
+    /// The same for the planned `blocks` of the last sum.
+    pub(crate) fn planned_clip_factor(&self, n_features: usize, blocks: &[PlannedBlock]) -> f64 {
+        let shares = self.origin.most_shares();
+        let noise = blocks.first().map(|block| block.noise_std_dev(shares));
+        self.clip_factor(n_features, noise.unwrap_or(f64::INFINITY))
+    }
+
+    /// The blocks of the last sum, one for each of [`Self::last_questions`].
+    pub(crate) fn last_blocks(
+        &self,
+        n_features: usize,
+        cost: Mu,
+        robust_cost: Option<Mu>,
+    ) -> Result<Vec<PlannedBlock>, PlanError> {
+        let (planner, dithered) = (self.planner(), Rounding::Dithered);
+        let entries = self.joint_entries(n_features);
+        let mut blocks = vec![planner.ball("second moment", entries, cost, dithered)?];
+        if let Some(cost) = robust_cost {
+            let entries = (n_features + 1) * (n_features + 2) / 2;
+            blocks.push(planner.ball(ROBUST_BLOCK, entries, cost, dithered)?);
+        }
+        Ok(blocks)
+    }
+
+    /// The questions of the last sum: for the second moments of (1, x, residual at `model`), clipped to a squared norm of
+    /// `clip_factor` times their number, and, for robust intervals, for those of (1, x) times the residual.
     #[must_use]
-    pub fn joint_question(
+    pub fn last_questions(
         &self,
         features: &[u32],
         model: LinearModel,
         scales: Scales,
         clip_factor: f64,
-    ) -> Question {
-        Question::SecondMoment {
-            support: FeatureList::of(features),
-            constant: Constant::One,
-            model: model.into(),
+    ) -> Vec<Question> {
+        let (support, constant) = (FeatureList::of(features), Constant::One);
+        let model = ReleasedModel::from(model);
+        let norm = Limit::nearest(joint_norm(features.len(), clip_factor));
+        let moments = Question::SecondMoment {
+            support: support.clone(),
+            constant,
+            model: model.clone(),
             scales,
-            norm: Limit::nearest(joint_norm(features.len(), clip_factor)),
+            norm,
+        };
+        let residuals = Question::ResidualMoment {
+            support,
+            constant,
+            model,
+            scales,
+            norm,
+        };
+        if self.robust {
+            vec![moments, residuals]
+        } else {
+            vec![moments]
         }
     }
 
-    /// What the answer to [`Self::joint_question`] about so many features says.
+    /// What the answer to the first of [`Self::last_questions`] about so many features says.
     #[must_use]
     pub fn joint_moments(
         &self,
@@ -86,7 +132,7 @@ impl Setting {
         }
     }
 
-    /// Entries of the answer to [`Self::joint_question`].
+    /// Entries of the answer to the first of [`Self::last_questions`].
     #[must_use]
     pub const fn joint_entries(&self, n_features: usize) -> usize {
         (n_features + 2) * (n_features + 3) / 2
@@ -119,6 +165,16 @@ pub(crate) struct LastAnswer {
     always: usize,
     /// The coefficients of the model that the residual was measured against.
     current: Vec<f64>,
+    /// H, if robust intervals are asked.
+    residual_moments: Option<ResidualMoments>,
+}
+
+/// Noisy sums of ω²·r²·x·xᵀ, x = (1, features), r the residual, ω the weight that clipping left of a record.
+#[derive(Clone, Debug)]
+struct ResidualMoments {
+    matrix: SquareMatrix,
+    /// The standard deviation of the noise on its diagonal.
+    noise: f64,
 }
 
 /// Least squares on some of the features, without shrinkage.
@@ -156,7 +212,13 @@ impl LastAnswer {
         clip_factor: f64,
     ) -> Option<Self> {
         let joint = setting.joint_moments(answer, current.len(), clip_factor)?;
+        let residual_moments = if setting.robust {
+            Some(ResidualMoments::of(answer, current.len(), clip_factor)?)
+        } else {
+            None
+        };
         Some(Self {
+            residual_moments,
             modelled: setting.modelled(&joint),
             joint,
             has_intercept: setting.intercept == Intercept::Estimated,
@@ -169,6 +231,11 @@ impl LastAnswer {
     /// τ: the standard deviation of the noise on the diagonal.
     pub(crate) const fn noise(&self) -> f64 {
         self.joint.noise()
+    }
+
+    /// The same of the residual moments, if they were asked.
+    pub(crate) fn residual_noise(&self) -> Option<f64> {
+        self.residual_moments.as_ref().map(|moments| moments.noise)
     }
 
     /// Σω: what clipping left of the records.
@@ -230,7 +297,7 @@ impl LastAnswer {
     /// | G, g, h | second moments of x = (1?, features), of x with r, of r |
     /// | r | the residual, with the coefficients of features that are left out put back |
     /// | δ | G⁻¹g |
-    /// | V_s | σ²G⁻¹ |
+    /// | V_s | σ²G⁻¹, and with robust intervals a larger one ([`robust_covariance`]) |
     /// | V_p | G⁻¹BG⁻¹, B the covariance of the noise N in N·v, v = r − x'δ |
     ///
     /// # Why
@@ -269,9 +336,21 @@ impl LastAnswer {
         let covariance = noise_covariance(&changes, length, self.noise());
         let inverse = &inverted.inverse;
         let privacy = inverse.times_matrix(&covariance).times_matrix(inverse);
-        let sampling = SquareMatrix::from_fn(variables.len(), |row, column| {
-            residual_variance * inverse[(row, column)]
-        });
+        let sampling = match &self.residual_moments {
+            None => SquareMatrix::from_fn(variables.len(), |row, column| {
+                residual_variance * inverse[(row, column)]
+            }),
+            Some(moments) => {
+                let asked = matrix[(size - 1, size - 1)];
+                let put_back = larger(left - asked, 0.0) / self.records;
+                let moments = moments.matrix.restricted(&variables);
+                let middle = SquareMatrix::from_fn(variables.len(), |row, column| {
+                    let known = moments[(row, column)] + put_back * inverted.gram[(row, column)];
+                    known * (self.records / freedom)
+                });
+                robust_covariance(inverse, &middle, residual_variance)
+            }
+        };
         let after = |(index, place): (usize, &usize)| self.current[*place] + changes[first + index];
         Solved {
             first,
@@ -288,6 +367,36 @@ impl LastAnswer {
             repaired: inverted.repaired,
         }
     }
+}
+
+impl ResidualMoments {
+    /// Reads the second block of the answer to the last question about so many features.
+    fn of(answer: &Answer, n_features: usize, clip_factor: f64) -> Option<Self> {
+        let block = answer.blocks.get(1)?;
+        // u = 2·ω·r·x/C², so u·uᵀ is in units of (C²/2)².
+        let unit = square(joint_norm(n_features, clip_factor)) / 2.0;
+        Some(Self {
+            matrix: second_moments(block, n_features + 1, unit),
+            noise: block.noise_std_dev * square(unit),
+        })
+    }
+}
+
+/// The covariance of coefficients that allows for errors of unequal variance: G⁻¹HG⁻¹ with the eigenvalues of
+/// G^(−1/2)·H·G^(−1/2) raised to at least σ². `inverse` is G⁻¹, `middle` H, `variance` σ².
+///
+/// # Why
+/// docs/proofs/inference_covariance.md#3-errors-of-unequal-variance. H is noisy and may be negative in some direction. In no
+/// direction is the result below σ²G⁻¹ or below G⁻¹HG⁻¹, so no combination of coefficients has too small a variance.
+fn robust_covariance(inverse: &SquareMatrix, middle: &SquareMatrix, variance: f64) -> SquareMatrix {
+    let root = inverse
+        .symmetric_eigen()
+        .recompose(|value| larger(value, 0.0).sqrt());
+    let whitened = root.times_matrix(middle).times_matrix(&root);
+    let raised = whitened
+        .symmetric_eigen()
+        .recompose(|value| larger(value, variance));
+    root.times_matrix(&raised).times_matrix(&root)
 }
 
 /// The covariance of N·v in the coordinates of `part`, v having the squared length `length`:

@@ -53,6 +53,7 @@ pub use floor::{
 pub use inference::{
     Inference, Inferred, Interval, NoInference, NoInterval, ReportedIntercept, ReportedTerm, Role,
 };
+pub use joint::ROBUST_BLOCK;
 pub use least_squares::{NoisyNormalEquations, Solution};
 pub use moments::Moments;
 pub use opening::{Opening, OpeningCosts};

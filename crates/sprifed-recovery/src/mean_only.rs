@@ -3,10 +3,10 @@
 //! The mean is asked twice. The first answer is clipped to the public bounds, which are wide; the second one to a few
 //! scales of the residual around the first, so that its noise is smaller.
 
-use sprifed_privacy::{Mu, Rounding};
+use sprifed_privacy::Mu;
 use sprifed_query::{
-    Answer, Limit, Plan, PlanError, PlannedBlock, PlannedStep, PlannedSum, Procedure, Question,
-    Scales, Step, SumQuery,
+    Answer, Limit, Plan, PlanError, PlannedStep, PlannedSum, Procedure, Question, Scales, Step,
+    SumQuery,
 };
 
 use crate::conclusion::{Conclusion, Evidence};
@@ -41,6 +41,7 @@ enum Asked {
     All {
         opening: OpeningCosts,
         last: Mu,
+        robust: Option<Mu>,
         clip_factor: f64,
     },
 }
@@ -48,22 +49,31 @@ enum Asked {
 /// The plan of a study with too few records.
 pub(crate) fn plan(setting: &Setting) -> Result<Plan, PlanError> {
     let setting = &without_row_scale(setting);
-    let sum = |purpose: &str, block| {
-        let (purpose, blocks) = (purpose.to_owned(), vec![block]);
+    let sum = |purpose: &str, blocks| {
+        let purpose = purpose.to_owned();
         PlannedStep::Sum(PlannedSum { purpose, blocks })
     };
     let steps = match Asked::of(setting)? {
         Asked::One(all) if setting.intercept == Intercept::Estimated => {
-            vec![sum("mean of the response", setting.mean_block(all)?)]
+            vec![sum("mean of the response", vec![setting.mean_block(all)?])]
         }
-        Asked::One(all) => vec![sum("scale of the response", setting.scale_block(all)?)],
-        Asked::All { opening, last, .. } => {
+        Asked::One(all) => vec![sum(
+            "scale of the response",
+            vec![setting.scale_block(all)?],
+        )],
+        Asked::All {
+            opening,
+            last,
+            robust,
+            ..
+        } => {
             let mut steps = setting.opening_steps(opening)?;
             let purpose = match setting.always {
                 0 => "mean of the response around the first one",
                 _ => "second moments of the features of every model",
             };
-            steps.push(sum(purpose, last_block(setting, last)?));
+            let always = setting.always as usize;
+            steps.push(sum(purpose, setting.last_blocks(always, last, robust)?));
             steps
         }
     };
@@ -81,17 +91,10 @@ fn without_row_scale(setting: &Setting) -> Setting {
     }
 }
 
-fn last_block(setting: &Setting, cost: Mu) -> Result<PlannedBlock, PlanError> {
-    let entries = setting.joint_entries(setting.always as usize);
-    let dithered = Rounding::Dithered;
-    setting
-        .planner()
-        .ball("second moment", entries, cost, dithered)
-}
-
 impl Asked {
     fn of(setting: &Setting) -> Result<Self, PlanError> {
-        let total = setting.total_mu()?;
+        let all = setting.total_mu()?;
+        let (total, robust) = setting.without_robust(all)?;
         let with_mean = setting.intercept == Intercept::Estimated;
         let mut others = SCALE_SHARE;
         others += if with_mean { MEAN_SHARE } else { 0.0 };
@@ -111,15 +114,17 @@ impl Asked {
             let scale_noise = setting.scale_block(opening.scale)?.noise_std_dev(shares);
             let is_told = scale_noise <= MOST_SCALE_NOISE * f64::from(setting.n_records);
             if !with_mean || !is_told {
-                return Ok(Self::One(total));
+                return Ok(Self::One(all));
             }
         }
         setting.check_told_apart(0, last)?;
-        let noise = last_block(setting, last)?.noise_std_dev(shares);
+        let always = setting.always as usize;
+        let blocks = setting.last_blocks(always, last, robust)?;
         Ok(Self::All {
             opening,
             last,
-            clip_factor: setting.clip_factor(setting.always as usize, noise),
+            robust,
+            clip_factor: setting.planned_clip_factor(always, &blocks),
         })
     }
 }
@@ -179,10 +184,10 @@ impl MeanOnly {
         };
         let always = self.setting.always_features();
         let model = self.opening.model();
-        let question = self
+        let questions = self
             .setting
-            .joint_question(&always, model, scales, clip_factor);
-        self.ask(Phase::Final, vec![question])
+            .last_questions(&always, model, scales, clip_factor);
+        self.ask(Phase::Final, questions)
     }
 
     /// The fit after one answer: the model is the mean.

@@ -456,10 +456,10 @@ impl Pooled {
         let mut asked = self.setting.always_features();
         asked.extend(finalists);
         let (scales, factor) = (self.scales(), self.schedule.clip_factor);
-        let question = self
+        let questions = self
             .setting
-            .joint_question(&asked, self.model(), scales, factor);
-        self.ask(Phase::Final { asked }, vec![question])
+            .last_questions(&asked, self.model(), scales, factor);
+        self.ask(Phase::Final { asked }, questions)
     }
 
     /// The fit that the second moments of the finalists, asked after the features of every model, give.

@@ -80,6 +80,8 @@ pub struct Schedule {
     pub(crate) working_features: usize,
     pub(crate) joint_cost: Mu,
     pub(crate) final_cost: Mu,
+    /// Of the block for robust intervals, if it is asked.
+    pub(crate) robust_cost: Option<Mu>,
     /// Of the candidates: the features of every model come on top.
     pub(crate) final_features: usize,
     /// By how much the clip of the last question is loosened.
@@ -98,7 +100,7 @@ impl Schedule {
     )]
     pub fn of(setting: &Setting, working: Working) -> Result<Self, PlanError> {
         setting.check()?;
-        let total = setting.total_mu()?;
+        let (total, robust_cost) = setting.without_robust(setting.total_mu()?)?;
         let sparsity = setting.sparsity as usize;
         let features = setting.n_candidates() as usize;
         let fractions = working.fractions();
@@ -160,6 +162,7 @@ impl Schedule {
             working_features: ((WORKING_SLACK * f64::from(setting.sparsity)) as usize).max(1),
             joint_cost: share_of(total, JOINT_SHARE, 1)?,
             final_cost,
+            robust_cost,
             final_features,
             clip_factor: 1.0,
         };
@@ -209,7 +212,7 @@ impl Schedule {
         }
         steps.push(PlannedStep::Sum(PlannedSum {
             purpose: "second moments of the finalists".to_owned(),
-            blocks: vec![self.last_block(setting)?],
+            blocks: self.last_blocks(setting)?,
         }));
         let procedure = match self.working {
             Working::Pooled => "sieve",
@@ -218,20 +221,15 @@ impl Schedule {
         Ok(setting.plan(procedure, steps))
     }
 
-    /// The block of the last question.
-    fn last_block(&self, setting: &Setting) -> Result<PlannedBlock, PlanError> {
-        let entries = setting.joint_entries(setting.always as usize + self.final_features);
-        let (cost, dithered) = (self.final_cost, Rounding::Dithered);
-        setting
-            .planner()
-            .ball("second moment", entries, cost, dithered)
+    /// The blocks of the last sum.
+    fn last_blocks(&self, setting: &Setting) -> Result<Vec<PlannedBlock>, PlanError> {
+        let asked = setting.always as usize + self.final_features;
+        setting.last_blocks(asked, self.final_cost, self.robust_cost)
     }
 
     fn planned_clip_factor(&self, setting: &Setting) -> Result<f64, PlanError> {
-        let noise = self.last_block(setting)?;
-        let noise = noise.noise_std_dev(setting.origin.most_shares());
         let asked = setting.always as usize + self.final_features;
-        Ok(setting.clip_factor(asked, noise))
+        Ok(setting.planned_clip_factor(asked, &self.last_blocks(setting)?))
     }
 
     /// The first sums about the sites and the features of every model: their second moments, and the scale

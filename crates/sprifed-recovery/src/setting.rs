@@ -51,10 +51,22 @@ pub struct Setting {
     pub feature_scale: Option<f64>,
     /// Whether the model has an intercept.
     pub intercept: Intercept,
+    /// Whether intervals and p-values allow for errors that vary more for some records than for others. It takes one more
+    /// block of the last sum, at a share of the budget.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub robust: bool,
 }
 
 const fn no_sites() -> Sites {
     Sites::NONE
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "as serde passes the field"
+)]
+const fn is_not(option: &bool) -> bool {
+    !*option
 }
 
 /// Which of the chosen features are kept.
@@ -77,6 +89,9 @@ pub enum Intercept {
     /// It is estimated, at a small share of the budget.
     Estimated,
 }
+
+/// The share of the budget, in μ² or ρ, that intervals which allow for errors of unequal variance cost.
+const ROBUST_SHARE: f64 = 0.05;
 
 /// How many variables a question for second moments can tell apart per unit of n·μ.
 const TOLD_APART: f64 = 0.05;
@@ -111,7 +126,7 @@ impl Setting {
     /// # Errors
     /// When the sparsity is zero or not below the number of features to choose from, there are fewer than two
     /// records, a bound or scale is not from 1e-30 to 1e30, δ is not above the probability that the
-    /// protocol of the sums fails, or sites are too small or the units of privacy.
+    /// protocol of the sums fails, sites are too small or the units of privacy, or robust intervals are asked of clients.
     pub fn check(&self) -> Result<(), PlanError> {
         let refuse = |found: String, required: &str| {
             Err(PlanError::Request {
@@ -156,8 +171,30 @@ impl Setting {
                 "it must be from 1e-30 to 1e30",
             );
         }
+        if self.robust && self.unit == PrivacyUnit::Client {
+            return refuse(
+                "robust intervals with clients as the unit of privacy".to_owned(),
+                "records as the unit are required: a client contributes the mean over its records, and there are no \
+                 intervals",
+            );
+        }
         self.noise_budget()?;
         self.check_sites()
+    }
+
+    /// The share of the budget, in μ² or ρ, that goes to the block for robust intervals: zero without them. All other
+    /// shares are of the rest.
+    pub(crate) const fn robust_share(&self) -> f64 {
+        if self.robust { ROBUST_SHARE } else { 0.0 }
+    }
+
+    /// The part of `total` that is left for everything else, and the cost of the block for robust intervals, if it is asked.
+    pub(crate) fn without_robust(&self, total: Mu) -> Result<(Mu, Option<Mu>), IllegalQuantity> {
+        if !self.robust {
+            return Ok((total, None));
+        }
+        let rest = share_of(total, 1.0 - ROBUST_SHARE, 1)?;
+        Ok((rest, Some(share_of(total, ROBUST_SHARE, 1)?)))
     }
 
     /// How many features there are to choose from.

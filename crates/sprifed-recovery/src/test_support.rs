@@ -29,6 +29,7 @@ pub fn legal_setting() -> Setting {
         feature_bound: 4.0,
         feature_scale: Some(1.0),
         intercept: Intercept::Absent,
+        robust: false,
     }
 }
 

@@ -307,6 +307,7 @@ impl AuditRequest {
             feature_bound: table::FEATURE_BOUND,
             feature_scale: None,
             intercept: self.intercept,
+            robust: false,
         }
     }
 }

@@ -361,6 +361,7 @@ pub fn setting_of(
             0 => Intercept::Absent,
             _ => Intercept::Estimated,
         },
+        robust: false,
     })
 }
 

@@ -41,6 +41,7 @@ pub(crate) fn run() -> Result<String, Error> {
     let request = Request {
         sparsity: 1,
         keep: Keep::Exactly,
+        robust: false,
         epsilon: Epsilon::try_from(8.0)?,
         delta: None,
         procedure: CertifiedProcedure::SIEVE.into(),

@@ -41,6 +41,7 @@ pub(crate) fn fit() -> Result<Model, Error> {
     let request = Request {
         sparsity: 1,
         keep: Keep::Exactly,
+        robust: false,
         epsilon: Epsilon::try_from(3.0)?,
         delta: None,
         procedure: CertifiedProcedure::GRAD.into(),

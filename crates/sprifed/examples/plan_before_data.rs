@@ -32,6 +32,7 @@ pub(crate) fn plan() -> Result<PlanAnswer, Error> {
             sites: WorldSites::NONE,
         },
         keep: Keep::Significant,
+        robust: false,
         schema: SchemaFacts::NONE,
         epsilon: Epsilon::try_from(4.0)?,
         delta: None,

@@ -57,6 +57,10 @@ pub struct CoefficientReport {
     pub clip_factor: f64,
     /// The standard deviation of the noise on a diagonal entry of the last question, in its units.
     pub moment_noise: f64,
+    /// The standard deviation of the noise on a diagonal entry of the residual moments, in their units, if intervals and
+    /// p-values allow for errors of unequal variance; absent if they assume errors of about equal variance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub residual_moment_noise: Option<f64>,
     /// Why there are no intervals, if there are none.
     pub no_intervals: Option<NoInterval>,
     /// The intercept, if the model has one.
@@ -205,6 +209,7 @@ impl CoefficientReport {
             records: inference.records,
             clip_factor: inference.clip_factor,
             moment_noise: inference.moment_noise,
+            residual_moment_noise: inference.residual_moment_noise,
             no_intervals: inference.no_intervals,
             intercept,
             terms,

@@ -80,6 +80,8 @@ impl Fit {
         Request {
             sparsity: 2,
             keep: Keep::Exactly,
+            // One block more is asked: where it can be, it is attacked too.
+            robust: unit == PrivacyUnit::Record,
             epsilon: Epsilon::try_from(0.5).unwrap(),
             delta: None,
             procedure: CertifiedProcedure::GRAD.into(),

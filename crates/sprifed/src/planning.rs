@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, LOG_WRAP_PROBABILITY, Mu, NoiseOrigin, PrivacyUnit, Relation,
-    Spending, SumCost, SumSize,
+    Spending, SumCost, SumPlan, SumSize,
 };
 use sprifed_query::{Plan, PlannedStep};
-use sprifed_recovery::{CertifiedProcedure, Intercept, Keep, Needs, Setting, Sites};
+use sprifed_recovery::{CertifiedProcedure, Intercept, Keep, Needs, ROBUST_BLOCK, Setting, Sites};
 use sprifed_schema::{Schema, Units};
 use sprifed_simulate::{
     Absence, Certified, Unexplained, WorldRequest, compare, forecast_records, setting_of,
@@ -40,6 +40,8 @@ pub struct PlanRequest {
     pub world: WorldSize,
     /// Which of the chosen features are kept.
     pub keep: Keep,
+    /// Whether intervals and p-values allow for errors of unequal variance, at a share of the budget.
+    pub robust: bool,
     /// What the public schema says.
     pub schema: SchemaFacts,
     /// Epsilon of the budget.
@@ -129,6 +131,9 @@ pub struct PlanAnswer {
     pub keep: KeptFeatures,
     /// How many features are always in the model, by the schema.
     pub always: u32,
+    /// What robust intervals cost, as mu: a block of the last sum, contained in the cost of that. Absent without them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub robust_mu: Option<f64>,
     /// What the study promises.
     pub guarantee: PlannedGuarantee,
     /// How many sums and choices.
@@ -274,6 +279,7 @@ impl PlanRequest {
             feature_scale: self.schema.has_scales.then_some(1.0),
             intercept: Intercept::Estimated,
             choice: self.keep,
+            robust: self.robust,
             always: self.schema.always,
             sites: self.schema.sites,
             response_bound,
@@ -377,6 +383,7 @@ impl Planned {
             sparsity: data.sparsity,
             keep: request.keep.into(),
             always: setting.always,
+            robust_mu: robust_mu(plan)?,
             guarantee: PlannedGuarantee {
                 mode: Mode::Certified,
                 unit: plan.unit,
@@ -418,6 +425,23 @@ fn effective(budget: ApproxDp, origin: NoiseOrigin) -> Result<ApproxDp, Error> {
     let surplus = f64::from(origin.most_shares()) / f64::from(origin.certain_shares());
     let mu = Mu::try_from(Mu::largest_within(budget)?.get() / surplus.sqrt())?;
     Ok(mu.to_approx_dp(budget.delta()))
+}
+
+/// The cost of the block for robust intervals, as μ, if `plan` has one.
+fn robust_mu(plan: &Plan) -> Result<Option<f64>, Error> {
+    let sums = plan.steps.iter().filter_map(|step| match step {
+        PlannedStep::Sum(sum) => Some(sum),
+        PlannedStep::Choice(_) => None,
+    });
+    let mut blocks = sums.flat_map(|sum| &sum.blocks);
+    let Some(robust) = blocks.find(|planned| planned.block.name == ROBUST_BLOCK) else {
+        return Ok(None);
+    };
+    let alone = SumPlan {
+        blocks: vec![robust.block.clone()],
+    };
+    let cost = alone.cost(plan.origin, plan.relation)?;
+    Ok(Some(cost.mu()?.get()))
 }
 
 /// Every step of `plan`.

@@ -24,6 +24,8 @@ pub struct Request {
     pub sparsity: u32,
     /// Which of them are kept.
     pub keep: Keep,
+    /// Whether intervals and p-values allow for errors of unequal variance, at a share of the budget.
+    pub robust: bool,
     /// The privacy budget.
     pub epsilon: Epsilon,
     /// The delta of the budget; the smaller of 1e-6 and 1/(10 n) by default.
@@ -100,6 +102,7 @@ impl<'a> Study<'a> {
             feature_bound: mapping.feature_bound(),
             feature_scale: mapping.has_public_scales().then_some(1.0),
             intercept: Intercept::Estimated,
+            robust: request.robust,
         };
         let backend = request.backend.backend;
         let can_run = |needs| backend.answers(needs);

@@ -224,6 +224,7 @@ impl Init {
             data: self.data_terms()?,
             sparsity: self.wanted.sparsity,
             exactly: self.wanted.exactly,
+            robust: self.wanted.robust,
             epsilon: self.wanted.epsilon,
             delta: self.wanted.delta,
             procedure: self.procedure,

@@ -408,6 +408,96 @@ fn intervals_contain_the_true_coefficients_in_the_units_of_the_table() {
 }
 
 #[test]
+fn robust_intervals_are_a_block_of_the_last_sum_and_are_in_plan_ledger_receipt_and_report() {
+    let folder = Folder::new("robust");
+    let fit = |options: &str| {
+        let common = "--sparsity 3 --epsilon 20 --procedure argmax --force --json";
+        succeeded(&folder.fit(&format!("{common} {options}")))
+    };
+    fit("");
+    assert!(!folder.read("model.json").contains("residual_moment"));
+    let answer = fit("--robust");
+    assert_true_model(&answer);
+    let model = folder.json("model.json");
+    let steps = model["plan"]["steps"].as_array().unwrap();
+    let blocks = steps.last().unwrap()["sum"]["blocks"].as_array().unwrap();
+    let names: Vec<&Value> = blocks.iter().map(|one| &one["block"]["name"]).collect();
+    assert_eq!(names, ["second moment", "residual moment"]);
+    let entries = model["receipts"][0]["ledger"]["entries"]
+        .as_array()
+        .unwrap();
+    assert!(
+        entries
+            .last()
+            .unwrap()
+            .to_string()
+            .contains("residual moment")
+    );
+    let epsilon = number(&model, "/guarantee/epsilon");
+    assert!(epsilon <= 20.0 && epsilon > 19.0, "{epsilon}");
+    let inference = &answer["inference"];
+    assert!(number(inference, "/residual_moment_noise") > 0.0);
+    let notes = inference["notes"].to_string();
+    assert!(
+        notes.contains("errors whose variance depends on the features"),
+        "{notes}"
+    );
+    assert!(!notes.contains("about equal variance"), "{notes}");
+    // The receipt stands for the block too.
+    let verified = crate::command::run(["verify", &folder.path("model.json")]);
+    assert_eq!(verified.exit_code, 0, "{}", verified.stderr);
+    let mut edited = model.clone();
+    let last = steps.len() - 1;
+    let blocks = edited.pointer_mut(&format!("/plan/steps/{last}/sum/blocks"));
+    blocks.unwrap().as_array_mut().unwrap().pop();
+    folder.write("edited.json", &edited.to_string());
+    let refused = crate::command::run(["verify", &folder.path("edited.json")]);
+    assert_ne!(refused.exit_code, 0, "{}", refused.stdout);
+}
+
+#[test]
+fn robust_intervals_are_summed_by_every_backend() {
+    for backend in ["secure-sum", "trustees"] {
+        let folder = Folder::new(&format!("robust_{backend}"));
+        let answer = succeeded(&folder.fit(&format!(
+            "--sparsity 3 --epsilon 50 --procedure sieve --backend {backend} --clients 5 --robust --json"
+        )));
+        assert_true_support(&answer);
+        assert!(
+            number(&answer, "/inference/residual_moment_noise") > 0.0,
+            "{backend}"
+        );
+        let verified = crate::command::run(["verify", &folder.path("model.json")]);
+        assert_eq!(verified.exit_code, 0, "{}", verified.stderr);
+    }
+}
+
+#[test]
+fn robust_intervals_are_refused_where_there_are_none() {
+    let size = "--records 2000 --features 100 --sparsity 3";
+    let plan = crate::command::answer(&format!(
+        "plan {size} --epsilon 5 --procedure argmax --robust --forecast-trials 0"
+    ));
+    let cost = number(&plan, "/robust_mu");
+    let last = plan["steps"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(last["relative_noise"].as_array().unwrap().len(), 2);
+    assert!(cost > 0.0 && cost < number(&last, "/cost"), "{cost}");
+    let refused = crate::command::run(
+        format!("simulate {size} --procedure dp-sgd --robust --trials 1").split_whitespace(),
+    );
+    assert_eq!(refused.exit_code, 2, "{}", refused.stderr);
+    assert!(
+        refused
+            .stderr
+            .contains("robust intervals are asked for, but dp-sgd has no intervals")
+    );
+    let simulated = crate::command::answer(&format!(
+        "simulate {size} --procedure argmax --robust --trials 1 --population-r2 0.8"
+    ));
+    assert!(number(&simulated, "/recovered_share/mean") > 0.5);
+}
+
+#[test]
 fn clients_as_the_unit_have_no_intervals_and_the_answer_says_why() {
     let folder = Folder::new("client_unit");
     let schema = folder.read("schema.toml")

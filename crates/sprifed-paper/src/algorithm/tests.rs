@@ -35,6 +35,7 @@ fn setting(n_records: u32, n_features: u32, sparsity: u32, epsilon: f64) -> Sett
         feature_bound: 1.0,
         feature_scale: None,
         intercept: Intercept::Absent,
+        robust: false,
     }
 }
 

@@ -186,6 +186,7 @@ pub(super) fn certified(
         feature_bound,
         feature_scale: None,
         intercept: Intercept::Estimated,
+        robust: false,
     };
     let planned = Certified::planned(procedure, setting, Absence::NONE)?;
     Ok(AnyMethod::Certified(planned))

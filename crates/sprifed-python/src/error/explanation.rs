@@ -21,9 +21,10 @@ pub(super) fn class_of<'py>(py: Python<'py>, refusal: &Refusal) -> Bound<'py, Py
             py.get_type::<DataError>()
         }
         Refusal::SchemaChoice { .. } | Refusal::Lengths { .. } => py.get_type::<SchemaError>(),
-        Refusal::Choice { .. } | Refusal::Entropy(_) | Refusal::Threads(_) => {
-            py.get_type::<StudyError>()
-        }
+        Refusal::Choice { .. }
+        | Refusal::NotRobust { .. }
+        | Refusal::Entropy(_)
+        | Refusal::Threads(_) => py.get_type::<StudyError>(),
     }
 }
 
@@ -90,6 +91,7 @@ pub(super) fn help_of(refusal: &Refusal) -> Cow<'static, str> {
         Refusal::NotANumber { .. } | Refusal::Choice { .. } => {
             "correct the argument; nothing was spent"
         }
+        Refusal::NotRobust { .. } => "leave `robust` out, or choose a certified procedure",
         Refusal::NothingToCompose => "for example: compose([0.4, 0.4], delta=1e-6)",
         Refusal::Pickle { .. } => "load the pickle that was written, or fit again",
         Refusal::Columns { .. } => "give the columns of the fit, in their order",

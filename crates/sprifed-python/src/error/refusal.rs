@@ -28,6 +28,9 @@ pub(crate) enum Refusal {
         found: String,
         names: Vec<String>,
     },
+    /// Robust intervals of what has none.
+    #[error("robust intervals are asked for, but {name} has no intervals")]
+    NotRobust { name: String },
     /// A pickle whose columns are not those of its model.
     #[error(
         "the pickled model has the columns {columns:?} of {n_columns}; required: one column for each of its {features} \
@@ -89,6 +92,7 @@ impl Refusal {
             Self::NotANumber { .. } => "sprifed::privacy::illegal-quantity",
             Self::NothingToCompose => "sprifed::privacy::nothing-to-compose",
             Self::Choice { .. } => "sprifed::python::choice",
+            Self::NotRobust { .. } => "sprifed::simulate::not-robust",
             Self::Pickle { .. } => "sprifed::model::malformed",
             Self::Columns { .. } => "sprifed::data::table",
             Self::Entropy(_) => "sprifed::python::entropy",

@@ -40,6 +40,7 @@ const fn place_of(question: &Question) -> usize {
         Question::RowScale { .. } => 8,
         Question::SupportUpdate { .. } => 9,
         Question::SecondMoment { .. } => 10,
+        Question::ResidualMoment { .. } => 11,
     }
 }
 
@@ -122,9 +123,23 @@ fn every_question(limit: f64, coefficient: f64, features: FeatureSet, last: u32)
         Question::SecondMoment {
             support: FeatureList::of(&[0, last]),
             constant: SITES,
-            model,
+            model: model.clone(),
             scales,
             norm: Limit::nearest(1.5),
+        },
+        Question::ResidualMoment {
+            support: FeatureList::of(&[0, last]),
+            constant: Constant::One,
+            model: model.clone(),
+            scales,
+            norm: Limit::nearest(1.5),
+        },
+        Question::ResidualMoment {
+            support: FeatureList::of(&[0, last]),
+            constant: SITES,
+            model,
+            scales,
+            norm: Limit::nearest(0.2),
         },
     ]
 }

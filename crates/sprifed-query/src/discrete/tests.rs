@@ -103,6 +103,13 @@ fn questions(value: f64) -> Vec<Question> {
                     scales: scales(value),
                     norm: Limit::nearest(value),
                 });
+                questions.push(Question::ResidualMoment {
+                    support: FeatureList::of(support),
+                    constant,
+                    model: model.clone(),
+                    scales: scales(value),
+                    norm: Limit::nearest(value),
+                });
             }
         }
     }

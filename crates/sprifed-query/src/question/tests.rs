@@ -165,6 +165,49 @@ fn a_second_moment_lists_the_upper_triangle_with_its_weights() {
 }
 
 #[test]
+fn a_residual_moment_lists_squared_residuals_times_products_of_the_other_variables() {
+    let question = |norm: f64| Question::ResidualMoment {
+        support: FeatureList::of(&[1, 0]),
+        constant: Constant::One,
+        model: ReleasedModel::default(),
+        scales: Scales {
+            feature: Limit::nearest(0.5),
+            residual: Limit::nearest(2.0),
+        },
+        norm: Limit::nearest(norm),
+    };
+    // x = (1, −2, 1), the residual 3, so u = (6, −12, 6)/100.
+    let root = core::f64::consts::SQRT_2;
+    let expected = [36.0, -72.0 * root, 36.0 * root, 144.0, -72.0 * root, 36.0];
+    let expected: Vec<f64> = expected.iter().map(|value| value / 10_000.0).collect();
+    assert_close(&contribution(&question(10.0), &ROW, 6.0), &expected);
+    // |z|² = 15: clipped to a smaller norm, u is divided by that.
+    let expected: Vec<f64> = expected.iter().map(|value| value * 1e4 / 225.0).collect();
+    assert_close(&contribution(&question(1.0), &ROW, 6.0), &expected);
+    assert_eq!(question(1.0).coordinates(), 6);
+    assert!(question(1.0).fits(2) && !question(1.0).fits(1));
+}
+
+#[test]
+fn the_largest_residual_moment_is_one_and_is_reached() {
+    let question = Question::ResidualMoment {
+        support: FeatureList::of(&[0]),
+        constant: Constant::Absent,
+        model: ReleasedModel::default(),
+        scales: Scales {
+            feature: Limit::ONE,
+            residual: Limit::ONE,
+        },
+        norm: Limit::ONE,
+    };
+    // |x| = |r|, at or beyond the norm: the bound is tight.
+    for size in [0.75f32, 2.0, 1e10] {
+        assert_close(&contribution(&question, &[size], size), &[1.0]);
+    }
+    assert_close(&contribution(&question, &[1.0], 3.0), &[0.36]);
+}
+
+#[test]
 fn a_support_update_lists_the_new_row_and_then_the_residual_products() {
     let question = |constant: Constant| Question::SupportUpdate {
         support: FeatureList::of(&[0, 1]),
@@ -344,6 +387,20 @@ proptest! {
                 norm: Limit::nearest(limit),
             },
             Question::SecondMoment {
+                support: FeatureList::of(&[1, 2]),
+                constant: Constant::Sites { first: 3, count: 3 },
+                model: model.clone(),
+                scales,
+                norm: Limit::nearest(limit),
+            },
+            Question::ResidualMoment {
+                support: FeatureList::of(&[1, 2]),
+                constant: Constant::one_if(limit > 1.0),
+                model: model.clone(),
+                scales,
+                norm: Limit::nearest(limit),
+            },
+            Question::ResidualMoment {
                 support: FeatureList::of(&[1, 2]),
                 constant: Constant::Sites { first: 3, count: 3 },
                 model,

@@ -44,7 +44,7 @@ fn choice_rho(setting: &Setting, total: f64) -> f64 {
     } else {
         0.0
     };
-    total * (1.0 - others) / f64::from(setting.sparsity)
+    total * (1.0 - setting.robust_share()) * (1.0 - others) / f64::from(setting.sparsity)
 }
 
 /// The plan of argmax OMP.
@@ -64,7 +64,13 @@ pub fn plan_argmax(setting: &Setting) -> Result<Plan, PlanError> {
 fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
     let planner = setting.planner();
     let picks = f64::from(setting.sparsity);
-    let gaussian = |share: f64, times: f64| Mu::try_from((2.0 * total * share / times).sqrt());
+    let robust = setting.robust_share();
+    let rest = total * (1.0 - robust);
+    let gaussian = |share: f64, times: f64| Mu::try_from((2.0 * rest * share / times).sqrt());
+    let robust_cost = setting
+        .robust
+        .then(|| Mu::try_from((2.0 * total * robust).sqrt()))
+        .transpose()?;
     let range = RangeBound::try_from((8.0 * choice_rho(setting, total)).sqrt())?;
     let costs = OpeningCosts {
         scale: gaussian(
@@ -104,13 +110,13 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
         }));
     }
     let scale = setting.scale_block(costs.scale)?;
-    let entries = setting.joint_entries(always + setting.sparsity as usize);
-    let moments = planner.ball("second moment", entries, last_cost, Rounding::Dithered)?;
-    for (purpose, block) in [
-        ("residual scale after the last pick", scale),
+    let asked = always + setting.sparsity as usize;
+    let moments = setting.last_blocks(asked, last_cost, robust_cost)?;
+    for (purpose, blocks) in [
+        ("residual scale after the last pick", vec![scale]),
         ("second moments of the support", moments),
     ] {
-        let (purpose, blocks) = (purpose.to_owned(), vec![block]);
+        let purpose = purpose.to_owned();
         steps.push(PlannedStep::Sum(PlannedSum { purpose, blocks }));
     }
     Ok(setting.plan("argmax OMP", steps))
@@ -120,8 +126,8 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
 #[derive(Clone, Debug)]
 pub(super) struct PlannedNoise {
     pub(super) choices: Vec<SelectionPurchase>,
-    /// The standard deviation of the noise on the last question, in normalised units.
-    pub(super) last: f64,
+    /// By how much the clip of the last question is loosened.
+    pub(super) clip_factor: f64,
     /// How many records would do, if there are too few.
     pub(super) too_few: Option<u64>,
 }
@@ -134,14 +140,14 @@ impl PlannedNoise {
             PlannedStep::Sum(_) => None,
         };
         let last = match plan.steps.last() {
-            Some(PlannedStep::Sum(sum)) => sum.blocks.first(),
-            _ => None,
+            Some(PlannedStep::Sum(sum)) => &sum.blocks[..],
+            _ => &[],
         };
-        let shares = setting.origin.most_shares();
+        let asked = (setting.always + setting.sparsity) as usize;
         Ok(Self {
             too_few: setting.too_few_records(Needs::Choices, &plan)?,
             choices: plan.steps.iter().filter_map(choice).collect(),
-            last: last.map_or(f64::INFINITY, |block| block.noise_std_dev(shares)),
+            clip_factor: setting.planned_clip_factor(asked, last),
         })
     }
 }

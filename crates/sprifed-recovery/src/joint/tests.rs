@@ -2,7 +2,7 @@
 
 use rand_core::Rng;
 use sprifed_noise::{NoiseGenerator, Provenance};
-use sprifed_query::AnswerBlock;
+use sprifed_query::{AnswerBlock, Record};
 
 use super::*;
 use crate::test_support::legal_setting;
@@ -226,4 +226,243 @@ fn the_clip_is_loosened_as_far_as_the_noise_allows() {
     for bad in [f64::INFINITY, f64::NAN] {
         assert!((setting(5000).clip_factor(size, bad) - 1.0).abs() < 1e-12);
     }
+}
+
+/// Two features and a response, the errors of which grow with the first feature.
+const ROWS: [[f32; 3]; 16] = [
+    [-2.0, 0.5, -0.5],
+    [-1.5, -1.0, -2.5],
+    [-1.0, 0.25, -0.75],
+    [-0.75, 1.5, -1.75],
+    [-0.5, -0.5, 0.25],
+    [-0.25, 2.0, -1.0],
+    [0.0, -1.5, 2.0],
+    [0.25, 0.75, 1.0],
+    [0.5, 0.0, 2.5],
+    [0.75, -0.25, 2.0],
+    [1.0, 1.0, 1.0],
+    [1.5, -2.0, 8.0],
+    [2.0, 0.5, 1.5],
+    [2.5, 1.25, 8.75],
+    [-2.5, -0.75, -6.75],
+    [0.125, -1.25, 2.75],
+];
+
+/// The answer about [`ROWS`] of statsmodels 0.15.0: `OLS(y, add_constant(x)).fit(cov_type="HC0")` and without the type.
+const LEAST_SQUARES: [f64; 3] = [1.0353265904667937, 2.3234580489543077, -0.7113154071759454];
+const HC0: [[f64; 3]; 3] = [
+    [0.19369154992761858, 0.0323828325778226, 0.02383225956468639],
+    [
+        0.03238283257782259,
+        0.2506945582550773,
+        0.006404592892467198,
+    ],
+    [
+        0.02383225956468639,
+        0.006404592892467207,
+        0.10402317483459282,
+    ],
+];
+const PLAIN: [[f64; 3]; 3] = [
+    [
+        0.24118698357649138,
+        -0.0004734917688813877,
+        -0.00607929610403054,
+    ],
+    [
+        -0.0004734917688813877,
+        0.13582449598768648,
+        -0.01880438739271754,
+    ],
+    [
+        -0.00607929610403054,
+        -0.01880438739271754,
+        0.19923857217715657,
+    ],
+];
+
+/// So loose that no record of [`ROWS`] is clipped.
+const LOOSE: f64 = 100.0;
+
+/// The last questions about [`ROWS`] at a model with the slopes `slopes`, answered without noise.
+fn answered(slopes: [f64; 2]) -> (Setting, Answer) {
+    let setting = Setting {
+        n_records: 16,
+        n_features: 3,
+        robust: true,
+        intercept: Intercept::Estimated,
+        ..legal_setting()
+    };
+    let model = LinearModel {
+        intercept: LEAST_SQUARES[0],
+        terms: vec![(0, slopes[0]), (1, slopes[1])],
+    };
+    let scales = Scales {
+        feature: Limit::ONE,
+        residual: Limit::ONE,
+    };
+    let blocks = setting.last_questions(&[0, 1], model, scales, LOOSE);
+    let blocks = blocks.iter().map(|question| {
+        let mut sums = vec![0.0; question.coordinates()];
+        for row in &ROWS {
+            let (features, response) = (&row[..2], row[2]);
+            let record = Record {
+                features,
+                response,
+                is_present: true,
+            };
+            question.add_contribution(record, &mut sums);
+        }
+        AnswerBlock {
+            values: sums.into_iter().map(f64::from).collect(),
+            noise_std_dev: 0.0,
+        }
+    });
+    let answer = Answer {
+        blocks: blocks.collect(),
+        provenance: Provenance::Simulated,
+        absent: Vec::new(),
+    };
+    (setting, answer)
+}
+
+fn robust(slopes: [f64; 2]) -> LastAnswer {
+    let (setting, answer) = answered(slopes);
+    LastAnswer::new(&setting, &answer, slopes.to_vec(), LOOSE).unwrap()
+}
+
+/// wᵀ·matrix·w.
+fn variance_of(matrix: &SquareMatrix, weights: &[f64; 3]) -> f64 {
+    dot(weights, &matrix.times(weights))
+}
+
+#[test]
+fn without_noise_the_residual_moments_give_the_covariance_that_statsmodels_calls_hc0() {
+    let answer = robust([LEAST_SQUARES[1], LEAST_SQUARES[2]]);
+    let inverse = answer
+        .joint
+        .matrix()
+        .restricted(&[0, 1, 2])
+        .inverse()
+        .unwrap();
+    let middle = &answer.residual_moments.as_ref().unwrap().matrix;
+    let found = robust_covariance(&inverse, middle, 0.0);
+    for (row, expected) in HC0.iter().enumerate() {
+        for (column, wanted) in expected.iter().enumerate() {
+            let value = found[(row, column)];
+            assert!(
+                (value - wanted).abs() < 1e-6,
+                "{row} {column}: {value} for {wanted}"
+            );
+        }
+    }
+    // The same solve without the option has the ordinary covariance.
+    let plain = LastAnswer {
+        residual_moments: None,
+        ..answer
+    };
+    let plain = plain.solve(&[0, 1]).sampling;
+    for (row, expected) in PLAIN.iter().enumerate() {
+        for (column, wanted) in expected.iter().enumerate() {
+            let value = plain[(row, column)];
+            assert!(
+                (value - wanted).abs() < 1e-5,
+                "{row} {column}: {value} for {wanted}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_robust_variance_of_no_combination_is_below_the_ordinary_or_the_sandwich_one() {
+    let found = robust([LEAST_SQUARES[1], LEAST_SQUARES[2]])
+        .solve(&[0, 1])
+        .sampling;
+    let matrix = |entries: &[[f64; 3]; 3], factor: f64| {
+        SquareMatrix::from_fn(3, |row, column| factor * entries[row][column])
+    };
+    // n/(n − 3) times HC0, which statsmodels calls HC1.
+    let (sandwich, plain) = (matrix(&HC0, 16.0 / 13.0), matrix(&PLAIN, 1.0));
+    let mut normals = Normals::seeded(5);
+    let units = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    let drawn = (0..200).map(|_| [normals.next(), normals.next(), normals.next()]);
+    let mut apart = 0;
+    for weights in units.into_iter().chain(drawn) {
+        let value = variance_of(&found, &weights);
+        let (one, other) = (
+            variance_of(&sandwich, &weights),
+            variance_of(&plain, &weights),
+        );
+        assert!(
+            value > one.max(other) * (1.0 - 1e-5),
+            "{weights:?}: {value}"
+        );
+        assert!(value < one + other, "{weights:?}: {value}");
+        apart += u32::from(one > 1.3 * other) + u32::from(other > 1.3 * one);
+    }
+    assert!(apart > 50, "the two covariances hardly differ: {apart}");
+    // The errors grow with the first feature, and its variance with them.
+    assert!(found[(1, 1)] > 2.0 * PLAIN[1][1]);
+}
+
+#[test]
+fn residual_moments_that_noise_made_negative_leave_the_ordinary_covariance() {
+    let mut answer = robust([LEAST_SQUARES[1], LEAST_SQUARES[2]]);
+    answer.residual_moments = answer.residual_moments.map(|moments| ResidualMoments {
+        matrix: SquareMatrix::from_fn(3, |row, column| -100.0 * moments.matrix[(row, column)]),
+        ..moments
+    });
+    let found = answer.solve(&[0, 1]).sampling;
+    for (row, expected) in PLAIN.iter().enumerate() {
+        for (column, wanted) in expected.iter().enumerate() {
+            let value = found[(row, column)];
+            assert!(
+                (value - wanted).abs() < 1e-5,
+                "{row} {column}: {value} for {wanted}"
+            );
+        }
+    }
+}
+
+#[test]
+fn features_that_are_left_out_add_to_the_residual_that_robust_variances_are_made_from() {
+    // The residual is that of both features, and the second one is left out.
+    let found = robust([LEAST_SQUARES[1], LEAST_SQUARES[2]]).solve(&[0]);
+    // HC1 of the regression on the first feature alone, by its definition.
+    let rows: Vec<[f64; 2]> = ROWS.iter().map(|row| [1.0, f64::from(row[0])]).collect();
+    let gram = SquareMatrix::from_fn(2, |row, column| {
+        rows.iter().map(|x| x[row] * x[column]).sum()
+    });
+    let inverse = gram.inverse().unwrap();
+    let cross: Vec<f64> = (0..2)
+        .map(|place| {
+            let products = rows.iter().zip(&ROWS);
+            products.map(|(x, row)| x[place] * f64::from(row[2])).sum()
+        })
+        .collect();
+    let slopes = inverse.times(&cross);
+    let middle = SquareMatrix::from_fn(2, |row, column| {
+        let products = rows.iter().zip(&ROWS);
+        products
+            .map(|(x, values)| {
+                let error = f64::from(values[2]) - dot(x, &slopes);
+                error * error * x[row] * x[column] * (16.0 / 14.0)
+            })
+            .sum()
+    });
+    let sandwich = inverse.times_matrix(&middle).times_matrix(&inverse);
+    let (value, wanted) = (found.sampling[(1, 1)], sandwich[(1, 1)]);
+    assert!(
+        (0.9..1.5).contains(&(value / wanted)),
+        "{value} for {wanted}"
+    );
+    assert!(found.sampling[(1, 1)] >= found.residual_variance * inverse[(1, 1)] * (1.0 - 1e-5));
+}
+
+#[test]
+fn an_answer_without_the_residual_moments_is_refused_where_they_were_asked() {
+    let (setting, mut answer) = answered([2.0, -1.0]);
+    assert!(LastAnswer::new(&setting, &answer, vec![2.0, -1.0], LOOSE).is_some());
+    answer.blocks.pop();
+    assert!(LastAnswer::new(&setting, &answer, vec![2.0, -1.0], LOOSE).is_none());
 }

@@ -92,12 +92,17 @@ fn a_plan_of_the_mean_uses_its_budget() {
         (3.0, 1, Intercept::Absent, NoiseOrigin::Trustees),
         (1.0, 0, Intercept::Estimated, shares),
     ] {
-        for relation in [Relation::ZeroOut, Relation::ReplaceOne] {
+        for (relation, robust) in [
+            (Relation::ZeroOut, false),
+            (Relation::ReplaceOne, false),
+            (Relation::ZeroOut, true),
+        ] {
             let setting = Setting {
                 always,
                 intercept,
                 origin,
                 relation,
+                robust,
                 n_records: 157,
                 ..setting(epsilon)
             };
@@ -115,8 +120,15 @@ fn a_plan_of_the_mean_uses_its_budget() {
 
 #[test]
 fn features_of_every_model_are_estimated() {
+    for robust in [false, true] {
+        are_estimated(robust);
+    }
+}
+
+fn are_estimated(robust: bool) {
     let setting = Setting {
         always: 1,
+        robust,
         n_records: 400,
         n_features: 20_000,
         sparsity: 1,
@@ -145,6 +157,7 @@ fn features_of_every_model_are_estimated() {
         assert_eq!(fit.model.terms.len(), 1);
         let report = fit.inference.available().unwrap();
         assert!(report.kept == 0 && report.terms[0].p_value.is_some());
+        assert_eq!(report.residual_moment_noise.is_some(), robust);
         let interval = report.terms[0].interval.unwrap();
         covered += usize::from(interval.low <= 0.8 && 0.8 <= interval.high);
         intercepts.push(fit.model.intercept);

@@ -19,21 +19,26 @@ fn squared_total(schedule: &Schedule, setting: &Setting) -> f64 {
     if setting.feature_scale.is_none() {
         total += square(schedule.row_scale_cost);
     }
-    total
+    total + schedule.robust_cost.map_or(0.0, square)
 }
 
 #[test]
 fn the_shares_add_up_to_the_whole_budget() {
     for working in [Working::Pooled, Working::LeastSquares] {
         for intercept in [Intercept::Absent, Intercept::Estimated] {
-            for feature_scale in [None, Some(1.0)] {
+            for (feature_scale, robust) in [(None, false), (Some(1.0), false), (Some(1.0), true)] {
                 let setting = Setting {
                     intercept,
                     feature_scale,
+                    robust,
                     ..legal_setting()
                 };
                 let schedule = Schedule::of(&setting, working).unwrap();
                 let total = setting.total_mu().unwrap().get().powi(2);
+                let share = schedule.robust_cost.map(|cost| cost.get().powi(2) / total);
+                let expected = robust.then_some(0.05);
+                assert!((share.unwrap_or(0.0) - expected.unwrap_or(0.0)).abs() < 1e-9);
+                assert_eq!(share.is_some(), expected.is_some());
                 let ratio = squared_total(&schedule, &setting) / total;
                 assert!(
                     (ratio - 1.0).abs() < 1e-9,

@@ -119,3 +119,18 @@ fn only_whole_counts_are_truncated() {
     assert_eq!(by_record.count_rounding(), Rounding::Truncated);
     assert_eq!(by_client.count_rounding(), Rounding::Dithered);
 }
+
+#[test]
+fn a_setting_without_robust_intervals_is_written_as_before_there_were_any() {
+    let plain = legal_setting();
+    let text = serde_json::to_string(&plain).unwrap();
+    assert!(!text.contains("robust"), "{text}");
+    assert_eq!(serde_json::from_str::<Setting>(&text).unwrap(), plain);
+    let robust = Setting {
+        robust: true,
+        ..plain
+    };
+    let text = serde_json::to_string(&robust).unwrap();
+    assert!(text.contains("\"robust\":true"), "{text}");
+    assert_eq!(serde_json::from_str::<Setting>(&text).unwrap(), robust);
+}

@@ -4,13 +4,13 @@
 
 use rayon::ThreadPoolBuilder;
 use sprifed_noise::{NoiseGenerator, Provenance};
-use sprifed_privacy::{NoiseOrigin, Participation, Relation};
-use sprifed_query::{Curator, PlannedStep, Records};
+use sprifed_privacy::{NoiseOrigin, Participation, PrivacyUnit, Relation};
+use sprifed_query::{Curator, Plan, PlannedStep, Records};
 
 use super::{SmallWorld, budget, legal_setting, small_world};
 use crate::catalogue::{CertifiedProcedure, Needs, RunError};
 use crate::fit::{Fit, FitStatus};
-use crate::setting::Setting;
+use crate::setting::{Keep, Setting};
 
 fn setting(n_records: u32, n_features: u32) -> Setting {
     Setting {
@@ -148,6 +148,72 @@ pub fn asks_exactly_what_it_planned(procedure: CertifiedProcedure) {
         assert_eq!(fit.provenance, Some(Provenance::Simulated), "{procedure}");
         assert_eq!(fit.model.terms.len(), 2, "{procedure}");
     }
+}
+
+/// With robust intervals the last sum has one block more, at a twentieth of the budget, and each relation and origin is
+/// charged for all that is asked. Clients as the unit of privacy are refused.
+///
+/// # Panics
+/// When it is otherwise.
+pub fn asks_robust_intervals(procedure: CertifiedProcedure) {
+    let world = small_world(400, 12, &[2, 7], 3);
+    for relation in [Relation::ZeroOut, Relation::ReplaceOne] {
+        let plain = Setting {
+            relation,
+            choice: Keep::Exactly,
+            ..setting(400, 12)
+        };
+        let robust = Setting {
+            robust: true,
+            ..plain
+        };
+        let plan = procedure.plan(&robust).expect("a plan");
+        let blocks = |plan: &Plan| match plan.steps.last() {
+            Some(PlannedStep::Sum(sum)) => sum.blocks.clone(),
+            _ => Vec::new(),
+        };
+        assert_eq!(blocks(&procedure.plan(&plain).expect("a plan")).len(), 1);
+        let [moments, residuals] = &blocks(&plan)[..] else {
+            panic!("{procedure}: the last sum has other blocks");
+        };
+        // Both are calibrated to contributions of norm one: the residual moments lack the variable residual.
+        assert!(residuals.block.coordinates < moments.block.coordinates);
+        let shares = [moments, residuals].map(|one| one.noise_std_dev(1));
+        assert!(shares[1] > shares[0], "{procedure}: {shares:?}");
+        let mut curator = curator(procedure, &world, &robust, 5);
+        let fit = procedure.run(&robust, &mut curator, |_| ());
+        let fit = fit.expect("a fit");
+        let planned = plan.spending().expect("a cost");
+        assert_eq!(*curator.ledger().spending(), planned, "{procedure}");
+        let noise = fit.inference.available().expect("a report");
+        let noise = noise.residual_moment_noise.expect("robust intervals");
+        assert!(noise > 0.0, "{procedure}");
+        uses_its_budget(procedure, &robust);
+    }
+    for origin in [
+        NoiseOrigin::Shares(Participation::new(400, 360, 20).expect("legal")),
+        NoiseOrigin::Trustees,
+    ] {
+        let setting = Setting {
+            origin,
+            robust: true,
+            ..legal_setting()
+        };
+        let spending = procedure.plan(&setting).expect("a plan").spending();
+        let spent = spending.expect("a cost");
+        let spent = spent.to_approx_dp(setting.budget.delta()).expect("sums");
+        assert!(spent.epsilon() <= setting.budget.epsilon(), "{procedure}");
+    }
+    let by_client = Setting {
+        unit: PrivacyUnit::Client,
+        robust: true,
+        ..legal_setting()
+    };
+    let refused = procedure.plan(&by_client).expect_err("clients").to_string();
+    assert!(
+        refused.contains("robust intervals with clients"),
+        "{refused}"
+    );
 }
 
 /// The fit of a seed does not depend on the number of threads.

@@ -77,6 +77,7 @@ pub(crate) fn setting() -> Setting {
         feature_bound: 4.0,
         feature_scale: Some(1.0),
         intercept: Intercept::Absent,
+        robust: false,
     }
 }
 

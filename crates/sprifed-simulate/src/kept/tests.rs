@@ -45,6 +45,7 @@ fn inferred(terms: Vec<ReportedTerm>) -> Inferred {
         false_share: Some(0.1),
         clip_factor: 1.0,
         moment_noise: 1.0,
+        residual_moment_noise: None,
         records: 100,
         no_intervals: None,
         intercept: None,

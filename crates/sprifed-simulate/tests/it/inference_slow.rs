@@ -193,6 +193,7 @@ impl Case {
             feature_bound: 12.0,
             feature_scale: Some(1.0),
             intercept: Intercept::Estimated,
+            robust: false,
         }
     }
 

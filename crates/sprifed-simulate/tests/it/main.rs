@@ -5,6 +5,7 @@
 mod floor;
 mod inference_slow;
 mod recovery;
+mod robust_slow;
 mod sites_slow;
 mod status;
 mod study;

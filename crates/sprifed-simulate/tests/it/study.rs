@@ -57,6 +57,7 @@ impl Study {
             feature_bound: 8.0,
             feature_scale: Some(1.0),
             intercept: Intercept::Absent,
+            robust: false,
         };
         Self {
             features: world.features().to_vec(),

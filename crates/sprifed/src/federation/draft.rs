@@ -41,6 +41,9 @@ pub struct Draft {
     /// Whether exactly so many are kept; by default only those that are significant.
     #[serde(default)]
     pub exactly: bool,
+    /// Whether intervals and p-values allow for errors of unequal variance, at a share of the budget.
+    #[serde(default)]
+    pub robust: bool,
     /// The budget.
     pub epsilon: Epsilon,
     /// The smaller of 1e-6 and 1/(10 n) without it.
@@ -177,6 +180,7 @@ impl Draft {
             feature_bound: mapping.feature_bound(),
             feature_scale: is_scaled.then_some(1.0),
             intercept: self.intercept,
+            robust: self.robust,
         })
     }
 

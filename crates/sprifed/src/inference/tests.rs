@@ -36,6 +36,7 @@ fn inference() -> Inference {
         false_share: Some(0.1),
         clip_factor: 2.0,
         moment_noise: 3.0,
+        residual_moment_noise: None,
         records: 600,
         no_intervals: None,
         intercept: Some(ReportedIntercept {

@@ -121,13 +121,28 @@ fn down_to_a_tenth(factor: f64) -> String {
 }
 
 fn intervals(report: &CoefficientReport) -> [String; 3] {
-    let clip = if report.clip_factor < LOOSE_CLIP {
+    let is_tight = report.clip_factor < LOOSE_CLIP;
+    let clip = if is_tight {
         format!(
             "; because the clip factor is {}, below {LOOSE_CLIP}, also symmetric errors",
             down_to_a_tenth(report.clip_factor)
         )
     } else {
         String::new()
+    };
+    let assumptions = match report.residual_moment_noise {
+        None => format!(
+            "The intervals assume independent records and errors of about equal variance{clip}."
+        ),
+        Some(_) => format!(
+            "The intervals assume independent records{clip}. They allow for errors whose variance depends on the \
+             features{}.",
+            if is_tight {
+                ", as far as clipping leaves it visible"
+            } else {
+                ""
+            }
+        ),
     };
     [
         format!(
@@ -139,7 +154,7 @@ fn intervals(report: &CoefficientReport) -> [String; 3] {
         "The intervals allow for chance in the records, for the noise added for privacy (its share of the variance is in \
          the table) and for the selection of the features."
             .to_owned(),
-        format!("The intervals assume independent records and errors of about equal variance{clip}."),
+        assumptions,
     ]
 }
 

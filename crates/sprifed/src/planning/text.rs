@@ -49,6 +49,12 @@ impl PlanAnswer {
             ]);
         }
         text += &table(&rows);
+        if let Some(cost) = self.robust_mu {
+            text += &format!(
+                "\nof the last sum, mu = {} is for robust intervals\n",
+                shown_cost(cost)
+            );
+        }
         if let Some(sums) = &self.secure_sums {
             text += &secure_sums_text(sums);
         }

@@ -33,6 +33,7 @@ pub(crate) fn fitted(clients: Option<usize>, secret: Secret) -> Value {
     let request = Request {
         sparsity: 1,
         keep: Keep::Exactly,
+        robust: false,
         epsilon: Epsilon::try_from(3.0).unwrap(),
         delta: None,
         procedure: CertifiedProcedure::GRAD.into(),

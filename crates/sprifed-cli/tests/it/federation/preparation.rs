@@ -106,7 +106,7 @@ fn the_features_of_a_study_are_those_of_its_schema() {
     );
     fs::remove_dir_all(stage.folder.join("new")).unwrap();
     let mut always = init(&stage, &["p0", "p1", "p2"], "localhost:1");
-    succeed(always.args(["--always", features[1], "--exactly"]));
+    succeed(always.args(["--always", features[1], "--exactly", "--robust"]));
     let invitation = json_at(&stage.folder.join("new/invitation.json"));
     let agreement = &invitation["agreement"];
     assert_eq!(agreement["data"]["always"], json!([features[1]]));
@@ -117,6 +117,7 @@ fn the_features_of_a_study_are_those_of_its_schema() {
     );
     assert_eq!(agreement["setting"]["always"], 1);
     assert_eq!(agreement["setting"]["choice"], "exactly");
+    assert_eq!(agreement["setting"]["robust"], true);
 }
 
 #[test]
