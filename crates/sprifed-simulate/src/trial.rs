@@ -7,7 +7,7 @@ use sprifed_privacy::{ApproxDp, NoiseOrigin, Participation, PrivacyUnit, Relatio
 use sprifed_query::{
     Curator, CuratorError, IllegalRecords, Plan, PlanError, RecordSource, Records,
 };
-use sprifed_recovery::{
+use sprifed_recovery::{ColumnScales, 
     CertifiedProcedure, Fit, Intercept, Keep, RunError, Setting, Sites, non_private_lasso,
     non_private_omp,
 };
@@ -357,6 +357,7 @@ pub fn setting_of(
         response_bound,
         feature_bound,
         feature_scale: Some(1.0),
+        column_scales: ColumnScales::NONE,
         intercept: match world.sites.count {
             0 => Intercept::Absent,
             _ => Intercept::Estimated,

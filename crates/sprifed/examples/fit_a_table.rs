@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 
 use sprifed::{
-    Backend, BackendRequest, CertifiedProcedure, Epsilon, Error, Keep, Model, NoiseGenerator,
+    Backend, BackendRequest, CertifiedProcedure, ColumnScalesRequest, Epsilon, Error, Keep, Model, NoiseGenerator,
     Relation, Request, Run, Schema, Secret, Stated, Study, read_csv, rows_of,
 };
 
@@ -45,6 +45,7 @@ pub(crate) fn fit() -> Result<Model, Error> {
         delta: None,
         procedure: CertifiedProcedure::GRAD.into(),
         stated: Stated::NOTHING,
+        column_scales: ColumnScalesRequest::Never,
         neighbours: Relation::ZeroOut,
         backend: BackendRequest {
             backend: Backend::Curator,

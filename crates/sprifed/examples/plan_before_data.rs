@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 
 use sprifed::{
-    Backend, BackendRequest, Correlation, Epsilon, Error, Keep, PlanAnswer, PlanRequest,
+    Backend, BackendRequest, ColumnScalesRequest, Correlation, Epsilon, Error, Keep, PlanAnswer, PlanRequest,
     ProcedureRequest, Reading, Relation, SchemaFacts, WorldSites, WorldSize,
 };
 
@@ -35,6 +35,7 @@ pub(crate) fn plan() -> Result<PlanAnswer, Error> {
         schema: SchemaFacts::NONE,
         epsilon: Epsilon::try_from(4.0)?,
         delta: None,
+        column_scales: ColumnScalesRequest::Never,
         neighbours: Relation::ZeroOut,
     };
     let planned = request.plan()?;

@@ -2,6 +2,7 @@
 
 pub mod account;
 mod backend;
+mod column_choice;
 mod demo;
 mod document;
 mod error;
@@ -33,6 +34,7 @@ mod verify;
 mod world;
 
 pub use backend::{Backend, BackendRequest};
+pub use column_choice::{ColumnScalesChoice, ColumnScalesRequest};
 pub use demo::{DemoAnswer, DemoGuarantee};
 pub use document::{
     Document, ModelVerification, Proof, ProofAnswer, ReceiptAnswer, StudyVerification, study_words,
