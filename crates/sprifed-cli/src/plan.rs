@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use clap::Args;
 use sprifed::{
-    ColumnScalesRequest, ForecastAnswer, PlanAnswer, PlanRequest, Planned, ProcedureRequest, SchemaFacts, WorldSize,
-    keep,
+    ColumnScalesRequest, ForecastAnswer, PlanAnswer, PlanRequest, Planned, ProcedureRequest,
+    SchemaFacts, WorldSize, keep,
 };
 use sprifed_privacy::{Delta, Epsilon, Relation};
 use sprifed_simulate::{Reading, WorldSites};

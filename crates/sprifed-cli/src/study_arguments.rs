@@ -1,7 +1,10 @@
 //! Arguments that several commands share: the world of a simulation, who adds up, and what a fit may cost.
 
 use clap::Args;
-use sprifed::{Backend, BackendRequest, ColumnScalesRequest, IllegalWorld, Stated, WorldSize, parse_correlation};
+use sprifed::{
+    Backend, BackendRequest, ColumnScalesRequest, IllegalWorld, Stated, WorldSize,
+    parse_correlation,
+};
 use sprifed_privacy::{Delta, Epsilon};
 use sprifed_simulate::{Correlation, Reading, WorldSites};
 

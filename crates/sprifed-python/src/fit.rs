@@ -7,7 +7,8 @@ use numpy::ndarray::ArrayView2;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use sprifed::{
-    Backend, BackendRequest, ColumnScalesRequest, Model, Receipt, Request, Role, Run, Secret, Stated, Study, keep,
+    Backend, BackendRequest, ColumnScalesRequest, Model, Receipt, Request, Role, Run, Secret,
+    Stated, Study, keep,
 };
 use sprifed_tables::{DataError, Enrolment};
 

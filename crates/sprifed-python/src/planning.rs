@@ -6,8 +6,9 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use serde::Serialize;
 use sprifed::{
-    AUTO, Backend, BackendRequest, ColumnScalesRequest, Document, Error, NoGuarantee, PlanRequest, ProofAnswer,
-    SchemaFacts, Simulation, TrialGuarantee, WorldSize, centred_omp, keep, parse_correlation,
+    AUTO, Backend, BackendRequest, ColumnScalesRequest, Document, Error, NoGuarantee, PlanRequest,
+    ProofAnswer, SchemaFacts, Simulation, TrialGuarantee, WorldSize, centred_omp, keep,
+    parse_correlation,
 };
 use sprifed_paper::{AnyMethod, Contender, certified_setting};
 use sprifed_privacy::{ApproxDp, NoiseOrigin};

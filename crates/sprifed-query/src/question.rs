@@ -389,7 +389,11 @@ impl Question {
                 let values = features.iter().map(|feature| value(record, feature));
                 let squares: Vec<f64> = values.map(|value| value * value).collect();
                 let norm = length(&squares).max(row_norm.get());
-                add(out, counted, squares.into_iter().map(|square| square / norm));
+                add(
+                    out,
+                    counted,
+                    squares.into_iter().map(|square| square / norm),
+                );
             }
             Self::Standardised { columns, question } => {
                 let features = &columns.standardised(record.features);

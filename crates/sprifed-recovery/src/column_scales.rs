@@ -248,14 +248,8 @@ impl Setting {
     /// The blocks that answer [`Self::column_questions`], at a cost of `cost` each; none if no column is asked about.
     pub(crate) fn column_blocks(&self, cost: Mu) -> Result<[PlannedBlock; 2], PlanError> {
         let planner = self.planner();
-        let block = |name: &str| {
-            planner.ball(
-                name,
-                self.column_scales.len(),
-                cost,
-                Rounding::Dithered,
-            )
-        };
+        let block =
+            |name: &str| planner.ball(name, self.column_scales.len(), cost, Rounding::Dithered);
         Ok([block("column means")?, block("column squares")?])
     }
 

@@ -150,13 +150,16 @@ impl Mapping {
     #[must_use]
     pub fn columns_without_scales(&self) -> (Vec<u32>, f64) {
         let mut bound = 0.0f64;
-        let numbers = self.columns.iter().filter_map(|column| match &column.coding {
-            Coding::Number(number) if !number.units().has_public_scale() => {
-                bound = bound.max(number.units().bound());
-                u32::try_from(column.features.start).ok()
-            }
-            Coding::Number(_) | Coding::Levels(_) => None,
-        });
+        let numbers = self
+            .columns
+            .iter()
+            .filter_map(|column| match &column.coding {
+                Coding::Number(number) if !number.units().has_public_scale() => {
+                    bound = bound.max(number.units().bound());
+                    u32::try_from(column.features.start).ok()
+                }
+                Coding::Number(_) | Coding::Levels(_) => None,
+            });
         let columns = numbers.collect();
         (columns, bound)
     }

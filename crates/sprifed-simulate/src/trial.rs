@@ -7,9 +7,9 @@ use sprifed_privacy::{ApproxDp, NoiseOrigin, Participation, PrivacyUnit, Relatio
 use sprifed_query::{
     Curator, CuratorError, IllegalRecords, Plan, PlanError, RecordSource, Records,
 };
-use sprifed_recovery::{ColumnScales, 
-    CertifiedProcedure, Fit, Intercept, Keep, RunError, Setting, Sites, non_private_lasso,
-    non_private_omp,
+use sprifed_recovery::{
+    CertifiedProcedure, ColumnScales, Fit, Intercept, Keep, RunError, Setting, Sites,
+    non_private_lasso, non_private_omp,
 };
 use sprifed_study::{
     Agreed, Agreement, Embedded, EmbeddedError, EmbeddedTrustees, IllegalAgreement, PartyKey,

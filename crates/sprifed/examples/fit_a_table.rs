@@ -6,8 +6,8 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 
 use sprifed::{
-    Backend, BackendRequest, CertifiedProcedure, ColumnScalesRequest, Epsilon, Error, Keep, Model, NoiseGenerator,
-    Relation, Request, Run, Schema, Secret, Stated, Study, read_csv, rows_of,
+    Backend, BackendRequest, CertifiedProcedure, ColumnScalesRequest, Epsilon, Error, Keep, Model,
+    NoiseGenerator, Relation, Request, Run, Schema, Secret, Stated, Study, read_csv, rows_of,
 };
 
 /// Bounds that are known without looking at the records.

@@ -42,7 +42,9 @@ impl ColumnScalesRequest {
     pub const fn about(self) -> &'static str {
         match self {
             Self::Never => "Columns stay in the units of their public bounds",
-            Self::Auto => "Standardise if there are enough records for so many columns, by public numbers",
+            Self::Auto => {
+                "Standardise if there are enough records for so many columns, by public numbers"
+            }
             Self::Always => "Standardise whatever the noise is",
         }
     }

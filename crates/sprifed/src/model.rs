@@ -260,7 +260,8 @@ impl Model {
     /// What is said of columns that were cut, if there are any.
     fn cut_note(&self) -> Option<String> {
         let cut = self.features.iter().filter(|term| term.is_cut);
-        let range = |term: &Term| format!("{} from {:.4} to {:.4}", term.name, term.lower, term.upper);
+        let range =
+            |term: &Term| format!("{} from {:.4} to {:.4}", term.name, term.lower, term.upper);
         let list: Vec<String> = cut.map(range).collect();
         (!list.is_empty()).then(|| {
             format!(

@@ -9,9 +9,7 @@ use sprifed_privacy::{
     Spending, SumCost, SumSize,
 };
 use sprifed_query::{FeatureSet, Plan, PlannedStep};
-use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, Intercept, Keep, Needs, Setting, Sites,
-};
+use sprifed_recovery::{CertifiedProcedure, ColumnScales, Intercept, Keep, Needs, Setting, Sites};
 use sprifed_schema::{Coding, Schema, Units};
 use sprifed_simulate::{
     Absence, Certified, Unexplained, WorldRequest, compare, forecast_records, setting_of,
@@ -303,7 +301,9 @@ impl PlanRequest {
             false => setting.n_features.saturating_sub(self.schema.scaled),
         };
         let columns = FeatureSet::all(columns);
-        Ok(self.column_scales.choose(setting, &columns, self.schema.bound)?)
+        Ok(self
+            .column_scales
+            .choose(setting, &columns, self.schema.bound)?)
     }
 
     /// What a fit is planned for on a curator, in worlds of this kind.

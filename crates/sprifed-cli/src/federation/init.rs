@@ -104,7 +104,11 @@ impl Init {
         let draft = self.draft()?;
         let choice = draft.choice().map_err(illegal)?;
         let columns = draft.columns().map_err(illegal)?.words();
-        let choice = format!("{}.{}", choice.reason(), columns.map_or_else(String::new, |words| format!("\n{words}.")));
+        let choice = format!(
+            "{}.{}",
+            choice.reason(),
+            columns.map_or_else(String::new, |words| format!("\n{words}."))
+        );
         let (parties, trustees) = (draft.parties.clone(), draft.trustees.clone());
         let authority = self.authority.as_deref().map(read).transpose()?;
         let key = fresh_bits()?;

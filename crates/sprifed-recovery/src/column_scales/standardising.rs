@@ -80,7 +80,13 @@ impl Units {
         match step {
             Step::Ask(query, procedure) => {
                 let query = self.sum(query);
-                Step::Ask(query, Standardising { procedure, units: self })
+                Step::Ask(
+                    query,
+                    Standardising {
+                        procedure,
+                        units: self,
+                    },
+                )
             }
             Step::Done(fit) => Step::Done(self.bounded(fit)),
         }
@@ -93,11 +99,23 @@ impl Units {
         match step {
             ChoosingStep::Ask(query, procedure) => {
                 let query = self.sum(query);
-                ChoosingStep::Ask(query, Standardising { procedure, units: self })
+                ChoosingStep::Ask(
+                    query,
+                    Standardising {
+                        procedure,
+                        units: self,
+                    },
+                )
             }
             ChoosingStep::Choose(query, procedure) => {
                 let query = self.choice(query);
-                ChoosingStep::Choose(query, Standardising { procedure, units: self })
+                ChoosingStep::Choose(
+                    query,
+                    Standardising {
+                        procedure,
+                        units: self,
+                    },
+                )
             }
             ChoosingStep::Done(fit) => ChoosingStep::Done(self.bounded(fit)),
         }

@@ -108,7 +108,9 @@ impl ChoiceBackend for Exact<'_> {
 
 /// Mean and standard deviation of a column, computed directly.
 fn moments_of(features: &[f32], column: usize) -> (f64, f64) {
-    let values = features.chunks_exact(WIDTH).map(|row| f64::from(row[column]));
+    let values = features
+        .chunks_exact(WIDTH)
+        .map(|row| f64::from(row[column]));
     let count = values.len() as f64;
     let mean = values.clone().sum::<f64>() / count;
     let variance = values.map(|value| (value - mean).powi(2)).sum::<f64>() / count;
@@ -134,7 +136,10 @@ fn without_noise_the_units_are_the_mean_and_the_standard_deviation() {
     for (column, unit) in units.iter() {
         let (mean, std_dev) = moments_of(&features, column as usize);
         assert!((unit.centre - mean).abs() < 1e-5, "{column}: {unit:?}");
-        assert!((unit.scale.get() / std_dev - 1.0).abs() < 1e-3, "{column}: {unit:?}");
+        assert!(
+            (unit.scale.get() / std_dev - 1.0).abs() < 1e-3,
+            "{column}: {unit:?}"
+        );
     }
     // The noise keeps a column that hardly varies from being blown up.
     let noisy = AnswerBlock {
@@ -185,23 +190,32 @@ fn without_noise_a_fit_is_that_of_directly_standardised_columns() {
         };
         let pooled = |working| Pooled::new(setting, Schedule::of(&setting, working).unwrap());
         let expected = match procedure.name() {
-            "argmax" => {
-                run_choosing(Argmax::new(setting).unwrap(), &mut direct, |_| ())
-            }
+            "argmax" => run_choosing(Argmax::new(setting).unwrap(), &mut direct, |_| ()),
             "sieve" => run(pooled(Working::Pooled), &mut direct, |_| ()),
             _ => run(pooled(Working::LeastSquares), &mut direct, |_| ()),
         };
         let expected = expected.unwrap();
         assert_eq!(found.status, FitStatus::Complete, "{procedure}");
-        assert_eq!(found, expected.clone().in_bounded_units(&units), "{procedure}");
+        assert_eq!(
+            found,
+            expected.clone().in_bounded_units(&units),
+            "{procedure}"
+        );
         let mut support = found.model.support();
         support.sort_unstable();
         assert_eq!(support, [2, 7], "{procedure}");
         for (feature, truth) in [(2, 1.5), (7, -2.0)] {
             let spread = 0.9 / f64::from(1 << (feature % 4));
-            let term = found.model.terms.iter().find(|(known, _)| *known == feature);
+            let term = found
+                .model
+                .terms
+                .iter()
+                .find(|(known, _)| *known == feature);
             let coefficient = term.unwrap().1;
-            assert!((coefficient * spread / truth - 1.0).abs() < 0.15, "{procedure}: {coefficient}");
+            assert!(
+                (coefficient * spread / truth - 1.0).abs() < 0.15,
+                "{procedure}: {coefficient}"
+            );
         }
         assert_eq!(found.cuts.len(), 2, "{procedure}");
     }
@@ -230,7 +244,11 @@ fn a_private_fit_finds_features_of_any_spread_and_costs_what_was_planned() {
             let report = fit.inference.available().unwrap();
             for (feature, truth) in [(2, 1.5), (7, -2.0)] {
                 let spread = 0.9 / f64::from(1 << (feature % 4));
-                let term = report.terms.iter().find(|term| term.feature == feature).unwrap();
+                let term = report
+                    .terms
+                    .iter()
+                    .find(|term| term.feature == feature)
+                    .unwrap();
                 let error = term.estimate * spread - truth;
                 assert!(error.abs() < 0.2, "{procedure}: {term:?}");
                 let interval = term.interval.unwrap();
@@ -295,14 +313,20 @@ fn the_sensitivities_are_the_norms_and_twice_that_for_a_replaced_record() {
     assert!((length(&moved) - 2.0).abs() < 1e-6);
     assert!((length(&norm(&squares, &high)) - 1.0).abs() < 1e-6);
     for relation in [Relation::ZeroOut, Relation::ReplaceOne] {
-        let setting = Setting { relation, ..setting };
+        let setting = Setting {
+            relation,
+            ..setting
+        };
         let cost = Mu::try_from(0.1).unwrap();
         for planned in setting.column_blocks(cost).unwrap() {
             let moved = f64::from(relation.sum_moves_by());
             let most = planned.block.squared_sensitivity(relation).unwrap() as f64;
             // In integer steps; conditional rounding makes it larger by little.
             let expected = (moved * planned.steps).powi(2);
-            assert!(most >= expected && most < 1.2 * expected, "{most} {expected}");
+            assert!(
+                most >= expected && most < 1.2 * expected,
+                "{most} {expected}"
+            );
         }
     }
 }
@@ -337,7 +361,12 @@ fn columns_that_cannot_be_asked_about_are_refused() {
         ColumnScales::new(&FeatureSet::try_from(runs).unwrap(), bound)
     };
     let many = (0..=MOST_COLUMN_RUNS as u32).map(|place| 2 * place..2 * place + 1);
-    assert!(of(many.collect(), 1.0).unwrap_err().to_string().contains("41 runs"));
+    assert!(
+        of(many.collect(), 1.0)
+            .unwrap_err()
+            .to_string()
+            .contains("41 runs")
+    );
     let refused = |setting: Setting, words: &str| {
         let error = setting.check().unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
@@ -353,7 +382,13 @@ fn columns_that_cannot_be_asked_about_are_refused() {
     refused(columns(vec![1..11], f64::NAN), "private scales within NaN");
     refused(columns(vec![1..11], 0.0), "private scales within 0");
     let feature_scale = Some(1.0);
-    refused(Setting { feature_scale, ..legal }, "private scales of columns");
+    refused(
+        Setting {
+            feature_scale,
+            ..legal
+        },
+        "private scales of columns",
+    );
     let intercept = Intercept::Absent;
     refused(Setting { intercept, ..legal }, "private scales of columns");
 }
@@ -362,12 +397,20 @@ fn columns_that_cannot_be_asked_about_are_refused() {
 fn a_setting_says_them_only_if_they_are_asked_for() {
     let text = serde_json::to_string(&legal_setting()).unwrap();
     assert!(!text.contains("column"), "{text}");
-    assert_eq!(serde_json::from_str::<Setting>(&text).unwrap(), legal_setting());
+    assert_eq!(
+        serde_json::from_str::<Setting>(&text).unwrap(),
+        legal_setting()
+    );
     let setting = scaled(legal_setting());
     let text = serde_json::to_string(&setting).unwrap();
-    assert!(text.contains(r#""column_scales":{"columns":[{"start":1,"end":11}],"bound":2.0}"#), "{text}");
+    assert!(
+        text.contains(r#""column_scales":{"columns":[{"start":1,"end":11}],"bound":2.0}"#),
+        "{text}"
+    );
     assert_eq!(serde_json::from_str::<Setting>(&text).unwrap(), setting);
-    assert!(serde_json::from_str::<Setting>(&text.replace("\"start\":1,", "\"start\":12,")).is_err());
+    assert!(
+        serde_json::from_str::<Setting>(&text.replace("\"start\":1,", "\"start\":12,")).is_err()
+    );
 }
 
 #[test]
@@ -424,7 +467,10 @@ fn the_way_back_keeps_predictions_and_follows_the_covariance() {
         no_intervals: None,
         intercept: Some(ReportedIntercept {
             estimate: 3.0,
-            interval: Some(Interval { low: 2.0, high: 4.0 }),
+            interval: Some(Interval {
+                low: 2.0,
+                high: 4.0,
+            }),
             level: 0.95,
             privacy_share: Some(0.2),
         }),
@@ -449,12 +495,21 @@ fn the_way_back_keeps_predictions_and_follows_the_covariance() {
     assert!((back.model.predict(&row) - fit.model.predict(&standardised)).abs() < 1e-6);
     let report = back.inference.available().unwrap();
     assert_eq!(report.terms[0].estimate, 8.0);
-    assert_eq!(report.terms[0].interval, Some(Interval { low: 4.0, high: 16.0 }));
+    assert_eq!(
+        report.terms[0].interval,
+        Some(Interval {
+            low: 4.0,
+            high: 16.0
+        })
+    );
     assert_eq!(report.terms[1], reported(0, 1.0));
     // a - 2·b with variances 4 and 1 and covariance 0.5.
     let intercept = report.intercept.as_ref().unwrap();
     assert_eq!(intercept.estimate, 3.0 - 2.0 * 2.0);
-    assert_eq!(report.covariance_of(0, 0), Some(4.0 - 4.0 * 0.5 + 4.0 * 1.0));
+    assert_eq!(
+        report.covariance_of(0, 0),
+        Some(4.0 - 4.0 * 0.5 + 4.0 * 1.0)
+    );
     assert_eq!(report.covariance_of(0, 1), Some(4.0 * (0.5 - 2.0 * 1.0)));
     assert_eq!(report.covariance_of(0, 2), Some(0.1 - 2.0 * 0.2));
     assert_eq!(report.covariance_of(1, 1), Some(16.0));
@@ -462,7 +517,11 @@ fn the_way_back_keeps_predictions_and_follows_the_covariance() {
     let interval = intercept.interval.unwrap();
     assert!((interval.high + 1.0 - 1.959_964 * 6f64.sqrt()).abs() < 1e-5);
     assert_eq!(intercept.privacy_share, None);
-    let cuts: Vec<(u32, f64, f64)> = back.cuts.iter().map(|c| (c.feature, c.low, c.high)).collect();
+    let cuts: Vec<(u32, f64, f64)> = back
+        .cuts
+        .iter()
+        .map(|c| (c.feature, c.low, c.high))
+        .collect();
     assert_eq!(cuts, [(1, -0.75, 1.75), (4, -11.0, 9.0)]);
     assert_eq!((back.sites, back.status), (vec![0.5], FitStatus::Complete));
 }

@@ -8,7 +8,9 @@ use sprifed_privacy::{
 use sprifed_query::{
     Answer, ChoosingProcedure, ChoosingStep, FeatureSet, PlannedStep, PlannedSum, Procedure, Step,
 };
-use sprifed_recovery::{CertifiedProcedure, ColumnScales, Fit, Intercept, Keep, Ready, Setting, Sites};
+use sprifed_recovery::{
+    CertifiedProcedure, ColumnScales, Fit, Intercept, Keep, Ready, Setting, Sites,
+};
 
 /// What a run decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -380,7 +382,8 @@ impl Case {
         if !covariates || procedure.plan(&setting).is_err() {
             setting.always = 0;
         }
-        let asks_columns = intercept == Intercept::Estimated && setting.n_features.is_multiple_of(2);
+        let asks_columns =
+            intercept == Intercept::Estimated && setting.n_features.is_multiple_of(2);
         if asks_columns && setting.feature_scale.is_none() {
             let columns = FeatureSet::all(setting.n_features);
             setting.column_scales = ColumnScales::new(&columns, setting.feature_bound).unwrap();

@@ -17,7 +17,9 @@ use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{NoiseOrigin, PrivacyUnit, Relation};
 use sprifed_query::{Curator, Records};
 use sprifed_recovery::test_support::budget;
-use sprifed_recovery::{CertifiedProcedure, ColumnScales, Intercept, Keep, Role, Setting, Sites, SquareMatrix};
+use sprifed_recovery::{
+    CertifiedProcedure, ColumnScales, Intercept, Keep, Role, Setting, Sites, SquareMatrix,
+};
 
 /// How features are distributed.
 #[derive(Clone, Copy, Debug)]

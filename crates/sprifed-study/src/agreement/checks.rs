@@ -35,7 +35,10 @@ fn check_columns(data: &DataTerms, setting: &Setting) -> Result<(), IllegalAgree
     contradiction(
         "the list of columns with private scales",
         format!("{} within {}", found.len(), scales.bound()),
-        format!("none, or the {} without public scales within {bound}", required.len()),
+        format!(
+            "none, or the {} without public scales within {bound}",
+            required.len()
+        ),
     )
 }
 

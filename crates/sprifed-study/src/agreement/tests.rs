@@ -172,7 +172,8 @@ fn no_party_agrees_to_a_model_that_it_does_not_get() {
 #[test]
 fn private_scales_are_of_the_columns_that_the_schema_leaves_without_public_ones() {
     let names = ["x", "arm", "dose"].map(str::to_owned).to_vec();
-    let rest = "[feature.arm]\nlevels = [\"a\", \"b\"]\n[feature.dose]\nlower = 0\nupper = 9\nscale = 2\n";
+    let rest =
+        "[feature.arm]\nlevels = [\"a\", \"b\"]\n[feature.dose]\nlower = 0\nupper = 9\nscale = 2\n";
     let asking = |columns: &[u32], bound: f64| {
         let mut changed = agreement(TestStudy::default());
         let columns = FeatureSet::only(columns);

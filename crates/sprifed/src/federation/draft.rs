@@ -149,7 +149,9 @@ impl Draft {
     /// The setting with the columns that would be asked about if features are sought.
     fn scaled(&self) -> Result<(Setting, ColumnScalesChoice), Error> {
         let setting = self.setting(self.data.schema().unit())?;
-        let columns = self.column_scales.choose_for(&setting, self.data.mapping())?;
+        let columns = self
+            .column_scales
+            .choose_for(&setting, self.data.mapping())?;
         let setting = Setting {
             column_scales: columns.scales,
             ..setting

@@ -18,7 +18,9 @@ impl PlanAnswer {
             "{}\n{}{}: ({}, {})-DP for each {} under {}, {} questions in {} rounds.\n\
              Each client sends {} integers of {} bits in all: {} bytes.\n\n",
             self.choice.reason(),
-            self.column_scales.words().map_or_else(String::new, |words| words + "\n"),
+            self.column_scales
+                .words()
+                .map_or_else(String::new, |words| words + "\n"),
             self.procedure,
             shown_cost(guarantee.epsilon.map_or(0.0, Epsilon::get)),
             shown_delta(guarantee.delta.get()),

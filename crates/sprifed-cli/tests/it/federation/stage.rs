@@ -104,7 +104,11 @@ impl Stage {
         } else {
             ""
         };
-        let scales = if kind.column_scales { "" } else { "scale = 1.0\n" };
+        let scales = if kind.column_scales {
+            ""
+        } else {
+            "scale = 1.0\n"
+        };
         let schema = [SCHEMA, scales, sites].concat();
         fs::write(stage.folder.join("schema.toml"), schema).unwrap();
         stage.make_trustees();

@@ -57,8 +57,16 @@ fn a_column_that_is_cut_says_where_and_predictions_keep_to_it() {
     let options = "--procedure argmax --sparsity 3 --epsilon 50 --column-scales always";
     let ended = folder.fit(options);
     assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
-    assert!(ended.stdout.contains("Columns: 20 columns standardised"), "{}", ended.stdout);
-    assert!(ended.stdout.contains("cut at five of these scales"), "{}", ended.stdout);
+    assert!(
+        ended.stdout.contains("Columns: 20 columns standardised"),
+        "{}",
+        ended.stdout
+    );
+    assert!(
+        ended.stdout.contains("cut at five of these scales"),
+        "{}",
+        ended.stdout
+    );
     let model = folder.json("model.json");
     let features = model["features"].as_array().unwrap();
     let inner = |term: &&Value| term["is_cut"] == true;
@@ -66,7 +74,10 @@ fn a_column_that_is_cut_says_where_and_predictions_keep_to_it() {
     assert_eq!(cut.len(), 3, "{features:?}");
     for term in cut {
         let (lower, upper) = (number(term, "/lower"), number(term, "/upper"));
-        assert!(-200.0 < lower && lower < 1.0 && 9.0 < upper && upper < 40.0, "{term}");
+        assert!(
+            -200.0 < lower && lower < 1.0 && 9.0 < upper && upper < 40.0,
+            "{term}"
+        );
     }
     // Beyond the cut a prediction does not change.
     let header: Vec<String> = (0..20).map(|column| format!("x_{column}")).collect();
@@ -109,7 +120,11 @@ fn a_plan_says_whether_columns_are_standardised_and_why() {
         assert_eq!(columns["is_asked"], is_asked, "{columns}");
         assert_eq!(columns["columns"], 20);
         // The mean, and both questions about columns or the scale of a row.
-        assert_eq!(blocks(&plan), if is_asked { 3 } else { 2 }, "{records} {request}");
+        assert_eq!(
+            blocks(&plan),
+            if is_asked { 3 } else { 2 },
+            "{records} {request}"
+        );
         let noise = columns["noise"].as_f64();
         assert_eq!(noise.is_none(), request == "never");
         let is_small = noise.is_none_or(|noise| noise <= 0.02);
@@ -123,10 +138,16 @@ fn a_table_with_public_scales_is_asked_nothing_about_columns() {
     let schema = folder.read("schema.toml");
     folder.write("schema.toml", &format!("{schema}scale = 2.9\ncenter = 5\n"));
     for request in ["auto", "always"] {
-        let options = format!("--sparsity 3 --epsilon 50 --procedure sieve --column-scales {request} --force");
+        let options = format!(
+            "--sparsity 3 --epsilon 50 --procedure sieve --column-scales {request} --force"
+        );
         let ended = folder.fit(&options);
         assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
-        assert!(ended.stdout.contains("as all have public scales"), "{}", ended.stdout);
+        assert!(
+            ended.stdout.contains("as all have public scales"),
+            "{}",
+            ended.stdout
+        );
         assert_eq!(first_blocks(&folder.json("model.json")), ["mean response"]);
     }
 }
