@@ -13,8 +13,8 @@ fn columns(features: &[u32], units: &[(f64, f64)]) -> ReleasedColumns {
 fn a_row_is_measured_from_centres_in_scales_and_cut() {
     let columns = columns(&[0, 2, 3], &[(0.5, 0.25), (-1.0, 2.0), (0.0, 0.01)]);
     let row = columns.standardised(&[1.0, 7.0, -1.0, 0.5, 9.0]);
-    assert_eq!(row, [2.0, 7.0, 0.0, 5.0, 9.0]);
-    assert_eq!(columns.standardised(&[-9.0]), [-5.0]);
+    assert_eq!(row, vec![2.0, 7.0, 0.0, 5.0, 9.0]);
+    assert_eq!(columns.standardised(&[-9.0]), vec![-5.0]);
     assert_eq!(columns.unit_of(1), None);
     assert_eq!(columns.unit_of(2).map(|unit| unit.centre), Some(-1.0));
 }
@@ -23,7 +23,7 @@ fn a_row_is_measured_from_centres_in_scales_and_cut() {
 fn a_centre_that_is_no_number_is_zero_and_is_not_decoded() {
     for illegal in [f64::NAN, f64::INFINITY] {
         let columns = columns(&[1], &[(illegal, 1.0)]);
-        assert_eq!(columns.standardised(&[3.0, 2.0]), [3.0, 2.0]);
+        assert_eq!(columns.standardised(&[3.0, 2.0]), vec![3.0, 2.0]);
         let stated = StatedColumns {
             features: FeatureSet::only(&[1]),
             units: vec![ColumnUnit {
