@@ -272,8 +272,13 @@ fn the_questions_are_in_the_first_sum_and_within_the_budget() {
                 ..legal_setting()
             });
             for procedure in CertifiedProcedure::all() {
-                procedure_checks::uses_its_budget(procedure, &setting);
+                if origin == NoiseOrigin::Curator {
+                    procedure_checks::uses_its_budget(procedure, &setting);
+                }
                 let plan = procedure.plan(&setting).unwrap();
+                let spent = plan.spending().unwrap();
+                let spent = spent.to_approx_dp(setting.budget.delta()).unwrap();
+                assert!(spent.epsilon() <= setting.budget.epsilon(), "{procedure}");
                 let PlannedStep::Sum(first) = &plan.steps[0] else {
                     panic!("the first step is a sum");
                 };
