@@ -1,7 +1,7 @@
 //! Choices of the library as values of options: their names, and what the help says of each.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use sprifed::{ABOUT_AUTO, AUTO, Backend, ProcedureRequest};
+use sprifed::{ABOUT_AUTO, AUTO, Backend, ColumnScalesRequest, ProcedureRequest};
 use sprifed_paper::{Contender, NamedContender};
 use sprifed_privacy::{Algorithm, PrivacyUnit, Relation};
 use sprifed_recovery::CertifiedProcedure;
@@ -44,6 +44,12 @@ pub(crate) fn listed(names: impl IntoIterator<Item = &'static str>) -> String {
 /// What the help says of a table.
 pub(crate) fn table_help() -> String {
     format!("The table: {}", listed(format_names()))
+}
+
+/// Whether columns are standardised by private means and scales.
+pub(crate) fn column_scales() -> impl TypedValueParser<Value = ColumnScalesRequest> {
+    let all = ColumnScalesRequest::ALL.iter();
+    one_of(all.map(|one| (one.text(), one.about(), *one)).collect())
 }
 
 /// A neighbouring relation.

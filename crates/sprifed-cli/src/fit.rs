@@ -142,7 +142,9 @@ impl Fit {
         let shown = shown.transpose();
         report.page = report.page.filter(|_| shown.is_ok());
         output.answer(&report.answer(), |_| {
-            format!("{}\n{}", to_text(&report).trim_end(), study.choice.reason())
+            let (text, columns) = (to_text(&report), study.columns.words());
+            let columns = columns.map_or_else(String::new, |words| format!("\n{words}"));
+            format!("{}\n{}{columns}", text.trim_end(), study.choice.reason())
         });
         shown?;
         match unscored {
@@ -165,6 +167,7 @@ impl Fit {
             delta: self.wanted.delta,
             procedure: self.procedure,
             stated: self.stated.stated(),
+            column_scales: self.wanted.column_scales,
             neighbours: self.neighbours,
             backend: self.backend.request(),
             clients: self.clients,

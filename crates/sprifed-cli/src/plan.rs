@@ -6,15 +6,15 @@ use std::time::Instant;
 
 use clap::Args;
 use sprifed::{
-    ForecastAnswer, PlanAnswer, PlanRequest, Planned, ProcedureRequest, SchemaFacts, WorldSize,
-    keep,
+    ColumnScalesRequest, ForecastAnswer, PlanAnswer, PlanRequest, Planned, ProcedureRequest,
+    SchemaFacts, WorldSize, keep,
 };
 use sprifed_privacy::{Delta, Epsilon, Relation};
 use sprifed_simulate::{Reading, WorldSites};
 use sprifed_tables::read_schema;
 
 use crate::account::parse_quantity;
-use crate::choices::{procedures, relations};
+use crate::choices::{column_scales, procedures, relations};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -60,6 +60,9 @@ pub(crate) struct PlanStudy {
     /// Delta of the budget [default: the smaller of 1e-6 and 1/(10 n)].
     #[arg(long, value_parser = parse_quantity::<Delta>, allow_negative_numbers = true)]
     delta: Option<Delta>,
+    /// Whether columns are standardised by private means and scales; needs a schema.
+    #[arg(long, value_parser = column_scales(), default_value = "never")]
+    column_scales: ColumnScalesRequest,
     /// Which data sets count as neighbours.
     #[arg(long, value_parser = relations(), default_value = "zero-out")]
     neighbours: Relation,
@@ -107,6 +110,7 @@ impl PlanStudy {
             schema: schema.as_ref().map_or(SchemaFacts::NONE, SchemaFacts::of),
             epsilon: self.epsilon,
             delta: self.delta,
+            column_scales: self.column_scales,
             neighbours: self.neighbours,
         })
     }

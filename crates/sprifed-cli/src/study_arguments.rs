@@ -1,12 +1,15 @@
 //! Arguments that several commands share: the world of a simulation, who adds up, and what a fit may cost.
 
 use clap::Args;
-use sprifed::{Backend, BackendRequest, IllegalWorld, Stated, WorldSize, parse_correlation};
+use sprifed::{
+    Backend, BackendRequest, ColumnScalesRequest, IllegalWorld, Stated, WorldSize,
+    parse_correlation,
+};
 use sprifed_privacy::{Delta, Epsilon};
 use sprifed_simulate::{Correlation, Reading, WorldSites};
 
 use crate::account::{parse_epsilon, parse_quantity};
-use crate::choices::{backends, readings};
+use crate::choices::{backends, column_scales, readings};
 use crate::table_arguments::parse_sparsity;
 
 /// Who answers, and on whom the noise depends.
@@ -54,6 +57,9 @@ pub(crate) struct WantedArguments {
     /// The delta of the budget [default: the smaller of 1e-6 and 1/(10 n)].
     #[arg(long, value_parser = parse_quantity::<Delta>, allow_hyphen_values = true)]
     pub(crate) delta: Option<Delta>,
+    /// Whether columns are standardised by private means and scales.
+    #[arg(long, value_parser = column_scales(), default_value = "never")]
+    pub(crate) column_scales: ColumnScalesRequest,
 }
 
 /// What the user states about the data without looking at a record.

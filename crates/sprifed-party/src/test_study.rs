@@ -8,7 +8,7 @@ use sprifed_noise::Provenance;
 use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, NoiseOrigin, Participation, PrivacyUnit, Relation,
 };
-use sprifed_recovery::{CertifiedProcedure, Intercept, Keep, Setting, Sites};
+use sprifed_recovery::{CertifiedProcedure, ColumnScales, Intercept, Keep, Setting, Sites};
 use sprifed_schema::DataTerms;
 use sprifed_study::{Agreed, Agreement, Digest, FORMAT, Party, PartyKey};
 
@@ -67,6 +67,7 @@ pub(crate) fn agreement(noise: Provenance) -> Agreement {
         choice: Keep::Exactly,
         always: 0,
         sites: Sites::NONE,
+        column_scales: ColumnScales::NONE,
         budget: ApproxDp::new(epsilon, Delta::try_from(1e-6).expect("legal")),
         relation: Relation::ZeroOut,
         unit: PrivacyUnit::Record,

@@ -7,7 +7,8 @@ use numpy::ndarray::ArrayView2;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use sprifed::{
-    Backend, BackendRequest, Model, Receipt, Request, Role, Run, Secret, Stated, Study, keep,
+    Backend, BackendRequest, ColumnScalesRequest, Model, Receipt, Request, Role, Run, Secret,
+    Stated, Study, keep,
 };
 use sprifed_tables::{DataError, Enrolment};
 
@@ -257,6 +258,7 @@ fn fit_private(
         delta: delta.map(|delta| quantity(py, delta)).transpose()?,
         procedure: choices::procedure(procedure).map_err(refuse)?,
         stated: Stated::NOTHING,
+        column_scales: ColumnScalesRequest::Never,
         neighbours: choices::neighbours(neighbours).map_err(refuse)?,
         backend: BackendRequest {
             backend: choices::backend(backend).map_err(refuse)?,

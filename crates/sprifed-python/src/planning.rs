@@ -6,8 +6,9 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use serde::Serialize;
 use sprifed::{
-    AUTO, Backend, BackendRequest, Document, Error, NoGuarantee, PlanRequest, ProofAnswer,
-    SchemaFacts, Simulation, TrialGuarantee, WorldSize, centred_omp, keep, parse_correlation,
+    AUTO, Backend, BackendRequest, ColumnScalesRequest, Document, Error, NoGuarantee, PlanRequest,
+    ProofAnswer, SchemaFacts, Simulation, TrialGuarantee, WorldSize, centred_omp, keep,
+    parse_correlation,
 };
 use sprifed_paper::{AnyMethod, Contender, certified_setting};
 use sprifed_privacy::{ApproxDp, NoiseOrigin};
@@ -90,6 +91,7 @@ fn plan_study(
         robust,
         epsilon: quantity(py, epsilon)?,
         delta: delta.map(|delta| quantity(py, delta)).transpose()?,
+        column_scales: ColumnScalesRequest::Never,
         neighbours: choices::neighbours(neighbours).map_err(refuse)?,
         schema: SchemaFacts::NONE,
     };

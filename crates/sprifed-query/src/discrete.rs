@@ -129,6 +129,19 @@ fn write_question(bytes: &mut Vec<u8>, question: &Question) {
             write_constant(bytes, *constant);
             write_model(bytes, model);
         }
+        Question::ColumnMeans { features, .. } => {
+            bytes.push(13);
+            write_set(bytes, features);
+        }
+        Question::ColumnSquares { features, .. } => {
+            bytes.push(14);
+            write_set(bytes, features);
+        }
+        Question::Standardised { columns, question } => {
+            bytes.push(15);
+            write_set(bytes, columns.features());
+            write_question(bytes, question);
+        }
     }
 }
 

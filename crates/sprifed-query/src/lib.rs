@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod columns;
 mod constant;
 mod contribution;
 mod curator;
@@ -15,6 +16,7 @@ mod question;
 mod records;
 mod work;
 
+pub use columns::{COLUMN_CUT, ColumnUnit, IllegalColumns, ReleasedColumns};
 pub use constant::Constant;
 pub use contribution::{AskedBlock, Contributor};
 pub use curator::{Curator, CuratorError};

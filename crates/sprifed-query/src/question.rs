@@ -15,6 +15,7 @@ use self::arithmetic::{
     WIDEST, add, add_one, add_products, bucket_of, clip, halvings, length, response,
     tamed_squared_norm, upper_triangle,
 };
+use crate::columns::ReleasedColumns;
 use crate::constant::Constant;
 use crate::feature_list::FeatureList;
 use crate::feature_set::FeatureSet;
@@ -160,6 +161,27 @@ pub enum Question {
         /// Norm to which z is clipped.
         norm: Limit,
     },
+    /// x_j for each feature, the row clipped to a norm.
+    ColumnMeans {
+        /// Which features.
+        features: FeatureSet,
+        /// Norm to which the row is clipped.
+        row_norm: Limit,
+    },
+    /// x_j² for each feature, the row of squares clipped to a norm.
+    ColumnSquares {
+        /// Which features.
+        features: FeatureSet,
+        /// Norm to which the row of squares is clipped.
+        row_norm: Limit,
+    },
+    /// Another question, about records some of whose columns are in units that were released.
+    Standardised {
+        /// These columns.
+        columns: ReleasedColumns,
+        /// The question.
+        question: Box<Question>,
+    },
 }
 
 /// What one unit of a variable is, where variables of different size meet in one norm.
@@ -217,6 +239,12 @@ impl Question {
                 model,
                 ..
             } => of_list(support) && of_model(model) && constant.end() <= n_features,
+            Self::ColumnMeans { features, .. } | Self::ColumnSquares { features, .. } => {
+                features.end() <= n_features
+            }
+            Self::Standardised { columns, question } => {
+                columns.features().end() <= n_features && question.fits(n_features)
+            }
         }
     }
 
@@ -227,7 +255,9 @@ impl Question {
             Self::ResponseCorrelation { features, .. }
             | Self::FeatureCorrelation { features, .. }
             | Self::BoxedGradient { features, .. }
-            | Self::RowClippedGradient { features, .. } => features.len(),
+            | Self::RowClippedGradient { features, .. }
+            | Self::ColumnMeans { features, .. }
+            | Self::ColumnSquares { features, .. } => features.len(),
             Self::ResidualScale { .. } => SCALE_BUCKETS,
             Self::ResponseMean { .. } | Self::SupportResponse { .. } => 1,
             Self::SupportRow { support, .. } => support.len(),
@@ -247,6 +277,7 @@ impl Question {
                 let size = support.len() + constant.entries();
                 size.saturating_mul(size + 1) / 2
             }
+            Self::Standardised { question, .. } => question.coordinates(),
         }
     }
 
@@ -383,6 +414,25 @@ impl Question {
                     let u: Vec<f64> = others.iter().map(|value| 2.0 * residual * value).collect();
                     add(out, counted, upper_triangle(&u));
                 }
+            }
+            Self::ColumnMeans { features, row_norm } => {
+                let norm = tamed_squared_norm(features.runs_of(record.features)).sqrt();
+                let weight = f64::from(counted) / norm.max(row_norm.get());
+                add_products(features, record, f64::from(WIDEST), weight, out);
+            }
+            Self::ColumnSquares { features, row_norm } => {
+                let values = features.iter().map(|feature| value(record, feature));
+                let squares: Vec<f64> = values.map(|value| value * value).collect();
+                let norm = length(&squares).max(row_norm.get());
+                add(
+                    out,
+                    counted,
+                    squares.into_iter().map(|square| square / norm),
+                );
+            }
+            Self::Standardised { columns, question } => {
+                let features = &columns.standardised(record.features);
+                question.add_contribution(Record { features, ..record }, out);
             }
         }
     }

@@ -373,6 +373,7 @@ impl Argmax {
                 },
                 status: FitStatus::NoFeatureAboveNoise { largest_ratio: 0.0 },
                 residual_scale: None,
+                cuts: Vec::new(),
                 provenance: self.provenance,
             };
         };

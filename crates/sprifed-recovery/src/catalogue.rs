@@ -174,7 +174,8 @@ impl CertifiedProcedure {
     pub fn begin(self, setting: &Setting) -> Result<Ready, PlanError> {
         match self.needed(setting)? {
             Some(needed) => Ok(Ready::sums(MeanOnly::new(setting, needed)?)),
-            None => (self.0.begin)(setting),
+            None if setting.column_scales.is_empty() => (self.0.begin)(setting),
+            None => Ok((self.0.begin)(setting)?.standardising(setting)),
         }
     }
 

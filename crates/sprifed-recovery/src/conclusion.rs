@@ -136,6 +136,7 @@ impl Conclusion<'_> {
             inference,
             status,
             residual_scale: Some(self.scale),
+            cuts: Vec::new(),
             provenance: self.provenance,
         }
     }

@@ -81,6 +81,21 @@ pub struct Fit {
     pub status: FitStatus,
     /// The last private estimate of the residual's scale, in bounded units.
     pub residual_scale: Option<f64>,
+    /// Where columns were cut that had private scales, for the features that predict or are reported.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cuts: Vec<Cut>,
     /// Where the noise came from.
     pub provenance: Option<Provenance>,
+}
+
+/// Where a column was cut, in bounded units: values outside count as the nearest of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cut {
+    /// Which feature.
+    pub feature: u32,
+    /// The least value.
+    pub low: f64,
+    /// The largest value.
+    pub high: f64,
 }

@@ -3,6 +3,7 @@
 mod argmax;
 mod catalogue;
 mod clipping;
+mod column_scales;
 mod conclusion;
 #[expect(
     clippy::disallowed_methods,
@@ -45,8 +46,9 @@ pub mod test_support;
 pub use argmax::{Argmax, plan_argmax};
 pub use catalogue::{CertifiedProcedure, Entry, Needs, RunError, UnknownProcedure};
 pub use clipping::{best_clip, clipped_variance, kept_signal};
+pub use column_scales::{ColumnScales, MOST_COLUMN_NOISE, MOST_COLUMN_RUNS};
 pub use correlate::{correlate, correlate_clipped_rows, correlate_rows};
-pub use fit::{Fit, FitStatus};
+pub use fit::{Cut, Fit, FitStatus};
 pub use floor::{
     BudgetNoise, CHOICES_SHARE, FLOOR_CORRELATIONS, Floor, GRADIENTS_SHARE, PrivateChoice,
 };

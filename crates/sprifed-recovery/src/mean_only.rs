@@ -9,6 +9,7 @@ use sprifed_query::{
     SumQuery,
 };
 
+use crate::column_scales::ColumnScales;
 use crate::conclusion::{Conclusion, Evidence};
 use crate::fit::{Fit, FitStatus};
 use crate::inference::{Inferred, NoInference};
@@ -48,7 +49,7 @@ enum Asked {
 
 /// The plan of a study with too few records.
 pub(crate) fn plan(setting: &Setting) -> Result<Plan, PlanError> {
-    let setting = &without_row_scale(setting);
+    let setting = &of_the_mean(setting);
     let sum = |purpose: &str, blocks| {
         let purpose = purpose.to_owned();
         PlannedStep::Sum(PlannedSum { purpose, blocks })
@@ -80,13 +81,15 @@ pub(crate) fn plan(setting: &Setting) -> Result<Plan, PlanError> {
     Ok(setting.plan("mean only", steps))
 }
 
-/// No row scale is asked where there is no feature to scale.
-fn without_row_scale(setting: &Setting) -> Setting {
+/// What is asked of a study that seeks no feature: no units of columns, and no row scale where there is no feature to
+/// scale.
+fn of_the_mean(setting: &Setting) -> Setting {
     Setting {
         feature_scale: match setting.always {
             0 => setting.feature_scale.or(Some(1.0)),
             _ => setting.feature_scale,
         },
+        column_scales: ColumnScales::NONE,
         ..*setting
     }
 }
@@ -98,7 +101,7 @@ impl Asked {
         let with_mean = setting.intercept == Intercept::Estimated;
         let mut others = SCALE_SHARE;
         others += if with_mean { MEAN_SHARE } else { 0.0 };
-        others += if setting.feature_scale.is_none() {
+        others += if setting.asks_row_scale() {
             ROW_SCALE_SHARE
         } else {
             0.0
@@ -107,6 +110,7 @@ impl Asked {
             scale: share_of(total, SCALE_SHARE, 1)?,
             mean: share_of(total, MEAN_SHARE, 1)?,
             row_scale: share_of(total, ROW_SCALE_SHARE, 1)?,
+            columns: share_of(total, Setting::column_share(), 1)?,
         };
         let last = share_of(total, 1.0 - others, 1)?;
         let shares = setting.origin.most_shares();
@@ -152,7 +156,7 @@ enum Phase {
 impl MeanOnly {
     /// A run for `setting`, of which `needed` records would do.
     pub(crate) fn new(setting: &Setting, needed: u64) -> Result<Self, PlanError> {
-        let setting = without_row_scale(setting);
+        let setting = of_the_mean(setting);
         Ok(Self {
             asked: Asked::of(&setting)?,
             opening: Opening::before(&setting),
@@ -203,6 +207,7 @@ impl MeanOnly {
                 needed: self.needed,
             },
             residual_scale: has_scale.then_some(self.scale),
+            cuts: Vec::new(),
             provenance: Some(answer.provenance),
         }
     }

@@ -1,5 +1,5 @@
 //! What every certified procedure asks before its first pick: the mean of the response and the scale
-//! of a row of features, where they are not public, and then the scale of the response around its mean.
+//! of a row of features, where they are not public (or the units of columns, see `column_scales`), and then the scale of the response around its mean.
 //!
 //! # Why
 //! The mean comes first. Around a public centre at which many responses lie exactly, the scale says
@@ -25,8 +25,10 @@ pub struct OpeningCosts {
     pub scale: Mu,
     /// Its mean, where an intercept is estimated.
     pub mean: Mu,
-    /// The scale of a row of features, where it is not public.
+    /// The scale of a row of features, where it is asked for.
     pub row_scale: Mu,
+    /// Each of the two questions about columns, where they are asked.
+    pub columns: Mu,
 }
 
 /// What the opening found, as far as it was asked.
@@ -75,10 +77,16 @@ impl Setting {
         if self.intercept == Intercept::Estimated {
             centre.push(self.mean_block(costs.mean)?);
         }
-        if self.feature_scale.is_none() {
+        if self.asks_row_scale() {
             centre.push(planner.ball("row scale", ROW_BUCKETS, costs.row_scale, counts)?);
         }
+        if !self.column_scales.is_empty() {
+            centre.extend(self.column_blocks(costs.columns)?);
+        }
         let purpose = match self.intercept {
+            Intercept::Estimated if !self.column_scales.is_empty() => {
+                "mean of the response, means and scales of columns"
+            }
             Intercept::Estimated => "mean of the response",
             Intercept::Absent => "scale of the features",
         };
@@ -115,7 +123,7 @@ impl Setting {
             let response_limit = Limit::nearest(self.response_bound);
             questions.push(Question::ResponseMean { response_limit });
         }
-        if self.feature_scale.is_none() {
+        if self.asks_row_scale() {
             let largest = Limit::nearest(self.feature_bound);
             let features = self.n_features;
             questions.push(Question::RowScale { features, largest });
@@ -136,7 +144,7 @@ impl Setting {
             opening.intercept = (sum / records).clamp(-1.0, 1.0) * self.response_bound;
             opening.mean_noise = Some(block.noise_std_dev / records * self.response_bound);
         }
-        if self.feature_scale.is_none()
+        if self.asks_row_scale()
             && let Some(block) = blocks.next()
         {
             opening.feature_scale = estimate_row_scale(&block.values, self.feature_bound);

@@ -525,6 +525,7 @@ impl Pooled {
             },
             status: FitStatus::NoFeatureAboveNoise { largest_ratio: 0.0 },
             residual_scale: Some(self.scale),
+            cuts: Vec::new(),
             provenance: self.provenance,
         }
     }

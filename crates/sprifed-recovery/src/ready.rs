@@ -4,7 +4,9 @@ use core::fmt;
 
 use sprifed_query::{Answer, ChoosingProcedure, ChoosingStep, Procedure, Step};
 
+use crate::column_scales::Standardising;
 use crate::fit::Fit;
+use crate::setting::Setting;
 
 /// A procedure that can begin, by what it needs of a backend.
 #[derive(Clone, Debug)]
@@ -30,6 +32,16 @@ impl Ready {
         P: ChoosingProcedure<Fit = Fit> + Clone + fmt::Debug + Send + Sync + 'static,
     {
         Self::Choices(AnyChoosing(Box::new(procedure)))
+    }
+}
+
+impl Ready {
+    /// The same procedure, which asks for the units of the columns of `setting` first.
+    pub(crate) fn standardising(self, setting: &Setting) -> Self {
+        match self {
+            Self::Sums(procedure) => Self::sums(Standardising::new(procedure, *setting)),
+            Self::Choices(procedure) => Self::choices(Standardising::new(procedure, *setting)),
+        }
     }
 }
 

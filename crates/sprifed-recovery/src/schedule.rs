@@ -75,6 +75,7 @@ pub struct Schedule {
     pub(crate) rounds: Vec<Round>,
     pub(crate) scale_cost: Mu,
     pub(crate) row_scale_cost: Mu,
+    pub(crate) column_cost: Mu,
     pub(crate) mean_cost: Mu,
     pub(crate) working_cost: Mu,
     pub(crate) working_features: usize,
@@ -106,7 +107,7 @@ impl Schedule {
         let fractions = working.fractions();
         let rounds = fractions.len() as u32;
         let mut others = SCALE_SHARE + FINAL_SHARE;
-        others += if setting.feature_scale.is_none() {
+        others += if setting.asks_row_scale() {
             ROW_SCALE_SHARE
         } else {
             0.0
@@ -126,6 +127,7 @@ impl Schedule {
         } else {
             0.0
         };
+        others += setting.columns_share();
         let decayed = |weight: &f64| Some(weight * working.decay());
         let weights: Vec<f64> = core::iter::successors(Some(1.0), decayed)
             .take(fractions.len())
@@ -157,6 +159,7 @@ impl Schedule {
                 rounds + if setting.asks_joint() { 2 } else { 1 },
             )?,
             row_scale_cost: share_of(total, ROW_SCALE_SHARE, 1)?,
+            column_cost: share_of(total, Setting::column_share(), 1)?,
             mean_cost: share_of(total, MEAN_SHARE, 1)?,
             working_cost: share_of(total, WORKING_SHARE, rounds - 1)?,
             working_features: ((WORKING_SLACK * f64::from(setting.sparsity)) as usize).max(1),
@@ -180,6 +183,7 @@ impl Schedule {
             scale: self.scale_cost,
             mean: self.mean_cost,
             row_scale: self.row_scale_cost,
+            columns: self.column_cost,
         })?;
         let always = setting.always as usize;
         if setting.asks_joint() {

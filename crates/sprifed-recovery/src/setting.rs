@@ -6,6 +6,7 @@ use sprifed_privacy::{
 };
 use sprifed_query::{Plan, PlanError, PlannedStep, Planner};
 
+use crate::column_scales::ColumnScales;
 use crate::portable::larger;
 use crate::sites::Sites;
 
@@ -49,6 +50,9 @@ pub struct Setting {
     /// The public root mean square of a feature, in bounded units: one for standardised ones.
     /// Queried, at a small share of the budget, if it is not known.
     pub feature_scale: Option<f64>,
+    /// The columns whose means and scales are asked for, so that they are standardised.
+    #[serde(default = "no_columns", skip_serializing_if = "ColumnScales::is_empty")]
+    pub column_scales: ColumnScales,
     /// Whether the model has an intercept.
     pub intercept: Intercept,
     /// Whether intervals and p-values allow for errors that vary more for some records than for others. It takes one more
@@ -67,6 +71,10 @@ const fn no_sites() -> Sites {
 )]
 const fn is_not(option: &bool) -> bool {
     !*option
+}
+
+const fn no_columns() -> ColumnScales {
+    ColumnScales::NONE
 }
 
 /// Which of the chosen features are kept.
@@ -158,7 +166,7 @@ impl Setting {
             let found = counted(self.n_records, "record", "records");
             return refuse(found, "at least 2 are required");
         }
-        let legal = |bound: f64| (SMALLEST_BOUND..=LARGEST_BOUND).contains(&bound);
+        let legal = Self::is_legal_bound;
         if !legal(self.response_bound) || !legal(self.feature_bound) {
             let found = format!("bounds {} and {}", self.response_bound, self.feature_bound);
             return refuse(found, "bounds must be from 1e-30 to 1e30");
@@ -179,6 +187,7 @@ impl Setting {
             );
         }
         self.noise_budget()?;
+        self.check_columns()?;
         self.check_sites()
     }
 
@@ -195,6 +204,10 @@ impl Setting {
         }
         let rest = share_of(total, 1.0 - ROBUST_SHARE, 1)?;
         Ok((rest, Some(share_of(total, ROBUST_SHARE, 1)?)))
+    }
+
+    pub(crate) fn is_legal_bound(bound: f64) -> bool {
+        (SMALLEST_BOUND..=LARGEST_BOUND).contains(&bound)
     }
 
     /// How many features there are to choose from.

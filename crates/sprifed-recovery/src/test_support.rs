@@ -7,6 +7,7 @@ use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, NoiseOrigin, PrivacyUnit, Relation};
 use sprifed_query::LinearModel;
 
+use crate::column_scales::ColumnScales;
 use crate::fit::Fit;
 use crate::setting::{Intercept, Keep, Setting};
 use crate::sites::Sites;
@@ -21,6 +22,7 @@ pub fn legal_setting() -> Setting {
         choice: Keep::Exactly,
         always: 0,
         sites: Sites::NONE,
+        column_scales: ColumnScales::NONE,
         budget: budget(5.34, 1e-4),
         relation: Relation::ZeroOut,
         unit: PrivacyUnit::Record,

@@ -145,6 +145,25 @@ impl Mapping {
         units.clone().next().is_some() && units.all(Units::has_public_scale)
     }
 
+    /// The features that are numbers without a public scale of their own, and the largest size that one of them can have.
+    /// Zeros and ones of levels and of indicators stay as they are.
+    #[must_use]
+    pub fn columns_without_scales(&self) -> (Vec<u32>, f64) {
+        let mut bound = 0.0f64;
+        let numbers = self
+            .columns
+            .iter()
+            .filter_map(|column| match &column.coding {
+                Coding::Number(number) if !number.units().has_public_scale() => {
+                    bound = bound.max(number.units().bound());
+                    u32::try_from(column.features.start).ok()
+                }
+                Coding::Number(_) | Coding::Levels(_) => None,
+            });
+        let columns = numbers.collect();
+        (columns, bound)
+    }
+
     /// How the feature at `place` is read from a table.
     ///
     /// # Panics

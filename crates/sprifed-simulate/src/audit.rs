@@ -21,7 +21,7 @@ use sprifed_privacy::{
     ApproxDp, Delta, LedgerRecord, NoiseOrigin, PrivacyUnit, Relation, Spending,
 };
 use sprifed_query::{Answer, Curator, Plan, PlanError};
-use sprifed_recovery::{CertifiedProcedure, Intercept, Keep, Setting, Sites};
+use sprifed_recovery::{CertifiedProcedure, ColumnScales, Intercept, Keep, Setting, Sites};
 use sprifed_study::{
     Agreed, Agreement, Embedded, EmbeddedTrustees, PartyKey, all_present, split_evenly,
 };
@@ -299,6 +299,7 @@ impl AuditRequest {
             choice: Keep::Exactly,
             always: 0,
             sites: Sites::NONE,
+            column_scales: ColumnScales::NONE,
             budget: self.budget,
             relation: self.relation,
             unit: self.unit,

@@ -8,8 +8,8 @@ use sprifed_query::{
     Curator, CuratorError, IllegalRecords, Plan, PlanError, RecordSource, Records,
 };
 use sprifed_recovery::{
-    CertifiedProcedure, Fit, Intercept, Keep, RunError, Setting, Sites, non_private_lasso,
-    non_private_omp,
+    CertifiedProcedure, ColumnScales, Fit, Intercept, Keep, RunError, Setting, Sites,
+    non_private_lasso, non_private_omp,
 };
 use sprifed_study::{
     Agreed, Agreement, Embedded, EmbeddedError, EmbeddedTrustees, IllegalAgreement, PartyKey,
@@ -357,6 +357,7 @@ pub fn setting_of(
         response_bound,
         feature_bound,
         feature_scale: Some(1.0),
+        column_scales: ColumnScales::NONE,
         intercept: match world.sites.count {
             0 => Intercept::Absent,
             _ => Intercept::Estimated,

@@ -7,8 +7,9 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 
 use sprifed::{
-    Backend, BackendRequest, CertifiedProcedure, Document, Epsilon, Error, Keep, PartyKey, Proof,
-    Relation, Request, Run, Schema, Secret, Stated, Study, read_csv, rows_of,
+    Backend, BackendRequest, CertifiedProcedure, ColumnScalesRequest, Document, Epsilon, Error,
+    Keep, PartyKey, Proof, Relation, Request, Run, Schema, Secret, Stated, Study, read_csv,
+    rows_of,
 };
 
 /// Bounds that all clients know.
@@ -46,6 +47,7 @@ pub(crate) fn run() -> Result<String, Error> {
         delta: None,
         procedure: CertifiedProcedure::SIEVE.into(),
         stated: Stated::NOTHING,
+        column_scales: ColumnScalesRequest::Never,
         neighbours: Relation::ZeroOut,
         backend: BackendRequest {
             backend: Backend::SecureSum,

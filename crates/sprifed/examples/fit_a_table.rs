@@ -6,8 +6,8 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 
 use sprifed::{
-    Backend, BackendRequest, CertifiedProcedure, Epsilon, Error, Keep, Model, NoiseGenerator,
-    Relation, Request, Run, Schema, Secret, Stated, Study, read_csv, rows_of,
+    Backend, BackendRequest, CertifiedProcedure, ColumnScalesRequest, Epsilon, Error, Keep, Model,
+    NoiseGenerator, Relation, Request, Run, Schema, Secret, Stated, Study, read_csv, rows_of,
 };
 
 /// Bounds that are known without looking at the records.
@@ -46,6 +46,7 @@ pub(crate) fn fit() -> Result<Model, Error> {
         delta: None,
         procedure: CertifiedProcedure::GRAD.into(),
         stated: Stated::NOTHING,
+        column_scales: ColumnScalesRequest::Never,
         neighbours: Relation::ZeroOut,
         backend: BackendRequest {
             backend: Backend::Curator,

@@ -6,8 +6,8 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 
 use sprifed::{
-    Backend, BackendRequest, Correlation, Epsilon, Error, Keep, PlanAnswer, PlanRequest,
-    ProcedureRequest, Reading, Relation, SchemaFacts, WorldSites, WorldSize,
+    Backend, BackendRequest, ColumnScalesRequest, Correlation, Epsilon, Error, Keep, PlanAnswer,
+    PlanRequest, ProcedureRequest, Reading, Relation, SchemaFacts, WorldSites, WorldSize,
 };
 
 /// The plan of a study of 500 records in 20 clinics, with a forecast from two simulated studies a point.
@@ -36,6 +36,7 @@ pub(crate) fn plan() -> Result<PlanAnswer, Error> {
         schema: SchemaFacts::NONE,
         epsilon: Epsilon::try_from(4.0)?,
         delta: None,
+        column_scales: ColumnScalesRequest::Never,
         neighbours: Relation::ZeroOut,
     };
     let planned = request.plan()?;

@@ -3,6 +3,7 @@
 pub mod account;
 mod backend;
 mod coefficients;
+mod column_choice;
 mod demo;
 mod document;
 mod error;
@@ -35,6 +36,7 @@ mod verify;
 mod world;
 
 pub use backend::{Backend, BackendRequest};
+pub use column_choice::{ColumnScalesChoice, ColumnScalesRequest};
 pub use demo::{DemoAnswer, DemoGuarantee};
 pub use document::{
     Document, ModelVerification, Proof, ProofAnswer, ReceiptAnswer, StudyVerification, study_words,

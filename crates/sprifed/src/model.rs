@@ -5,7 +5,7 @@ use sprifed_noise::Provenance;
 use sprifed_party::Cost;
 use sprifed_privacy::{LedgerRecord, PrivacyUnit, counted};
 use sprifed_query::Plan;
-use sprifed_recovery::{Fit, FitStatus, Keep, Role};
+use sprifed_recovery::{Cut, Fit, FitStatus, Keep, Role};
 use sprifed_schema::{FeatureReading, Mapping, MissingPolicy, Transform, UnitModel};
 
 use crate::error::{Error, ModelDefect};
@@ -110,10 +110,13 @@ pub struct Term {
     /// Whether it is always in the model: it was not selected.
     #[serde(default, skip_serializing_if = "is_false")]
     pub always: bool,
-    /// Its public lower bound.
+    /// The least value that it counts as: its public lower bound, or where its column was cut.
     pub lower: f64,
-    /// Its public upper bound, after its transform.
+    /// The largest value that it counts as, after its transform.
     pub upper: f64,
+    /// Whether its column was standardised by a private mean and scale, and cut within its public bounds.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_cut: bool,
     /// How it is read, unless it is the number of the column of its name, as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reading: Option<FeatureReading>,
@@ -241,6 +244,7 @@ impl Model {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = self.inference.notes();
         notes.extend(self.site_note());
+        notes.extend(self.cut_note());
         let not_kept = self.n_not_kept();
         if not_kept > 0 {
             notes.push(format!(
@@ -251,6 +255,21 @@ impl Model {
             ));
         }
         notes
+    }
+
+    /// What is said of columns that were cut, if there are any.
+    fn cut_note(&self) -> Option<String> {
+        let cut = self.features.iter().filter(|term| term.is_cut);
+        let range =
+            |term: &Term| format!("{} from {:.4} to {:.4}", term.name, term.lower, term.upper);
+        let list: Vec<String> = cut.map(range).collect();
+        (!list.is_empty()).then(|| {
+            format!(
+                "Columns were standardised by private means and scales and cut at five of these scales. Coefficients hold, \
+                 and predictions change, within these ranges only (after transforms): {}.",
+                list.join(", ")
+            )
+        })
     }
 
     /// The feature of this name, among those that predict.
@@ -319,7 +338,9 @@ pub(crate) fn to_terms(fit: &Fit, mapping: &Mapping, names: &[String]) -> (Vec<T
     let pairs = original.support.iter().zip(&original.coefficients);
     let terms = pairs.map(|(feature, coefficient)| {
         let is_always = always.features().any(|known| known == *feature);
-        to_term(mapping, names, *feature, *coefficient, is_always)
+        let term = to_term(mapping, names, *feature, *coefficient, is_always);
+        let cut = fit.cuts.iter().find(|cut| cut.feature as usize == *feature);
+        cut.map_or(term.clone(), |cut| term.within(cut, mapping, *feature))
     });
     (terms.collect(), original.intercept)
 }
@@ -339,6 +360,7 @@ fn to_term(
         always,
         lower: units.lower(),
         upper: units.upper(),
+        is_cut: false,
         reading: mapping.special_reading(feature),
     }
 }
@@ -361,6 +383,23 @@ impl Term {
         }
     }
 
+    /// The same where its column was cut: what stands in for a gap stays that of the public bounds.
+    fn within(self, cut: &Cut, mapping: &Mapping, feature: usize) -> Self {
+        let units = &mapping.features()[feature];
+        let end = |unit: f64| units.from_unit(unit).clamp(self.lower, self.upper);
+        let (lower, upper) = (end(cut.low), end(cut.high));
+        if lower <= self.lower && upper >= self.upper {
+            return self;
+        }
+        Self {
+            lower,
+            upper,
+            is_cut: true,
+            reading: Some(mapping.reading(feature)),
+            ..self
+        }
+    }
+
     /// How it is read from a table.
     #[must_use]
     pub fn reading(&self) -> FeatureReading {
@@ -372,7 +411,7 @@ impl Term {
         self.reading.clone().unwrap_or_else(plain)
     }
 
-    /// Half the width of its public bounds.
+    /// Half the width of the values that it counts as.
     #[must_use]
     pub const fn half_range(&self) -> f64 {
         (self.upper - self.lower) / 2.0

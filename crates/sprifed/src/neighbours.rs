@@ -24,6 +24,7 @@ use sprifed_tables::{Table, read_csv};
 
 use self::tables::{Neighbour, Rows};
 use crate::backend::{Backend, BackendRequest};
+use crate::column_choice::ColumnScalesRequest;
 use crate::procedure_choice::Stated;
 use crate::run::rows_of;
 use crate::study::{Request, Study};
@@ -86,6 +87,7 @@ impl Fit {
             delta: None,
             procedure: CertifiedProcedure::GRAD.into(),
             stated: Stated::NOTHING,
+            column_scales: ColumnScalesRequest::Never,
             neighbours: relation,
             backend: BackendRequest {
                 backend,
@@ -497,6 +499,7 @@ fn neighbours_have_the_same_public_numbers() {
                     },
                     status: sprifed_recovery::FitStatus::Complete,
                     residual_scale: None,
+                    cuts: Vec::new(),
                     provenance: None,
                 };
                 let provenance = sprifed_noise::Provenance::Simulated;

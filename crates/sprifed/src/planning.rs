@@ -8,9 +8,11 @@ use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, LOG_WRAP_PROBABILITY, Mu, NoiseOrigin, PrivacyUnit, Relation,
     Spending, SumCost, SumPlan, SumSize,
 };
-use sprifed_query::{Plan, PlannedStep};
-use sprifed_recovery::{CertifiedProcedure, Intercept, Keep, Needs, ROBUST_BLOCK, Setting, Sites};
-use sprifed_schema::{Schema, Units};
+use sprifed_query::{FeatureSet, Plan, PlannedStep};
+use sprifed_recovery::{
+    CertifiedProcedure, ColumnScales, Intercept, Keep, Needs, ROBUST_BLOCK, Setting, Sites,
+};
+use sprifed_schema::{Coding, Schema, Units};
 use sprifed_simulate::{
     Absence, Certified, Unexplained, WorldRequest, compare, forecast_records, setting_of,
 };
@@ -18,6 +20,7 @@ use sprifed_simulate::{
 use self::forecast::assumptions;
 pub use self::forecast::{FloorAnswer, ForecastAnswer, ForecastRow, Thinned};
 use crate::backend::BackendRequest;
+use crate::column_choice::{ColumnScalesChoice, ColumnScalesRequest};
 use crate::error::Error;
 use crate::guarantee::Mode;
 use crate::procedure_choice::{ProcedureChoice, ProcedureRequest};
@@ -48,12 +51,14 @@ pub struct PlanRequest {
     pub epsilon: Epsilon,
     /// Delta of the budget; the smaller of 1e-6 and 1/(10 n) by default.
     pub delta: Option<Delta>,
+    /// Whether columns are standardised by private means and scales.
+    pub column_scales: ColumnScalesRequest,
     /// Which data sets count as neighbours.
     pub neighbours: Relation,
 }
 
 /// What a plan takes from the public schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SchemaFacts {
     /// Whose presence is protected.
     pub unit: PrivacyUnit,
@@ -63,6 +68,10 @@ pub struct SchemaFacts {
     pub always: u32,
     /// The sites of one table that have an intercept of their own.
     pub sites: Sites,
+    /// How many features are known to need no private scale: they have a public one, or are zeros and ones.
+    pub scaled: u32,
+    /// The largest size of a feature without a public scale, in bounded units.
+    pub bound: f64,
 }
 
 impl SchemaFacts {
@@ -72,6 +81,8 @@ impl SchemaFacts {
         has_scales: true,
         always: 0,
         sites: Sites::NONE,
+        scaled: u32::MAX,
+        bound: 0.0,
     };
 
     /// What `schema` says.
@@ -81,10 +92,23 @@ impl SchemaFacts {
             .named_features()
             .filter_map(|name| schema.units_of(name));
         // A name that no table has gives the units of all features without a table.
-        let mut all = named.chain(schema.units_of(""));
+        let all = named.chain(schema.units_of(""));
+        let unscaled = all.filter(|units| !units.has_public_scale());
+        let bounds: Vec<f64> = unscaled.map(Units::bound).collect();
+        let codings = schema
+            .named_features()
+            .filter_map(|name| schema.coding_of(name));
+        let scaled: usize = codings
+            .map(|coding| match coding {
+                Coding::Number(number) if !number.units().has_public_scale() => coding.width() - 1,
+                Coding::Number(_) | Coding::Levels(_) => coding.width(),
+            })
+            .sum();
         Self {
             unit: schema.unit(),
-            has_scales: all.all(Units::has_public_scale),
+            has_scales: bounds.is_empty(),
+            scaled: u32::try_from(scaled).unwrap_or(u32::MAX),
+            bound: bounds.into_iter().fold(0.0, f64::max),
             always: u32::try_from(schema.n_always()).unwrap_or(u32::MAX),
             sites: sites_of(schema),
         }
@@ -105,6 +129,7 @@ pub struct Planned {
     floor: FloorAnswer,
     budget: ApproxDp,
     data: WorldRequest,
+    columns: ColumnScalesChoice,
     setting: Setting,
     plan: Plan,
     spending: Spending,
@@ -117,6 +142,8 @@ pub struct PlanAnswer {
     pub procedure: CertifiedProcedure,
     /// Why it is this procedure, and what each is expected to find.
     pub choice: ProcedureChoice,
+    /// Whether columns are standardised by private means and scales, and why.
+    pub column_scales: ColumnScalesChoice,
     /// About how many records one feature needs at this budget.
     pub floor: FloorAnswer,
     /// n: how many records.
@@ -235,6 +262,11 @@ impl PlanRequest {
             origin: self.backend.origin(self.world.clients())?,
             ..self.setting(&data, budget)?
         };
+        let columns = self.columns(&setting)?;
+        let setting = Setting {
+            column_scales: columns.scales,
+            ..setting
+        };
         let backend = self.backend.backend;
         let stated = self.world.stated();
         let choice = self
@@ -246,6 +278,7 @@ impl PlanRequest {
         }
         let makes_choices = backend.answers(Needs::Choices);
         let floor = FloorAnswer::of(&setting, procedure, makes_choices)?;
+        let columns = columns.unless(procedure.seeks_nothing(&setting)?);
         let plan = procedure.plan(&setting)?;
         let spending = plan.spending()?;
         let cost = spending.to_approx_dp(budget.delta());
@@ -260,10 +293,24 @@ impl PlanRequest {
             floor,
             budget,
             data,
+            columns,
             setting,
             plan,
             spending,
         })
+    }
+
+    /// Whether columns are standardised. Their places do not matter to a plan, so those without public scales count as
+    /// the first ones.
+    fn columns(&self, setting: &Setting) -> Result<ColumnScalesChoice, Error> {
+        let columns = match self.schema.has_scales {
+            true => 0,
+            false => setting.n_features.saturating_sub(self.schema.scaled),
+        };
+        let columns = FeatureSet::all(columns);
+        Ok(self
+            .column_scales
+            .choose(setting, &columns, self.schema.bound)?)
     }
 
     /// What a fit is planned for on a curator, in worlds of this kind.
@@ -358,6 +405,7 @@ impl Planned {
             floor,
             budget,
             data,
+            columns,
             plan,
             spending,
             setting,
@@ -376,6 +424,7 @@ impl Planned {
         Ok(PlanAnswer {
             procedure: choice.procedure,
             choice: choice.clone(),
+            column_scales: columns.clone(),
             floor: floor.clone(),
             records: request.world.records,
             clients: request.world.clients(),
@@ -405,12 +454,14 @@ impl Planned {
     }
 }
 
-/// The setting of a simulated study, in which every unit is one record and all features are candidates.
+/// The setting of a simulated study, in which every unit is one record, all features are candidates, and features are
+/// made in standard units.
 const fn simulated(setting: Setting) -> Setting {
     Setting {
         unit: PrivacyUnit::Record,
         always: 0,
         sites: Sites::NONE,
+        column_scales: ColumnScales::NONE,
         ..setting
     }
 }

@@ -7,11 +7,14 @@ use sprifed_privacy::{
     counted, shown_to,
 };
 use sprifed_query::Plan;
-use sprifed_recovery::{CertifiedProcedure, Intercept, Keep, MOST_SITES, Setting, Sites};
+use sprifed_recovery::{
+    CertifiedProcedure, ColumnScales, Intercept, Keep, MOST_SITES, Setting, Sites,
+};
 use sprifed_schema::{MissingPolicy, Schema, SiteColumn};
 use sprifed_tables::Outline;
 
 use crate::backend::{Backend, BackendRequest};
+use crate::column_choice::{ColumnScalesChoice, ColumnScalesRequest};
 use crate::error::Error;
 use crate::guarantee::{Guarantee, Terms};
 use crate::holdings::{Grouping, Holdings};
@@ -34,6 +37,8 @@ pub struct Request {
     pub procedure: ProcedureRequest,
     /// What is stated about the data, for the choice of a procedure.
     pub stated: Stated,
+    /// Whether columns are standardised by private means and scales.
+    pub column_scales: ColumnScalesRequest,
     /// Which data sets the guarantee makes indistinguishable.
     pub neighbours: Relation,
     /// Who answers.
@@ -55,6 +60,8 @@ pub struct Study<'a> {
     pub procedure: CertifiedProcedure,
     /// Why it is this procedure.
     pub choice: ProcedureChoice,
+    /// Whether columns are standardised, and why.
+    pub columns: ColumnScalesChoice,
     /// What the procedure is planned for.
     pub setting: Setting,
     /// Everything that will be asked, with its noise.
@@ -101,8 +108,14 @@ impl<'a> Study<'a> {
             response_bound: mapping.response_bound(),
             feature_bound: mapping.feature_bound(),
             feature_scale: mapping.has_public_scales().then_some(1.0),
+            column_scales: ColumnScales::NONE,
             intercept: Intercept::Estimated,
             robust: request.robust,
+        };
+        let columns = request.column_scales.choose_for(&setting, mapping)?;
+        let setting = Setting {
+            column_scales: columns.scales,
+            ..setting
         };
         let backend = request.backend.backend;
         let can_run = |needs| backend.answers(needs);
@@ -113,6 +126,11 @@ impl<'a> Study<'a> {
         if !backend.answers(procedure.needs()) {
             return Err(Error::NeedsChoices { procedure, backend });
         }
+        let columns = columns.unless(procedure.seeks_nothing(&setting)?);
+        let setting = Setting {
+            column_scales: columns.scales,
+            ..setting
+        };
         let plan = procedure.plan(&setting)?;
         let spending = plan.spending()?;
         require_within_budget(&spending, setting.budget)?;
@@ -126,6 +144,7 @@ impl<'a> Study<'a> {
             backend,
             procedure,
             choice,
+            columns,
             setting,
             plan,
             grouping: holdings.group(setting.origin),

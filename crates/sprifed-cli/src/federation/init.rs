@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use sprifed::{Draft, Error, ProcedureChoice, ProcedureRequest, StudyAnswer, host_of};
+use sprifed::{Draft, Error, ProcedureRequest, StudyAnswer, host_of};
 use sprifed_coordinator::{CoordinatorFolder, NewStudy};
 use sprifed_noise::Provenance;
 use sprifed_party::{PartyError, PublicParty, PublicTrustee, TWO_SEE, seat_name, spoken_digest};
@@ -103,6 +103,12 @@ impl Init {
         })?;
         let draft = self.draft()?;
         let choice = draft.choice().map_err(illegal)?;
+        let columns = draft.columns().map_err(illegal)?.words();
+        let choice = format!(
+            "{}.{}",
+            choice.reason(),
+            columns.map_or_else(String::new, |words| format!("\n{words}."))
+        );
         let (parties, trustees) = (draft.parties.clone(), draft.trustees.clone());
         let authority = self.authority.as_deref().map(read).transpose()?;
         let key = fresh_bits()?;
@@ -127,7 +133,7 @@ impl Init {
         Ok(())
     }
 
-    fn say(&self, agreed: &Agreed, choice: &ProcedureChoice, output: &Output) {
+    fn say(&self, agreed: &Agreed, choice: &str, output: &Output) {
         let agreement = agreed.agreement();
         let planned = agreement.plan.spending().ok();
         let delta = agreement.plan.budget.delta();
@@ -144,7 +150,7 @@ impl Init {
                 None => ("sum", "sums"),
             };
             format!(
-                "{}\n\n{once}{}.\n{}: {} over {}, {}; {}, {}.\n{}\n\
+                "{}\n\n{once}{choice}\n{}: {} over {}, {}; {}, {}.\n{}\n\
                  purpose           {}\n\
                  coordinator's key {}\n\
                  study             {}\n\
@@ -155,7 +161,6 @@ impl Init {
                  \x20   sprifed join for-NAME --identity NAME --data TABLE\n\
                  {}you start: sprifed coordinate {} --listen 0.0.0.0:PORT",
                 agreed.planned_guarantee(),
-                choice.reason(),
                 agreement.title,
                 agreement.procedure,
                 counted(agreement.setting.n_features, "feature", "features"),
@@ -229,6 +234,7 @@ impl Init {
             delta: self.wanted.delta,
             procedure: self.procedure,
             stated: self.stated.stated(),
+            column_scales: self.wanted.column_scales,
             neighbours: self.neighbours,
             quorum: self.quorum,
             colluders: self.colluders,

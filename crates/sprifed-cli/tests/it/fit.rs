@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod clients;
+mod columns;
 mod ledger;
 mod places;
 mod spent;

@@ -177,6 +177,7 @@ impl PrivateOls {
             },
             status,
             residual_scale: None,
+            cuts: Vec::new(),
             provenance,
         }
     }

@@ -62,7 +62,8 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
     if setting.intercept == Intercept::Estimated {
         others += MEAN_SHARE;
     }
-    if setting.feature_scale.is_none() {
+    others += setting.columns_share();
+    if setting.asks_row_scale() {
         others += ROW_SCALE_SHARE;
     }
     let choices = rounds * f64::from(setting.sparsity);
@@ -74,6 +75,7 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
         scale: scale_cost,
         mean: gaussian(MEAN_SHARE, 1.0)?,
         row_scale: gaussian(ROW_SCALE_SHARE, 1.0)?,
+        columns: gaussian(Setting::column_share(), 1.0)?,
     })?;
     for round in 0..ROUNDS {
         let number = round + 1;

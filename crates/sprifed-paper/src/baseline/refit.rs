@@ -68,6 +68,7 @@ impl Refit {
                 inference: NO_INFERENCE,
                 status: FitStatus::NoFeatureAboveNoise { largest_ratio: 0.0 },
                 residual_scale: Some(scale),
+                cuts: Vec::new(),
                 provenance,
             };
         };
@@ -84,6 +85,7 @@ impl Refit {
             inference: NO_INFERENCE,
             status: solution.status_among(&relative, self.setting.n_features),
             residual_scale: Some(scale),
+            cuts: Vec::new(),
             provenance,
         }
     }

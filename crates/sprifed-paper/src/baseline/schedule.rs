@@ -31,7 +31,8 @@ impl DescentCosts {
         setting.check()?;
         baseline.check()?;
         let mut others = SCALE_SHARE + REFIT_SHARE;
-        if setting.feature_scale.is_none() {
+        others += setting.columns_share();
+        if setting.asks_row_scale() {
             others += ROW_SCALE_SHARE;
         }
         if setting.intercept == Intercept::Estimated {
@@ -52,6 +53,7 @@ impl DescentCosts {
                 scale: share_of(total, SCALE_SHARE, 2)?,
                 mean: share_of(total, MEAN_SHARE, 1)?,
                 row_scale: share_of(total, ROW_SCALE_SHARE, 1)?,
+                columns: share_of(total, Setting::column_share(), 1)?,
             },
             refit: share_of(total, REFIT_SHARE, 1)?,
         })

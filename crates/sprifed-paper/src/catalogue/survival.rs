@@ -1,7 +1,7 @@
 //! chop and gse1992 with the paper's settings, and what these share with MADELON.
 
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, Mu, NoiseOrigin, PrivacyUnit, Relation};
-use sprifed_recovery::{CertifiedProcedure, Intercept, Keep, Setting, Sites};
+use sprifed_recovery::{CertifiedProcedure, ColumnScales, Intercept, Keep, Setting, Sites};
 use sprifed_simulate::Reference;
 use sprifed_simulate::{Absence, Certified};
 
@@ -178,6 +178,7 @@ pub(super) fn certified(
         choice: Keep::Exactly,
         always: 0,
         sites: Sites::NONE,
+        column_scales: ColumnScales::NONE,
         budget,
         relation: Relation::ZeroOut,
         unit: PrivacyUnit::Record,

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use sprifed_privacy::{Mu, NoiseOrigin, PrivacyUnit, Relation};
 
 use super::*;
+use crate::columns::{ColumnUnit, ReleasedColumns};
 use crate::constant::Constant;
 use crate::feature_list::FeatureList;
 use crate::feature_set::FeatureSet;
@@ -41,6 +42,9 @@ const fn place_of(question: &Question) -> usize {
         Question::SupportUpdate { .. } => 9,
         Question::SecondMoment { .. } => 10,
         Question::ResidualMoment { .. } => 11,
+        Question::ColumnMeans { .. } => 12,
+        Question::ColumnSquares { .. } => 13,
+        Question::Standardised { .. } => 14,
     }
 }
 
@@ -73,7 +77,7 @@ fn every_question(limit: f64, coefficient: f64, features: FeatureSet, last: u32)
         },
         Question::RowClippedGradient {
             model: model.clone(),
-            features,
+            features: features.clone(),
             row_norm: Limit::nearest(limit),
             residual_limit: Limit::nearest(limit),
         },
@@ -137,9 +141,29 @@ fn every_question(limit: f64, coefficient: f64, features: FeatureSet, last: u32)
         Question::ResidualMoment {
             support: FeatureList::of(&[0, last]),
             constant: SITES,
-            model,
+            model: model.clone(),
             scales,
             norm: Limit::nearest(0.2),
+        },
+        Question::ColumnMeans {
+            features: features.clone(),
+            row_norm: Limit::nearest(limit),
+        },
+        Question::ColumnSquares {
+            features: features.clone(),
+            row_norm: Limit::nearest(limit),
+        },
+        Question::Standardised {
+            columns: ReleasedColumns::new(features.clone(), |_| ColumnUnit {
+                centre: coefficient,
+                scale: Limit::nearest(limit),
+            }),
+            question: Box::new(Question::RowClippedGradient {
+                model,
+                features,
+                row_norm: Limit::nearest(limit),
+                residual_limit: Limit::nearest(limit),
+            }),
         },
     ]
 }
@@ -281,8 +305,9 @@ fn attack(question: &Question, units: &Units, changed: usize, other: &Units, cos
 fn the_attack_knows_every_question() {
     let questions = every_question(1.0, 1.0, FeatureSet::all(N_FEATURES), 4);
     let places: Vec<usize> = questions.iter().map(place_of).collect();
-    // The last two once more, with sites.
-    assert_eq!(places, (0..11).chain(9..11).collect::<Vec<_>>());
+    // Those with sites are there twice.
+    let expected = (0..11).chain(9..14);
+    assert_eq!(places, expected.collect::<Vec<_>>());
 }
 
 proptest! {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
+use crate::columns::{ColumnUnit, ReleasedColumns};
 use crate::feature_list::FeatureList;
 use crate::limit::Limit;
 use crate::model::LinearModel;
@@ -124,6 +125,28 @@ fn questions(value: f64) -> Vec<Question> {
             questions.push(Question::SupportRow {
                 support: FeatureList::of(&support),
                 feature_limit: Limit::nearest(value),
+            });
+        }
+    }
+    for features in sets {
+        let row_norm = Limit::nearest(value);
+        questions.push(Question::ColumnMeans {
+            features: features.clone(),
+            row_norm,
+        });
+        questions.push(Question::ColumnSquares {
+            features: features.clone(),
+            row_norm,
+        });
+        let unit = |_| ColumnUnit {
+            centre: value,
+            scale: Limit::nearest(value),
+        };
+        let columns = ReleasedColumns::new(features, unit);
+        for question in [&questions[0], &questions[7]].map(Clone::clone) {
+            questions.push(Question::Standardised {
+                columns: columns.clone(),
+                question: Box::new(question),
             });
         }
     }

@@ -461,3 +461,44 @@ proptest! {
         prop_assert_eq!(found, expected);
     }
 }
+
+#[test]
+fn columns_give_values_and_squares_with_rows_clipped_to_a_norm() {
+    let means = |norm: f64| Question::ColumnMeans {
+        features: FeatureSet::except(4, &[2]),
+        row_norm: Limit::nearest(norm),
+    };
+    assert_close(&contribution(&means(2.0), &ROW, 9.0), &[0.25, -0.5, 0.125]);
+    let length = (0.25f64 + 1.0 + 0.0625).sqrt();
+    let clipped = [0.5, -1.0, 0.25].map(|value: f64| value / length);
+    assert_close(&contribution(&means(1.0), &ROW, 9.0), &clipped);
+    let squares = |norm: f64| Question::ColumnSquares {
+        features: FeatureSet::only(&[0, 1]),
+        row_norm: Limit::nearest(norm),
+    };
+    assert_close(&contribution(&squares(2.0), &ROW, 9.0), &[0.125, 0.5]);
+    let length = (0.0625f64 + 1.0).sqrt();
+    let clipped = [0.25 / length, 1.0 / length];
+    assert_close(&contribution(&squares(0.5), &ROW, 9.0), &clipped);
+}
+
+#[test]
+fn a_question_about_standardised_columns_is_the_question_about_their_values() {
+    let columns = ReleasedColumns::new(FeatureSet::only(&[0, 2]), |place| crate::ColumnUnit {
+        centre: [0.25, 2.0][place],
+        scale: Limit::nearest([0.5, 4.0][place]),
+    });
+    let question = Question::RowClippedGradient {
+        model: model(),
+        features: FeatureSet::all(4),
+        row_norm: Limit::nearest(1.0),
+        residual_limit: Limit::nearest(4.0),
+    };
+    let standardised = Question::Standardised {
+        columns,
+        question: Box::new(question.clone()),
+    };
+    let found = contribution(&standardised, &ROW, 3.0);
+    assert_eq!(found, contribution(&question, &[0.5, -1.0, 0.5, 0.25], 3.0));
+    assert!(standardised.fits(4) && !standardised.fits(2));
+}

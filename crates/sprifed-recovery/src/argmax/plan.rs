@@ -34,7 +34,7 @@ fn choice_rho(setting: &Setting, total: f64) -> f64 {
     } else {
         0.0
     };
-    others += if setting.feature_scale.is_none() {
+    others += if setting.asks_row_scale() {
         ROW_SCALE_SHARE
     } else {
         0.0
@@ -44,6 +44,7 @@ fn choice_rho(setting: &Setting, total: f64) -> f64 {
     } else {
         0.0
     };
+    others += setting.columns_share();
     total * (1.0 - setting.robust_share()) * (1.0 - others) / f64::from(setting.sparsity)
 }
 
@@ -79,6 +80,7 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
         )?,
         mean: gaussian(MEAN_SHARE, 1.0)?,
         row_scale: gaussian(ROW_SCALE_SHARE, 1.0)?,
+        columns: gaussian(Setting::column_share(), 1.0)?,
     };
     let last_cost = gaussian(FINAL_SHARE, 1.0)?;
     setting.check_always(last_cost)?;

@@ -6,9 +6,11 @@ use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, NoiseOrigin, Participation, PrivacyUnit, Relation,
 };
 use sprifed_query::{
-    Answer, ChoosingProcedure, ChoosingStep, PlannedStep, PlannedSum, Procedure, Step,
+    Answer, ChoosingProcedure, ChoosingStep, FeatureSet, PlannedStep, PlannedSum, Procedure, Step,
 };
-use sprifed_recovery::{CertifiedProcedure, Fit, Intercept, Keep, Ready, Setting, Sites};
+use sprifed_recovery::{
+    CertifiedProcedure, ColumnScales, Fit, Intercept, Keep, Ready, Setting, Sites,
+};
 
 /// What a run decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +68,7 @@ pub(crate) fn setting() -> Setting {
         choice: Keep::Exactly,
         always: 0,
         sites: Sites::NONE,
+        column_scales: ColumnScales::NONE,
         budget: ApproxDp::new(
             Epsilon::try_from(3.0).unwrap(),
             Delta::try_from(1e-6).unwrap(),
@@ -379,6 +382,12 @@ impl Case {
         };
         if !covariates || procedure.plan(&setting).is_err() {
             setting.always = 0;
+        }
+        let asks_columns =
+            intercept == Intercept::Estimated && setting.n_features.is_multiple_of(2);
+        if asks_columns && setting.feature_scale.is_none() {
+            let columns = FeatureSet::all(setting.n_features);
+            setting.column_scales = ColumnScales::new(&columns, setting.feature_bound).unwrap();
         }
         let (pool, indices) = (&self.pool, &self.indices);
         let integer = |step: usize, k: usize| pool[(k * self.stride + step * 31) % pool.len()];

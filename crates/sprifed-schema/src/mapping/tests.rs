@@ -253,3 +253,22 @@ fn public_scales_are_asked_of_numbers_only() {
         "zeros and ones are not in standard units"
     );
 }
+
+#[test]
+fn only_numbers_without_a_public_scale_need_a_private_one() {
+    let schema = Schema::parse(
+        "[response]\nname = \"y\"\nlower = 0\nupper = 1\n[features]\nlower = 0\nupper = 9\n\
+         [feature.age]\nlower = 18\nupper = 100\ncenter = 18\nmissing = \"indicator\"\n\
+         [feature.dose]\nlower = 0\nupper = 9\ncenter = 1\nscale = 0.5\n\
+         [feature.arm]\nlevels = [\"a\", \"b\", \"c\"]\n[record]\nmissing = \"reject\"\n",
+    )
+    .expect("a schema");
+    let of = |names: &[&str]| {
+        let mapping = Mapping::for_features(&schema, names.iter().copied()).expect("bounded");
+        mapping.columns_without_scales()
+    };
+    // Age and its indicator, two levels, a dose with a public scale, and a count.
+    assert_eq!(of(&["age", "arm", "dose", "x"]), (vec![0, 5], 2.0));
+    assert_eq!(of(&["x", "dose"]), (vec![0], 1.0));
+    assert_eq!(of(&["arm", "dose"]), (Vec::new(), 0.0));
+}

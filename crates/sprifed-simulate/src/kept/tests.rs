@@ -33,6 +33,7 @@ fn fit(inference: Inferred) -> Fit {
         inference,
         status: FitStatus::Complete,
         residual_scale: None,
+        cuts: Vec::new(),
         provenance: None,
     }
 }

@@ -17,7 +17,9 @@ use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{NoiseOrigin, PrivacyUnit, Relation};
 use sprifed_query::{Curator, Records};
 use sprifed_recovery::test_support::budget;
-use sprifed_recovery::{CertifiedProcedure, Intercept, Keep, Role, Setting, Sites, SquareMatrix};
+use sprifed_recovery::{
+    CertifiedProcedure, ColumnScales, Intercept, Keep, Role, Setting, Sites, SquareMatrix,
+};
 
 /// How features are distributed.
 #[derive(Clone, Copy, Debug)]
@@ -185,6 +187,7 @@ impl Case {
             choice: self.choice,
             always: 0,
             sites: Sites::NONE,
+            column_scales: ColumnScales::NONE,
             budget: budget(self.epsilon, 1e-4),
             relation: Relation::ZeroOut,
             unit: PrivacyUnit::Record,

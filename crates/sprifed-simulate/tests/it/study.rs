@@ -3,7 +3,7 @@
 use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, NoiseOrigin, PrivacyUnit, Relation};
 use sprifed_query::{Curator, LinearModel, Records};
-use sprifed_recovery::{CertifiedProcedure, Fit, Intercept, Keep, Setting, Sites};
+use sprifed_recovery::{CertifiedProcedure, ColumnScales, Fit, Intercept, Keep, Setting, Sites};
 use sprifed_simulate::{Correlation, Reading, Unexplained, World, WorldRequest, WorldSites};
 
 pub(crate) const FEATURES: usize = 80;
@@ -49,6 +49,7 @@ impl Study {
             choice: Keep::Exactly,
             always: 0,
             sites: Sites::NONE,
+            column_scales: ColumnScales::NONE,
             budget: budget(epsilon),
             relation: Relation::ZeroOut,
             unit: PrivacyUnit::Record,

@@ -21,7 +21,25 @@ pub(super) fn check_data(data: &DataTerms, setting: &Setting) -> Result<(), Ille
             required: format!("{always}, as the schema says"),
         });
     }
-    Ok(())
+    check_columns(data, setting)
+}
+
+/// Private scales are of the columns that the schema leaves without public ones, or of none.
+fn check_columns(data: &DataTerms, setting: &Setting) -> Result<(), IllegalAgreement> {
+    let scales = &setting.column_scales;
+    let found: Vec<u32> = scales.columns().iter().collect();
+    let (required, bound) = data.mapping().columns_without_scales();
+    if scales.is_empty() || (found == required && scales.bound().to_bits() == bound.to_bits()) {
+        return Ok(());
+    }
+    contradiction(
+        "the list of columns with private scales",
+        format!("{} within {}", found.len(), scales.bound()),
+        format!(
+            "none, or the {} without public scales within {bound}",
+            required.len()
+        ),
+    )
 }
 
 /// Where the schema asks for site effects, each party is a site, with the records that it may contribute.

@@ -1,5 +1,7 @@
 use sprifed_privacy::{Delta, Epsilon, Relation};
+use sprifed_query::FeatureSet;
 use sprifed_recovery::test_support::{budget, legal_setting};
+use sprifed_recovery::{ColumnScales, Intercept};
 
 use sprifed_secure_sum::IdentityKey;
 use sprifed_trustees::TrusteeId;
@@ -164,6 +166,30 @@ fn no_party_agrees_to_a_model_that_it_does_not_get() {
         changed.data = Some(terms(&format!("{SCHEMA}{rest}"), vec!["x".to_owned()]));
         let refused = Agreed::new(changed).expect_err("refused").to_string();
         assert!(refused.contains(asked), "{refused}");
+    }
+}
+
+#[test]
+fn private_scales_are_of_the_columns_that_the_schema_leaves_without_public_ones() {
+    let names = ["x", "arm", "dose"].map(str::to_owned).to_vec();
+    let rest =
+        "[feature.arm]\nlevels = [\"a\", \"b\"]\n[feature.dose]\nlower = 0\nupper = 9\nscale = 2\n";
+    let asking = |columns: &[u32], bound: f64| {
+        let mut changed = agreement(TestStudy::default());
+        let columns = FeatureSet::only(columns);
+        changed.setting.column_scales = ColumnScales::new(&columns, bound).expect("one run");
+        changed.setting.feature_scale = None;
+        changed.setting.intercept = Intercept::Estimated;
+        changed.plan = changed.procedure.plan(&changed.setting).expect("a plan");
+        changed.data = Some(terms(&format!("{SCHEMA}{rest}"), names.clone()));
+        Agreed::new(changed).map(drop)
+    };
+    // Bounds from 0 to 1 are one on each side of their middle.
+    assert_eq!(asking(&[0], 1.0), Ok(()));
+    let others = [vec![0, 1], vec![1], vec![2]].map(|columns| (columns, 1.0));
+    for (columns, bound) in others.into_iter().chain([(vec![0], 2.0)]) {
+        let refused = asking(&columns, bound).expect_err("refused").to_string();
+        assert!(refused.contains("columns with private scales"), "{refused}");
     }
 }
 

@@ -8,11 +8,12 @@ use sprifed_party::{PublicParty, PublicTrustee, check_party_name, seat_name};
 use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, Gates, NoiseOrigin, Participation, PrivacyUnit, Relation,
 };
-use sprifed_recovery::{Intercept, Setting, Sites};
+use sprifed_recovery::{ColumnScales, Intercept, Setting, Sites};
 use sprifed_schema::DataTerms;
 use sprifed_study::{Agreement, Digest, FORMAT, Party, TrusteeEntry};
 
 use crate::backend::Backend;
+use crate::column_choice::{ColumnScalesChoice, ColumnScalesRequest};
 use crate::error::Error;
 use crate::procedure_choice::{ProcedureChoice, ProcedureRequest, Stated};
 use crate::study::{keep, recommended_delta};
@@ -55,6 +56,9 @@ pub struct Draft {
     /// What is stated about the data, for the choice of a procedure.
     #[serde(skip, default = "nothing_stated")]
     pub stated: Stated,
+    /// Whether columns are standardised by private means and scales; resolved before the agreement is made.
+    #[serde(default)]
+    pub column_scales: ColumnScalesRequest,
     /// Which data sets the guarantee makes indistinguishable.
     pub neighbours: Relation,
     /// A sum of fewer parties is never opened; nine tenths of them without it.
@@ -89,8 +93,11 @@ impl Draft {
         self.check_parties()?;
         let trustees = self.check_trustees()?;
         let unit = self.data.schema().unit();
-        let setting = self.setting(unit)?;
         let procedure = self.choice()?.procedure;
+        let setting = Setting {
+            column_scales: self.columns()?.scales,
+            ..self.setting(unit)?
+        };
         let party = |party: &PublicParty| Party {
             name: party.name.clone(),
             identity: party.identity,
@@ -121,7 +128,7 @@ impl Draft {
     /// When the study has no plan.
     pub fn choice(&self) -> Result<ProcedureChoice, Error> {
         self.check_trustees()?;
-        let setting = self.setting(self.data.schema().unit())?;
+        let (setting, _) = self.scaled()?;
         let backend = self.backend();
         let can_run = |needs| backend.answers(needs);
         let choice = self.procedure.choose(&setting, self.stated, can_run)?;
@@ -130,6 +137,29 @@ impl Draft {
             return Err(Error::NeedsChoices { procedure, backend });
         }
         Ok(choice)
+    }
+
+    /// Whether columns are standardised, and why.
+    ///
+    /// # Errors
+    /// When the study has no plan.
+    pub fn columns(&self) -> Result<ColumnScalesChoice, Error> {
+        let procedure = self.choice()?.procedure;
+        let (setting, columns) = self.scaled()?;
+        Ok(columns.unless(procedure.seeks_nothing(&setting)?))
+    }
+
+    /// The setting with the columns that would be asked about if features are sought.
+    fn scaled(&self) -> Result<(Setting, ColumnScalesChoice), Error> {
+        let setting = self.setting(self.data.schema().unit())?;
+        let columns = self
+            .column_scales
+            .choose_for(&setting, self.data.mapping())?;
+        let setting = Setting {
+            column_scales: columns.scales,
+            ..setting
+        };
+        Ok((setting, columns))
     }
 
     /// Who adds up.
@@ -179,6 +209,7 @@ impl Draft {
             response_bound: mapping.response_bound(),
             feature_bound: mapping.feature_bound(),
             feature_scale: is_scaled.then_some(1.0),
+            column_scales: ColumnScales::NONE,
             intercept: self.intercept,
             robust: self.robust,
         })

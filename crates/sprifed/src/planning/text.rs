@@ -16,9 +16,12 @@ impl PlanAnswer {
         let guarantee = &self.guarantee;
         let mut text = floor_text(self);
         text += &format!(
-            "{}\n{}: ({}, {})-DP for each {} under {}, {} in {}.\n\
+            "{}\n{}{}: ({}, {})-DP for each {} under {}, {} in {}.\n\
              Each client sends {} integers of {} bits in all: {} bytes.\n\n",
             self.choice.reason(),
+            self.column_scales
+                .words()
+                .map_or_else(String::new, |words| words + "\n"),
             self.procedure,
             shown_cost(guarantee.epsilon.map_or(0.0, Epsilon::get)),
             shown_delta(guarantee.delta.get()),

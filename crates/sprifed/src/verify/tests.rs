@@ -9,6 +9,7 @@ use sprifed_study::PartyKey;
 use sprifed_tables::read_csv;
 
 use crate::backend::BackendRequest;
+use crate::column_choice::ColumnScalesRequest;
 use crate::guarantee::{Guarantee, Terms};
 use crate::model::Model;
 use crate::procedure_choice::Stated;
@@ -38,6 +39,7 @@ pub(crate) fn fitted(clients: Option<usize>, secret: Secret) -> Value {
         delta: None,
         procedure: CertifiedProcedure::GRAD.into(),
         stated: Stated::NOTHING,
+        column_scales: ColumnScalesRequest::Never,
         neighbours: Relation::ZeroOut,
         backend: BackendRequest {
             backend,

@@ -29,6 +29,8 @@ pub(crate) struct Kind {
     pub(crate) trustees: bool,
     /// Whether each party has an intercept of its own.
     pub(crate) site_effects: bool,
+    /// Whether columns have no public scales, and private ones are asked for.
+    pub(crate) column_scales: bool,
 }
 
 impl Default for Kind {
@@ -43,6 +45,7 @@ impl Default for Kind {
             simulated: true,
             trustees: false,
             site_effects: false,
+            column_scales: false,
         }
     }
 }
@@ -70,7 +73,7 @@ pub(crate) const SEED: &str = "11";
 pub(crate) const PURPOSE: &str = "testing what matters";
 
 const SCHEMA: &str = "[response]\nname = \"y\"\nlower = -12.0\nupper = 12.0\n\
-                      [features]\nlower = -2.0\nupper = 2.0\ncenter = 0.0\nscale = 1.0\n";
+                      [features]\nlower = -2.0\nupper = 2.0\ncenter = 0.0\n";
 
 #[expect(
     clippy::disallowed_methods,
@@ -101,7 +104,13 @@ impl Stage {
         } else {
             ""
         };
-        fs::write(stage.folder.join("schema.toml"), SCHEMA.to_owned() + sites).unwrap();
+        let scales = if kind.column_scales {
+            ""
+        } else {
+            "scale = 1.0\n"
+        };
+        let schema = [SCHEMA, scales, sites].concat();
+        fs::write(stage.folder.join("schema.toml"), schema).unwrap();
         stage.make_trustees();
         stage.init("study");
         stage.write_policies();
@@ -245,6 +254,9 @@ impl Stage {
         command.args(["--repeats", &self.kind.repeats.to_string()]);
         command.args(["--address", &format!("localhost:{}", self.port)]);
         command.args(["--purpose", PURPOSE]);
+        if self.kind.column_scales {
+            command.args(["--column-scales", "always"]);
+        }
         if self.kind.simulated {
             command.arg("--simulate-noise");
         }

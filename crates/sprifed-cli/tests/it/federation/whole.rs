@@ -160,6 +160,42 @@ fn three_parties_with_intercepts_of_their_own_get_what_one_process_gets() {
 }
 
 #[test]
+fn parties_that_standardise_columns_privately_get_what_one_process_gets() {
+    let kind = Kind {
+        records: 300,
+        column_scales: true,
+        ..Kind::default()
+    };
+    let stage = Stage::new("columns", kind);
+    run_whole(&stage);
+    let receipt = stage.receipt();
+    let fit = &receipt["receipt"]["fit"];
+    assert_eq!(
+        *fit,
+        stage.rehearse()["fit"],
+        "the same seeds, the same fit"
+    );
+    assert_eq!(support(fit), [3, 8]);
+    let setting = &receipt["receipt"]["agreement"]["setting"];
+    let columns = serde_json::json!([{ "start": 0, "end": 12 }]);
+    assert_eq!(setting["column_scales"]["columns"], columns);
+    let path = stage.study().join("result/receipt.json");
+    let model = stage.study().join("result/model.json");
+    let mut verify = sprifed();
+    verify.arg("verify").arg(&path).arg("--model").arg(&model);
+    succeed(verify.arg("--json"));
+    let model: Value = serde_json::from_slice(&std::fs::read(&model).unwrap()).unwrap();
+    for term in model["features"].as_array().unwrap() {
+        let truth = match term["name"].as_str().unwrap() {
+            "x3" => 2.0,
+            _ => -1.5,
+        };
+        let error = term["coefficient"].as_f64().unwrap() - truth;
+        assert!(error.abs() < 0.3, "{term}");
+    }
+}
+
+#[test]
 fn fifty_parties_with_one_record_each_find_the_features() {
     let kind = Kind {
         parties: 50,
