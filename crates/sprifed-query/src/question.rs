@@ -180,7 +180,7 @@ pub enum Question {
         /// These columns.
         columns: ReleasedColumns,
         /// The question.
-        question: Box<Question>,
+        question: Box<Self>,
     },
 }
 
