@@ -27,7 +27,7 @@ pub use machine::{
     ClientMachine, CoordinatorEffect, CoordinatorMachine, PartyId, PhaseInfo, Refused,
 };
 pub use roster::{Fingerprint, RosterEntry};
-pub use server::{CarriedStudy, Ended, Limits, Patience, Server, ServerConfig};
+pub use server::{CarriedStudy, Ended, Limits, Notices, Patience, Server, ServerConfig};
 pub use status::{Budget, FeatureFound, PartyState, PartyStatus, Progress, StatusView};
 pub use store::{Entry, Event, SqliteStore, Store};
 pub use tls::{certificate_name, check_client_tls, fingerprint};

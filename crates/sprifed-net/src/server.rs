@@ -27,7 +27,7 @@ use crate::runtime::until_signal;
 use crate::store::{SqliteStore, Store};
 use crate::tls;
 
-pub use carried::CarriedStudy;
+pub use carried::{CarriedStudy, Notices};
 use connections::Listener;
 pub(crate) use shared::Shared;
 

@@ -27,6 +27,9 @@ use crate::runtime::{LAST_WORK, new_runtime};
 use crate::store::SqliteStore;
 use crate::tls;
 
+/// What is to be carried: the notices of each party, in order.
+pub type Notices = Vec<(PartyId, Vec<Arc<[u8]>>)>;
+
 /// The study of a coordinator, for a program that carries the messages of those in the roster without a certificate.
 ///
 /// Dropped, it gives back its state file; opened again, it goes on.
@@ -161,7 +164,7 @@ impl<M: CoordinatorMachine> CarriedStudy<M> {
     ///
     /// # Errors
     /// If something could not be stored before.
-    pub fn notices(&self) -> Result<Vec<(PartyId, Vec<Arc<[u8]>>)>, NetError> {
+    pub fn notices(&self) -> Result<Notices, NetError> {
         self.shared.work(|keeper| {
             keeper.machine()?;
             let outboxes = self.shared.outboxes.lock();
