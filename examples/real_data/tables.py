@@ -67,7 +67,8 @@ def summary(references, fits):
                 continue
             median = statistics.median(values)
             is_missed = median < GOAL
-            missed += [f"{problem.name} at epsilon {epsilon} ({median:.3f})"] if is_missed else []
+            cell = f"{problem.name} at epsilon {epsilon}"
+            missed += [f"{cell} ({median:.3f})"] if is_missed else []
             ran = ", ".join(dict.fromkeys(row["ran"] for row in rows))
             cells.append(f"**{median:.3f}** ({ran})" if is_missed else f"{median:.3f} ({ran})")
         own = [row for row in references if row["problem"] == problem.name]

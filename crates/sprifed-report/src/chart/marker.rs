@@ -17,8 +17,8 @@ pub enum Shape {
     TriangleDown,
     /// A triangle that points to the left.
     TriangleLeft,
-    /// A triangle that points to the right.
-    TriangleRight,
+    /// Two triangles whose tips touch.
+    Hourglass,
     /// A star with five points.
     Star,
     /// Two lines that cross.
@@ -64,7 +64,7 @@ impl Marker {
             Shape::TriangleUp => corners(&[(90, 5.8), (210, 5.8), (330, 5.8)]),
             Shape::TriangleDown => corners(&[(270, 5.8), (30, 5.8), (150, 5.8)]),
             Shape::TriangleLeft => corners(&[(180, 5.8), (300, 5.8), (60, 5.8)]),
-            Shape::TriangleRight => corners(&[(0, 5.8), (120, 5.8), (240, 5.8)]),
+            Shape::Hourglass => corners(&[(135, 5.8), (45, 5.8), (225, 5.8), (315, 5.8)]),
             Shape::Star => corners(
                 &[90, 126, 162, 198, 234, 270, 306, 342, 18, 54].map(|angle| {
                     let is_point = (angle - 90) % 72 == 0;
