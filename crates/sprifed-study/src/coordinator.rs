@@ -25,7 +25,7 @@ use crate::checkpoint::{Checkpoint, SumEnding};
 use crate::derivation::Derivation;
 use crate::receipt::{Outcome, Receipt, SignedReceipt, SumRecord, realised_noise};
 use crate::transcript::{Released, Transcript};
-use crate::wire::{Order, Report, Unreadable, is_declined_by, is_passed_on};
+use crate::wire::{Order, Report, Unreadable, is_declined_by};
 
 /// More phases than a sum has, so that their number grows when one is restored.
 const PHASES: u64 = 4;
@@ -163,13 +163,6 @@ impl StudyCoordinator {
                 taken.then_some(()).ok_or_else(refused)
             }
         }
-    }
-
-    /// Whether a shell must store the message that was accepted last. One that is only passed on, or that was accepted
-    /// before, changes nothing that a rebuilt coordinator must know.
-    #[must_use]
-    pub const fn keeps(&self, message: &[u8]) -> bool {
-        !self.was_known && !is_passed_on(message)
     }
 
     /// Handles a party that restarted with only its persisted state: sends again what the party

@@ -22,7 +22,7 @@ use crate::checkpoint::{Checkpoint, SumEnding};
 use crate::hexadecimal::{Digest, Signature};
 use crate::receipt::Outcome;
 use crate::trustee_attempt::{RefusedAttempt, RefusedPart, UnopenedSum};
-use crate::wire::{Order, TrusteesOrder, TrusteesReport};
+use crate::wire::{Order, TrusteesOrder, TrusteesReport, is_passed_on};
 
 /// An attempt that is open.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +39,13 @@ type Refusal = &'static str;
 const NOT_NOW: Refusal = "a message that was not asked for now";
 
 impl StudyCoordinator {
+    /// Whether a shell must store the message that was accepted last. One that is only passed on, or that was accepted
+    /// before, changes nothing that a rebuilt coordinator must know.
+    #[must_use]
+    pub const fn keeps(&self, message: &[u8]) -> bool {
+        !self.was_known && !is_passed_on(message)
+    }
+
     /// Takes the message of a client or a trustee; nothing has changed if it is refused.
     pub(super) fn receive_trustees(
         &mut self,

@@ -167,7 +167,7 @@ fn sum() -> Arc<Step> {
 }
 
 #[test]
-fn no_word_masks_two_values_whatever_crashes_and_whoever_is_in_the_set() {
+fn no_word_masks_two_values_whatever_crashes_and_however_the_set_changes() {
     for step in [choice(), sum()] {
         let register = after_many_worlds(&step, StreamKey::new);
         assert_eq!(register.conflicts, 0);
