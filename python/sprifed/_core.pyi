@@ -121,6 +121,7 @@ def fit_private(
     *,
     sparsity: int,
     exactly: bool,
+    inference: str,
     epsilon: float,
     delta: float | None,
     procedure: str,
@@ -146,6 +147,7 @@ Answering = tuple[str, int | None, int | None]
 def plan_study(
     world: World,
     exactly: bool,
+    inference: str,
     procedure: str,
     epsilon: float,
     delta: float | None,
@@ -157,6 +159,7 @@ def plan_study(
 def simulate_trials(
     world: World,
     exactly: bool,
+    inference: str,
     procedure: str,
     epsilon: float,
     delta: float,

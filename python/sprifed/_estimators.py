@@ -58,6 +58,10 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
         selection. Give at most twice as many as you believe in.
     exactly : bool
         Keep exactly ``sparsity`` features, significant or not.
+    inference : {"selective", "split"}
+        By which records the coefficients of the selected features are estimated. "selective": by all records, and
+        intervals and p-values allow for the selection. "split": by every fourth record, which selects nothing;
+        intervals and p-values are ordinary ones, and fewer features are found.
     delta : float, optional
         The delta of the budget; the smaller of 1e-6 and 1/(10 n) if it is not given.
     bounds : (lower, upper), optional
@@ -143,6 +147,7 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
         sparsity: int = 1,
         *,
         exactly: bool = False,
+        inference: str = "selective",
         delta: float | None = None,
         bounds: Any = None,
         response_bounds: Any = None,
@@ -162,6 +167,7 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
         self.epsilon = epsilon
         self.sparsity = sparsity
         self.exactly = exactly
+        self.inference = inference
         self.delta = delta
         self.bounds = bounds
         self.response_bounds = response_bounds
@@ -275,6 +281,7 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
         return dict(
             sparsity=whole("sparsity", self.sparsity, least=1),
             exactly=flag("exactly", self.exactly),
+            inference=text("inference", self.inference),
             epsilon=budget_number("epsilon", self.epsilon),
             delta=None if self.delta is None else budget_number("delta", self.delta),
             procedure=text("procedure", self.procedure),

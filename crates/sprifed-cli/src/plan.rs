@@ -10,11 +10,12 @@ use sprifed::{
     keep,
 };
 use sprifed_privacy::{Delta, Epsilon, Relation};
+use sprifed_recovery::InferenceMethod;
 use sprifed_simulate::{Reading, WorldSites};
 use sprifed_tables::read_schema;
 
 use crate::account::parse_quantity;
-use crate::choices::{procedures, relations};
+use crate::choices::{inferences, procedures, relations};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -40,6 +41,9 @@ pub(crate) struct PlanStudy {
     /// Keep exactly as many features as --sparsity says, significant or not.
     #[arg(long)]
     exactly: bool,
+    /// By which records the coefficients of the selected features are estimated.
+    #[arg(long, value_parser = inferences(), default_value = "selective")]
+    inference: InferenceMethod,
     /// How many features are true in the forecast [default: as many as --sparsity].
     #[arg(long, value_name = "K")]
     support: Option<usize>,
@@ -100,6 +104,7 @@ impl PlanStudy {
                 sites: WorldSites::NONE,
             },
             keep: keep(self.exactly),
+            inference: self.inference,
             schema: schema.as_ref().map_or(SchemaFacts::NONE, SchemaFacts::of),
             epsilon: self.epsilon,
             delta: self.delta,

@@ -8,7 +8,7 @@ use sprifed::{
 };
 use sprifed_privacy::{ApproxDp, IllegalQuantity, Mu, NoiseOrigin, Relation};
 use sprifed_query::PlanError;
-use sprifed_recovery::{CertifiedProcedure, Keep, Setting};
+use sprifed_recovery::{CertifiedProcedure, InferenceMethod, Keep, Setting};
 use sprifed_simulate::{Absence, Certified, Method as _, Summary, WorldRequest};
 
 use crate::baseline::Baseline;
@@ -40,6 +40,8 @@ pub struct TrialsRequest {
     pub world: WorldSize,
     /// Which of the chosen features certified procedures keep.
     pub keep: Keep,
+    /// By which records certified procedures choose features, and by which they estimate coefficients.
+    pub inference: InferenceMethod,
     /// Parameters of a baseline.
     pub parameters: GivenParameters,
     /// The budget of certified procedures.
@@ -71,6 +73,14 @@ pub enum TrialsError {
     /// There is nothing to look for.
     #[error("a search for parameters is asked for, but {name} has no parameters to look for")]
     NothingToTune {
+        /// What was to run.
+        name: &'static str,
+    },
+    /// Only certified procedures split records.
+    #[error(
+        "the inference \"split\" is asked for, but {name} is not a certified procedure, or is tuned"
+    )]
+    NothingToSplit {
         /// What was to run.
         name: &'static str,
     },
@@ -123,6 +133,7 @@ impl TrialsRequest {
             procedure: self.contender.name.to_owned(),
             backend: Backend::of(self.backend.origin(self.world.clients())?),
             dropouts: self.dropouts,
+            inference: self.inference,
             world: self.world,
             trials: self.trials,
             seed: self.seed,
@@ -144,6 +155,9 @@ impl TrialsRequest {
         let is_certified = contender.procedure().is_some() && !is_tuned;
         if request.sites.count > 0 && (!is_certified || self.dropouts != 0.0) {
             return Err(Error::from(IllegalWorld::SitesOfContender).into());
+        }
+        if !self.inference.is_selective() && !is_certified {
+            return Err(TrialsError::NothingToSplit { name });
         }
         let (budget, relation) = (self.budget, self.relation);
         if let NoiseOrigin::Shares(participation) = self.backend.origin(self.world.clients())? {
@@ -201,6 +215,7 @@ impl TrialsRequest {
     ) -> Result<Setting, PlanError> {
         Ok(Setting {
             choice: self.keep,
+            inference: self.inference,
             ..certified_setting(procedure, world, self.budget, self.relation)?
         })
     }

@@ -8,7 +8,7 @@ use sprifed_noise::Provenance;
 use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, NoiseOrigin, Participation, PrivacyUnit, Relation,
 };
-use sprifed_recovery::{CertifiedProcedure, Intercept, Keep, Setting, Sites};
+use sprifed_recovery::{CertifiedProcedure, InferenceMethod, Intercept, Keep, Setting, Sites};
 use sprifed_schema::DataTerms;
 use sprifed_study::{Agreed, Agreement, Digest, FORMAT, Party, PartyKey};
 
@@ -65,6 +65,7 @@ pub(crate) fn agreement(noise: Provenance) -> Agreement {
         n_features: 6,
         sparsity: 1,
         choice: Keep::Exactly,
+        inference: InferenceMethod::Selective,
         always: 0,
         sites: Sites::NONE,
         budget: ApproxDp::new(epsilon, Delta::try_from(1e-6).expect("legal")),

@@ -219,7 +219,7 @@ impl PrivateModel {
 /// Comes back with the model and, if the user interrupted after the last step, when there was nothing left to
 /// save, with the exception.
 #[pyfunction]
-#[pyo3(signature = (matrix, responses, names, schema, *, sparsity, exactly, epsilon, delta, procedure, neighbours, backend,
+#[pyo3(signature = (matrix, responses, names, schema, *, sparsity, exactly, inference, epsilon, delta, procedure, neighbours, backend,
     quorum, colluders, clients, labels, simulate_noise, watch, earlier, spent_fit, ledger=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords, in Python")]
 fn fit_private(
@@ -230,6 +230,7 @@ fn fit_private(
     schema: &Bound<'_, Schema>,
     sparsity: u32,
     exactly: bool,
+    inference: &str,
     epsilon: f64,
     delta: Option<f64>,
     procedure: &str,
@@ -251,6 +252,7 @@ fn fit_private(
     let request = Request {
         sparsity,
         keep: keep(exactly),
+        inference: choices::inference(inference).map_err(refuse)?,
         epsilon: quantity(py, epsilon)?,
         delta: delta.map(|delta| quantity(py, delta)).transpose()?,
         procedure: choices::procedure(procedure).map_err(refuse)?,

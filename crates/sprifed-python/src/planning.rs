@@ -72,6 +72,7 @@ fn plan_study(
     py: Python<'_>,
     world: World,
     exactly: bool,
+    inference: &str,
     procedure: &str,
     epsilon: f64,
     delta: Option<f64>,
@@ -86,6 +87,7 @@ fn plan_study(
         backend: answering_request(answering).map_err(refuse)?,
         world: world_size(world).map_err(refuse)?,
         keep: keep(exactly),
+        inference: choices::inference(inference).map_err(refuse)?,
         epsilon: quantity(py, epsilon)?,
         delta: delta.map(|delta| quantity(py, delta)).transpose()?,
         neighbours: choices::neighbours(neighbours).map_err(refuse)?,
@@ -119,6 +121,7 @@ fn simulate_trials(
     py: Python<'_>,
     world: World,
     exactly: bool,
+    inference: &str,
     procedure: &str,
     epsilon: f64,
     delta: f64,
@@ -144,10 +147,12 @@ fn simulate_trials(
     } else {
         choices::contender(procedure).map_err(refuse)?
     };
+    let inference = choices::inference(inference).map_err(refuse)?;
     let simulation = Simulation {
         procedure: contender.name(),
         backend: Backend::of(origin),
         dropouts,
+        inference,
         world,
         trials,
         seed,
@@ -159,6 +164,7 @@ fn simulate_trials(
     let planned_for = |procedure| {
         certified_setting(procedure, &request, budget, relation).map(|setting| Setting {
             choice: keep(exactly),
+            inference,
             ..setting
         })
     };

@@ -50,7 +50,7 @@ pub(crate) fn plan(setting: &Setting) -> Result<Plan, PlanError> {
     let setting = &without_row_scale(setting);
     let sum = |purpose: &str, block| {
         let (purpose, blocks) = (purpose.to_owned(), vec![block]);
-        PlannedStep::Sum(PlannedSum { purpose, blocks })
+        PlannedStep::Sum(PlannedSum::new(purpose, blocks))
     };
     let steps = match Asked::of(setting)? {
         Asked::One(all) if setting.intercept == Intercept::Estimated => {

@@ -188,10 +188,10 @@ impl Schedule {
             let coordinates = always + round.candidates;
             let gradient = planner.ball("gradient", coordinates, round.cost, Rounding::Dithered)?;
             let scale = setting.scale_block(self.scale_cost)?;
-            steps.push(PlannedStep::Sum(PlannedSum {
-                purpose: format!("residual gradient and scale, round {number}"),
-                blocks: vec![gradient, scale],
-            }));
+            steps.push(PlannedStep::Sum(PlannedSum::new(
+                format!("residual gradient and scale, round {number}"),
+                vec![gradient, scale],
+            )));
             if self.working == Working::LeastSquares && index < last {
                 let entries = setting.moment_entries(always + self.working_features);
                 let block = planner.ball(
@@ -201,16 +201,13 @@ impl Schedule {
                     Rounding::Dithered,
                 )?;
                 let purpose = format!("second moments of the working model, round {number}");
-                steps.push(PlannedStep::Sum(PlannedSum {
-                    purpose,
-                    blocks: vec![block],
-                }));
+                steps.push(PlannedStep::Sum(PlannedSum::new(purpose, vec![block])));
             }
         }
-        steps.push(PlannedStep::Sum(PlannedSum {
-            purpose: "second moments of the finalists".to_owned(),
-            blocks: vec![self.last_block(setting)?],
-        }));
+        steps.push(PlannedStep::Sum(PlannedSum::new(
+            "second moments of the finalists".to_owned(),
+            vec![self.last_block(setting)?],
+        )));
         let procedure = match self.working {
             Working::Pooled => "sieve",
             Working::LeastSquares => "certified GRAD",
@@ -245,7 +242,7 @@ impl Schedule {
         let subject = setting.first_joint_subject();
         let sum = |what: &str, block| {
             let (purpose, blocks) = (format!("{what} of {subject}"), vec![block]);
-            PlannedStep::Sum(PlannedSum { purpose, blocks })
+            PlannedStep::Sum(PlannedSum::new(purpose, blocks))
         };
         Ok([sum("second moments", moments), sum("residual scale", scale)])
     }

@@ -8,7 +8,7 @@ use sprifed_privacy::{ApproxDp, Delta, Epsilon, NoiseOrigin, PrivacyUnit, Relati
 use sprifed_query::LinearModel;
 
 use crate::fit::Fit;
-use crate::setting::{Intercept, Keep, Setting};
+use crate::setting::{InferenceMethod, Intercept, Keep, Setting};
 use crate::sites::Sites;
 
 /// A setting in which everything is legal.
@@ -19,6 +19,7 @@ pub fn legal_setting() -> Setting {
         n_features: 30,
         sparsity: 3,
         choice: Keep::Exactly,
+        inference: InferenceMethod::Selective,
         always: 0,
         sites: Sites::NONE,
         budget: budget(5.34, 1e-4),

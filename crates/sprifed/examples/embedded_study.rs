@@ -7,8 +7,8 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 
 use sprifed::{
-    Backend, BackendRequest, CertifiedProcedure, Document, Epsilon, Error, Keep, PartyKey, Proof,
-    Relation, Request, Run, Schema, Secret, Stated, Study, read_csv, rows_of,
+    Backend, BackendRequest, CertifiedProcedure, Document, Epsilon, Error, InferenceMethod, Keep,
+    PartyKey, Proof, Relation, Request, Run, Schema, Secret, Stated, Study, read_csv, rows_of,
 };
 
 /// Bounds that all clients know.
@@ -41,6 +41,7 @@ pub(crate) fn run() -> Result<String, Error> {
     let request = Request {
         sparsity: 1,
         keep: Keep::Exactly,
+        inference: InferenceMethod::Selective,
         epsilon: Epsilon::try_from(8.0)?,
         delta: None,
         procedure: CertifiedProcedure::SIEVE.into(),

@@ -6,8 +6,8 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 
 use sprifed::{
-    Backend, BackendRequest, Correlation, Epsilon, Error, Keep, PlanAnswer, PlanRequest,
-    ProcedureRequest, Reading, Relation, SchemaFacts, WorldSites, WorldSize,
+    Backend, BackendRequest, Correlation, Epsilon, Error, InferenceMethod, Keep, PlanAnswer,
+    PlanRequest, ProcedureRequest, Reading, Relation, SchemaFacts, WorldSites, WorldSize,
 };
 
 /// The plan of a study of 500 records in 20 clinics, with a forecast from two simulated studies a point.
@@ -32,6 +32,7 @@ pub(crate) fn plan() -> Result<PlanAnswer, Error> {
             sites: WorldSites::NONE,
         },
         keep: Keep::Significant,
+        inference: InferenceMethod::Selective,
         schema: SchemaFacts::NONE,
         epsilon: Epsilon::try_from(4.0)?,
         delta: None,

@@ -5,11 +5,13 @@ use std::ops::ControlFlow;
 use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_privacy::{
-    ApproxDp, Delta, Epsilon, LOG_WRAP_PROBABILITY, Mu, NoiseOrigin, PrivacyUnit, Relation,
-    Spending, SumCost, SumSize,
+    ApproxDp, Delta, Epsilon, LOG_WRAP_PROBABILITY, Mu, NoiseOrigin, PrivacyUnit, RecordPart,
+    Relation, Spending, SumCost, SumSize,
 };
 use sprifed_query::{Plan, PlannedStep};
-use sprifed_recovery::{CertifiedProcedure, Intercept, Keep, Needs, Setting, Sites};
+use sprifed_recovery::{
+    CertifiedProcedure, InferenceMethod, Intercept, Keep, Needs, Setting, Sites,
+};
 use sprifed_schema::{Schema, Units};
 use sprifed_simulate::{
     Absence, Certified, Unexplained, WorldRequest, compare, forecast_records, setting_of,
@@ -40,6 +42,8 @@ pub struct PlanRequest {
     pub world: WorldSize,
     /// Which of the chosen features are kept.
     pub keep: Keep,
+    /// By which records features are chosen, and by which their coefficients are estimated.
+    pub inference: InferenceMethod,
     /// What the public schema says.
     pub schema: SchemaFacts,
     /// Epsilon of the budget.
@@ -127,6 +131,8 @@ pub struct PlanAnswer {
     pub sparsity: usize,
     /// Which of them are kept: those that are significant, or exactly as many as are sought.
     pub keep: KeptFeatures,
+    /// By which records features are chosen, and by which their coefficients are estimated.
+    pub inference: InferenceMethod,
     /// How many features are always in the model, by the schema.
     pub always: u32,
     /// What the study promises.
@@ -197,6 +203,8 @@ pub struct StepLine {
     pub purpose: String,
     /// `sum` or `choice`.
     pub kind: &'static str,
+    /// The records that it is about: a record costs what the steps about its part cost.
+    pub part: RecordPart,
     /// How many integers each client sends.
     pub integers: u64,
     /// The standard deviation of the noise of each block, in units of the largest contribution.
@@ -274,6 +282,7 @@ impl PlanRequest {
             feature_scale: self.schema.has_scales.then_some(1.0),
             intercept: Intercept::Estimated,
             choice: self.keep,
+            inference: self.inference,
             always: self.schema.always,
             sites: self.schema.sites,
             response_bound,
@@ -376,6 +385,7 @@ impl Planned {
             features: data.features,
             sparsity: data.sparsity,
             keep: request.keep.into(),
+            inference: request.inference,
             always: setting.always,
             guarantee: PlannedGuarantee {
                 mode: Mode::Certified,
@@ -433,6 +443,7 @@ fn lines(plan: &Plan) -> Result<Vec<StepLine>, Error> {
                 step,
                 purpose: sum.purpose.clone(),
                 kind: "sum",
+                part: planned.part(),
                 integers: sum.to_sum_plan().coordinates(),
                 relative_noise: noise.collect(),
                 cost: cost.mu()?.get(),
@@ -446,6 +457,7 @@ fn lines(plan: &Plan) -> Result<Vec<StepLine>, Error> {
                 step,
                 purpose: choice.purpose.clone(),
                 kind: "choice",
+                part: planned.part(),
                 integers: u64::from(choice.purchase.candidates),
                 // The standard deviation of a Gumbel variable is π/√6 times its scale.
                 relative_noise: vec![1.2825 / rate / f64::from(choice.purchase.score_bound)],

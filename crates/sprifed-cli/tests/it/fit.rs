@@ -5,6 +5,7 @@ mod clients;
 mod ledger;
 mod places;
 mod spent;
+mod split;
 pub(crate) mod table;
 
 use serde_json::Value;

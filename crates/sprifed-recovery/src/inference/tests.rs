@@ -1,4 +1,6 @@
-use super::{Inference, Inferred, NoInference, ReportedIntercept, ReportedTerm, Role};
+use super::{
+    Inference, InferenceMethod, Inferred, NoInference, ReportedIntercept, ReportedTerm, Role,
+};
 
 fn term(feature: u32) -> ReportedTerm {
     ReportedTerm {
@@ -21,6 +23,8 @@ fn inference() -> Inference {
         clip_factor: 2.0,
         moment_noise: 5.0,
         records: 500,
+        inference: InferenceMethod::Selective,
+        estimated_by: None,
         no_intervals: None,
         intercept: Some(ReportedIntercept {
             estimate: 0.5,

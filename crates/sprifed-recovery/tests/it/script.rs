@@ -8,7 +8,9 @@ use sprifed_privacy::{
 use sprifed_query::{
     Answer, ChoosingProcedure, ChoosingStep, PlannedStep, PlannedSum, Procedure, Step,
 };
-use sprifed_recovery::{CertifiedProcedure, Fit, Intercept, Keep, Ready, Setting, Sites};
+use sprifed_recovery::{
+    CertifiedProcedure, Fit, InferenceMethod, Intercept, Keep, Ready, Setting, Sites,
+};
 
 /// What a run decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +66,7 @@ pub(crate) fn setting() -> Setting {
         n_features: 60,
         sparsity: 3,
         choice: Keep::Exactly,
+        inference: InferenceMethod::Selective,
         always: 0,
         sites: Sites::NONE,
         budget: ApproxDp::new(

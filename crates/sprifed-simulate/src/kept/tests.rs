@@ -1,6 +1,8 @@
 //! What is kept and covered, by hand.
 
-use sprifed_recovery::{FitStatus, Inference, Inferred, Interval, NoInference, ReportedTerm, Role};
+use sprifed_recovery::{
+    FitStatus, Inference, InferenceMethod, Inferred, Interval, NoInference, ReportedTerm, Role,
+};
 
 use super::*;
 
@@ -46,6 +48,8 @@ fn inferred(terms: Vec<ReportedTerm>) -> Inferred {
         clip_factor: 1.0,
         moment_noise: 1.0,
         records: 100,
+        inference: InferenceMethod::Selective,
+        estimated_by: None,
         no_intervals: None,
         intercept: None,
         terms,

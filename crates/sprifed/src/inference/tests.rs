@@ -1,6 +1,8 @@
 //! A report in the units of a table, by hand.
 
-use sprifed_recovery::{Inference, Inferred, Interval, ReportedIntercept, ReportedTerm, Role};
+use sprifed_recovery::{
+    Inference, InferenceMethod, Inferred, Interval, ReportedIntercept, ReportedTerm, Role,
+};
 use sprifed_schema::{Mapping, Schema};
 
 use super::*;
@@ -37,6 +39,8 @@ fn inference() -> Inference {
         clip_factor: 2.0,
         moment_noise: 3.0,
         records: 600,
+        inference: InferenceMethod::Selective,
+        estimated_by: None,
         no_intervals: None,
         intercept: Some(ReportedIntercept {
             estimate: 0.1,
