@@ -60,6 +60,10 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
         Keep exactly ``sparsity`` features, significant or not.
     robust : bool
         Let intervals and p-values allow for errors of unequal variance. It takes 5 % of the budget.
+    inference : {"selective", "split"}
+        By which records the coefficients of the selected features are estimated. "selective": by all records, and
+        intervals and p-values allow for the selection. "split": by every fourth record, which selects nothing;
+        intervals and p-values are ordinary ones, and fewer features are found.
     delta : float, optional
         The delta of the budget; the smaller of 1e-6 and 1/(10 n) if it is not given.
     bounds : (lower, upper), optional
@@ -146,6 +150,7 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
         *,
         exactly: bool = False,
         robust: bool = False,
+        inference: str = "selective",
         delta: float | None = None,
         bounds: Any = None,
         response_bounds: Any = None,
@@ -166,6 +171,7 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
         self.sparsity = sparsity
         self.exactly = exactly
         self.robust = robust
+        self.inference = inference
         self.delta = delta
         self.bounds = bounds
         self.response_bounds = response_bounds
@@ -280,6 +286,7 @@ class SparsePrivateRegressor(RegressorMixin, BaseEstimator):
             sparsity=whole("sparsity", self.sparsity, least=1),
             exactly=flag("exactly", self.exactly),
             robust=flag("robust", self.robust),
+            inference=text("inference", self.inference),
             epsilon=budget_number("epsilon", self.epsilon),
             delta=None if self.delta is None else budget_number("delta", self.delta),
             procedure=text("procedure", self.procedure),

@@ -140,3 +140,29 @@ def test_simulations_count_what_is_kept():
     exactly = sprifed.simulate("argmax", records=600, features=40, sparsity=6, support=3, trials=3, exactly=True)
     assert exactly["kept"]["mean"] == 6 and exactly["false_share"]["mean"] == 0.5
     assert json.dumps(answer)
+
+
+def test_split_estimates_by_records_that_selected_nothing():
+    model = fitted(procedure="argmax", inference="split")
+    report = model.receipt_["inference"]
+    assert (report["inference"], report["records"], report["estimated_by"]) == ("split", 4000, 1000)
+    assert set(TRUTH) <= set(model.support_)
+    for column, (low, high) in zip(model.support_, model.intervals_):
+        assert low < high
+        if column in TRUTH:
+            assert low < TRUTH[column] < high
+    assert "the other 1000" in " ".join(str(model.summary()).split())
+    assert fitted(procedure="argmax").receipt_["inference"]["inference"] == "selective"
+    with pytest.raises(sprifed.StudyError, match="inference"):
+        fitted(inference="half")
+    with pytest.raises(sprifed.StudyError, match="curator"):
+        fitted(procedure="sieve", inference="split", backend="secure-sum", clients=40)
+
+
+def test_plans_and_trials_split_too():
+    study = dict(records=2000, features=40, sparsity=4)
+    plan = sprifed.plan(**study, epsilon=3, procedure="argmax", inference="split")
+    assert {step["part"] for step in plan["steps"]} == {"selection", "estimation"}
+    assert plan["guarantee"]["epsilon"] <= 3
+    trials = sprifed.simulate("argmax", **study, trials=2, inference="split")
+    assert trials["inference"] == "split" and trials["coverage"] is not None

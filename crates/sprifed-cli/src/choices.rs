@@ -4,7 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use sprifed::{ABOUT_AUTO, AUTO, Backend, ColumnScalesRequest, ProcedureRequest};
 use sprifed_paper::{Contender, NamedContender};
 use sprifed_privacy::{Algorithm, PrivacyUnit, Relation};
-use sprifed_recovery::CertifiedProcedure;
+use sprifed_recovery::{CertifiedProcedure, InferenceMethod};
 use sprifed_simulate::Reading;
 use sprifed_tables::format_names;
 
@@ -66,6 +66,23 @@ pub(crate) fn relations() -> impl TypedValueParser<Value = Relation> {
             Relation::ReplaceOne,
         ),
     ])
+}
+
+/// By which records coefficients are estimated.
+pub(crate) fn inferences() -> impl TypedValueParser<Value = InferenceMethod> {
+    let about = |one| match one {
+        InferenceMethod::Selective => {
+            "By all records; intervals and p-values allow for the selection"
+        }
+        InferenceMethod::Split => {
+            "By every fourth record, which selects nothing; intervals and p-values are ordinary"
+        }
+    };
+    one_of(
+        InferenceMethod::ALL
+            .map(|one| (one.name(), about(one), one))
+            .to_vec(),
+    )
 }
 
 /// A backend.

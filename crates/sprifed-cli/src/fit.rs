@@ -19,10 +19,11 @@ use sprifed::{
 };
 use sprifed_party::{Destination, is_same_file};
 use sprifed_privacy::Relation;
+use sprifed_recovery::InferenceMethod;
 use sprifed_schema::Schema;
 use sprifed_tables::{DataError, LoadCounts, Table, read_schema, read_table};
 
-use crate::choices::{procedures, relations, table_help};
+use crate::choices::{inferences, procedures, relations, table_help};
 use crate::entropy::fresh_bits;
 use crate::failure::Failure;
 use crate::ledger::{LedgerArguments, refuse_accounted};
@@ -46,6 +47,9 @@ pub(crate) struct Fit {
     target: Option<String>,
     #[command(flatten)]
     wanted: WantedArguments,
+    /// By which records the coefficients of the selected features are estimated.
+    #[arg(long, value_parser = inferences(), default_value = "selective")]
+    inference: InferenceMethod,
     /// How features are found.
     #[arg(long, value_parser = procedures(), default_value = "auto")]
     procedure: ProcedureRequest,
@@ -163,6 +167,7 @@ impl Fit {
             sparsity: self.wanted.sparsity,
             keep: keep(self.wanted.exactly),
             robust: self.wanted.robust,
+            inference: self.inference,
             epsilon: self.wanted.epsilon,
             delta: self.wanted.delta,
             procedure: self.procedure,

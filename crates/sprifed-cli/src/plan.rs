@@ -10,11 +10,12 @@ use sprifed::{
     SchemaFacts, WorldSize, keep,
 };
 use sprifed_privacy::{Delta, Epsilon, Relation};
+use sprifed_recovery::InferenceMethod;
 use sprifed_simulate::{Reading, WorldSites};
 use sprifed_tables::read_schema;
 
 use crate::account::parse_quantity;
-use crate::choices::{column_scales, procedures, relations};
+use crate::choices::{column_scales, inferences, procedures, relations};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -43,6 +44,9 @@ pub(crate) struct PlanStudy {
     /// Let intervals and p-values allow for errors of unequal variance. It takes 5 % of the budget.
     #[arg(long)]
     robust: bool,
+    /// By which records the coefficients of the selected features are estimated.
+    #[arg(long, value_parser = inferences(), default_value = "selective")]
+    inference: InferenceMethod,
     /// How many features are true in the forecast [default: as many as --sparsity].
     #[arg(long, value_name = "K")]
     support: Option<usize>,
@@ -107,6 +111,7 @@ impl PlanStudy {
             },
             keep: keep(self.exactly),
             robust: self.robust,
+            inference: self.inference,
             schema: schema.as_ref().map_or(SchemaFacts::NONE, SchemaFacts::of),
             epsilon: self.epsilon,
             delta: self.delta,

@@ -8,9 +8,10 @@ use sprifed_paper::{
     GivenParameters, NamedContender, TrialsAnswer, TrialsError, TrialsRequest, TunedAnswer,
 };
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, Mu, Relation};
+use sprifed_recovery::InferenceMethod;
 
 use crate::account::parse_quantity;
-use crate::choices::{ContenderRequest, auto_or_contenders, relations};
+use crate::choices::{ContenderRequest, auto_or_contenders, inferences, relations};
 use crate::failure::{Explained, Failure};
 use crate::output::Output;
 use crate::progress::Progress;
@@ -29,6 +30,9 @@ pub(crate) struct Simulate {
     dropouts: f64,
     #[command(flatten)]
     world: WorldArguments,
+    /// By which records the coefficients of the selected features are estimated.
+    #[arg(long, value_parser = inferences(), default_value = "selective")]
+    inference: InferenceMethod,
     #[command(flatten)]
     baseline: BaselineArguments,
     /// Baselines: look for parameters among this many candidates, for free as in the paper and, with
@@ -116,6 +120,7 @@ impl Simulate {
             world: self.world.size(),
             keep: keep(self.world.exactly),
             robust: self.world.robust,
+            inference: self.inference,
             parameters: GivenParameters {
                 steps,
                 step_size,
@@ -161,6 +166,11 @@ impl<T> Explained<T> for Result<T, TrialsError> {
                     "sprifed::simulate::not-robust",
                     message,
                     "leave --robust out, or choose a certified procedure without --tune",
+                ),
+                TrialsError::NothingToSplit { .. } => (
+                    "sprifed::simulate::nothing-to-split",
+                    message,
+                    "leave --inference out, or choose a certified procedure without --tune",
                 ),
                 TrialsError::NothingToTune { name } => (
                     "sprifed::simulate::nothing-to-tune",

@@ -32,6 +32,12 @@ pub enum OutOfBounds {
         /// Which bound it exceeds.
         rule: &'static str,
     },
+    /// The sum is about records of another part.
+    #[error("a sum about {required} was given a contribution of a record that is not one of them")]
+    OtherPart {
+        /// The records that it is about.
+        required: &'static str,
+    },
 }
 
 /// The exact sum of contributions that are all within their plan. Never printed.
@@ -61,14 +67,19 @@ impl BoundedSum {
         &self.plan
     }
 
-    /// Adds what one privacy unit contributes.
+    /// Adds what the privacy unit at `place` contributes.
     ///
     /// # Guarantee
-    /// The sum moves by a vector within the bounds of every block, or not at all.
+    /// The sum moves by a vector within the bounds of every block, or not at all. It does not move for a unit outside the
+    /// part of the records that it is about.
+    ///
+    /// # Caller must
+    /// pass the place of the unit among all units of the study, counted from zero by a public rule.
     ///
     /// # Errors
-    /// When the contribution exceeds a bound or has the wrong length; the sum is then unchanged.
-    pub fn add_unit(&mut self, contribution: &[i32]) -> Result<(), OutOfBounds> {
+    /// When the contribution exceeds a bound, has the wrong length or is not zero for a unit outside the part; the sum is
+    /// then unchanged.
+    pub fn add_unit(&mut self, place: u64, contribution: &[i32]) -> Result<(), OutOfBounds> {
         if contribution.len() != self.totals.len() {
             let (found, required) = (contribution.len(), self.totals.len());
             return Err(OutOfBounds::Length { found, required });
@@ -78,6 +89,10 @@ impl BoundedSum {
             let (part, following) = rest.split_at(block.coordinates as usize);
             check(block, part)?;
             rest = following;
+        }
+        if !self.plan.part.contains(place) && contribution.iter().any(|value| *value != 0) {
+            let required = self.plan.part.text();
+            return Err(OutOfBounds::OtherPart { required });
         }
         for (total, value) in self.totals.iter_mut().zip(contribution) {
             *total += i64::from(*value);

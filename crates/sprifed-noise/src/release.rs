@@ -12,7 +12,7 @@
 //! let mut sum = BoundedSum::zero(purchase.plan.clone());
 //! let permit = ledger.spend("three numbers", purchase)?;
 //! let noise = DrawnNoise::draw(permit, &mut NoiseGenerator::simulated(1))?;
-//! sum.add_unit(&[4, -4, 0])?;
+//! sum.add_unit(0, &[4, -4, 0])?;
 //! let released = noise.release(sum)?;
 //! assert_eq!(released.values().len(), 3);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -130,7 +130,7 @@ fn names(plan: &SumPlan) -> String {
         .iter()
         .map(|block| block.name.as_str())
         .collect();
-    names.join(" | ")
+    format!("{} about {}", names.join(" | "), plan.part.text())
 }
 
 impl core::fmt::Debug for DrawnNoise {
@@ -318,10 +318,11 @@ impl DrawnSelection {
             }
             _ => false,
         };
-        if !fits {
+        if !fits || scores.plan().part != self.purchase.part {
+            let (candidates, part) = (self.purchase.candidates, self.purchase.part);
             return Err(ReleaseError::OtherPlan {
                 found: names(scores.plan()),
-                paid: format!("a selection among {}", self.purchase.candidates),
+                paid: format!("a selection among {candidates} about {}", part.text()),
             });
         }
         let totals = scores.into_totals();

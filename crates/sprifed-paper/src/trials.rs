@@ -8,7 +8,7 @@ use sprifed::{
 };
 use sprifed_privacy::{ApproxDp, IllegalQuantity, Mu, NoiseOrigin, Relation};
 use sprifed_query::PlanError;
-use sprifed_recovery::{CertifiedProcedure, Keep, Setting};
+use sprifed_recovery::{CertifiedProcedure, InferenceMethod, Keep, Setting};
 use sprifed_simulate::{Absence, Certified, Method as _, Summary, WorldRequest};
 
 use crate::baseline::Baseline;
@@ -42,6 +42,8 @@ pub struct TrialsRequest {
     pub keep: Keep,
     /// Whether their intervals and p-values allow for errors of unequal variance, at a share of the budget.
     pub robust: bool,
+    /// By which records certified procedures choose features, and by which they estimate coefficients.
+    pub inference: InferenceMethod,
     /// Parameters of a baseline.
     pub parameters: GivenParameters,
     /// The budget of certified procedures.
@@ -79,6 +81,14 @@ pub enum TrialsError {
     /// There is nothing to look for.
     #[error("a search for parameters is asked for, but {name} has no parameters to look for")]
     NothingToTune {
+        /// What was to run.
+        name: &'static str,
+    },
+    /// Only certified procedures split records.
+    #[error(
+        "the inference \"split\" is asked for, but {name} is not a certified procedure, or is tuned"
+    )]
+    NothingToSplit {
         /// What was to run.
         name: &'static str,
     },
@@ -131,6 +141,7 @@ impl TrialsRequest {
             procedure: self.contender.name.to_owned(),
             backend: Backend::of(self.backend.origin(self.world.clients())?),
             dropouts: self.dropouts,
+            inference: self.inference,
             world: self.world,
             trials: self.trials,
             seed: self.seed,
@@ -156,6 +167,9 @@ impl TrialsRequest {
         }
         if request.sites.count > 0 && (!is_certified || self.dropouts != 0.0) {
             return Err(Error::from(IllegalWorld::SitesOfContender).into());
+        }
+        if !self.inference.is_selective() && !is_certified {
+            return Err(TrialsError::NothingToSplit { name });
         }
         let (budget, relation) = (self.budget, self.relation);
         if let NoiseOrigin::Shares(participation) = self.backend.origin(self.world.clients())? {
@@ -214,6 +228,7 @@ impl TrialsRequest {
         Ok(Setting {
             choice: self.keep,
             robust: self.robust,
+            inference: self.inference,
             ..certified_setting(procedure, world, self.budget, self.relation)?
         })
     }

@@ -8,7 +8,9 @@ use sprifed_noise::Provenance;
 use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, NoiseOrigin, Participation, PrivacyUnit, Relation,
 };
-use sprifed_recovery::{CertifiedProcedure, ColumnScales, Intercept, Keep, Setting, Sites};
+use sprifed_recovery::{
+    CertifiedProcedure, ColumnScales, InferenceMethod, Intercept, Keep, Setting, Sites,
+};
 use sprifed_schema::DataTerms;
 use sprifed_study::{Agreed, Agreement, Digest, FORMAT, Party, PartyKey};
 
@@ -65,6 +67,7 @@ pub(crate) fn agreement(noise: Provenance) -> Agreement {
         n_features: 6,
         sparsity: 1,
         choice: Keep::Exactly,
+        inference: InferenceMethod::Selective,
         always: 0,
         sites: Sites::NONE,
         column_scales: ColumnScales::NONE,

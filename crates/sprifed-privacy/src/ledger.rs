@@ -34,6 +34,7 @@ use serde::{Deserialize, Serialize};
 use crate::neighbours::{PrivacyUnit, Relation};
 use crate::purchase::{LedgerLine, Purchase};
 use crate::quantity::{ApproxDp, Epsilon};
+use crate::record_part::RecordPart;
 use crate::spending::Spending;
 use crate::sum_plan::Uncertifiable;
 
@@ -195,7 +196,8 @@ impl Ledger {
         purchase: P,
     ) -> Result<Permit<P>, LedgerError> {
         let expense = purchase.expense(self.relation);
-        let spending = self.afford(statement, purchase.unit(), expense)?;
+        let whose = (purchase.unit(), purchase.part());
+        let spending = self.afford(statement, whose, expense)?;
         self.spending = spending;
         self.entries.push(Entry {
             statement: statement.to_owned(),
@@ -272,7 +274,8 @@ impl Ledger {
         let mut ledger = Self::open(record.budget, record.relation, record.unit);
         for entry in &record.entries {
             let expense = entry.line.expense(ledger.relation);
-            ledger.spending = ledger.afford(&entry.statement, entry.line.unit(), expense)?;
+            let whose = (entry.line.unit(), entry.line.part());
+            ledger.spending = ledger.afford(&entry.statement, whose, expense)?;
             ledger.entries.push(entry.clone());
         }
         let recomputed = ledger.spent().map(ApproxDp::epsilon);
@@ -289,7 +292,7 @@ impl Ledger {
     fn afford(
         &self,
         statement: &str,
-        unit: PrivacyUnit,
+        (unit, part): (PrivacyUnit, RecordPart),
         expense: Result<crate::spending::Expense, Uncertifiable>,
     ) -> Result<Spending, LedgerError> {
         if unit != self.unit {
@@ -304,7 +307,7 @@ impl Ledger {
             source,
         };
         let total = expense
-            .and_then(|expense| self.spending.and(expense))
+            .and_then(|expense| self.spending.and_about(part, expense))
             .map_err(refuse)?;
         if let Some(sums) = total.sums() {
             let delta = self.budget.delta();

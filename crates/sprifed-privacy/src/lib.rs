@@ -19,6 +19,8 @@ mod protocol_failure;
 mod purchase;
 mod quantity;
 mod rational;
+mod record_part;
+mod record_spending;
 mod rounding;
 mod run_plan;
 mod selection;
@@ -58,6 +60,8 @@ pub use protocol_failure::{
 pub use purchase::{LedgerLine, Purchase, SelectionPurchase, SumPurchase};
 pub use quantity::{ApproxDp, Delta, Epsilon, IllegalQuantity, Mu, RangeBound, Rho};
 pub use rational::{IllegalFraction, NoiseVariance, parse_exact};
+pub use record_part::RecordPart;
+pub use record_spending::RecordSpending;
 pub use run_plan::{RunPlan, RunRequest, Unplannable};
 pub use selection::{GeometricNoise, SelectionRate};
 pub use selection_law::{SelectionLaw, Trustee};

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::neighbours::{PrivacyUnit, Relation};
 use crate::quantity::RangeBound;
+use crate::record_part::RecordPart;
 use crate::selection_law::SelectionLaw;
 use crate::spending::{Expense, SelectionCost};
 use crate::sum_plan::{NoiseOrigin, SumPlan, Uncertifiable};
@@ -25,6 +26,9 @@ pub trait Purchase: sealed::Sealed + Sized {
 
     /// Whose contributions were bounded one by one, so that the cost holds for each of them.
     fn unit(&self) -> PrivacyUnit;
+
+    /// The records that it is about.
+    fn part(&self) -> RecordPart;
 
     /// The same as a line of the ledger.
     fn to_line(&self) -> LedgerLine;
@@ -57,6 +61,9 @@ pub struct SelectionPurchase {
     pub law: SelectionLaw,
     /// Whose contributions are bounded one by one.
     pub unit: PrivacyUnit,
+    /// The records that the scores are about.
+    #[serde(default, skip_serializing_if = "RecordPart::is_all")]
+    pub part: RecordPart,
 }
 
 /// A line of the ledger: what was bought.
@@ -79,6 +86,15 @@ impl LedgerLine {
         }
     }
 
+    /// The records that it is about.
+    #[must_use]
+    pub fn part(&self) -> RecordPart {
+        match self {
+            Self::Sum(sum) => sum.part(),
+            Self::Selection(selection) => selection.part(),
+        }
+    }
+
     /// What it costs under `relation`.
     ///
     /// # Errors
@@ -95,12 +111,21 @@ impl sealed::Sealed for SumPurchase {}
 
 impl Purchase for SumPurchase {
     fn expense(&self, relation: Relation) -> Result<Expense, Uncertifiable> {
+        check_part(
+            self.plan.part,
+            self.unit,
+            self.origin == NoiseOrigin::Curator,
+        )?;
         let cost = self.plan.cost(self.origin, relation)?;
         Ok(Expense::Sum(cost.with_protocol_of(self.origin)))
     }
 
     fn unit(&self) -> PrivacyUnit {
         self.unit
+    }
+
+    fn part(&self) -> RecordPart {
+        self.plan.part
     }
 
     fn to_line(&self) -> LedgerLine {
@@ -132,6 +157,7 @@ impl Purchase for SelectionPurchase {
     /// (docs/proofs/selection.md#2-gumbel-noise-on-the-integers). Euler noise and trustees:
     /// docs/proofs/trustees.md#5-three-trustees.
     fn expense(&self, relation: Relation) -> Result<Expense, Uncertifiable> {
+        check_part(self.part, self.unit, self.law.is_curator())?;
         let moves = f64::from(relation.sum_moves_by()) * f64::from(self.score_bound);
         let (numerator, denominator) = self.noise_rate;
         let rate = f64::from(numerator) / f64::from(denominator);
@@ -150,7 +176,33 @@ impl Purchase for SelectionPurchase {
         self.unit
     }
 
+    fn part(&self) -> RecordPart {
+        self.part
+    }
+
     fn to_line(&self) -> LedgerLine {
         LedgerLine::Selection(*self)
     }
+}
+
+/// Refuses parts of the records where no rule says that they cost as much as the dearer one.
+///
+/// # Why
+/// The proof needs a record whose place is public and stays as it is, and one party that knows all places. The place of a
+/// client follows from labels of records, and a party of several numbers its own records only.
+const fn check_part(
+    part: RecordPart,
+    unit: PrivacyUnit,
+    by_curator: bool,
+) -> Result<(), Uncertifiable> {
+    let required = match unit {
+        _ if part.is_all() => return Ok(()),
+        PrivacyUnit::Client => "where each record is protected",
+        PrivacyUnit::Record if by_curator => return Ok(()),
+        PrivacyUnit::Record => "where a curator holds all records",
+    };
+    Err(Uncertifiable::OnePart {
+        found: part.text(),
+        required,
+    })
 }

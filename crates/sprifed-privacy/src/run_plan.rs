@@ -10,6 +10,7 @@ use crate::modulus::{IllegalModulus, LOG_WRAP_PROBABILITY, ModulusPlan, SumSize}
 use crate::neighbours::Relation;
 use crate::participation::Participation;
 use crate::rational::IllegalFraction;
+use crate::record_part::RecordPart;
 use crate::shown::counted;
 use crate::sum_plan::{NoiseOrigin, SumCost, SumPlan, Uncertifiable};
 use crate::totals::Algorithm;
@@ -175,6 +176,7 @@ impl RunRequest {
         let blocks = requests.into_iter().map(|request| request.plan(origin));
         Ok(SumPlan {
             blocks: blocks.collect::<Result<_, _>>()?,
+            part: RecordPart::All,
         })
     }
 

@@ -16,6 +16,7 @@ use crate::participation::Participation;
 use crate::protocol_failure::{check_left, left_for_noise};
 use crate::quantity::{ApproxDp, Delta, Epsilon, IllegalQuantity, Mu};
 use crate::rational::nearest_double;
+use crate::record_part::RecordPart;
 use crate::rounding::upward;
 use crate::{gaussian, share_sum};
 
@@ -73,6 +74,14 @@ pub enum Uncertifiable {
         /// λ.
         found: f64,
     },
+    /// A release about a part of the records, where no rule for parts is proved.
+    #[error("a release about {found} is certified only {required}")]
+    OnePart {
+        /// The part.
+        found: &'static str,
+        /// Where it is certified.
+        required: &'static str,
+    },
     /// A number of the plan does not fit.
     #[error("block {block:?} is too large to be accounted for; use a coarser grid")]
     TooLarge {
@@ -124,6 +133,9 @@ impl NoiseOrigin {
 pub struct SumPlan {
     /// The blocks, in the order of their coordinates.
     pub blocks: Vec<Block>,
+    /// The records that it is about.
+    #[serde(default, skip_serializing_if = "RecordPart::is_all")]
+    pub part: RecordPart,
 }
 
 /// What a sum, or several, cost: μ², the slack of the discretisation, and how likely the protocol fails
@@ -295,6 +307,15 @@ impl SumCost {
     /// When the total slack is more than is certified.
     pub fn compose(self, other: Self) -> Result<Self, Uncertifiable> {
         self.and(other, self.failure.max(other.failure))
+    }
+
+    /// The larger of each number: at least as much as either costs.
+    pub(crate) const fn or_dearer(self, other: Self) -> Self {
+        Self {
+            squared_mu: self.squared_mu.max(other.squared_mu),
+            slack: self.slack.max(other.slack),
+            failure: self.failure.max(other.failure),
+        }
     }
 
     /// The costs of two studies together, each with a protocol of its own.

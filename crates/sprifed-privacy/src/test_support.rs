@@ -6,6 +6,7 @@ use crate::neighbours::{PrivacyUnit, Relation};
 use crate::purchase::{SelectionPurchase, SumPurchase};
 use crate::quantity::{ApproxDp, Delta, Epsilon};
 use crate::rational::NoiseVariance;
+use crate::record_part::RecordPart;
 use crate::selection_law::SelectionLaw;
 use crate::sum_plan::{NoiseOrigin, SumPlan};
 
@@ -28,6 +29,7 @@ pub fn small_sum() -> SumPurchase {
     SumPurchase {
         plan: SumPlan {
             blocks: vec![block],
+            part: RecordPart::All,
         },
         origin: NoiseOrigin::Curator,
         unit: PrivacyUnit::Record,
@@ -47,6 +49,7 @@ pub const fn choice_of_a_curator(
         noise_rate,
         law: SelectionLaw::Curator,
         unit: PrivacyUnit::Record,
+        part: RecordPart::All,
     }
 }
 
@@ -59,6 +62,7 @@ pub const fn small_choice_of_trustees() -> SelectionPurchase {
         noise_rate: (1, 128),
         law: SelectionLaw::Euler,
         unit: PrivacyUnit::Record,
+        part: RecordPart::All,
     }
 }
 

@@ -3,7 +3,7 @@
 use sprifed::{Backend, ProcedureRequest};
 use sprifed_paper::Contender;
 use sprifed_privacy::Relation;
-use sprifed_recovery::CertifiedProcedure;
+use sprifed_recovery::{CertifiedProcedure, InferenceMethod};
 
 use crate::error::Refusal;
 
@@ -54,6 +54,13 @@ pub(crate) fn neighbours(found: &str) -> Result<Relation, Refusal> {
         Relation::ReplaceOne => "replace-one".to_owned(),
     };
     named("neighbours", found, &all, name)
+}
+
+/// By which records coefficients are estimated.
+pub(crate) fn inference(found: &str) -> Result<InferenceMethod, Refusal> {
+    named("inference", found, &InferenceMethod::ALL, |one| {
+        one.name().to_owned()
+    })
 }
 
 /// The backend of this name.

@@ -220,7 +220,7 @@ impl PrivateModel {
 /// Comes back with the model and, if the user interrupted after the last step, when there was nothing left to
 /// save, with the exception.
 #[pyfunction]
-#[pyo3(signature = (matrix, responses, names, schema, *, sparsity, exactly, robust, epsilon, delta, procedure, neighbours, backend,
+#[pyo3(signature = (matrix, responses, names, schema, *, sparsity, exactly, robust, inference, epsilon, delta, procedure, neighbours, backend,
     quorum, colluders, clients, labels, simulate_noise, watch, earlier, spent_fit, ledger=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords, in Python")]
 fn fit_private(
@@ -232,6 +232,7 @@ fn fit_private(
     sparsity: u32,
     exactly: bool,
     robust: bool,
+    inference: &str,
     epsilon: f64,
     delta: Option<f64>,
     procedure: &str,
@@ -254,6 +255,7 @@ fn fit_private(
         sparsity,
         keep: keep(exactly),
         robust,
+        inference: choices::inference(inference).map_err(refuse)?,
         epsilon: quantity(py, epsilon)?,
         delta: delta.map(|delta| quantity(py, delta)).transpose()?,
         procedure: choices::procedure(procedure).map_err(refuse)?,

@@ -74,6 +74,7 @@ fn plan_study(
     world: World,
     exactly: bool,
     robust: bool,
+    inference: &str,
     procedure: &str,
     epsilon: f64,
     delta: Option<f64>,
@@ -89,6 +90,7 @@ fn plan_study(
         world: world_size(world).map_err(refuse)?,
         keep: keep(exactly),
         robust,
+        inference: choices::inference(inference).map_err(refuse)?,
         epsilon: quantity(py, epsilon)?,
         delta: delta.map(|delta| quantity(py, delta)).transpose()?,
         column_scales: ColumnScalesRequest::Never,
@@ -124,6 +126,7 @@ fn simulate_trials(
     world: World,
     exactly: bool,
     robust: bool,
+    inference: &str,
     procedure: &str,
     epsilon: f64,
     delta: f64,
@@ -149,10 +152,12 @@ fn simulate_trials(
     } else {
         choices::contender(procedure).map_err(refuse)?
     };
+    let inference = choices::inference(inference).map_err(refuse)?;
     let simulation = Simulation {
         procedure: contender.name(),
         backend: Backend::of(origin),
         dropouts,
+        inference,
         world,
         trials,
         seed,
@@ -165,6 +170,7 @@ fn simulate_trials(
         certified_setting(procedure, &request, budget, relation).map(|setting| Setting {
             choice: keep(exactly),
             robust,
+            inference,
             ..setting
         })
     };

@@ -1,7 +1,7 @@
 //! From the records of one privacy unit to the integers it contributes.
 
 use sprifed_noise::{BoundedSum, OutOfBounds};
-use sprifed_privacy::{IntegerBounds, Rounding, SumPlan};
+use sprifed_privacy::{IntegerBounds, RecordPart, Rounding, SumPlan};
 
 use crate::dither::Dither;
 use crate::plan::PlannedBlock;
@@ -43,6 +43,7 @@ impl<'a> Contributor<'a> {
                 .iter()
                 .map(|asked| asked.planned.block.clone())
                 .collect(),
+            part: RecordPart::All,
         };
         Self {
             blocks,
@@ -52,7 +53,14 @@ impl<'a> Contributor<'a> {
         }
     }
 
-    /// The same for a part of all units. `first_unit` is the place of its first unit among all units, so
+    /// The same for a sum about `part` of the records.
+    #[must_use]
+    pub fn about(mut self, part: RecordPart) -> Self {
+        self.plan.part = part;
+        self
+    }
+
+    /// The same for some of all units. `first_unit` is the place of its first unit among all units, so
     /// that values are rounded as if one party held all of them.
     #[must_use]
     pub const fn starting_at(mut self, first_unit: u64) -> Self {
@@ -63,7 +71,8 @@ impl<'a> Contributor<'a> {
     /// The sum over the units of `range`.
     ///
     /// # Guarantee
-    /// Each unit enters once, within the bounds of every block.
+    /// Each unit enters once, within the bounds of every block; one outside the part that the sum is about enters with
+    /// zero.
     ///
     /// # Errors
     /// When a unit's integers do not fit, which clamping and conditional rounding exclude.
@@ -78,17 +87,22 @@ impl<'a> Contributor<'a> {
         let mut integers = vec![0i32; coordinates];
         for unit in range {
             self.contribute(records, unit, &mut values, &mut integers);
-            sum.add_unit(&integers)?;
+            sum.add_unit(self.place_of(unit), &integers)?;
         }
         Ok(sum)
     }
 
-    /// The integers of one unit: of the mean over its records, so that a client with many records
+    /// The place of a unit of these among all units.
+    const fn place_of(&self, unit: usize) -> u64 {
+        self.first_unit + unit as u64
+    }
+
+    /// The integers of one unit: zero if it is outside the part that the sum is about, and otherwise of the mean over its records, so that a client with many records
     /// is not clipped more than one with few. Records that do not count are not in the mean; a unit
     /// without any other contributes zero.
     ///
     /// # Guarantee
-    /// The work depends on the question and on how many records the unit has, never on what they
+    /// The work depends on the question, the part and how many records the unit has, never on what they
     /// say; and the rounding on the place of the unit alone, never on what other units hold.
     pub fn contribute(
         &self,
@@ -97,7 +111,12 @@ impl<'a> Contributor<'a> {
         values: &mut [f32],
         integers: &mut [i32],
     ) {
-        let mut dither = Dither::of_unit(self.dither_seed, self.first_unit + unit as u64);
+        // Which part a unit is in is public.
+        if !self.plan.part.contains(self.place_of(unit)) {
+            integers.fill(0);
+            return;
+        }
+        let mut dither = Dither::of_unit(self.dither_seed, self.place_of(unit));
         values.fill(0.0);
         let mut start = 0;
         for AskedBlock { question, planned } in &self.blocks {

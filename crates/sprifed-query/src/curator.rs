@@ -6,7 +6,7 @@ use sprifed_noise::{
     BoundedSum, DrawnNoise, DrawnSelection, NoiseGenerator, NoiseParameterError, OutOfBounds,
     Provenance, ReleaseError,
 };
-use sprifed_privacy::{Ledger, LedgerError, NoiseOrigin, PrivacyUnit, SumPurchase};
+use sprifed_privacy::{Ledger, LedgerError, NoiseOrigin, PrivacyUnit, RecordPart, SumPurchase};
 
 use crate::contribution::{AskedBlock, Contributor};
 use crate::plan::{Plan, PlannedChoice, PlannedStep, PlannedSum};
@@ -176,8 +176,12 @@ impl<S: RecordSource> Curator<S> {
     }
 
     /// The exact integer sum, in parallel over units; integers add in any order.
-    fn total(&mut self, blocks: Vec<AskedBlock<'_>>) -> Result<BoundedSum, CuratorError> {
-        let contributor = Contributor::new(blocks, self.generator.dither_seed());
+    fn total(
+        &mut self,
+        blocks: Vec<AskedBlock<'_>>,
+        part: RecordPart,
+    ) -> Result<BoundedSum, CuratorError> {
+        let contributor = Contributor::new(blocks, self.generator.dither_seed()).about(part);
         let units = self.records.n_units();
         let size = units.div_ceil(4 * rayon::current_num_threads()).max(1);
         let ranges: Vec<_> = (0..units)
@@ -218,7 +222,7 @@ impl<S: RecordSource> SumBackend for Curator<S> {
         let blocks = pairs
             .map(|(question, planned)| AskedBlock { question, planned })
             .collect();
-        let noised = noise.release(self.total(blocks)?)?;
+        let noised = noise.release(self.total(blocks, planned.part)?)?;
         let found = "an answer that is only a share".to_owned();
         let sum = noised
             .into_private_sum()
@@ -238,6 +242,8 @@ impl<S: RecordSource> ChoiceBackend for Curator<S> {
             question: &query.scores,
             planned: &block,
         }];
-        Ok(noise.choose(self.total(asked)?)?.index)
+        Ok(noise
+            .choose(self.total(asked, planned.purchase.part)?)?
+            .index)
     }
 }

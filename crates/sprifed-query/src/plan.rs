@@ -9,8 +9,8 @@ use num_traits::FromPrimitive;
 use serde::{Deserialize, Serialize};
 use sprifed_privacy::{
     ApproxDp, BallRequest, Block, BoxRequest, IllegalFraction, IllegalQuantity, IntegerBounds,
-    LedgerLine, Mu, NoiseOrigin, NoiseVariance, PrivacyUnit, RangeBound, Relation, Rounding,
-    SelectionLaw, SelectionPurchase, Spending, SumPlan, SumPurchase, Uncertifiable,
+    LedgerLine, Mu, NoiseOrigin, NoiseVariance, PrivacyUnit, RangeBound, RecordPart, Relation,
+    Rounding, SelectionLaw, SelectionPurchase, Spending, SumPlan, SumPurchase, Uncertifiable,
 };
 
 use crate::question::Question;
@@ -61,6 +61,9 @@ pub struct PlannedSum {
     pub purpose: String,
     /// Its blocks, one for each question.
     pub blocks: Vec<PlannedBlock>,
+    /// The records that it is about.
+    #[serde(default, skip_serializing_if = "RecordPart::is_all")]
+    pub part: RecordPart,
 }
 
 /// A choice that will be asked for: the index of the largest score.
@@ -116,7 +119,38 @@ impl PlannedBlock {
     }
 }
 
+impl PlannedStep {
+    /// The records that it is about.
+    #[must_use]
+    pub const fn part(&self) -> RecordPart {
+        match self {
+            Self::Sum(sum) => sum.part,
+            Self::Choice(choice) => choice.purchase.part,
+        }
+    }
+
+    /// The same step about `part`.
+    #[must_use]
+    pub fn about(mut self, part: RecordPart) -> Self {
+        match &mut self {
+            Self::Sum(sum) => sum.part = part,
+            Self::Choice(choice) => choice.purchase.part = part,
+        }
+        self
+    }
+}
+
 impl PlannedSum {
+    /// A sum about all records.
+    #[must_use]
+    pub const fn new(purpose: String, blocks: Vec<PlannedBlock>) -> Self {
+        Self {
+            purpose,
+            blocks,
+            part: RecordPart::All,
+        }
+    }
+
     /// Whether these questions are what was planned: one for each block, of its size, or smaller
     /// where only the norm is bounded (the rest of the block is then zero).
     #[must_use]
@@ -140,6 +174,7 @@ impl PlannedSum {
                 .iter()
                 .map(|planned| planned.block.clone())
                 .collect(),
+            part: self.part,
         }
     }
 }
@@ -179,7 +214,9 @@ impl Plan {
     /// # Errors
     /// When a step has no certified cost.
     pub fn spending(&self) -> Result<Spending, Uncertifiable> {
-        let add = |spending: Spending, step| spending.and(self.line(step).expense(self.relation)?);
+        let add = |spending: Spending, step: &PlannedStep| {
+            spending.and_about(step.part(), self.line(step).expense(self.relation)?)
+        };
         self.steps.iter().try_fold(Spending::default(), add)
     }
 
@@ -333,6 +370,7 @@ impl Planner {
             noise_rate: (rate as u32, RATE_STEPS),
             law,
             unit: self.unit,
+            part: RecordPart::All,
         };
         if !law.serves(Ratio::new_raw(rate as u32, RATE_STEPS)) {
             let (least, most) = (law.range(1.0, moves) / 16_384.0, law.range(1.0, moves));

@@ -19,6 +19,7 @@ use crate::mean_only::{self, MeanOnly};
 use crate::pooled;
 use crate::ready::Ready;
 use crate::setting::{Keep, Setting};
+use crate::split;
 
 #[cfg(test)]
 mod tests;
@@ -152,7 +153,7 @@ impl CertifiedProcedure {
     /// # Errors
     /// When no plan exists.
     pub fn plan(self, setting: &Setting) -> Result<Plan, PlanError> {
-        let plan = (self.0.plan)(setting)?;
+        let plan = self.seeking_plan(setting)?;
         if setting.robust && !asks_robust(&plan) {
             return Err(PlanError::Request {
                 found: format!("robust intervals are asked of {self}"),
@@ -174,6 +175,7 @@ impl CertifiedProcedure {
     pub fn begin(self, setting: &Setting) -> Result<Ready, PlanError> {
         match self.needed(setting)? {
             Some(needed) => Ok(Ready::sums(MeanOnly::new(setting, needed)?)),
+            None if !setting.inference.is_selective() => split::begin(self.0, setting),
             None if setting.column_scales.is_empty() => (self.0.begin)(setting),
             None => Ok((self.0.begin)(setting)?.standardising(setting)),
         }
@@ -184,7 +186,15 @@ impl CertifiedProcedure {
     /// # Errors
     /// When no plan exists.
     pub fn fewest_records(self, setting: &Setting) -> Result<u64, PlanError> {
-        setting.fewest_records(self.needs(), &(self.0.plan)(setting)?)
+        setting.fewest_records(self.needs(), &self.seeking_plan(setting)?)
+    }
+
+    /// The plan that seeks features, however few the records.
+    fn seeking_plan(self, setting: &Setting) -> Result<Plan, PlanError> {
+        if setting.inference.is_selective() {
+            return (self.0.plan)(setting);
+        }
+        split::plan(self.0, setting)
     }
 
     /// Whether a study has so few records that no feature is sought and the model is the mean. With [`Keep::Exactly`]
@@ -200,7 +210,9 @@ impl CertifiedProcedure {
     fn needed(self, setting: &Setting) -> Result<Option<u64>, PlanError> {
         match setting.choice {
             Keep::Exactly => Ok(None),
-            Keep::Significant => setting.too_few_records(self.needs(), &(self.0.plan)(setting)?),
+            Keep::Significant => {
+                setting.too_few_records(self.needs(), &self.seeking_plan(setting)?)
+            }
         }
     }
 

@@ -5,8 +5,8 @@ use sprifed_noise::Provenance;
 use sprifed_privacy::PrivacyUnit;
 use sprifed_query::LinearModel;
 
-use self::evidence::Judged;
 pub(crate) use self::evidence::{Evidence, PoolEvidence};
+use self::evidence::{Judged, two_sided};
 use crate::fit::{Fit, FitStatus};
 use crate::inference::{
     Inference, Inferred, Interval, NoInference, NoInterval, ReportedIntercept, ReportedTerm, Role,
@@ -15,7 +15,6 @@ use crate::joint::{LastAnswer, Solved};
 use crate::least_squares::Solution;
 use crate::opening::Opening;
 use crate::portable::{larger, square};
-use crate::selection::normal::cumulative;
 use crate::selection::{self, Estimate, false_coverage_level, kept_by_benjamini_hochberg, wald};
 use crate::setting::{Intercept, Keep, Setting};
 
@@ -40,6 +39,9 @@ const NOMINAL: f64 = 0.05;
 /// Intervals need so many records. With fewer, those of false features were measured to be too short after a choice by
 /// significance, and those of the intercept and of features of every model were not measured.
 const LEAST_RECORDS: u32 = 300;
+
+/// So many, of records that selected nothing.
+const LEAST_OTHER_RECORDS: u32 = 100;
 
 /// The noise on the first mean is small if it is at most this share of the residual: it then adds at most a hundredth to
 /// the squared error.
@@ -111,6 +113,17 @@ impl Conclusion<'_> {
             Keep::Significant => (chosen_model, FitStatus::Complete),
         };
         self.ended(model, Inferred::Available(report), status)
+    }
+
+    /// What is reported of all judged features, which other records chose, and the status if the equations are unsound.
+    pub(crate) fn estimates(self) -> (Inference, Option<FitStatus>) {
+        let solved = self.answer.solve(&self.judged);
+        let judged = Judged::new(&self, &solved);
+        let report = self.report(&judged, &self.judged, &solved);
+        (
+            report,
+            (solved.repaired > 0).then(|| ill_conditioned(&solved)),
+        )
     }
 
     /// The fit of the mean and the features of every model.
@@ -253,7 +266,12 @@ impl Conclusion<'_> {
     fn report(&self, judged: &Judged, kept: &[usize], solved: &Solved) -> Inference {
         let setting = self.setting;
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        let miss = false_coverage_level(count(kept.len()), setting.sparsity);
+        let miss = match self.evidence {
+            Evidence::OtherRecords => NOMINAL,
+            Evidence::Picks(_) | Evidence::Pool(_) => {
+                false_coverage_level(count(kept.len()), setting.sparsity)
+            }
+        };
         let no_intervals = self.no_intervals(kept, solved);
         let (has_intervals, has_records) = (no_intervals.is_none(), self.has_records());
         let is_known = no_intervals.is_none_or(|reason| reason == NoInterval::FewRecords);
@@ -263,7 +281,7 @@ impl Conclusion<'_> {
             let estimate = solved.estimate(index, self.scale, 1.0);
             let (role, interval, miss, p_value) = if index < always {
                 let interval = (has_intervals && has_records).then(|| wald(&estimate, NOMINAL));
-                let p_value = has_records.then(|| 2.0 * cumulative(-estimate.ratio()));
+                let p_value = has_records.then(|| two_sided(&estimate));
                 (Role::Always, interval, NOMINAL, p_value)
             } else {
                 let interval =
@@ -292,6 +310,8 @@ impl Conclusion<'_> {
             moment_noise: self.answer.noise(),
             residual_moment_noise: self.answer.residual_noise(),
             records: setting.n_records,
+            inference: setting.inference,
+            estimated_by: None,
             no_intervals,
             intercept: self.reported_intercept(solved, has_intervals && has_records),
             terms,
@@ -301,12 +321,18 @@ impl Conclusion<'_> {
 
     /// Whether there are enough records for ordinary intervals.
     const fn has_records(&self) -> bool {
-        self.setting.n_records >= LEAST_RECORDS
+        let least = match self.evidence {
+            Evidence::OtherRecords => LEAST_OTHER_RECORDS,
+            Evidence::Picks(_) | Evidence::Pool(_) => LEAST_RECORDS,
+        };
+        self.setting.n_records >= least
     }
 
     /// Why the fit that keeps `kept` has no intervals, if it has none.
     fn no_intervals(&self, kept: &[usize], solved: &Solved) -> Option<NoInterval> {
-        let is_by_number = self.setting.choice == Keep::Exactly && !kept.is_empty();
+        let is_by_number = self.setting.choice == Keep::Exactly
+            && !kept.is_empty()
+            && !matches!(self.evidence, Evidence::OtherRecords);
         if solved.repaired > 0 {
             Some(NoInterval::IllConditioned)
         } else if self.too_few.is_some() && !kept.is_empty() {

@@ -31,14 +31,17 @@ impl Setting {
     /// When the budget is too small to be spent.
     pub(crate) fn fewest_records(&self, needs: Needs, plan: &Plan) -> Result<u64, PlanError> {
         let floor = Floor::of(self, needs, STRONGEST)?.records;
-        let scale = RECORDS_PER_NOISE * scale_noise(plan);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "not negative; too large numbers become the largest"
-        )]
-        let scale = scale.ceil() as u64;
-        Ok(floor.max(scale))
+        let scales = plan.steps.iter().map(|step| {
+            let scale = RECORDS_PER_NOISE * scale_noise(step, plan.origin.most_shares());
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "not negative; too large numbers become the largest"
+            )]
+            let records = scale.ceil() as u64;
+            step.part().least_records(records)
+        });
+        Ok(scales.fold(floor, u64::max))
     }
 
     /// The fewest records that would do, if this study has fewer.
@@ -53,14 +56,14 @@ impl Setting {
 }
 
 /// The largest standard deviation of the noise on a bucket of a residual histogram, in records; zero if none is asked.
-fn scale_noise(plan: &Plan) -> f64 {
-    let sums = plan.steps.iter().filter_map(|step| match step {
-        PlannedStep::Sum(sum) => Some(sum),
-        PlannedStep::Choice(_) => None,
-    });
-    let blocks = sums.flat_map(|sum| &sum.blocks);
-    let scales = blocks.filter(|planned| planned.block.name == SCALE_BLOCK);
-    let shares = plan.origin.most_shares();
+fn scale_noise(step: &PlannedStep, shares: u32) -> f64 {
+    let blocks = match step {
+        PlannedStep::Sum(sum) => sum.blocks.as_slice(),
+        PlannedStep::Choice(_) => &[],
+    };
+    let scales = blocks
+        .iter()
+        .filter(|planned| planned.block.name == SCALE_BLOCK);
     scales
         .map(|planned| planned.noise_std_dev(shares))
         .fold(0.0, larger)

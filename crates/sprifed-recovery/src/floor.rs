@@ -7,14 +7,14 @@
 use libm::log;
 use schemars::JsonSchema;
 use serde::Serialize;
-use sprifed_privacy::{NoiseOrigin, Rho};
+use sprifed_privacy::{NoiseOrigin, RecordPart, Rho};
 use sprifed_query::PlanError;
 
 use crate::catalogue::Needs;
 use crate::clipping::{best_clip, clipped_variance, kept_signal};
 use crate::portable::{smaller, square};
 use crate::selection::normal::{cumulative, upper_quantile};
-use crate::setting::Setting;
+use crate::setting::{InferenceMethod, Setting};
 
 /// The records that one feature needs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
@@ -63,9 +63,13 @@ impl Floor {
             reason = "from 1 to 1e15"
         )]
         let records = high.ceil() as u64;
+        let part = match setting.inference {
+            InferenceMethod::Selective => RecordPart::All,
+            InferenceMethod::Split => RecordPart::Selection,
+        };
         Ok(Self {
             correlation,
-            records,
+            records: part.least_records(records),
         })
     }
 }

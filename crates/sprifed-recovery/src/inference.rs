@@ -4,6 +4,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::setting::InferenceMethod;
+
 /// An interval of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -38,7 +40,7 @@ pub struct ReportedTerm {
     pub interval: Option<Interval>,
     /// The level of the interval.
     pub level: f64,
-    /// Of a selected feature: a bound on the chance that a feature without effect takes its place
+    /// Of a feature that the same records selected: a bound on the chance that a feature without effect takes its place
     /// and comes out this strongly. Of another: the ordinary two-sided p-value.
     pub p_value: Option<f64>,
     /// The share of the estimate's variance that the added noise causes.
@@ -94,6 +96,10 @@ pub struct Inference {
     pub residual_moment_noise: Option<f64>,
     /// n.
     pub records: u32,
+    /// By which records features were chosen, and by which their coefficients were estimated.
+    pub inference: InferenceMethod,
+    /// How many of the records the estimates are made from; absent if it is all of them.
+    pub estimated_by: Option<u32>,
     /// Why there are no intervals, if there are none.
     pub no_intervals: Option<NoInterval>,
     /// The intercept, if the model has one.

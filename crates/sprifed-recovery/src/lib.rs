@@ -34,6 +34,7 @@ mod schedule;
 pub mod selection;
 mod setting;
 mod sites;
+mod split;
 mod square_matrix;
 mod subset;
 #[doc(hidden)]
@@ -64,7 +65,7 @@ pub use ready::{AnyChoosing, Ready, SummingProcedure};
 pub use reference::{columns, non_private_lasso, non_private_lasso_at, non_private_omp};
 pub use residual_scale::{estimate_row_scale, estimate_scale};
 pub use schedule::{Schedule, Working};
-pub use setting::{Intercept, Keep, Setting, share_of};
+pub use setting::{InferenceMethod, Intercept, Keep, Setting, share_of};
 pub use sites::{FEWEST_RECORDS, MOST_SITES, Sites};
 pub use square_matrix::{Eigen, SquareMatrix};
 pub use subset::best_subset;

@@ -50,10 +50,7 @@ enum Asked {
 /// The plan of a study with too few records.
 pub(crate) fn plan(setting: &Setting) -> Result<Plan, PlanError> {
     let setting = &of_the_mean(setting);
-    let sum = |purpose: &str, blocks| {
-        let purpose = purpose.to_owned();
-        PlannedStep::Sum(PlannedSum { purpose, blocks })
-    };
+    let sum = |purpose: &str, blocks| PlannedStep::Sum(PlannedSum::new(purpose.to_owned(), blocks));
     let steps = match Asked::of(setting)? {
         Asked::One(all) if setting.intercept == Intercept::Estimated => {
             vec![sum("mean of the response", vec![setting.mean_block(all)?])]

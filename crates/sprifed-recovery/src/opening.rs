@@ -96,7 +96,7 @@ impl Setting {
         Ok(asked
             .map(|(purpose, blocks)| {
                 let purpose = purpose.to_owned();
-                PlannedStep::Sum(PlannedSum { purpose, blocks })
+                PlannedStep::Sum(PlannedSum::new(purpose, blocks))
             })
             .collect())
     }

@@ -195,10 +195,10 @@ impl Schedule {
             let coordinates = always + round.candidates;
             let gradient = planner.ball("gradient", coordinates, round.cost, Rounding::Dithered)?;
             let scale = setting.scale_block(self.scale_cost)?;
-            steps.push(PlannedStep::Sum(PlannedSum {
-                purpose: format!("residual gradient and scale, round {number}"),
-                blocks: vec![gradient, scale],
-            }));
+            steps.push(PlannedStep::Sum(PlannedSum::new(
+                format!("residual gradient and scale, round {number}"),
+                vec![gradient, scale],
+            )));
             if self.working == Working::LeastSquares && index < last {
                 let entries = setting.moment_entries(always + self.working_features);
                 let block = planner.ball(
@@ -208,16 +208,13 @@ impl Schedule {
                     Rounding::Dithered,
                 )?;
                 let purpose = format!("second moments of the working model, round {number}");
-                steps.push(PlannedStep::Sum(PlannedSum {
-                    purpose,
-                    blocks: vec![block],
-                }));
+                steps.push(PlannedStep::Sum(PlannedSum::new(purpose, vec![block])));
             }
         }
-        steps.push(PlannedStep::Sum(PlannedSum {
-            purpose: "second moments of the finalists".to_owned(),
-            blocks: self.last_blocks(setting)?,
-        }));
+        steps.push(PlannedStep::Sum(PlannedSum::new(
+            "second moments of the finalists".to_owned(),
+            self.last_blocks(setting)?,
+        )));
         let procedure = match self.working {
             Working::Pooled => "sieve",
             Working::LeastSquares => "certified GRAD",
@@ -247,7 +244,7 @@ impl Schedule {
         let subject = setting.first_joint_subject();
         let sum = |what: &str, block| {
             let (purpose, blocks) = (format!("{what} of {subject}"), vec![block]);
-            PlannedStep::Sum(PlannedSum { purpose, blocks })
+            PlannedStep::Sum(PlannedSum::new(purpose, blocks))
         };
         Ok([sum("second moments", moments), sum("residual scale", scale)])
     }

@@ -1,5 +1,6 @@
 //! What every procedure is planned for, and how a budget is shared out.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sprifed_privacy::{
     ApproxDp, IllegalQuantity, Mu, NoiseOrigin, PrivacyUnit, Relation, Rounding, counted,
@@ -29,6 +30,9 @@ pub struct Setting {
     pub sparsity: u32,
     /// Which of the chosen features are kept.
     pub choice: Keep,
+    /// By which records they are chosen, and by which their coefficients are estimated.
+    #[serde(default, skip_serializing_if = "InferenceMethod::is_selective")]
+    pub inference: InferenceMethod,
     /// How many features are in every model and are no candidates: the first of a record. The
     /// candidates are those after them.
     pub always: u32,
@@ -88,6 +92,37 @@ pub enum Keep {
     Exactly,
 }
 
+/// By which records features are chosen, and by which their coefficients are estimated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum InferenceMethod {
+    /// Both by all records; intervals and p-values allow for the choice.
+    #[default]
+    Selective,
+    /// Features by one part of the records, coefficients by the other: intervals and p-values are ordinary ones.
+    Split,
+}
+
+impl InferenceMethod {
+    /// Both of them, in the order of help texts.
+    pub const ALL: [Self; 2] = [Self::Selective, Self::Split];
+
+    /// Its name, in commands and files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Selective => "selective",
+            Self::Split => "split",
+        }
+    }
+
+    /// Whether it is [`Self::Selective`].
+    #[must_use]
+    pub const fn is_selective(&self) -> bool {
+        matches!(self, Self::Selective)
+    }
+}
+
 /// Whether the model has an intercept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -134,7 +169,8 @@ impl Setting {
     /// # Errors
     /// When the sparsity is zero or not below the number of features to choose from, there are fewer than two
     /// records, a bound or scale is not from 1e-30 to 1e30, δ is not above the probability that the
-    /// protocol of the sums fails, sites are too small or the units of privacy, or robust intervals are asked of clients.
+    /// protocol of the sums fails, sites are too small or the units of privacy, robust intervals are asked of clients, or the
+    /// records cannot be split.
     pub fn check(&self) -> Result<(), PlanError> {
         let refuse = |found: String, required: &str| {
             Err(PlanError::Request {
@@ -188,6 +224,7 @@ impl Setting {
         }
         self.noise_budget()?;
         self.check_columns()?;
+        self.check_split()?;
         self.check_sites()
     }
 

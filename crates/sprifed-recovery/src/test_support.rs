@@ -9,7 +9,7 @@ use sprifed_query::LinearModel;
 
 use crate::column_scales::ColumnScales;
 use crate::fit::Fit;
-use crate::setting::{Intercept, Keep, Setting};
+use crate::setting::{InferenceMethod, Intercept, Keep, Setting};
 use crate::sites::Sites;
 
 /// A setting in which everything is legal.
@@ -20,6 +20,7 @@ pub fn legal_setting() -> Setting {
         n_features: 30,
         sparsity: 3,
         choice: Keep::Exactly,
+        inference: InferenceMethod::Selective,
         always: 0,
         sites: Sites::NONE,
         column_scales: ColumnScales::NONE,

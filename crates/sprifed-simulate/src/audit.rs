@@ -21,7 +21,9 @@ use sprifed_privacy::{
     ApproxDp, Delta, LedgerRecord, NoiseOrigin, PrivacyUnit, Relation, Spending,
 };
 use sprifed_query::{Answer, Curator, Plan, PlanError};
-use sprifed_recovery::{CertifiedProcedure, ColumnScales, Intercept, Keep, Setting, Sites};
+use sprifed_recovery::{
+    CertifiedProcedure, ColumnScales, InferenceMethod, Intercept, Keep, Setting, Sites,
+};
 use sprifed_study::{
     Agreed, Agreement, Embedded, EmbeddedTrustees, PartyKey, all_present, split_evenly,
 };
@@ -297,6 +299,7 @@ impl AuditRequest {
             n_features: self.features,
             sparsity: self.sparsity,
             choice: Keep::Exactly,
+            inference: InferenceMethod::Selective,
             always: 0,
             sites: Sites::NONE,
             column_scales: ColumnScales::NONE,
@@ -333,7 +336,8 @@ impl Claim {
                     .line
                     .expense(record.relation)
                     .map_err(PlanError::from)?;
-                spending = spending.and(expense).map_err(PlanError::from)?;
+                let spent = spending.and_about(entry.line.part(), expense);
+                spending = spent.map_err(PlanError::from)?;
             }
         }
         Ok(Self { spending })

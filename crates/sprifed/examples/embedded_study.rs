@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 
 use sprifed::{
     Backend, BackendRequest, CertifiedProcedure, ColumnScalesRequest, Document, Epsilon, Error,
-    Keep, PartyKey, Proof, Relation, Request, Run, Schema, Secret, Stated, Study, read_csv,
-    rows_of,
+    InferenceMethod, Keep, PartyKey, Proof, Relation, Request, Run, Schema, Secret, Stated, Study,
+    read_csv, rows_of,
 };
 
 /// Bounds that all clients know.
@@ -43,6 +43,7 @@ pub(crate) fn run() -> Result<String, Error> {
         sparsity: 1,
         keep: Keep::Exactly,
         robust: false,
+        inference: InferenceMethod::Selective,
         epsilon: Epsilon::try_from(8.0)?,
         delta: None,
         procedure: CertifiedProcedure::SIEVE.into(),

@@ -6,8 +6,9 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 
 use sprifed::{
-    Backend, BackendRequest, CertifiedProcedure, ColumnScalesRequest, Epsilon, Error, Keep, Model,
-    NoiseGenerator, Relation, Request, Run, Schema, Secret, Stated, Study, read_csv, rows_of,
+    Backend, BackendRequest, CertifiedProcedure, ColumnScalesRequest, Epsilon, Error,
+    InferenceMethod, Keep, Model, NoiseGenerator, Relation, Request, Run, Schema, Secret, Stated,
+    Study, read_csv, rows_of,
 };
 
 /// Bounds that are known without looking at the records.
@@ -42,6 +43,7 @@ pub(crate) fn fit() -> Result<Model, Error> {
         sparsity: 1,
         keep: Keep::Exactly,
         robust: false,
+        inference: InferenceMethod::Selective,
         epsilon: Epsilon::try_from(3.0)?,
         delta: None,
         procedure: CertifiedProcedure::GRAD.into(),

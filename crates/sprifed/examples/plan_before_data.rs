@@ -6,8 +6,9 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 
 use sprifed::{
-    Backend, BackendRequest, ColumnScalesRequest, Correlation, Epsilon, Error, Keep, PlanAnswer,
-    PlanRequest, ProcedureRequest, Reading, Relation, SchemaFacts, WorldSites, WorldSize,
+    Backend, BackendRequest, ColumnScalesRequest, Correlation, Epsilon, Error, InferenceMethod,
+    Keep, PlanAnswer, PlanRequest, ProcedureRequest, Reading, Relation, SchemaFacts, WorldSites,
+    WorldSize,
 };
 
 /// The plan of a study of 500 records in 20 clinics, with a forecast from two simulated studies a point.
@@ -33,6 +34,7 @@ pub(crate) fn plan() -> Result<PlanAnswer, Error> {
         },
         keep: Keep::Significant,
         robust: false,
+        inference: InferenceMethod::Selective,
         schema: SchemaFacts::NONE,
         epsilon: Epsilon::try_from(4.0)?,
         delta: None,

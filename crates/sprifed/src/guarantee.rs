@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use sprifed_noise::Provenance;
 use sprifed_privacy::{
     ApproxDp, ClientsRun, Currency, Delta, GuaranteeFacts, GuaranteeMoment, GuaranteeTable,
-    IllegalQuantity, Mu, NoiseOrigin, PrivacyUnit, RangeBound, Relation, Rho, Spending, SumCost,
+    IllegalQuantity, Mu, NoiseOrigin, PrivacyUnit, RangeBound, RecordSpending, Relation, Rho,
+    Spending, SumCost,
 };
 
 use crate::backend::Backend;
@@ -100,6 +101,8 @@ impl Guarantee {
         let is_private = provenance == Provenance::Cryptographic;
         let several = terms.most_records.and_then(NonZeroU32::new);
         let several = several.filter(|most| terms.unit == PrivacyUnit::Record && most.get() > 1);
+        // The records of one client may be in both parts, and the slack of both would count. Nothing is claimed for them.
+        let several = several.filter(|_| !spending.has_two_parts());
         let client = several
             .map(|records| cost.for_client(records, terms.delta))
             .transpose()?
@@ -202,6 +205,31 @@ impl Cost {
     /// # Why
     /// Sums cost μ²/2 [BS16, Prop. 1.6] and choices of range ε cost ε²/8 [CR21, Lemma 3.4]; ρ adds.
     fn of(spending: &Spending) -> Result<Self, IllegalQuantity> {
+        let mut parts = spending.parts().map(Self::of_part);
+        let first = parts
+            .next()
+            .unwrap_or_else(|| unreachable!("all records are in one part at least"))?;
+        parts.try_fold(first, |dearer, part| Ok(dearer.or_dearer(part?)))
+    }
+
+    /// The larger of each number, which both have: a change of one record is one of either part.
+    fn or_dearer(self, other: Self) -> Self {
+        let mu = self.mu.zip(other.mu);
+        let rho = if other.rho.get() > self.rho.get() {
+            other.rho
+        } else {
+            self.rho
+        };
+        Self {
+            mu: mu.map(|(one, other)| if other.get() > one.get() { other } else { one }),
+            rho,
+            slack: self.slack.max(other.slack),
+            failure: self.failure.max(other.failure),
+            cut_off: self.cut_off.max(other.cut_off),
+        }
+    }
+
+    fn of_part(spending: &RecordSpending) -> Result<Self, IllegalQuantity> {
         let sums = spending.sums().map(SumCost::mu).transpose()?;
         let chosen = |(range, count): &(RangeBound, u32)| -> Result<f64, IllegalQuantity> {
             Ok(range.to_rho()?.get() * f64::from(*count))

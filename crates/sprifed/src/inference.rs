@@ -5,7 +5,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sprifed_recovery::{Inference, Inferred, Interval, NoInference, NoInterval, Role};
+use sprifed_recovery::{
+    Inference, InferenceMethod, Inferred, Interval, NoInference, NoInterval, Role,
+};
 use sprifed_schema::Mapping;
 
 #[cfg(test)]
@@ -53,6 +55,12 @@ pub struct CoefficientReport {
     pub level: f64,
     /// n: how many records.
     pub records: u32,
+    /// By which records features were chosen, and by which their coefficients were estimated.
+    #[serde(default)]
+    pub inference: InferenceMethod,
+    /// How many of the records the estimates are made from; absent if it is all of them.
+    #[serde(default)]
+    pub estimated_by: Option<u32>,
     /// By how much the clip of the last question was loosened: its squared norm over the number of its entries.
     pub clip_factor: f64,
     /// The standard deviation of the noise on a diagonal entry of the last question, in its units.
@@ -90,8 +98,8 @@ pub struct TermEstimate {
     pub interval: Option<Interval>,
     /// The level of this interval, after the adjustment for the number of kept features.
     pub level: f64,
-    /// Of a selected feature: a bound on the chance that a feature without effect was selected in its place and comes out
-    /// this strong. Of one that is always in the model: the ordinary two-sided p-value.
+    /// Of a feature that the same records selected: a bound on the chance that a feature without effect was selected in its
+    /// place and comes out this strong. Of another: the ordinary two-sided p-value.
     pub p_value: Option<f64>,
     /// The share of the estimate's variance that is due to the noise added for privacy.
     pub privacy_share: Option<f64>,
@@ -207,6 +215,8 @@ impl CoefficientReport {
             false_share: inference.false_share,
             level: LEVEL,
             records: inference.records,
+            inference: inference.inference,
+            estimated_by: inference.estimated_by,
             clip_factor: inference.clip_factor,
             moment_noise: inference.moment_noise,
             residual_moment_noise: inference.residual_moment_noise,

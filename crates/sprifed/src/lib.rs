@@ -82,7 +82,7 @@ pub use world::{IllegalWorld, WorldSize, parse_correlation};
 // What a user of this crate needs from the crates below.
 pub use sprifed_noise::{NoiseGenerator, Provenance};
 pub use sprifed_privacy::{ApproxDp, Delta, Epsilon, Relation};
-pub use sprifed_recovery::{CertifiedProcedure, Keep, Role};
+pub use sprifed_recovery::{CertifiedProcedure, InferenceMethod, Keep, Role};
 pub use sprifed_schema::Schema;
 pub use sprifed_simulate::{Correlation, Reading, WorldSites};
 pub use sprifed_study::PartyKey;

@@ -16,7 +16,7 @@ use sprifed_query::{
     Answer, AskedBlock, ChoiceBackend, ChoiceQuery, Contributor, Curator, Part, Plan, PlannedBlock,
     PlannedStep, Question, RecordSource, SumBackend, SumQuery,
 };
-use sprifed_recovery::{CertifiedProcedure, Keep, Needs, Setting};
+use sprifed_recovery::{CertifiedProcedure, InferenceMethod, Keep, Needs, Setting};
 use sprifed_schema::{DataTerms, Schema};
 use sprifed_secure_sum::ClientId;
 use sprifed_study::{Agreed, Agreement, Embedded, EmbeddedTrustees, PartyKey, all_present};
@@ -83,6 +83,7 @@ impl Fit {
             keep: Keep::Exactly,
             // One block more is asked: where it can be, it is attacked too.
             robust: unit == PrivacyUnit::Record,
+            inference: InferenceMethod::Selective,
             epsilon: Epsilon::try_from(0.5).unwrap(),
             delta: None,
             procedure: CertifiedProcedure::GRAD.into(),

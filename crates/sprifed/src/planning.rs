@@ -5,12 +5,13 @@ use std::ops::ControlFlow;
 use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_privacy::{
-    ApproxDp, Delta, Epsilon, LOG_WRAP_PROBABILITY, Mu, NoiseOrigin, PrivacyUnit, Relation,
-    Spending, SumCost, SumPlan, SumSize,
+    ApproxDp, Delta, Epsilon, LOG_WRAP_PROBABILITY, Mu, NoiseOrigin, PrivacyUnit, RecordPart,
+    Relation, Spending, SumCost, SumPlan, SumSize,
 };
 use sprifed_query::{FeatureSet, Plan, PlannedStep};
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, Intercept, Keep, Needs, ROBUST_BLOCK, Setting, Sites,
+    CertifiedProcedure, ColumnScales, InferenceMethod, Intercept, Keep, Needs, ROBUST_BLOCK,
+    Setting, Sites,
 };
 use sprifed_schema::{Coding, Schema, Units};
 use sprifed_simulate::{
@@ -45,6 +46,8 @@ pub struct PlanRequest {
     pub keep: Keep,
     /// Whether intervals and p-values allow for errors of unequal variance, at a share of the budget.
     pub robust: bool,
+    /// By which records features are chosen, and by which their coefficients are estimated.
+    pub inference: InferenceMethod,
     /// What the public schema says.
     pub schema: SchemaFacts,
     /// Epsilon of the budget.
@@ -156,6 +159,8 @@ pub struct PlanAnswer {
     pub sparsity: usize,
     /// Which of them are kept: those that are significant, or exactly as many as are sought.
     pub keep: KeptFeatures,
+    /// By which records features are chosen, and by which their coefficients are estimated.
+    pub inference: InferenceMethod,
     /// How many features are always in the model, by the schema.
     pub always: u32,
     /// What robust intervals cost, as mu: a block of the last sum, contained in the cost of that. Absent without them.
@@ -229,6 +234,8 @@ pub struct StepLine {
     pub purpose: String,
     /// `sum` or `choice`.
     pub kind: &'static str,
+    /// The records that it is about: a record costs what the steps about its part cost.
+    pub part: RecordPart,
     /// How many integers each client sends.
     pub integers: u64,
     /// The standard deviation of the noise of each block, in units of the largest contribution.
@@ -327,6 +334,7 @@ impl PlanRequest {
             intercept: Intercept::Estimated,
             choice: self.keep,
             robust: self.robust,
+            inference: self.inference,
             always: self.schema.always,
             sites: self.schema.sites,
             response_bound,
@@ -431,6 +439,7 @@ impl Planned {
             features: data.features,
             sparsity: data.sparsity,
             keep: request.keep.into(),
+            inference: request.inference,
             always: setting.always,
             robust_mu: robust_mu(plan)?,
             guarantee: PlannedGuarantee {
@@ -508,6 +517,7 @@ fn lines(plan: &Plan) -> Result<Vec<StepLine>, Error> {
                 step,
                 purpose: sum.purpose.clone(),
                 kind: "sum",
+                part: planned.part(),
                 integers: sum.to_sum_plan().coordinates(),
                 relative_noise: noise.collect(),
                 cost: cost.mu()?.get(),
@@ -521,6 +531,7 @@ fn lines(plan: &Plan) -> Result<Vec<StepLine>, Error> {
                 step,
                 purpose: choice.purpose.clone(),
                 kind: "choice",
+                part: planned.part(),
                 integers: u64::from(choice.purchase.candidates),
                 // The standard deviation of a Gumbel variable is π/√6 times its scale.
                 relative_noise: vec![1.2825 / rate / f64::from(choice.purchase.score_bound)],

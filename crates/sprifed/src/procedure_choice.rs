@@ -118,7 +118,7 @@ impl ProcedureRequest {
                 let found = if seeks_nothing {
                     Expected::NOTHING
                 } else {
-                    Expected::of(procedure, setting, assumed)?
+                    Expected::of(procedure, &setting.selecting(), assumed)?
                 };
                 each.push(found.test_r2);
                 expected.push(ExpectedLine {

@@ -126,7 +126,7 @@ fn together(ledgers: &[&LedgerRecord]) -> Result<(f64, f64), Uncertifiable> {
     for ledger in ledgers {
         let mut fit = Spending::default();
         for entry in &ledger.entries {
-            fit = fit.and(entry.line.expense(ledger.relation)?)?;
+            fit = fit.and_about(entry.line.part(), entry.line.expense(ledger.relation)?)?;
         }
         // Each fit ran a protocol of its own.
         spending = spending.beside(&fit)?;

@@ -7,6 +7,7 @@ use sprifed_privacy::{
     ApproxDp, ClientsRun, Currency, Delta, Epsilon, GuaranteeFacts, GuaranteeMoment,
     GuaranteeTable, Mu, NoiseOrigin, PrivacyUnit, Relation, Spending,
 };
+use sprifed_recovery::InferenceMethod;
 use sprifed_simulate::{Mean, Summary};
 
 use crate::backend::Backend;
@@ -22,6 +23,8 @@ pub struct Simulation {
     pub backend: Backend,
     /// The share of clients that leaves each sum.
     pub dropouts: f64,
+    /// By which records features are chosen, and by which their coefficients are estimated.
+    pub inference: InferenceMethod,
     /// The data.
     pub world: WorldSize,
     /// How many trials.
@@ -39,6 +42,8 @@ pub struct SimulationAnswer<G> {
     pub backend: Backend,
     /// The share of clients that leaves each sum.
     pub dropouts: f64,
+    /// By which records features are chosen, and by which their coefficients are estimated.
+    pub inference: InferenceMethod,
     /// n: how many records.
     pub records: usize,
     /// How many clients hold them.
@@ -102,6 +107,7 @@ impl Simulation {
             procedure: self.procedure.clone(),
             backend: self.backend,
             dropouts: self.dropouts,
+            inference: self.inference,
             records: self.world.records,
             clients: self.world.clients(),
             features: self.world.features,

@@ -6,9 +6,9 @@ use sprifed_privacy::{
     ApproxDp, Cost, CostKind, Delta, Epsilon, IllegalQuantity, PrivacyUnit, Relation, Spending,
     counted, shown_to,
 };
-use sprifed_query::Plan;
+use sprifed_query::{Plan, PlanError};
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, Intercept, Keep, MOST_SITES, Setting, Sites,
+    CertifiedProcedure, ColumnScales, InferenceMethod, Intercept, Keep, MOST_SITES, Setting, Sites,
 };
 use sprifed_schema::{MissingPolicy, Schema, SiteColumn};
 use sprifed_tables::Outline;
@@ -29,6 +29,8 @@ pub struct Request {
     pub keep: Keep,
     /// Whether intervals and p-values allow for errors of unequal variance, at a share of the budget.
     pub robust: bool,
+    /// By which records features are chosen, and by which their coefficients are estimated.
+    pub inference: InferenceMethod,
     /// The privacy budget.
     pub epsilon: Epsilon,
     /// The delta of the budget; the smaller of 1e-6 and 1/(10 n) by default.
@@ -99,6 +101,7 @@ impl<'a> Study<'a> {
             n_features: count(mapping.n_features() as u64, "features")?,
             sparsity: request.sparsity,
             choice: request.keep,
+            inference: request.inference,
             always: count(mapping.covariates().n_features() as u64, "features")?,
             sites: sites_of(schema),
             budget: ApproxDp::new(request.epsilon, delta),
@@ -117,6 +120,7 @@ impl<'a> Study<'a> {
             column_scales: columns.scales,
             ..setting
         };
+        refuse_split_clients(&setting, &holdings)?;
         let backend = request.backend.backend;
         let can_run = |needs| backend.answers(needs);
         let choice = request
@@ -242,6 +246,24 @@ pub const fn keep(exactly: bool) -> Keep {
         true => Keep::Exactly,
         false => Keep::Significant,
     }
+}
+
+/// Refuses to split records of which one client has several.
+///
+/// # Why
+/// Records of one client resemble each other. In different parts they would let the selection say something about the
+/// estimates.
+fn refuse_split_clients(setting: &Setting, holdings: &Holdings) -> Result<(), PlanError> {
+    if setting.inference.is_selective() || holdings.most_records == 1 {
+        return Ok(());
+    }
+    Err(PlanError::Request {
+        found: format!(
+            "the inference \"split\" and clients with up to {}",
+            counted(holdings.most_records, "record", "records")
+        ),
+        required: "it is built for clients with one record each: use \"selective\"".to_owned(),
+    })
 }
 
 /// The sites of one table that have an intercept of their own.

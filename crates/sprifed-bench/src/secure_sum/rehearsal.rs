@@ -9,7 +9,7 @@ use rand_chacha::rand_core::SeedableRng;
 use sprifed_noise::{BoundedSum, DrawnNoise, NoiseGenerator, Noised};
 use sprifed_privacy::{
     ApproxDp, Block, Delta, Epsilon, IntegerBounds, Ledger, NoiseOrigin, NoiseVariance,
-    Participation, PrivacyUnit, Relation, SumPlan, SumPurchase,
+    Participation, PrivacyUnit, RecordPart, Relation, SumPlan, SumPurchase,
 };
 use sprifed_secure_sum::{
     Client, ClientId, ClientOutput, ClientSeed, Coordinator, CoordinatorOutput, IdentityKey,
@@ -221,6 +221,7 @@ impl Rehearsal {
                 },
                 share_variance: NoiseVariance::try_from("9".to_owned())?,
             }],
+            part: RecordPart::All,
         };
         let purchase = SumPurchase {
             plan: plan.clone(),

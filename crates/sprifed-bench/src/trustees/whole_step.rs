@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use sprifed_noise::{DrawnShare, NoiseGenerator};
 use sprifed_privacy::{
-    ApproxDp, Delta, Epsilon, Ledger, PrivacyUnit, Relation, SelectionLaw, SelectionPurchase,
-    Trustee,
+    ApproxDp, Delta, Epsilon, Ledger, PrivacyUnit, RecordPart, Relation, SelectionLaw,
+    SelectionPurchase, Trustee,
 };
 use sprifed_secure_sum::ClientId;
 use sprifed_trustees::{DealtNoise, Embedded, EmbeddedFailed, Step};
@@ -69,6 +69,7 @@ fn noise(setting: &Setting, trustee: Trustee) -> Result<DealtNoise, Error> {
         noise_rate: (1, setting.inverse_rate),
         law: SelectionLaw::Euler,
         unit: PrivacyUnit::Record,
+        part: RecordPart::All,
     };
     let permit = ledger.spend("a benchmark", purchase).map_err(refuse)?;
     let mut generator = NoiseGenerator::simulated(1);

@@ -6,6 +6,7 @@ mod columns;
 mod ledger;
 mod places;
 mod spent;
+mod split;
 pub(crate) mod table;
 
 use serde_json::Value;

@@ -1,5 +1,7 @@
 use sprifed_privacy::test_support::{choice_of_a_curator, generous_ledger, small_sum};
-use sprifed_privacy::{Block, IntegerBounds, NoiseVariance, Participation};
+use sprifed_privacy::{
+    Block, IntegerBounds, NoiseVariance, Participation, RecordPart, SelectionPurchase, SumPlan,
+};
 
 use super::*;
 
@@ -130,13 +132,14 @@ fn a_clear_winner_is_chosen_and_ties_without_noise_go_to_the_first() {
     };
     let plan = SumPlan {
         blocks: vec![block],
+        part: RecordPart::All,
     };
     let purchase = choice_of_a_curator(3, 1000, (1, 2000));
     for seed in 0..20 {
         let permit = ledger.spend("a pick", purchase).expect("affordable");
         let mut scores = BoundedSum::zero(plan.clone());
         for _ in 0..200 {
-            scores.add_unit(&[3, -1000, 10]).expect("within bounds");
+            scores.add_unit(0, &[3, -1000, 10]).expect("within bounds");
         }
         let drawn = DrawnSelection::draw(permit, &mut simulated(seed)).expect("drawable");
         assert_eq!(drawn.choose(scores).expect("same plan").index, 1);
@@ -151,4 +154,35 @@ fn scores_with_a_larger_bound_than_was_paid_for_are_refused() {
     let permit = ledger.spend("a pick", purchase).expect("affordable");
     let drawn = DrawnSelection::draw(permit, &mut simulated(1)).expect("drawable");
     assert!(drawn.choose(BoundedSum::zero(small_sum().plan)).is_err());
+}
+
+#[test]
+fn what_was_paid_for_one_part_of_the_records_is_not_released_about_another() {
+    const PARTS: [RecordPart; 3] = [
+        RecordPart::All,
+        RecordPart::Selection,
+        RecordPart::Estimation,
+    ];
+    for paid in PARTS {
+        for part in PARTS {
+            let mut ledger = generous_ledger();
+            let mut purchase = small_sum();
+            purchase.plan.part = paid;
+            let scores = SumPlan {
+                part,
+                ..purchase.plan.clone()
+            };
+            let permit = ledger.spend("a sum", purchase).expect("affordable");
+            let noise = DrawnNoise::draw(permit, &mut simulated(1)).expect("drawable");
+            let released = noise.release(BoundedSum::zero(scores.clone()));
+            assert_eq!(released.is_ok(), paid == part, "{paid:?} {part:?}");
+            let choice = SelectionPurchase {
+                part: paid,
+                ..choice_of_a_curator(3, 4, (1, 20))
+            };
+            let permit = ledger.spend("a pick", choice).expect("affordable");
+            let drawn = DrawnSelection::draw(permit, &mut simulated(1)).expect("drawable");
+            assert_eq!(drawn.choose(BoundedSum::zero(scores)).is_ok(), paid == part);
+        }
+    }
 }

@@ -184,7 +184,7 @@ fn part_of(whole: Mu, coordinates: u32, all: u32) -> Result<Mu, IllegalQuantity>
 }
 
 fn sum(purpose: String, blocks: Vec<PlannedBlock>) -> PlannedStep {
-    PlannedStep::Sum(PlannedSum { purpose, blocks })
+    PlannedStep::Sum(PlannedSum::new(purpose, blocks))
 }
 
 fn check(setting: &Setting) -> Result<(), PlanError> {

@@ -70,7 +70,7 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
     let range = RangeBound::try_from((8.0 * total * (1.0 - others) / choices).sqrt())?;
     let gaussian = |share: f64, times: f64| Mu::try_from((2.0 * total * share / times).sqrt());
     let scale_cost = gaussian(SCALE_SHARE, rounds + 1.0)?;
-    let sum = |purpose: String, blocks| PlannedStep::Sum(PlannedSum { purpose, blocks });
+    let sum = |purpose: String, blocks| PlannedStep::Sum(PlannedSum::new(purpose, blocks));
     let mut steps = setting.opening_steps(OpeningCosts {
         scale: scale_cost,
         mean: gaussian(MEAN_SHARE, 1.0)?,

@@ -100,5 +100,5 @@ impl DescentCosts {
 }
 
 pub(super) fn sum(purpose: String, blocks: Vec<PlannedBlock>) -> PlannedStep {
-    PlannedStep::Sum(PlannedSum { purpose, blocks })
+    PlannedStep::Sum(PlannedSum::new(purpose, blocks))
 }

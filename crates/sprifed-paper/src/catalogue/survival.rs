@@ -1,7 +1,9 @@
 //! chop and gse1992 with the paper's settings, and what these share with MADELON.
 
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, Mu, NoiseOrigin, PrivacyUnit, Relation};
-use sprifed_recovery::{CertifiedProcedure, ColumnScales, Intercept, Keep, Setting, Sites};
+use sprifed_recovery::{
+    CertifiedProcedure, ColumnScales, InferenceMethod, Intercept, Keep, Setting, Sites,
+};
 use sprifed_simulate::Reference;
 use sprifed_simulate::{Absence, Certified};
 
@@ -176,6 +178,7 @@ pub(super) fn certified(
         n_features: small(prepared.n_features()),
         sparsity: small(sparsity),
         choice: Keep::Exactly,
+        inference: InferenceMethod::Selective,
         always: 0,
         sites: Sites::NONE,
         column_scales: ColumnScales::NONE,

@@ -41,6 +41,7 @@ fn sum(variance: &str) -> SumPurchase {
     SumPurchase {
         plan: SumPlan {
             blocks: vec![block],
+            part: RecordPart::All,
         },
         origin,
         unit: PrivacyUnit::Record,
@@ -54,6 +55,7 @@ fn selection() -> SelectionPurchase {
         noise_rate: (1, 20),
         law: SelectionLaw::Curator,
         unit: PrivacyUnit::Record,
+        part: RecordPart::All,
     }
 }
 
@@ -136,7 +138,10 @@ fn a_charge_without_a_certified_cost_is_refused_and_leaves_the_ledger_equal() {
     ));
     assert!(ledger.spend("no noise", broken).is_err());
     let empty = SumPurchase {
-        plan: SumPlan { blocks: Vec::new() },
+        plan: SumPlan {
+            blocks: Vec::new(),
+            part: RecordPart::All,
+        },
         origin: NoiseOrigin::Curator,
         unit: PrivacyUnit::Record,
     };
@@ -371,4 +376,38 @@ fn a_sum_bounded_per_record_does_not_pay_for_a_promise_to_clients() {
         "{refused:?}"
     );
     assert_eq!(ledger, before);
+}
+
+#[test]
+fn each_part_of_the_records_has_the_whole_budget_and_none_has_more() {
+    let about = |part: RecordPart| {
+        let mut purchase = small_sum();
+        purchase.plan.part = part;
+        purchase
+    };
+    let alone = |times: u32| {
+        let mut ledger = generous_ledger();
+        for _ in 0..times {
+            let _permit = ledger.spend("a sum", small_sum()).unwrap();
+        }
+        ledger.spent().unwrap()
+    };
+    let mut ledger = Ledger::open(alone(3), Relation::ZeroOut, PrivacyUnit::Record);
+    let _all = ledger.spend("all", small_sum()).unwrap();
+    for part in [RecordPart::Selection, RecordPart::Estimation] {
+        for _ in 0..2 {
+            let _permit = ledger.spend("a part", about(part)).unwrap();
+        }
+        assert!(matches!(
+            ledger.spend("too much", about(part)),
+            Err(LedgerError::Overdrawn { .. })
+        ));
+    }
+    assert_eq!(ledger.spent(), Some(alone(3)));
+    assert!(ledger.spend("too much", small_sum()).is_err());
+    // A receipt says which part each line is about, and another part makes it another cost.
+    let mut record = ledger.record();
+    assert_eq!(copy_of(&ledger), ledger);
+    record.entries[1].line = line(about(RecordPart::Estimation));
+    assert!(Ledger::replay(&record).is_err());
 }

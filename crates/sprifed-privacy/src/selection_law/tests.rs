@@ -2,6 +2,7 @@ use super::*;
 use crate::neighbours::{PrivacyUnit, Relation};
 use crate::purchase::{Purchase, SelectionPurchase};
 use crate::quantity::{ApproxDp, Delta, Epsilon};
+use crate::record_part::RecordPart;
 use crate::spending::{Expense, Spending};
 use crate::{Ledger, LedgerError, NoiseOrigin};
 
@@ -18,6 +19,7 @@ fn purchase(law: SelectionLaw, rate: (u32, u32)) -> SelectionPurchase {
         noise_rate: rate,
         law,
         unit: PrivacyUnit::Record,
+        part: RecordPart::All,
     }
 }
 

@@ -123,3 +123,97 @@ proptest! {
         prop_assert!(epsilon_of(&spend(&expenses), 1e-6) <= concentrated + 1e-9);
     }
 }
+
+fn any_part() -> impl Strategy<Value = RecordPart> {
+    prop_oneof![
+        Just(RecordPart::All),
+        Just(RecordPart::Selection),
+        Just(RecordPart::Estimation)
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// The cost is that of the dearer part, where a part is in the releases about it and about all records, in any order.
+    #[test]
+    fn a_study_of_two_parts_costs_what_its_dearer_part_costs(
+        releases in prop::collection::vec((any_part(), any_expense()), 1..8),
+    ) {
+        let total = releases.iter().fold(Spending::default(), |total, (part, expense)| {
+            total.and_about(*part, *expense).unwrap()
+        });
+        let of = |part: RecordPart| {
+            let own = releases.iter().filter(|(about, _)| about.is_all() || *about == part);
+            let own: Vec<Expense> = own.map(|(_, expense)| *expense).collect();
+            spend(&own).to_approx_dp(delta(1e-6)).map(|cost| cost.epsilon().get())
+        };
+        let parts = [RecordPart::Selection, RecordPart::Estimation].map(of);
+        let dearer = parts.into_iter().flatten().fold(0.0, f64::max);
+        prop_assert_eq!(epsilon_of(&total, 1e-6), dearer);
+        let all: Vec<Expense> = releases.iter().map(|(_, expense)| *expense).collect();
+        prop_assert!(dearer <= epsilon_of(&spend(&all), 1e-6) * (1.0 + 1e-9));
+        prop_assert_eq!(total.has_two_parts(), releases.iter().any(|(part, _)| !part.is_all()));
+    }
+}
+
+#[test]
+fn the_sums_of_two_parts_are_stated_by_the_dearer() {
+    let one = Expense::Sum(sum_cost());
+    let about = |spending: &Spending, part| spending.and_about(part, one).unwrap();
+    let twice = about(
+        &about(&Spending::default(), RecordPart::Selection),
+        RecordPart::Selection,
+    );
+    let with_estimates = about(&twice, RecordPart::Estimation);
+    assert_eq!(with_estimates.sums(), twice.sums());
+    assert_eq!(twice.sums(), Some(sum_cost().compose(sum_cost()).unwrap()));
+}
+
+#[test]
+fn two_studies_of_two_parts_are_not_added_up_as_one_sequence() {
+    let once = spend(&[Expense::Sum(sum_cost())]);
+    let part = Spending::default().and_about(RecordPart::Selection, Expense::Sum(sum_cost()));
+    let part = part.unwrap();
+    assert!(once.beside(&once).is_ok());
+    assert!(part.beside(&once).is_err() && once.beside(&part).is_err());
+}
+
+#[test]
+fn a_part_of_the_records_is_certified_for_a_curator_who_protects_records_only() {
+    use crate::neighbours::PrivacyUnit;
+    use crate::participation::Participation;
+    use crate::test_support::small_choice_of_trustees;
+
+    let shares = NoiseOrigin::Shares(Participation::new(20, 18, 2).unwrap());
+    for part in [RecordPart::Selection, RecordPart::Estimation] {
+        let mut sum = small_sum();
+        sum.plan.part = part;
+        assert!(sum.expense(Relation::ReplaceOne).is_ok());
+        for origin in [shares, NoiseOrigin::Trustees] {
+            let mut other = sum.clone();
+            other.origin = origin;
+            assert!(matches!(
+                other.expense(Relation::ZeroOut),
+                Err(Uncertifiable::OnePart { .. })
+            ));
+        }
+        sum.unit = PrivacyUnit::Client;
+        assert!(sum.expense(Relation::ZeroOut).is_err());
+        let choice = SelectionPurchase {
+            part,
+            ..choice_of_a_curator(3, 4, (1, 20))
+        };
+        assert!(choice.expense(Relation::ZeroOut).is_ok());
+        let of_client = SelectionPurchase {
+            unit: PrivacyUnit::Client,
+            ..choice
+        };
+        assert!(of_client.expense(Relation::ZeroOut).is_err());
+        let of_trustees = SelectionPurchase {
+            part,
+            ..small_choice_of_trustees()
+        };
+        assert!(of_trustees.expense(Relation::ZeroOut).is_err());
+    }
+}

@@ -17,6 +17,7 @@ fn block(coordinates: u32, bound: u64, share_variance: &str) -> Block {
 fn one(block: Block) -> SumPlan {
     SumPlan {
         blocks: vec![block],
+        part: RecordPart::All,
     }
 }
 
@@ -33,7 +34,10 @@ fn any_plan() -> impl Strategy<Value = SumPlan> {
         (1u32..500, 1u64..50, 16u32..10_000).prop_map(|(coordinates, bound, quarters)| {
             block(coordinates, bound, &format!("{quarters}/4"))
         });
-    prop::collection::vec(any_block, 1..4).prop_map(|blocks| SumPlan { blocks })
+    prop::collection::vec(any_block, 1..4).prop_map(|blocks| SumPlan {
+        blocks,
+        part: RecordPart::All,
+    })
 }
 
 fn any_origin() -> impl Strategy<Value = NoiseOrigin> {
@@ -154,6 +158,7 @@ fn a_share_below_two_grid_units_of_noise_is_refused_with_what_to_do() {
 fn a_discretisation_that_costs_too_much_is_refused_with_what_to_do() {
     let wide = SumPlan {
         blocks: vec![block(u32::MAX, 1, "4"), block(u32::MAX, 1, "4")],
+        part: RecordPart::All,
     };
     let error = wide.cost(shares(3, 3, 0), Relation::ZeroOut).unwrap_err();
     let text = error.to_string();
@@ -165,7 +170,13 @@ fn a_discretisation_that_costs_too_much_is_refused_with_what_to_do() {
 
 #[test]
 fn a_sum_without_coordinates_is_refused() {
-    for plan in [SumPlan { blocks: Vec::new() }, one(block(0, 1, "25"))] {
+    for plan in [
+        SumPlan {
+            blocks: Vec::new(),
+            part: RecordPart::All,
+        },
+        one(block(0, 1, "25")),
+    ] {
         let error = plan
             .cost(NoiseOrigin::Curator, Relation::ZeroOut)
             .unwrap_err();

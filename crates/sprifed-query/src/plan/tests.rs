@@ -49,9 +49,9 @@ pub(crate) fn scale() -> Question {
 pub(crate) fn small_plan(n_features: u32, relation: Relation) -> Plan {
     let planner = planner(relation);
     let size = n_features as usize;
-    let first = PlannedSum {
-        purpose: "gradient and scale".to_owned(),
-        blocks: vec![
+    let first = PlannedSum::new(
+        "gradient and scale".to_owned(),
+        vec![
             planner
                 .ball("gradient", size, mu(0.3), Rounding::Dithered)
                 .expect("a grid"),
@@ -59,17 +59,17 @@ pub(crate) fn small_plan(n_features: u32, relation: Relation) -> Plan {
                 .ball("scale", SCALE_BUCKETS, mu(0.1), Rounding::Truncated)
                 .expect("a grid"),
         ],
-    };
+    );
     let range = RangeBound::try_from(0.5).expect("a legal range");
     let choice = planner.choice("a pick", size, range).expect("a choice");
-    let last = PlannedSum {
-        purpose: "correlation".to_owned(),
-        blocks: vec![
+    let last = PlannedSum::new(
+        "correlation".to_owned(),
+        vec![
             planner
                 .boxed("correlation", size, 0, mu(0.2))
                 .expect("a grid"),
         ],
-    };
+    );
     let budget = ApproxDp::new(
         Epsilon::try_from(4.0).expect("a legal epsilon"),
         Delta::try_from(1e-5).expect("a legal delta"),
@@ -163,6 +163,7 @@ fn a_range_too_small_to_be_written_down_is_refused() {
 fn cost_of(block: &PlannedBlock, planner: Planner) -> f64 {
     let plan = SumPlan {
         blocks: vec![block.block.clone()],
+        part: RecordPart::All,
     };
     plan.cost(planner.origin, planner.relation)
         .unwrap()
@@ -230,7 +231,7 @@ proptest! {
             prop_assert!((choice.score_block().steps - f64::from(steps)).abs() < 1e-9);
             let line = LedgerLine::Selection(choice.purchase);
             let spending = Spending::default().and(line.expense(relation).unwrap()).unwrap();
-            prop_assert!(spending.cut_off() > 0.0);
+            prop_assert!(spending.parts().all(|part| part.cut_off() > 0.0));
             for (charged, _) in spending.selections() {
                 prop_assert!(charged.get() <= range * (1.0 + 1e-9), "{charged} of {range}");
                 prop_assert!(charged.get() >= range * 0.98, "{charged} of {range}");

@@ -90,14 +90,14 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
         let (entries, cost) = (setting.first_joint_entries(), gaussian(JOINT_SHARE, 1.0)?);
         let blocks = vec![planner.ball("second moment", entries, cost, Rounding::Dithered)?];
         let purpose = format!("second moments of {}", setting.first_joint_subject());
-        steps.push(PlannedStep::Sum(PlannedSum { purpose, blocks }));
+        steps.push(PlannedStep::Sum(PlannedSum::new(purpose, blocks)));
     }
     for pick in 0..setting.sparsity {
         let number = pick + 1;
         if pick > 0 || setting.asks_joint() {
             let blocks = vec![setting.scale_block(costs.scale)?];
             let purpose = format!("residual scale before pick {number}");
-            steps.push(PlannedStep::Sum(PlannedSum { purpose, blocks }));
+            steps.push(PlannedStep::Sum(PlannedSum::new(purpose, blocks)));
         }
         let candidates = (setting.n_candidates() - pick) as usize;
         let choice = planner.choice(&format!("pick {number}"), candidates, range)?;
@@ -106,10 +106,7 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
         let cost = gaussian(UPDATE_SHARE, picks)?;
         let update = planner.ball("support update", entries, cost, Rounding::Dithered)?;
         let purpose = format!("support update of pick {number}");
-        steps.push(PlannedStep::Sum(PlannedSum {
-            purpose,
-            blocks: vec![update],
-        }));
+        steps.push(PlannedStep::Sum(PlannedSum::new(purpose, vec![update])));
     }
     let scale = setting.scale_block(costs.scale)?;
     let asked = always + setting.sparsity as usize;
@@ -118,8 +115,10 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
         ("residual scale after the last pick", vec![scale]),
         ("second moments of the support", moments),
     ] {
-        let purpose = purpose.to_owned();
-        steps.push(PlannedStep::Sum(PlannedSum { purpose, blocks }));
+        steps.push(PlannedStep::Sum(PlannedSum::new(
+            purpose.to_owned(),
+            blocks,
+        )));
     }
     Ok(setting.plan("argmax OMP", steps))
 }

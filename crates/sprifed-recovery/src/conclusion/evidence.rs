@@ -5,9 +5,10 @@ use crate::joint::Solved;
 use crate::portable::larger;
 use crate::selection::argmax_pick::PreparedPick;
 use crate::selection::conditioned::PooledEstimate;
+use crate::selection::normal::cumulative;
 use crate::selection::{
     ArgmaxSelection, Estimate, Interval, Pick, PooledSelection, Rival, feature_variance, hull,
-    log_rivals,
+    log_rivals, wald,
 };
 
 /// How the chosen features were selected.
@@ -18,6 +19,8 @@ pub(crate) enum Evidence {
     Picks(Vec<Pick>),
     /// By pooled sums that each party saw.
     Pool(PoolEvidence),
+    /// By records that are not among those of the last answer, so that nothing is to be allowed for.
+    OtherRecords,
 }
 
 /// What pooled sums say of the features of the last question.
@@ -65,6 +68,7 @@ impl Judged {
                 judged.is_refused = all.repaired > 0 || conclusion.judged.is_empty();
                 judged.largest_estimate_left_out = largest_left_out(conclusion);
             }
+            Evidence::OtherRecords => {}
         }
         judged.p_values = (0..conclusion.judged.len())
             .map(|index| judged.p_value_with(conclusion, all, index, 1.0))
@@ -92,6 +96,7 @@ impl Judged {
                 let pooled = self.pooled_estimate(pool, conclusion.judged[index]);
                 PooledSelection::new(&pooled, &estimate).p_value(&estimate)
             }
+            Evidence::OtherRecords => two_sided(&estimate),
         }
     }
 
@@ -135,6 +140,7 @@ impl Judged {
                 let pooled = self.pooled_estimate(pool, solved.places[index]);
                 hull(&PooledSelection::new(&pooled, estimate), estimate, miss)
             }
+            Evidence::OtherRecords => wald(estimate, miss),
         }
     }
 
@@ -166,6 +172,11 @@ fn of_feature(conclusion: &Conclusion<'_>, solved: &Solved, index: usize, pick: 
         feature_variance: feature_variance(solved.squares[index], weights, records),
         ..pick
     }
+}
+
+/// The ordinary p-value of an estimate that nothing selected.
+pub(super) fn two_sided(estimate: &Estimate) -> f64 {
+    2.0 * cumulative(-estimate.ratio())
 }
 
 fn largest_left_out(conclusion: &Conclusion<'_>) -> f64 {

@@ -1,4 +1,6 @@
-use super::{Inference, Inferred, NoInference, ReportedIntercept, ReportedTerm, Role};
+use super::{
+    Inference, InferenceMethod, Inferred, NoInference, ReportedIntercept, ReportedTerm, Role,
+};
 
 fn term(feature: u32) -> ReportedTerm {
     ReportedTerm {
@@ -22,6 +24,8 @@ fn inference() -> Inference {
         moment_noise: 5.0,
         residual_moment_noise: None,
         records: 500,
+        inference: InferenceMethod::Selective,
+        estimated_by: None,
         no_intervals: None,
         intercept: Some(ReportedIntercept {
             estimate: 0.5,

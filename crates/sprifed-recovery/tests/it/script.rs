@@ -11,6 +11,9 @@ use sprifed_query::{
 use sprifed_recovery::{
     CertifiedProcedure, ColumnScales, Fit, Intercept, Keep, Ready, Setting, Sites,
 };
+use sprifed_recovery::{
+    CertifiedProcedure, Fit, InferenceMethod, Intercept, Keep, Ready, Setting, Sites,
+};
 
 /// What a run decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +69,7 @@ pub(crate) fn setting() -> Setting {
         n_features: 60,
         sparsity: 3,
         choice: Keep::Exactly,
+        inference: InferenceMethod::Selective,
         always: 0,
         sites: Sites::NONE,
         column_scales: ColumnScales::NONE,

@@ -7,7 +7,7 @@ use rand_chacha::rand_core::SeedableRng;
 use sprifed_noise::{BoundedSum, DrawnNoise, NoiseGenerator, Noised};
 use sprifed_privacy::{
     ApproxDp, Block, Delta, Epsilon, IntegerBounds, Ledger, NoiseOrigin, NoiseVariance,
-    Participation, PrivacyUnit, Relation, SumPlan, SumPurchase,
+    Participation, PrivacyUnit, RecordPart, Relation, SumPlan, SumPurchase,
 };
 use sprifed_secure_sum::*;
 
@@ -44,6 +44,7 @@ fn plan(coordinates: u32, share_variance: &str) -> SumPlan {
             bounds,
             share_variance,
         }],
+        part: RecordPart::All,
     }
 }
 
@@ -79,7 +80,7 @@ pub(crate) fn noised_with(
     if let Some(first) = unit.first_mut() {
         *first = 3;
     }
-    sum.add_unit(&unit).expect("within bounds");
+    sum.add_unit(0, &unit).expect("within bounds");
     noise.release(sum).expect("the same plan")
 }
 

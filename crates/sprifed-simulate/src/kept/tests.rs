@@ -1,6 +1,8 @@
 //! What is kept and covered, by hand.
 
-use sprifed_recovery::{FitStatus, Inference, Inferred, Interval, NoInference, ReportedTerm, Role};
+use sprifed_recovery::{
+    FitStatus, Inference, InferenceMethod, Inferred, Interval, NoInference, ReportedTerm, Role,
+};
 
 use super::*;
 
@@ -48,6 +50,8 @@ fn inferred(terms: Vec<ReportedTerm>) -> Inferred {
         moment_noise: 1.0,
         residual_moment_noise: None,
         records: 100,
+        inference: InferenceMethod::Selective,
+        estimated_by: None,
         no_intervals: None,
         intercept: None,
         terms,

@@ -18,7 +18,8 @@ use sprifed_privacy::{NoiseOrigin, PrivacyUnit, Relation};
 use sprifed_query::{Curator, Records};
 use sprifed_recovery::test_support::budget;
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, Intercept, Keep, Role, Setting, Sites, SquareMatrix,
+    CertifiedProcedure, ColumnScales, InferenceMethod, Intercept, Keep, Role, Setting, Sites,
+    SquareMatrix,
 };
 
 /// How features are distributed.
@@ -45,6 +46,7 @@ struct Case {
     r2: f64,
     sparsity: u32,
     choice: Keep,
+    inference: InferenceMethod,
     epsilon: f64,
     trials: u64,
 }
@@ -59,6 +61,7 @@ const CASE: Case = Case {
     r2: 0.5,
     sparsity: 10,
     choice: Keep::Significant,
+    inference: InferenceMethod::Selective,
     epsilon: 5.34,
     trials: 60,
 };
@@ -185,6 +188,7 @@ impl Case {
             n_features: u32::try_from(N_FEATURES).unwrap(),
             sparsity: self.sparsity,
             choice: self.choice,
+            inference: self.inference,
             always: 0,
             sites: Sites::NONE,
             column_scales: ColumnScales::NONE,
@@ -483,4 +487,53 @@ fn without_any_effect_nothing_is_kept_in_most_runs() {
             tally.text()
         );
     }
+}
+
+#[test]
+fn intervals_of_records_that_selected_nothing_cover_as_they_say() {
+    if !is_slow_run() {
+        return;
+    }
+    let split = Case {
+        inference: InferenceMethod::Split,
+        n_records: 1200,
+        ..CASE
+    };
+    let cases = [
+        split,
+        // All features that were sought, also the false ones: each interval has its own level.
+        Case {
+            choice: Keep::Exactly,
+            ..split
+        },
+        Case {
+            procedure: CertifiedProcedure::SIEVE,
+            n_records: 2000,
+            ..split
+        },
+        Case {
+            procedure: CertifiedProcedure::GRAD,
+            n_records: 2400,
+            ..split
+        },
+        Case {
+            design: Design::Autoregressive(0.9),
+            choice: Keep::Exactly,
+            ..split
+        },
+    ];
+    let mut missed = Vec::new();
+    for (number, case) in (0u64..).zip(cases) {
+        let tally = case.run(880_000 + 1000 * number);
+        let is_exact = case.choice == Keep::Exactly;
+        let false_small = tally.false_small / tally.false_terms.max(1.0);
+        let holds = tally.intervals >= 200.0
+            && (0.92..=0.98).contains(&tally.coverage())
+            && (is_exact || tally.false_share() <= 0.10)
+            && (!is_exact || false_small <= 0.08);
+        if !holds {
+            missed.push(format!("{case:?}: {}", tally.text()));
+        }
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
 }

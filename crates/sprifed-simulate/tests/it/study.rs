@@ -3,7 +3,9 @@
 use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, NoiseOrigin, PrivacyUnit, Relation};
 use sprifed_query::{Curator, LinearModel, Records};
-use sprifed_recovery::{CertifiedProcedure, ColumnScales, Fit, Intercept, Keep, Setting, Sites};
+use sprifed_recovery::{
+    CertifiedProcedure, ColumnScales, Fit, InferenceMethod, Intercept, Keep, Setting, Sites,
+};
 use sprifed_simulate::{Correlation, Reading, Unexplained, World, WorldRequest, WorldSites};
 
 pub(crate) const FEATURES: usize = 80;
@@ -47,6 +49,7 @@ impl Study {
             n_features: u32::try_from(request.features).unwrap(),
             sparsity: u32::try_from(request.sparsity).unwrap(),
             choice: Keep::Exactly,
+            inference: InferenceMethod::Selective,
             always: 0,
             sites: Sites::NONE,
             column_scales: ColumnScales::NONE,

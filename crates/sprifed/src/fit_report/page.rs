@@ -113,8 +113,13 @@ fn inference_facts(model: &Model) -> Vec<(String, String)> {
         )];
     };
     let kept = model.inference.kept_words().unwrap_or_default();
+    let (average, records) = match report.estimated_by {
+        None => (" over all kept features", String::new()),
+        Some(records) => ("", format!(", estimates by {records} of them")),
+    };
     let method = format!(
-        "method {}: level {:.0} % over all kept features, n = {}, clip factor {:.2}",
+        "{}, method {}: level {:.0} %{average}, n = {}{records}, clip factor {:.2}",
+        report.inference.name(),
         report.method,
         100.0 * report.level,
         report.records,

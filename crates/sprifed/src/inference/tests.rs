@@ -1,6 +1,8 @@
 //! A report in the units of a table, by hand.
 
-use sprifed_recovery::{Inference, Inferred, Interval, ReportedIntercept, ReportedTerm, Role};
+use sprifed_recovery::{
+    Inference, InferenceMethod, Inferred, Interval, ReportedIntercept, ReportedTerm, Role,
+};
 use sprifed_schema::{Mapping, Schema};
 
 use super::*;
@@ -38,6 +40,8 @@ fn inference() -> Inference {
         moment_noise: 3.0,
         residual_moment_noise: None,
         records: 600,
+        inference: InferenceMethod::Selective,
+        estimated_by: None,
         no_intervals: None,
         intercept: Some(ReportedIntercept {
             estimate: 0.1,

@@ -49,13 +49,20 @@ pub(super) fn kept(report: &CoefficientReport) -> String {
 /// The notes under a table of coefficients.
 pub(super) fn notes(report: &CoefficientReport) -> Vec<String> {
     let mut notes = vec![selection(report)];
+    notes.extend(parts(report));
     match report.no_intervals {
         _ if report.terms.is_empty() => {}
-        Some(reason) => notes.push(no_intervals(reason).to_owned()),
+        Some(reason) => notes.push(no_intervals(reason, report.estimated_by.is_some()).to_owned()),
         None => notes.extend(intervals(report)),
     }
     let has_p_value = |term: &TermEstimate| term.role == Role::Selected && term.p_value.is_some();
-    if report.terms.iter().any(has_p_value) {
+    if report.terms.iter().any(has_p_value) && report.estimated_by.is_some() {
+        notes.push(
+            "A p-value is the ordinary two-sided one, from records that did not choose the feature; do not correct it for \
+             the selection."
+                .to_owned(),
+        );
+    } else if report.terms.iter().any(has_p_value) {
         notes.push(
             "A p-value bounds the chance that a feature without effect was selected in this place and came out this strong. \
              It allows for the selection among all candidates; do not correct it again."
@@ -101,6 +108,16 @@ fn selection(report: &CoefficientReport) -> String {
     }
 }
 
+/// Which records chose and which estimated, where they are not the same.
+fn parts(report: &CoefficientReport) -> Option<String> {
+    let estimated_by = report.estimated_by?;
+    Some(format!(
+        "Features were chosen by {} of the records, their coefficients estimated by the other {estimated_by}. The part of a \
+         record follows from its place in the table. Predictions use the records of the first part only.",
+        report.records.saturating_sub(estimated_by)
+    ))
+}
+
 fn were(number: u32) -> String {
     match number {
         1 => "1 feature was".to_owned(),
@@ -130,7 +147,7 @@ fn intervals(report: &CoefficientReport) -> [String; 3] {
     } else {
         String::new()
     };
-    let assumptions = match report.residual_moment_noise {
+    let assumed = match report.residual_moment_noise {
         None => format!(
             "The intervals assume independent records and errors of about equal variance{clip}."
         ),
@@ -144,6 +161,19 @@ fn intervals(report: &CoefficientReport) -> [String; 3] {
             }
         ),
     };
+    if report.estimated_by.is_some() {
+        return [
+            format!(
+                "An interval is meant to contain the coefficient of the best linear prediction by the reported features, \
+                 for records clipped as the plan says, with a probability of {:.0} %.",
+                100.0 * report.level
+            ),
+            "The intervals allow for chance in the records and for the noise added for privacy (its share of the variance \
+             is in the table). They need not allow for the selection: other records made it."
+                .to_owned(),
+            assumed,
+        ];
+    }
     [
         format!(
             "An interval is meant to contain the coefficient of the best linear prediction by the reported features, for \
@@ -154,14 +184,18 @@ fn intervals(report: &CoefficientReport) -> [String; 3] {
         "The intervals allow for chance in the records, for the noise added for privacy (its share of the variance is in \
          the table) and for the selection of the features."
             .to_owned(),
-        assumptions,
+        assumed,
     ]
 }
 
-const fn no_intervals(reason: NoInterval) -> &'static str {
+const fn no_intervals(reason: NoInterval, is_split: bool) -> &'static str {
     match reason {
         NoInterval::IllConditioned => {
             "Intervals are not available: the noise is too large to separate the reported features."
+        }
+        NoInterval::FewRecords if is_split => {
+            "Intervals are not available: with fewer than 100 records for the estimates they were not measured. Use more \
+             records."
         }
         NoInterval::FewRecords => {
             "Intervals are not available: with fewer than 300 records they are too short when the number of features is \

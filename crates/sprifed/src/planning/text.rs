@@ -1,6 +1,6 @@
 //! A plan for people to read.
 
-use sprifed_privacy::{Epsilon, counted, shown_cost, shown_delta};
+use sprifed_privacy::{Epsilon, RecordPart, counted, shown_cost, shown_delta};
 use sprifed_recovery::Floor;
 use sprifed_report::table;
 
@@ -33,6 +33,7 @@ impl PlanAnswer {
             self.bits_per_integer,
             self.upload_bytes_per_client,
         );
+        text += &split_text(self);
         let heading = [
             "step",
             "asks for",
@@ -69,6 +70,20 @@ impl PlanAnswer {
         }
         text
     }
+}
+
+/// What two parts of the records mean for the cost; empty if there is one.
+fn split_text(answer: &PlanAnswer) -> String {
+    if answer.steps.iter().all(|line| line.part.is_all()) {
+        return String::new();
+    }
+    let size = |part: RecordPart| part.size(answer.records as u64);
+    format!(
+        "Features are chosen by {} of the records, their coefficients estimated by the other {}. A record is in the steps \
+         about its part only, so epsilon is that of the dearer part.\n\n",
+        size(RecordPart::Selection),
+        size(RecordPart::Estimation),
+    )
 }
 
 fn trustees_text(costs: &TrusteeCosts) -> String {

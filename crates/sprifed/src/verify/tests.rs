@@ -3,7 +3,7 @@ use std::ops::ControlFlow;
 use serde_json::{Value, json};
 use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{ApproxDp, Epsilon, Ledger, Relation, Spending};
-use sprifed_recovery::{CertifiedProcedure, Keep};
+use sprifed_recovery::{CertifiedProcedure, InferenceMethod, Keep};
 use sprifed_schema::Schema;
 use sprifed_study::PartyKey;
 use sprifed_tables::read_csv;
@@ -35,6 +35,7 @@ pub(crate) fn fitted(clients: Option<usize>, secret: Secret) -> Value {
         sparsity: 1,
         keep: Keep::Exactly,
         robust: false,
+        inference: InferenceMethod::Selective,
         epsilon: Epsilon::try_from(3.0).unwrap(),
         delta: None,
         procedure: CertifiedProcedure::GRAD.into(),
