@@ -9,6 +9,8 @@
 //! Given the selection, estimates from other records are as if the features had been named in advance. Their intervals are
 //! ordinary ones, whatever the procedure did.
 
+use core::ops::ControlFlow;
+
 use sprifed_privacy::{Mu, NoiseOrigin, PrivacyUnit, RecordPart, Rounding, counted};
 use sprifed_query::{
     Answer, ChoosingProcedure, ChoosingStep, Limit, LinearModel, Plan, PlanError, PlannedBlock,
@@ -189,7 +191,7 @@ impl Costs {
 #[derive(Clone, Debug)]
 enum Split<P> {
     Selecting(P, Estimator),
-    Estimating(Estimation),
+    Estimating(Box<Estimation>),
 }
 
 /// The questions for the estimates, waiting for an answer.
@@ -354,7 +356,7 @@ impl Estimator {
 
 impl Estimation {
     /// The first question for the estimates.
-    fn begin(mut estimator: Estimator, fit: Fit) -> (SumQuery, Self) {
+    fn begin(mut estimator: Estimator, fit: Fit) -> (SumQuery, Box<Self>) {
         let selected = Selected::of(fit, &estimator.costs.setting);
         let query = estimator.ask_scale(&selected);
         let waiting = Self {
@@ -362,18 +364,18 @@ impl Estimation {
             selected,
             scaled: None,
         };
-        (query, waiting)
+        (query, Box::new(waiting))
     }
 
     /// The next question, or the fit.
-    fn resume(mut self, answer: &Answer) -> Result<(SumQuery, Self), Fit> {
+    fn resume(mut self: Box<Self>, answer: &Answer) -> ControlFlow<Fit, (SumQuery, Box<Self>)> {
         if let Some(scaled) = self.scaled {
-            return Err(self.estimator.finish(self.selected, scaled, answer));
+            return ControlFlow::Break(self.estimator.finish(self.selected, scaled, answer));
         }
         let scaled = self.estimator.scaled(&self.selected, answer);
         let query = self.estimator.ask_last(&self.selected, scaled);
         self.scaled = Some(scaled);
-        Ok((query, self))
+        ControlFlow::Continue((query, self))
     }
 }
 
@@ -406,8 +408,10 @@ impl<P: Procedure<Fit = Fit>> Procedure for Split<P> {
                 Self::after_sums(procedure.resume(answer), estimator)
             }
             Self::Estimating(estimation) => match estimation.resume(&answer) {
-                Ok((query, waiting)) => Step::Ask(query, Self::Estimating(waiting)),
-                Err(fit) => Step::Done(fit),
+                ControlFlow::Continue((query, waiting)) => {
+                    Step::Ask(query, Self::Estimating(waiting))
+                }
+                ControlFlow::Break(fit) => Step::Done(fit),
             },
         }
     }
@@ -449,8 +453,10 @@ impl<P: ChoosingProcedure<Fit = Fit>> ChoosingProcedure for Split<P> {
                 Self::after_choices(procedure.resume(answer), estimator)
             }
             Self::Estimating(estimation) => match estimation.resume(&answer) {
-                Ok((query, waiting)) => ChoosingStep::Ask(query, Self::Estimating(waiting)),
-                Err(fit) => ChoosingStep::Done(fit),
+                ControlFlow::Continue((query, waiting)) => {
+                    ChoosingStep::Ask(query, Self::Estimating(waiting))
+                }
+                ControlFlow::Break(fit) => ChoosingStep::Done(fit),
             },
         }
     }

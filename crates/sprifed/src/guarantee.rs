@@ -197,7 +197,7 @@ struct Cost {
     rho: Rho,
     slack: f64,
     failure: f64,
-    /// η: see [`Spending::cut_off`].
+    /// η: see [`RecordSpending::cut_off`].
     cut_off: f64,
 }
 

@@ -3,7 +3,8 @@ use crate::neighbours::{PrivacyUnit, Relation};
 use crate::purchase::{Purchase, SelectionPurchase};
 use crate::quantity::{ApproxDp, Delta, Epsilon};
 use crate::record_part::RecordPart;
-use crate::spending::{Expense, Spending};
+use crate::record_spending::RecordSpending;
+use crate::spending::Expense;
 use crate::{Ledger, LedgerError, NoiseOrigin};
 
 const LAWS: [SelectionLaw; 3] = [
@@ -23,14 +24,14 @@ fn purchase(law: SelectionLaw, rate: (u32, u32)) -> SelectionPurchase {
     }
 }
 
-fn spending(law: SelectionLaw, rate: (u32, u32), times: u32) -> Spending {
-    (0..times).fold(Spending::default(), |total, _| {
+fn spending(law: SelectionLaw, rate: (u32, u32), times: u32) -> RecordSpending {
+    (0..times).fold(RecordSpending::default(), |total, _| {
         let expense = purchase(law, rate).expense(Relation::ZeroOut).unwrap();
         total.and(expense).unwrap()
     })
 }
 
-fn epsilon_at(spending: &Spending, delta: f64) -> f64 {
+fn epsilon_at(spending: &RecordSpending, delta: f64) -> f64 {
     let delta = Delta::try_from(delta).unwrap();
     spending.to_approx_dp(delta).unwrap().epsilon().get()
 }
@@ -139,7 +140,9 @@ fn clamps_are_paid_for_out_of_delta_by_every_route() {
         ..purchase(SelectionLaw::Euler, (1, 128))
     };
     let expense = wide.expense(Relation::ZeroOut).unwrap();
-    let ten = (0..10).fold(Spending::default(), |total, _| total.and(expense).unwrap());
+    let ten = (0..10).fold(RecordSpending::default(), |total, _| {
+        total.and(expense).unwrap()
+    });
     let delta = 5e-13;
     let left = delta - NoiseOrigin::Trustees.protocol_failure();
     let claimed = epsilon_at(&ten, delta);
