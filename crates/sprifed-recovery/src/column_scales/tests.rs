@@ -16,7 +16,7 @@ use crate::fit::{Fit, FitStatus};
 use crate::inference::{Inference, Inferred, Interval, ReportedIntercept, ReportedTerm, Role};
 use crate::pooled::Pooled;
 use crate::schedule::{Schedule, Working};
-use crate::setting::Keep;
+use crate::setting::{InferenceMethod, Keep};
 use crate::test_support::{budget, legal_setting, procedure_checks};
 
 const WIDTH: usize = 12;
@@ -465,6 +465,8 @@ fn the_way_back_keeps_predictions_and_follows_the_covariance() {
     });
     let inference = Inference {
         method: 1,
+        inference: InferenceMethod::Selective,
+        estimated_by: None,
         sought: 2,
         kept: 2,
         false_share: None,
