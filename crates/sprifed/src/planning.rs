@@ -498,6 +498,7 @@ fn robust_mu(plan: &Plan) -> Result<Option<f64>, Error> {
         return Ok(None);
     };
     let alone = SumPlan {
+        part: RecordPart::All,
         blocks: vec![robust.block.clone()],
     };
     let cost = alone.cost(plan.origin, plan.relation)?;

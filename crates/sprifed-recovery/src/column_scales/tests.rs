@@ -27,7 +27,8 @@ fn scaled(setting: Setting) -> Setting {
         n_features: 12,
         feature_scale: None,
         intercept: Intercept::Estimated,
-        column_scales: ColumnScales::new(&FeatureSet::try_from(vec![1..11]).unwrap(), 2.0).unwrap(),
+        column_scales: ColumnScales::new(&FeatureSet::only(&(1..11).collect::<Vec<u32>>()), 2.0)
+            .unwrap(),
         ..setting
     }
 }
@@ -381,13 +382,13 @@ fn columns_that_cannot_be_asked_about_are_refused() {
             assert!(procedure.plan(&setting).is_err(), "{procedure}");
         }
     };
-    let columns = |runs, bound| Setting {
-        column_scales: of(runs, bound).unwrap(),
+    let columns = |run, bound| Setting {
+        column_scales: of(vec![run], bound).unwrap(),
         ..legal
     };
-    refused(columns(vec![1..13], 1.0), "a private scale of column 12");
-    refused(columns(vec![1..11], f64::NAN), "private scales within NaN");
-    refused(columns(vec![1..11], 0.0), "private scales within 0");
+    refused(columns(1..13, 1.0), "a private scale of column 12");
+    refused(columns(1..11, f64::NAN), "private scales within NaN");
+    refused(columns(1..11, 0.0), "private scales within 0");
     let feature_scale = Some(1.0);
     refused(
         Setting {

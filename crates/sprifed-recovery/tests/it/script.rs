@@ -9,10 +9,7 @@ use sprifed_query::{
     Answer, ChoosingProcedure, ChoosingStep, FeatureSet, PlannedStep, PlannedSum, Procedure, Step,
 };
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, Fit, Intercept, Keep, Ready, Setting, Sites,
-};
-use sprifed_recovery::{
-    CertifiedProcedure, Fit, InferenceMethod, Intercept, Keep, Ready, Setting, Sites,
+    CertifiedProcedure, ColumnScales, Fit, InferenceMethod, Intercept, Keep, Ready, Setting, Sites,
 };
 
 /// What a run decided.
