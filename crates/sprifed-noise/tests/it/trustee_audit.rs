@@ -7,7 +7,7 @@
 
 use sprifed_noise::{DrawnShare, NoiseGenerator};
 use sprifed_privacy::test_support::generous_ledger;
-use sprifed_privacy::{PrivacyUnit, SelectionLaw, SelectionPurchase, Trustee};
+use sprifed_privacy::{PrivacyUnit, RecordPart, SelectionLaw, SelectionPurchase, Trustee};
 
 const RATE: (u32, u32) = (1, 10);
 const MOVES: u32 = 10;
@@ -30,6 +30,7 @@ fn dealt(trustee: Trustee, n_runs: usize, seed: u64) -> Vec<i64> {
         noise_rate: RATE,
         law: SelectionLaw::Euler,
         unit: PrivacyUnit::Record,
+        part: RecordPart::All,
     };
     let permit = generous_ledger().spend("an audit", purchase).unwrap();
     let mut generator = NoiseGenerator::simulated(seed);
