@@ -146,7 +146,7 @@ impl Fit {
         let shown = shown.transpose();
         report.page = report.page.filter(|_| shown.is_ok());
         output.answer(&report.answer(), |_| {
-            let (text, columns) = (to_text(&report), study.columns.words());
+            let (text, columns) = (to_text(&report), study.columns.text());
             let columns = columns.map_or_else(String::new, |words| format!("\n{words}"));
             format!("{}\n{}{columns}", text.trim_end(), study.choice.reason())
         });

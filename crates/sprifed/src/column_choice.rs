@@ -125,7 +125,7 @@ impl ColumnScalesChoice {
 
     /// The choice in one line; none if nothing was requested.
     #[must_use]
-    pub fn words(&self) -> Option<String> {
+    pub fn text(&self) -> Option<String> {
         let columns = counted(self.columns, "column", "columns");
         let noise = self.noise.map(|noise| shown_to(noise, 2));
         let most = self.most_noise;

@@ -103,7 +103,7 @@ impl Init {
         })?;
         let draft = self.draft()?;
         let choice = draft.choice().map_err(illegal)?;
-        let columns = draft.columns().map_err(illegal)?.words();
+        let columns = draft.columns().map_err(illegal)?.text();
         let choice = format!(
             "{}.{}",
             choice.reason(),

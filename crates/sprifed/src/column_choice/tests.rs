@@ -30,7 +30,7 @@ fn auto_asks_only_where_the_noise_is_small_and_says_why() {
         let choice = chosen(request, n_records, columns);
         assert_eq!(choice.is_asked, is_asked, "{choice:?}");
         assert_eq!(choice.scales.is_empty(), !is_asked);
-        let found = choice.words();
+        let found = choice.text();
         assert_eq!(found.is_some(), words.is_some(), "{choice:?}");
         if let (Some(found), Some(words)) = (found, words) {
             assert!(found.contains(words), "{found}");
@@ -38,7 +38,7 @@ fn auto_asks_only_where_the_noise_is_small_and_says_why() {
     }
     let nothing = chosen(Auto, 100_000, 280).unless(true);
     assert!(nothing.scales.is_empty() && !nothing.is_asked);
-    assert!(nothing.words().unwrap().contains("no feature is sought"));
+    assert!(nothing.text().unwrap().contains("no feature is sought"));
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn columns_in_too_many_runs_are_left_by_auto_and_refused_by_always() {
     let columns = FeatureSet::only(&columns);
     let of = |request: ColumnScalesRequest| request.choose(&setting(100_000), &columns, 1.0);
     let choice = of(ColumnScalesRequest::Auto).unwrap();
-    assert!(!choice.is_asked && choice.words().unwrap().contains("too many runs"));
+    assert!(!choice.is_asked && choice.text().unwrap().contains("too many runs"));
     assert!(of(ColumnScalesRequest::Always).is_err());
     assert!(of(ColumnScalesRequest::Never).is_ok());
 }

@@ -20,7 +20,7 @@ impl PlanAnswer {
              Each client sends {} integers of {} bits in all: {} bytes.\n\n",
             self.choice.reason(),
             self.column_scales
-                .words()
+                .text()
                 .map_or_else(String::new, |words| words + "\n"),
             self.procedure,
             shown_cost(guarantee.epsilon.map_or(0.0, Epsilon::get)),
