@@ -1,7 +1,7 @@
 //! Features chosen by one part of the records, their coefficients estimated by the other.
 //!
 //! The procedure runs as it is with the records for the selection and the whole budget, and decides which features are kept.
-//! Then the records for the estimates, of which no answer so far depends, are asked about these features, again with the
+//! Then the records for the estimates, on which no answer so far depends, are asked about these features, again with the
 //! whole budget: a record is in one part, so it is in the answers about that part only
 //! (docs/proofs/composition.md#10-two-parts-of-the-records).
 //!
@@ -111,12 +111,12 @@ pub(crate) fn plan(entry: &Entry, setting: &Setting) -> Result<Plan, PlanError> 
 pub(crate) fn begin(entry: &Entry, setting: &Setting) -> Result<Ready, PlanError> {
     setting.check()?;
     let selecting = setting.selecting();
-    let estimator = Estimator {
+    let estimator = Box::new(Estimator {
         costs: Costs::of(&setting.within(RecordPart::Estimation))?,
         n_records: setting.n_records,
         step: (entry.plan)(&selecting)?.steps.len(),
         too_few: setting.too_few_records(entry.needs, &plan(entry, setting)?)?,
-    };
+    });
     Ok(match (entry.begin)(&selecting)? {
         Ready::Sums(procedure) => Ready::sums(Split::Selecting(procedure, estimator)),
         Ready::Choices(procedure) => Ready::choices(Split::Selecting(procedure, estimator)),
@@ -187,14 +187,14 @@ impl Costs {
 /// A procedure that chooses features by some records, and then the questions for the others.
 #[derive(Clone, Debug)]
 enum Split<P> {
-    Selecting(P, Estimator),
+    Selecting(P, Box<Estimator>),
     Estimating(Box<Estimation>),
 }
 
 /// The questions for the estimates, waiting for an answer.
 #[derive(Clone, Debug)]
 struct Estimation {
-    estimator: Estimator,
+    estimator: Box<Estimator>,
     selected: Selected,
     /// Absent until the first answer.
     scaled: Option<Scaled>,
@@ -358,7 +358,7 @@ impl Estimator {
 
 impl Estimation {
     /// The first question for the estimates.
-    fn begin(mut estimator: Estimator, fit: Fit) -> (SumQuery, Box<Self>) {
+    fn begin(mut estimator: Box<Estimator>, fit: Fit) -> (SumQuery, Box<Self>) {
         let selected = Selected::of(fit, &estimator.costs.setting);
         let query = estimator.ask_scale(&selected);
         let waiting = Self {
@@ -382,7 +382,7 @@ impl Estimation {
 }
 
 impl<P: Procedure<Fit = Fit>> Split<P> {
-    fn after_sums(step: Step<P>, estimator: Estimator) -> Step<Self> {
+    fn after_sums(step: Step<P>, estimator: Box<Estimator>) -> Step<Self> {
         match step {
             Step::Ask(query, waiting) => Step::Ask(query, Self::Selecting(waiting, estimator)),
             Step::Done(fit) => {
@@ -420,7 +420,7 @@ impl<P: Procedure<Fit = Fit>> Procedure for Split<P> {
 }
 
 impl<P: ChoosingProcedure<Fit = Fit>> Split<P> {
-    fn after_choices(step: ChoosingStep<P>, estimator: Estimator) -> ChoosingStep<Self> {
+    fn after_choices(step: ChoosingStep<P>, estimator: Box<Estimator>) -> ChoosingStep<Self> {
         match step {
             ChoosingStep::Ask(query, waiting) => {
                 ChoosingStep::Ask(query, Self::Selecting(waiting, estimator))
