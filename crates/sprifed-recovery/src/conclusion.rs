@@ -41,7 +41,7 @@ const NOMINAL: f64 = 0.05;
 const LEAST_RECORDS: u32 = 300;
 
 /// So many, of records that selected nothing.
-const LEAST_OTHER_RECORDS: u32 = 100;
+const LEAST_OTHER_RECORDS: u32 = 112;
 
 /// The noise on the first mean is small if it is at most this share of the residual: it then adds at most a hundredth to
 /// the squared error.

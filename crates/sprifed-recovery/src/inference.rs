@@ -97,8 +97,10 @@ pub struct Inference {
     /// n.
     pub records: u32,
     /// By which records features were chosen, and by which their coefficients were estimated.
+    #[serde(default, skip_serializing_if = "InferenceMethod::is_selective")]
     pub inference: InferenceMethod,
     /// How many of the records the estimates are made from; absent if it is all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimated_by: Option<u32>,
     /// Why there are no intervals, if there are none.
     pub no_intervals: Option<NoInterval>,

@@ -1,7 +1,7 @@
 //! Features chosen by one part of the records, their coefficients estimated by the other.
 //!
 //! The procedure runs as it is with the records for the selection and the whole budget, and decides which features are kept.
-//! Then the records for the estimates, of which no answer so far depends, are asked about these features, again with the
+//! Then the records for the estimates, on which no answer so far depends, are asked about these features, again with the
 //! whole budget: a record is in one part, so it is in the answers about that part only
 //! (docs/proofs/composition.md#10-two-parts-of-the-records).
 //!

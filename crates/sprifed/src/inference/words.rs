@@ -194,7 +194,7 @@ const fn no_intervals(reason: NoInterval, is_split: bool) -> &'static str {
             "Intervals are not available: the noise is too large to separate the reported features."
         }
         NoInterval::FewRecords if is_split => {
-            "Intervals are not available: with fewer than 100 records for the estimates they were not measured. Use more \
+            "Intervals are not available: with fewer than 112 records for the estimates they were not measured. Use more \
              records."
         }
         NoInterval::FewRecords => {
