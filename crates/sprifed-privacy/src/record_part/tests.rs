@@ -1,7 +1,6 @@
 use proptest::prelude::*;
 
 use super::RecordPart::{All, Estimation, Selection};
-use super::*;
 
 #[test]
 fn each_record_is_in_one_of_the_two_parts_and_in_all() {
