@@ -205,6 +205,6 @@ fn where_errors_are_alike_robust_intervals_are_little_wider() {
     for at in [0, 1] {
         let ratio = robust.mean_width()[at] / ordinary.mean_width()[at];
         assert!((1.0..1.2).contains(&ratio), "{ratio}");
-        assert!(robust.coverage()[at] >= 0.92, "{robust:?}");
+        assert!(robust.coverage()[at] >= 0.90, "{robust:?}");
     }
 }
