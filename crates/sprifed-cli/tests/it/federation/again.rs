@@ -60,7 +60,7 @@ fn a_check_after_the_end_says_that_it_has_ended_and_what_it_cost() {
     seen.add("why it is refused", &said);
     insta::assert_snapshot!(seen);
     // `join` delivers the receipt again, as before, and states what the ledger counts: the ceiling.
-    let delivered = succeed(stage.join(0).arg("--json")).stdout;
+    let delivered = succeed(&mut stage.join(0)).stdout;
     let delivered: Value = serde_json::from_slice(&delivered).unwrap();
     assert!(stage.charged(0) < Stage::CEILING);
     assert_eq!(delivered["charged_epsilon"], Stage::CEILING);
