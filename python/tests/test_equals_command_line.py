@@ -35,7 +35,7 @@ def test_a_fit_with_the_same_seed_is_the_same_fit(csv, cli, tmp_path, case, dtyp
         "fit", data, "--schema", schema, "--target", "y", "--sparsity", 3, "--epsilon", 4,
         "--simulate-noise", 7, "--out", out, "--json", *flags,
     )  # fmt: skip
-    assert code == 0, words
+    assert code == (0 if answer["reliable"] else 5), words
     model = SparsePrivateRegressor(
         epsilon=4, sparsity=3, schema=Schema.read(schema), simulate_noise=7, **case
     ).fit(pd.DataFrame(X, columns=names), y)
@@ -103,7 +103,7 @@ def test_plans_of_secure_sums_are_the_same(cli):
 
 
 def test_forecasts_know_the_backend():
-    size = dict(records=200, features=30, sparsity=2, epsilon=4.0, clients=50)
+    size = dict(records=2000, features=30, sparsity=2, epsilon=4.0, clients=50)
     planned = sprifed.forecast(**size, backend="secure-sum", trials=1)
     assert planned["forecast"]["trials"] == 1
     assert planned["steps"] == sprifed.plan(**size, backend="secure-sum")["steps"]

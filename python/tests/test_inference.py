@@ -81,11 +81,11 @@ def test_a_useless_model_is_a_warning_of_its_own_class():
     estimator = SparsePrivateRegressor(
         epsilon=0.01, sparsity=3, bounds=(-3, 3), response_bounds=(-8, 8), simulate_noise=5
     )
-    with pytest.warns(UnreliableModelWarning, match="NOTHING FOUND|DO NOT INTERPRET"):
+    with pytest.warns(UnreliableModelWarning, match="NOTHING SOUGHT: 60 records are too few"):
         estimator.fit(X, y)
-    assert estimator.status_ != "complete"
-    assert estimator.warning_.startswith(("NOTHING FOUND", "DO NOT INTERPRET"))
-    assert str(estimator.summary()).startswith(("NOTHING FOUND", "DO NOT INTERPRET"))
+    assert estimator.status_ == "too-few-records"
+    assert estimator.warning_.startswith("NOTHING SOUGHT")
+    assert str(estimator.summary()).startswith("NOTHING SOUGHT")
     assert issubclass(UnreliableModelWarning, sprifed.SprifedWarning)
 
 
@@ -155,7 +155,7 @@ def test_split_estimates_by_records_that_selected_nothing():
     assert fitted(procedure="argmax").receipt_["inference"]["inference"] == "selective"
     with pytest.raises(sprifed.StudyError, match="inference"):
         fitted(inference="half")
-    with pytest.raises(sprifed.StudyError, match="curator"):
+    with pytest.raises(sprifed.BudgetError, match="one record each"):
         fitted(procedure="sieve", inference="split", backend="secure-sum", clients=40)
 
 
