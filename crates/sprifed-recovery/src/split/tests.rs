@@ -4,11 +4,15 @@
 use proptest::prelude::*;
 use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{Participation, Relation};
-use sprifed_query::{ChoiceBackend, ChoiceQuery, Curator, CuratorError, Records, SumBackend};
+use sprifed_query::{
+    ChoiceBackend, ChoiceQuery, Curator, CuratorError, FeatureSet, Records, SumBackend,
+};
 
 use super::*;
 use crate::catalogue::CertifiedProcedure;
+use crate::column_scales::ColumnScales;
 use crate::inference::Inference;
+use crate::joint::ROBUST_BLOCK;
 use crate::setting::{Intercept, Keep};
 use crate::test_support::{SmallWorld, budget, legal_setting, small_world};
 
@@ -254,6 +258,47 @@ fn the_estimates_are_of_other_records_than_the_selection() {
 }
 
 #[test]
+fn robust_intervals_are_asked_of_the_records_for_the_estimates_alone() {
+    for procedure in PROCEDURES {
+        let setting = Setting {
+            robust: true,
+            choice: Keep::Exactly,
+            budget: budget(50.0, 1e-4),
+            ..split_setting()
+        };
+        let plan = procedure.plan(&setting).unwrap();
+        let sums = plan.steps.iter().filter_map(|step| match step {
+            PlannedStep::Sum(sum) => Some(sum),
+            PlannedStep::Choice(_) => None,
+        });
+        let robust = |sum: &&PlannedSum| {
+            let mut blocks = sum.blocks.iter();
+            blocks.any(|planned| planned.block.name == ROBUST_BLOCK)
+        };
+        let parts: Vec<RecordPart> = sums.filter(robust).map(|sum| sum.part).collect();
+        assert_eq!(parts, [RecordPart::Estimation], "{procedure}");
+        let spent = plan
+            .spending()
+            .unwrap()
+            .to_approx_dp(setting.budget.delta());
+        assert!(spent.unwrap().epsilon() <= setting.budget.epsilon());
+        let (fit, _) = run(procedure, &setting, &world(6), 7);
+        let inference = inference(&fit);
+        assert_eq!(inference.estimated_by, Some(400));
+        assert!(inference.residual_moment_noise.is_some(), "{procedure}");
+        for term in &inference.terms {
+            let (interval, truth) = (term.interval.unwrap(), world(6).coefficient(term.feature));
+            // The seed is fixed: three intervals, each twice as wide as it is.
+            let margin = 0.5 * (interval.high - interval.low);
+            assert!(
+                (interval.low - margin..interval.high + margin).contains(&truth),
+                "{term:?} for {truth}"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_plan_without_a_split_is_what_it_was() {
     let setting = split_setting();
     let selective = Setting {
@@ -350,6 +395,14 @@ fn what_is_not_proved_is_refused_with_what_to_do() {
             "curator",
         ),
         (Setting { sites, ..legal }, "site effects"),
+        (
+            Setting {
+                column_scales: ColumnScales::new(&FeatureSet::only(&[1, 2]), 4.0).unwrap(),
+                feature_scale: None,
+                ..legal
+            },
+            "private units of columns",
+        ),
         (
             Setting {
                 n_records: 5,
