@@ -237,7 +237,7 @@ impl Conclusion<'_> {
                 .map(|index| {
                     let others = kept.iter().filter(|other| **other != index);
                     let others: Vec<usize> = others.map(|other| self.judged[*other]).collect();
-                    let variance = self.answer.solve(&others).residual_variance;
+                    let variance = self.answer.solve(&others).residual_variance_bound;
                     let inflation = larger(variance / all.residual_variance, 1.0);
                     judged.p_value_with(self, all, index, inflation)
                 })
