@@ -6,7 +6,7 @@ use sprifed_paper::{Contender, NamedContender};
 use sprifed_privacy::{Algorithm, PrivacyUnit, Relation};
 use sprifed_recovery::{CertifiedProcedure, InferenceMethod};
 use sprifed_simulate::Reading;
-use sprifed_tables::format_names;
+use sprifed_tables::{ExtraSamples, format_names};
 
 /// A name that is none of the choices; the names are checked before.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +44,16 @@ pub(crate) fn listed(names: impl IntoIterator<Item = &'static str>) -> String {
 /// What the help says of a table.
 pub(crate) fn table_help() -> String {
     format!("The table: {}", listed(format_names()))
+}
+
+/// What happens to samples that only a second table has.
+pub(crate) fn extra_samples() -> impl TypedValueParser<Value = ExtraSamples> {
+    let about = |extra| match extra {
+        ExtraSamples::Refuse => "The tables are refused",
+        ExtraSamples::LeaveOut => "They are left out and counted",
+    };
+    let all = ExtraSamples::ALL.iter();
+    one_of(all.map(|one| (one.text(), about(*one), *one)).collect())
 }
 
 /// Whether columns are standardised by private means and scales.

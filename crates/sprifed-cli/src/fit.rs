@@ -30,7 +30,7 @@ use crate::ledger::{LedgerArguments, refuse_accounted};
 use crate::model::receipts_at;
 use crate::output::Output;
 use crate::study_arguments::{BackendArguments, StatedArguments, WantedArguments};
-use crate::table_arguments::{ColumnArguments, TextArguments};
+use crate::table_arguments::{ColumnArguments, TableArguments};
 
 use self::report::to_text;
 
@@ -59,7 +59,7 @@ pub(crate) struct Fit {
     #[arg(long, value_parser = relations(), default_value = "zero-out")]
     neighbours: Relation,
     #[command(flatten)]
-    text: TextArguments,
+    reading: TableArguments,
     #[command(flatten)]
     columns: ColumnArguments,
     #[command(flatten)]
@@ -77,7 +77,11 @@ pub(crate) struct Fit {
     /// Also write a page about the fit, as one HTML file.
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
-    /// Replace the model at --out; its receipts are carried over. A page at --report is replaced too.
+    /// Also write the reported features as a table, separated by tabs: of a genetic marker chromosome, position and alleles;
+    /// estimate, standard error, interval and p-value.
+    #[arg(long, value_name = "FILE.tsv")]
+    effects: Option<PathBuf>,
+    /// Replace the model at --out; its receipts are carried over. Files at --report and --effects are replaced too.
     #[arg(long)]
     force: bool,
     /// Score the model on this table too. No noise is added to the score: it is a statistic of
@@ -106,18 +110,20 @@ impl Fit {
         let schema = self.read_schema()?;
         self.refuse_hidden_score()?;
         let inputs = [
-            Some(&self.data),
-            self.schema.as_ref(),
-            self.evaluate.as_ref(),
+            Some(self.data.as_path()),
+            self.schema.as_deref(),
+            self.evaluate.as_deref(),
+            self.reading.phenotypes(),
         ];
-        let mut taken: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
+        let mut taken: Vec<&Path> = inputs.into_iter().flatten().collect();
         let place = Destination::reserve(&self.out, self.force.into(), &taken)?;
         taken.push(&self.out);
-        let page = self.report.as_deref();
-        let page = page.map(|path| Destination::reserve(path, self.force.into(), &taken));
-        let page = page.transpose()?;
+        let page = self.reserve(self.report.as_deref(), &taken)?;
+        taken.extend(self.report.as_deref());
+        let effects = self.reserve(self.effects.as_deref(), &taken)?;
         let earlier_receipts = receipts_at(place.path())?;
-        let table = read_table(self.text.table(&self.data), &schema)?;
+        let file = self.reading.table(&self.data);
+        let table = read_table(file, &schema)?;
         self.check_evaluation(&schema, &table)?;
         let study = Study::prepare(&self.request(), &schema, table.outline())?;
         let delta_note = study.delta_note();
@@ -128,7 +134,7 @@ impl Fit {
         };
         let entry = self
             .ledger
-            .reserve(&study, secret.provenance(), &self.data, output)?;
+            .reserve(&study, secret.provenance(), file, output)?;
         let model = release::release(&study, &table, secret, place, earlier_receipts, entry)?;
         note_counts(table.counts(), output);
         let (evaluation, unscored) = match self.evaluate(&model) {
@@ -141,16 +147,22 @@ impl Fit {
             model,
             path: self.out.clone(),
             page: self.report.clone(),
+            effects: self.effects.clone(),
         };
-        let shown = page.map(|page| write_page(page, &report.to_page().to_html()));
+        let shown = page.map(|page| write_addition(page, &report.to_page().to_html(), "page"));
         let shown = shown.transpose();
         report.page = report.page.filter(|_| shown.is_ok());
+        let table = report.model.effects_table();
+        let listed = effects.map(|effects| write_addition(effects, &table, "table of effects"));
+        let listed = listed.transpose();
+        report.effects = report.effects.filter(|_| listed.is_ok());
         output.answer(&report.answer(), |_| {
             let (text, columns) = (to_text(&report), study.columns.text());
             let columns = columns.map_or_else(String::new, |words| format!("\n{words}"));
             format!("{}\n{}{columns}", text.trim_end(), study.choice.reason())
         });
         shown?;
+        listed?;
         match unscored {
             None if report.model.is_reliable() => Ok(Reliance::Yes),
             None => Ok(Reliance::No),
@@ -177,6 +189,16 @@ impl Fit {
             backend: self.backend.request(),
             clients: self.clients,
         }
+    }
+
+    /// The place of a further file, if one was asked for.
+    fn reserve(
+        &self,
+        path: Option<&Path>,
+        taken: &[&Path],
+    ) -> Result<Option<Destination>, Failure> {
+        let place = path.map(|path| Destination::reserve(path, self.force.into(), taken));
+        Ok(place.transpose()?)
     }
 
     fn read_schema(&self) -> Result<Schema, Failure> {
@@ -217,7 +239,7 @@ impl Fit {
         let columns = table.mapping().columns().iter();
         let names = columns.map(|column| column.name.clone());
         let names: Vec<String> = names.chain([response]).collect();
-        Ok(require_columns(self.text.table(path), &names)?)
+        Ok(require_columns(self.reading.table(path), &names)?)
     }
 
     fn evaluate(&self, model: &Model) -> Result<Option<Evaluation>, Error> {
@@ -226,7 +248,7 @@ impl Fit {
             (None, true) => (&self.data, true),
             (None, false) => return Ok(None),
         };
-        let score = Score::of_table(model, self.text.table(path), &model.response.name)?;
+        let score = Score::of_table(model, self.reading.table(path), &model.response.name)?;
         Ok(Some(Evaluation {
             path: path.clone(),
             on_training_records,
@@ -235,11 +257,12 @@ impl Fit {
     }
 }
 
-/// Writes the page about a fit whose model is written.
-fn write_page(page: Destination, html: &str) -> Result<(), Failure> {
-    page.write(html).map_err(|error| {
-        Failure::from(error)
-            .with_help("the model was written and its budget IS SPENT; only the page is missing")
+/// Writes a further file about a fit whose model is written.
+fn write_addition(place: Destination, text: &str, name: &str) -> Result<(), Failure> {
+    place.write(text).map_err(|error| {
+        Failure::from(error).with_help(&format!(
+            "the model was written and its budget IS SPENT; only the {name} is missing"
+        ))
     })
 }
 

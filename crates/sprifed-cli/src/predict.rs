@@ -1,7 +1,7 @@
 //! `predict`: predictions of a fitted model, in the units of the table.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use sprifed::{Prediction, PredictionAnswer, SCORE_LABEL};
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::ledger::refuse_accounted;
 use crate::model::read_model;
 use crate::output::Output;
-use crate::table_arguments::TextArguments;
+use crate::table_arguments::TableArguments;
 
 /// `predict`.
 #[derive(Args, Debug)]
@@ -23,7 +23,7 @@ pub(crate) struct Predict {
     #[arg(help = format!("{}, with the model's features by name", table_help()))]
     data: PathBuf,
     #[command(flatten)]
-    text: TextArguments,
+    reading: TableArguments,
     /// Write the predictions to this CSV file.
     #[arg(long, value_name = "FILE.csv")]
     out: Option<PathBuf>,
@@ -52,15 +52,25 @@ impl Predict {
         };
         if self.score.is_some() && !self.not_private {
             let help = "score other records, or add --not-private and keep the score to yourself";
-            refuse_accounted(&self.data, "--score", help)?;
+            for path in self.reading.table(&self.data).paths() {
+                refuse_accounted(path, "--score", help)?;
+            }
         }
+        let inputs = [self.model.as_path(), &self.data];
+        let taken: Vec<&Path> = inputs
+            .into_iter()
+            .chain(self.reading.phenotypes())
+            .collect();
         let place = self
             .out
             .as_deref()
-            .map(|path| Destination::reserve(path, self.force.into(), &[&self.model, &self.data]))
+            .map(|path| Destination::reserve(path, self.force.into(), &taken))
             .transpose()?;
-        let prediction =
-            Prediction::of_table(&model, self.text.table(&self.data), self.score.as_deref())?;
+        let prediction = Prediction::of_table(
+            &model,
+            self.reading.table(&self.data),
+            self.score.as_deref(),
+        )?;
         let missing = prediction.missing();
         if missing > 0 {
             output.note(&format!(

@@ -1,6 +1,6 @@
 //! `schema draft` and `schema check`: the file of public bounds.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use sprifed::{SchemaCheck, SchemaDraft};
@@ -11,7 +11,7 @@ use sprifed_tables::{check, draft_schema_for};
 use crate::choices::table_help;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::table_arguments::TextArguments;
+use crate::table_arguments::TableArguments;
 
 /// What to do with a schema.
 #[derive(Debug, Subcommand)]
@@ -32,7 +32,7 @@ pub(crate) struct Draft {
     #[arg(help = table_help())]
     data: PathBuf,
     #[command(flatten)]
-    text: TextArguments,
+    reading: TableArguments,
     /// Write the draft to this file instead of standard output.
     #[arg(long, value_name = "FILE.toml")]
     out: Option<PathBuf>,
@@ -49,7 +49,7 @@ pub(crate) struct Check {
     /// A table that it has to fit.
     data: Option<PathBuf>,
     #[command(flatten)]
-    text: TextArguments,
+    reading: TableArguments,
 }
 
 /// Does `task`.
@@ -62,12 +62,13 @@ pub(crate) fn run(task: &Task, output: &Output) -> Result<(), Failure> {
 
 impl Draft {
     fn run(&self, output: &Output) -> Result<(), Failure> {
+        let taken: Vec<&Path> = self.reading.table(&self.data).paths().collect();
         let place = self
             .out
             .as_deref()
-            .map(|path| Destination::reserve(path, self.force.into(), &[&self.data]))
+            .map(|path| Destination::reserve(path, self.force.into(), &taken))
             .transpose()?;
-        let draft = draft_schema_for(self.text.table(&self.data))?;
+        let draft = draft_schema_for(self.reading.table(&self.data))?;
         let answer = SchemaDraft::of(draft, self.data.clone(), self.out.clone());
         if let Some(place) = place {
             place.write(&answer.schema)?;
@@ -88,7 +89,7 @@ impl Draft {
 
 impl Check {
     fn run(&self, output: &Output) -> Result<(), Failure> {
-        let table = self.data.as_deref().map(|path| self.text.table(path));
+        let table = self.data.as_deref().map(|path| self.reading.table(path));
         let answer = SchemaCheck::from(check(&self.schema, table)?);
         output.answer(&answer, SchemaCheck::text);
         if answer.usable {

@@ -10,6 +10,7 @@ mod hunt;
 mod mutation;
 mod party;
 mod secure_sum;
+mod tables;
 mod trustee_documents;
 mod trustees;
 mod wire;
@@ -35,7 +36,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 20] = [
+pub const TARGETS: [Target; 23] = [
     Target {
         name: "order",
         kind: Kind::Bytes,
@@ -155,6 +156,24 @@ pub const TARGETS: [Target; 20] = [
         kind: Kind::Bytes,
         run: trustees::line,
         seeds: trustees::lines,
+    },
+    Target {
+        name: "plink",
+        kind: Kind::Bytes,
+        run: tables::plink,
+        seeds: tables::plinks,
+    },
+    Target {
+        name: "svmlight",
+        kind: Kind::Text,
+        run: tables::svmlight,
+        seeds: tables::svmlights,
+    },
+    Target {
+        name: "arrow",
+        kind: Kind::Bytes,
+        run: tables::arrow,
+        seeds: tables::arrows,
     },
 ];
 

@@ -41,6 +41,8 @@ pub struct Application<'a> {
     pub state: &'a Path,
     /// Its table.
     pub data: &'a Path,
+    /// The table that is joined to it.
+    pub phenotypes: Option<&'a Path>,
     /// The ledger that accounts for the table.
     pub ledger: &'a LedgerPlace,
     /// Other ledgers that may account for it.
@@ -177,8 +179,9 @@ impl<'a> Application<'a> {
     }
 
     fn decide(&self, papers: Papers, view: &LedgerView) -> Result<Admission, PartyError> {
-        self.ledger
-            .require_own(view, self.data, self.other_ledgers)?;
+        for table in self.phenotypes.into_iter().chain([self.data]) {
+            self.ledger.require_own(view, table, self.other_ledgers)?;
+        }
         let Papers {
             me,
             own,
@@ -241,6 +244,7 @@ impl Admitted<'_> {
         let Application {
             agreed,
             data,
+            phenotypes,
             ledger: place,
             other_ledgers,
             marks_again,
@@ -254,6 +258,9 @@ impl Admitted<'_> {
         let bound = if is_known && !marks_again {
             None
         } else {
+            if let Some(table) = phenotypes {
+                place.bind(&self.ledger, table, other_ledgers)?;
+            }
             Some(place.bind(&self.ledger, data, other_ledgers)?)
         };
         if let (Some(bound), false) = (&bound, is_known) {

@@ -7,7 +7,7 @@ use sprifed_query::RecordSource as _;
 use sprifed_schema::Schema;
 use sprifed_secure_sum::ClientId;
 use sprifed_study::{Agreed, RecordStore, Unopened};
-use sprifed_tables::{DataError, LoadCounts, Table, TableFile, read_table};
+use sprifed_tables::{DataError, LoadCounts, SampleTable, Table, TableFile, read_table};
 
 use crate::error::PartyError;
 use crate::records::PartyRecords;
@@ -65,11 +65,25 @@ impl PartyTable {
     /// The table in a file, for the party `me` of `agreed`; it is not read yet.
     #[must_use]
     pub fn in_file<'a>(file: impl Into<TableFile<'a>>, agreed: &Arc<Agreed>, me: ClientId) -> Self {
-        let TableFile { path, format } = file.into();
+        let file = file.into();
+        let (path, format) = (file.path, file.format);
         let own = path.to_owned();
+        let joined = file.phenotypes.map(|second| {
+            let column = second.sample_column.map(str::to_owned);
+            (second.path.to_owned(), column, second.extra)
+        });
         let read = move |schema: &_| {
-            let path = own.as_path();
-            read_table(TableFile { path, format }, schema)
+            let phenotypes = joined.as_ref().map(|(path, column, extra)| SampleTable {
+                path,
+                sample_column: column.as_deref(),
+                extra: *extra,
+            });
+            let file = TableFile {
+                path: &own,
+                format,
+                phenotypes,
+            };
+            read_table(file, schema)
         };
         Self::new(&path.display().to_string(), agreed, me, read)
     }

@@ -211,6 +211,7 @@ impl TestParty {
             folder: &self.folder,
             state,
             data: &self.data,
+            phenotypes: None,
             ledger: &self.ledger,
             other_ledgers: &[],
             policy: None,

@@ -85,6 +85,10 @@ pub struct TableReport {
     pub n_clients: usize,
     /// Records beyond the cap of their client, which are not used.
     pub over_cap: u64,
+    /// Records without a row in the table that is joined to this one.
+    pub unmatched: u64,
+    /// Rows of that table that belong to no record and are left out.
+    pub extra_samples: u64,
     /// Whether some records have no response and are dropped.
     pub has_missing_response: bool,
 }

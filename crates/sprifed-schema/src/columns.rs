@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::coding::Coding;
 use crate::error::ColumnError;
+use crate::marker::Marker;
 use crate::pattern::Patterns;
 use crate::schema::Schema;
 
@@ -18,16 +19,29 @@ pub struct Column {
     pub kind: ColumnKind,
 }
 
+impl Column {
+    /// What is publicly known of the genetic marker that it counts, if it is one.
+    #[must_use]
+    pub fn marker(&self) -> Option<&Marker> {
+        match &self.kind {
+            ColumnKind::AlleleCount(marker) => Some(marker),
+            _ => None,
+        }
+    }
+}
+
 /// What a column holds, as far as the file says so without a look at its cells.
 ///
 /// # Guarantee
 /// No cell decides it. Parquet and .npy state it; a CSV file does not, so there it is not known, and a cell that is no
 /// number is an error where a number is required, never a change of mind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ColumnKind {
     /// Numbers.
     Numeric,
+    /// How many copies of an allele a person has: numbers from 0 to 2, whatever the records are.
+    AlleleCount(Box<Marker>),
     /// Dates or times.
     Date,
     /// Anything else.
@@ -152,6 +166,15 @@ fn absent_columns(
             });
         }
     }
+    for region in schema.regions() {
+        let is_inside =
+            |column: &Column| column.marker().is_some_and(|marker| region.holds(marker));
+        if !columns.iter().any(is_inside) {
+            problems.push(ColumnError::EmptyRegion {
+                region: region.as_str().to_owned(),
+            });
+        }
+    }
     problems
 }
 
@@ -174,12 +197,19 @@ pub(crate) fn role_of(column: &Column, schema: &Schema) -> Role {
         Role::Named
     } else {
         match schema.include() {
-            None => Role::Implied,
             Some(patterns) if patterns.lists(name) => Role::Named,
-            Some(patterns) if patterns.matches(name) => Role::Implied,
-            Some(_) => Role::LeftOut,
+            Some(patterns) if !patterns.matches(name) => Role::LeftOut,
+            _ if lies_elsewhere(column, schema) => Role::LeftOut,
+            _ => Role::Implied,
         }
     }
+}
+
+/// Whether the column is a genetic marker outside all regions of the schema.
+fn lies_elsewhere(column: &Column, schema: &Schema) -> bool {
+    let regions = schema.regions();
+    let is_outside = |marker: &Marker| !regions.iter().any(|region| region.holds(marker));
+    !regions.is_empty() && column.marker().is_some_and(is_outside)
 }
 
 /// The place of each name.
@@ -224,7 +254,7 @@ pub(crate) fn duplicate_names(columns: &[Column]) -> Vec<String> {
 /// If its file says that it holds text or dates.
 pub fn require_numeric(column: &Column, role: &'static str) -> Result<(), ColumnError> {
     match column.kind {
-        ColumnKind::Numeric | ColumnKind::Unstated => Ok(()),
+        ColumnKind::Numeric | ColumnKind::AlleleCount(_) | ColumnKind::Unstated => Ok(()),
         ColumnKind::Date => Err(ColumnError::Date {
             column: column.name.clone(),
             role,
@@ -238,10 +268,30 @@ pub fn require_numeric(column: &Column, role: &'static str) -> Result<(), Column
 
 /// Requires a column that can be read as the schema says; levels may be of any kind.
 fn require_kind(column: &Column, schema: &Schema) -> Result<(), ColumnError> {
+    if let Some(agreed) = schema.marker(&column.name) {
+        require_alleles(column, agreed)?;
+    }
     match schema.coding_of(&column.name) {
         Some(Coding::Levels(_)) => Ok(()),
         _ => require_numeric(column, "a feature"),
     }
+}
+
+/// Requires a column that counts the agreed allele, and says so.
+fn require_alleles(column: &Column, agreed: &Marker) -> Result<(), ColumnError> {
+    let name = column.name.clone();
+    let Some(found) = column.marker() else {
+        return Err(ColumnError::UnstatedAlleles { column: name });
+    };
+    let alleles = |marker: &Marker| (marker.effect_allele.clone(), marker.other_allele.clone());
+    if alleles(found) == alleles(agreed) {
+        return Ok(());
+    }
+    Err(ColumnError::OtherAlleles {
+        column: name,
+        found: alleles(found),
+        required: alleles(agreed),
+    })
 }
 
 fn require_bounds(

@@ -146,6 +146,14 @@ pub enum SchemaError {
         /// The full key.
         key: String,
     },
+    /// A region of a chromosome is written in another way.
+    #[error("`features.regions` has `{found}`; it {required}")]
+    Region {
+        /// What was found.
+        found: String,
+        /// What is required.
+        required: String,
+    },
     /// The cap on records per client is zero.
     #[error("`record.max_per_client` is 0; required: at least 1 record per client")]
     ZeroCap,
@@ -244,6 +252,38 @@ pub enum ColumnError {
     IdlePattern {
         /// The pattern.
         pattern: String,
+    },
+    /// A region has no genetic marker.
+    #[error(
+        "no genetic marker of the table lies in the region `{region}`; correct or remove it (chromosomes are called as the \
+         table calls them)"
+    )]
+    EmptyRegion {
+        /// The region.
+        region: String,
+    },
+    /// A table does not say which allele a column counts, where it is agreed.
+    #[error(
+        "the table does not say which allele `{column}` counts, and the study requires it; give genotypes in a format that does, \
+         such as PLINK"
+    )]
+    UnstatedAlleles {
+        /// The column.
+        column: String,
+    },
+    /// A table counts another allele than was agreed.
+    #[error(
+        "`{column}` counts copies of {} and not of {}; required: copies of {} and not of {}; write the genotypes again with these \
+         alleles, for example with `plink2 --alt-allele`, and correct the strand if the letters differ",
+        found.0, found.1, required.0, required.1
+    )]
+    OtherAlleles {
+        /// The column.
+        column: String,
+        /// The counted and the other allele of the table.
+        found: (String, String),
+        /// Those that are required.
+        required: (String, String),
     },
     /// No column is left to be a feature.
     #[error(

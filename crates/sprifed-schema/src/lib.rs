@@ -7,8 +7,10 @@ mod covariates;
 mod draft;
 mod error;
 mod mapping;
+mod marker;
 mod pattern;
 mod reading;
+mod region;
 mod schema;
 mod terms;
 mod toml_text;
@@ -23,7 +25,9 @@ pub use crate::covariates::{CovariateGroup, Covariates};
 pub use crate::draft::{PLACEHOLDER, draft_schema};
 pub use crate::error::{ColumnError, SchemaError};
 pub use crate::mapping::{CodedColumn, Mapping, OriginalModel, UnitModel};
+pub use crate::marker::Marker;
 pub use crate::reading::FeatureReading;
+pub use crate::region::Region;
 pub use crate::schema::{
     MissingPolicy, MissingResponsePolicy, PublicBounds, RecordPolicy, Response, Schema, SchemaText,
     SiteColumn, Transform,

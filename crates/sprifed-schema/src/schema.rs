@@ -22,7 +22,9 @@ use self::resolve::Codings;
 pub use self::sites::SiteColumn;
 use crate::coding::Coding;
 use crate::error::SchemaError;
+use crate::marker::Marker;
 use crate::pattern::{Pattern, Patterns};
+use crate::region::Region;
 use crate::toml_text::{parse_toml, placeholders};
 use crate::units::Units;
 
@@ -56,6 +58,9 @@ pub struct Schema {
     exclude: Patterns,
     always: Patterns,
     every: NonZeroU32,
+    regions: Vec<Region>,
+    /// What is agreed of genetic markers, by the name of their column.
+    markers: BTreeMap<String, Marker>,
     client: Option<String>,
     max_per_client: NonZeroU32,
     unit: PrivacyUnit,
@@ -194,6 +199,14 @@ impl Schema {
         let always = patterns("always", file.features.always)?;
         let every =
             NonZeroU32::new(file.features.every.unwrap_or(1)).ok_or(SchemaError::ZeroEvery)?;
+        let regions = file.features.regions.iter();
+        let regions = regions.map(|found| {
+            Region::parse(found).map_err(|required| SchemaError::Region {
+                found: found.clone(),
+                required,
+            })
+        });
+        let regions = regions.collect::<Result<_, _>>()?;
         let client = file.record.client;
         if client.as_ref().is_some_and(String::is_empty) {
             return Err(SchemaError::EmptyName {
@@ -217,6 +230,8 @@ impl Schema {
             exclude,
             always,
             every,
+            regions,
+            markers: BTreeMap::new(),
             client,
             max_per_client,
             unit: file.record.unit,
@@ -301,6 +316,7 @@ impl Schema {
         self.include = Some(Patterns::of_names(names));
         self.exclude = Patterns::default();
         self.every = NonZeroU32::MIN;
+        self.regions = Vec::new();
         self
     }
 
@@ -308,6 +324,20 @@ impl Schema {
     #[must_use]
     pub const fn thinned(mut self, every: NonZeroU32) -> Self {
         self.every = every;
+        self
+    }
+
+    /// The same schema, where genetic markers that are features only by pattern or by default lie in one of `regions`.
+    #[must_use]
+    pub fn within(mut self, regions: Vec<Region>) -> Self {
+        self.regions = regions;
+        self
+    }
+
+    /// The same schema for tables whose genetic markers of these names count these alleles.
+    #[must_use]
+    pub(crate) fn with_markers(mut self, markers: BTreeMap<String, Marker>) -> Self {
+        self.markers = markers;
         self
     }
 
@@ -393,6 +423,16 @@ impl Schema {
     /// One of how many columns is kept, of those that are features only by pattern or by default.
     pub const fn every(&self) -> NonZeroU32 {
         self.every
+    }
+
+    /// What a column of this name must count, if it is agreed.
+    pub(crate) fn marker(&self, name: &str) -> Option<&Marker> {
+        self.markers.get(name)
+    }
+
+    /// Where genetic markers must lie, if the schema says it.
+    pub(crate) fn regions(&self) -> &[Region] {
+        &self.regions
     }
 
     /// Whether each party of a study has an intercept of its own.

@@ -3,12 +3,13 @@
 //! The text of the schema is kept as the coordinator wrote it, comments included, because the parties sign it. It is
 //! parsed and checked once, when an agreement is made or read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::SchemaError;
 use crate::mapping::Mapping;
+use crate::marker::Marker;
 use crate::schema::{Schema, SchemaText};
 
 /// The terms on which parties read their tables.
@@ -42,6 +43,9 @@ struct WrittenTerms {
     /// Those that are always in the model, beside the ones that the schema names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     always: Vec<String>,
+    /// Where those of them that are genetic markers lie, and which allele each table must count.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    markers: BTreeMap<String, Marker>,
 }
 
 /// Terms on which no party can read its table.
@@ -71,6 +75,14 @@ pub enum TermsError {
     /// A column that is always in the model is no feature.
     #[error("`{column}` is to be always in the model, but it is none of the features of the study")]
     AlwaysNotFeature {
+        /// Which column.
+        column: String,
+    },
+    /// A genetic marker is no feature.
+    #[error(
+        "`{column}` is described as a genetic marker, but it is none of the features of the study"
+    )]
+    MarkerNotFeature {
         /// Which column.
         column: String,
     },
@@ -104,8 +116,30 @@ impl DataTerms {
             bounds,
             features,
             always,
+            markers: BTreeMap::new(),
         };
         written.try_into()
+    }
+
+    /// The same, where these features are genetic markers: a table that counts another allele does not fit.
+    ///
+    /// # Why
+    /// Sites that count different alleles of one marker would add effects of opposite signs.
+    ///
+    /// # Errors
+    /// When one of them is none of the features.
+    pub fn with_markers(self, markers: BTreeMap<String, Marker>) -> Result<Self, TermsError> {
+        let written = WrittenTerms {
+            markers,
+            ..self.written
+        };
+        written.try_into()
+    }
+
+    /// What is publicly known of the feature of this name, if it is a genetic marker.
+    #[must_use]
+    pub fn marker(&self, name: &str) -> Option<&Marker> {
+        self.written.markers.get(name)
     }
 
     /// The text of the schema, as it was written.
@@ -187,7 +221,14 @@ impl TryFrom<WrittenTerms> for DataTerms {
         ordered.sort_by_key(|name| !schema.is_always(name));
         let mapping =
             Mapping::for_features(&schema, ordered).ok_or(TermsError::UnboundedFeature)?;
-        let schema = schema.only(features());
+        let mut markers = written.markers.keys();
+        if let Some(column) = markers.find(|name| features().all(|feature| feature != *name)) {
+            let column = column.clone();
+            return Err(TermsError::MarkerNotFeature { column });
+        }
+        let schema = schema
+            .only(features())
+            .with_markers(written.markers.clone());
         Ok(Self {
             written,
             schema,

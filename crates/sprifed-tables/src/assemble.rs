@@ -16,6 +16,8 @@ pub(crate) use self::admission::Admission;
 
 pub(crate) use self::by_column::from_columns;
 pub(crate) use self::by_row::from_rows;
+use std::rc::Rc;
+
 use sprifed_schema::{
     CellDefect, CellNote, Column, ColumnError, Mapping, MissingResponsePolicy, Schema, Selection,
 };
@@ -23,6 +25,7 @@ use sprifed_schema::{
 use crate::cell::{CellProblem, CellProblems, CellRole, Defect, Place};
 use crate::design::Design;
 use crate::error::{DataError, FileError, TableError};
+use crate::markers::Markers;
 use crate::table::{LoadCounts, Table};
 
 /// A reader that meets whole records.
@@ -32,8 +35,8 @@ pub(crate) trait RowSource {
     fn n_records(&self) -> Option<usize>;
     /// Moves to the next record; false at the end.
     fn advance(&mut self) -> Result<bool, DataError>;
-    /// Where this record is.
-    fn place(&self) -> Place;
+    /// Where the cell of this record in `column` is.
+    fn place(&self, column: usize) -> Place;
     /// The text of one column of this record; empty if missing.
     fn label(&self, column: usize, label: &mut Vec<u8>);
     /// The number of one column of this record, NaN if missing.
@@ -44,17 +47,46 @@ pub(crate) trait RowSource {
 pub(crate) trait ColumnSource {
     fn columns(&self) -> &[Column];
     fn n_records(&self) -> usize;
+    /// Where the cells of `column` are.
+    fn places(&self, _column: usize) -> Places {
+        Places::Records
+    }
     /// Hands over the text of each record of one column; empty if missing.
     fn labels(&mut self, column: usize, take: &mut dyn FnMut(&[u8])) -> Result<(), DataError>;
     /// Hands over the number of each record of one column, NaN if missing.
-    fn numbers(&mut self, column: usize, take: &mut dyn FnMut(f64)) -> Result<(), DataError>;
+    fn numbers(&mut self, column: usize, take: &mut TakeNumber<'_>) -> Result<(), DataError>;
 }
+
+/// Where the cells of a column are, by the number of their record, counted from 1.
+#[derive(Debug, Clone)]
+pub(crate) enum Places {
+    /// In the records of these numbers.
+    Records,
+    /// As listed.
+    Listed(Rc<[Place]>),
+}
+
+impl Places {
+    pub(crate) fn of(&self, record: u64) -> Place {
+        let listed = match self {
+            Self::Records => None,
+            Self::Listed(places) => usize::try_from(record)
+                .ok()
+                .and_then(|record| places.get(record.checked_sub(1)?)),
+        };
+        listed.copied().unwrap_or(Place::Record(record))
+    }
+}
+
+/// Takes the number of a record, NaN if it is missing, or what is wrong with its cell.
+pub(crate) type TakeNumber<'a> = dyn FnMut(Result<f64, Defect>) + 'a;
 
 /// What both ways of assembling share.
 pub(crate) struct Bounding<'a> {
     schema: &'a Schema,
     pub(crate) selection: Selection,
     pub(crate) mapping: Mapping,
+    pub(crate) markers: Markers,
     pub(crate) counts: LoadCounts,
     problems: CellProblems,
 }
@@ -73,10 +105,16 @@ impl<'a> Bounding<'a> {
             first: names().next().unwrap_or_default().to_owned(),
         };
         let mapping = Mapping::for_features(schema, names()).ok_or_else(unbounded)?;
+        let coded = mapping.columns().iter().zip(&selection.features);
+        let markers = Markers::of(coded.filter_map(|(coded, &at)| {
+            let marker = columns[at].marker()?;
+            Some((coded.features.start, marker.clone()))
+        }));
         Ok(Self {
             schema,
             selection,
             mapping,
+            markers,
             counts: LoadCounts::default(),
             problems: CellProblems::default(),
         })
@@ -175,6 +213,7 @@ impl<'a> Bounding<'a> {
                 .collect(),
             clients: admission.index(owners),
             mapping: self.mapping,
+            markers: self.markers,
             unit: self.schema.unit(),
             counts,
         })

@@ -54,6 +54,8 @@ pub enum Defect {
     Point,
     /// It is a truth value.
     Truth,
+    /// It is the phenotype `0` of a sample file, which has two meanings.
+    ZeroPhenotype,
 }
 
 impl From<CellDefect> for Defect {
@@ -105,6 +107,10 @@ impl fmt::Display for CellProblem {
             (Defect::Point, _) => (
                 "a point in a number, where decimals follow a comma",
                 "write numbers without marks between thousands, or read the table with decimal points",
+            ),
+            (Defect::ZeroPhenotype, _) => (
+                "a phenotype of 0, which is a missing one for cases and controls and a number for measurements",
+                "write -9 where it is missing and 0.0 where it is a number, or pass --phenotypes",
             ),
             (Defect::Truth, _) => (
                 "a truth value where a number is required",

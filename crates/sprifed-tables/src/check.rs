@@ -20,6 +20,8 @@ pub(crate) fn add_outcome(
                 n_records: counts.records_read,
                 n_clients: table.clients().n_clients(),
                 over_cap: counts.over_cap,
+                unmatched: counts.unmatched,
+                extra_samples: counts.extra_samples,
                 has_missing_response: counts.dropped_without_response > 0,
             });
         }

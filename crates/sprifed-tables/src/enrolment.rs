@@ -8,6 +8,7 @@ use crate::assemble::{Admission, Bounding};
 use crate::cell::Place;
 use crate::clients::{ClientIndex, count_rows};
 use crate::error::{DataError, TableError};
+use crate::markers::Markers;
 use crate::table::{LoadCounts, Outline};
 
 #[cfg(test)]
@@ -26,6 +27,7 @@ pub struct Enrolment {
     present: Vec<bool>,
     clients: ClientIndex,
     mapping: Mapping,
+    markers: Markers,
     unit: PrivacyUnit,
     counts: LoadCounts,
 }
@@ -88,6 +90,7 @@ impl Enrolment {
             names: bounding.mapping.names().to_vec(),
             features: bounding.selection.features,
             mapping: bounding.mapping,
+            markers: bounding.markers,
             counts: bounding.counts,
             unit: schema.unit(),
             rows,
@@ -104,6 +107,7 @@ impl Enrolment {
         Outline {
             names: &self.names,
             mapping: &self.mapping,
+            markers: &self.markers,
             clients: &self.clients,
             unit: self.unit,
             public_size: self.counts.records_read - self.counts.over_cap,

@@ -59,6 +59,81 @@ pub enum TableError {
         /// What to do.
         remedy: &'static str,
     },
+    /// The name of the file promises another format than its content is.
+    #[error(
+        "the file's name ends in `.{extension}`, but it does not begin as a file of the format {format} does; give the right \
+         file, or rename it if it is a table in another format"
+    )]
+    OtherContent {
+        /// The end of the name.
+        extension: String,
+        /// The format that it promises.
+        format: &'static str,
+    },
+    /// A table has no column of the identifiers of samples.
+    #[error(
+        "{table} has no column `{column}` with the identifiers of samples; pass --sample-column with the name of its column"
+    )]
+    NoSampleColumn {
+        /// Which of the two.
+        table: Which,
+        /// The column looked for.
+        column: String,
+    },
+    /// Two tables that are no genotypes are joined by a column that the user names.
+    #[error(
+        "two tables are joined by the identifiers of samples; pass --sample-column with the name that their column has in both"
+    )]
+    UnnamedSampleColumn,
+    /// A row has no identifier.
+    #[error(
+        "{table} has no identifier of a sample in {place}; required: one for each row, because rows are joined by it"
+    )]
+    NamelessSample {
+        /// Which of the two.
+        table: Which,
+        /// The first such row.
+        place: Place,
+    },
+    /// A sample has several rows.
+    #[error(
+        "{table} has {} whose sample has a row before, the first in {place}; required: one row for each sample",
+        counted(*count, "row", "rows")
+    )]
+    RepeatedSamples {
+        /// Which of the two.
+        table: Which,
+        /// How many rows.
+        count: u64,
+        /// The first of them.
+        place: Place,
+    },
+    /// Records have no row in the second table, which has the response.
+    #[error(
+        "{} of the first table {} no row in the second one, which has the response; add them, or set \
+         `record.missing_response = \"drop\"`: such a record contributes nothing",
+        counted(*count, "record", "records"),
+        if *count == 1 { "has" } else { "have" }
+    )]
+    UnmatchedRecords {
+        /// How many.
+        count: u64,
+    },
+    /// Rows of the second table belong to no record.
+    #[error(
+        "{} of the second table {} to no record of the first; remove them, or pass --extra-samples leave-out",
+        counted(*count, "row", "rows"),
+        if *count == 1 { "belongs" } else { "belong" }
+    )]
+    ExtraSamples {
+        /// How many.
+        count: u64,
+    },
+    /// A sparse table whose columns are not known.
+    #[error(
+        "a table in the format svmlight has no header; pass its indices, as in --svmlight 1-5000"
+    )]
+    NoIndices,
     /// The table has a header and nothing else, or nothing was left.
     #[error(
         "the table has no records (n = 0); required: at least one; check that the right file was given"
@@ -139,6 +214,24 @@ pub enum TableError {
         /// What to do.
         remedy: &'static str,
     },
+}
+
+/// One of two joined tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// The one whose records are used.
+    First,
+    /// The one that adds columns to them.
+    Second,
+}
+
+impl core::fmt::Display for Which {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.write_str(match self {
+            Self::First => "the first table",
+            Self::Second => "the second table (--phenotypes)",
+        })
+    }
 }
 
 fn joined(problems: &[CellProblem]) -> String {

@@ -1,21 +1,24 @@
 //! The registry of file formats: one list, by which files are recognised, opened and named in help texts.
 //!
-//! A file is recognised by its first bytes and not by its name. A new format is a file with a [`Format`] and a line in
-//! [`Format::ALL`].
+//! A file is recognised by its first bytes and not by its name; a name that promises one of these formats, on a file that
+//! begins otherwise, is refused. A new format is a file with a [`Format`] and a line in [`Format::ALL`].
 
+#[cfg(feature = "arrow")]
+pub(crate) mod arrow;
 pub(crate) mod csv;
 pub(crate) mod npy;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
-
-use std::fs::File;
+pub(crate) mod plink;
+pub(crate) mod svmlight;
 
 use sprifed_schema::{Column, Schema};
 
-use crate::error::DataError;
+use crate::assemble::{ColumnSource, RowSource, from_columns, from_rows};
+use crate::error::{DataError, TableError};
+use crate::open::NamedFile;
 use crate::raw::{RawColumns, RawRequest};
 use crate::table::Table;
-use crate::text_format::TextFormat;
 
 /// How a table is stored.
 pub(crate) struct Format {
@@ -23,20 +26,38 @@ pub(crate) struct Format {
     pub(crate) names: &'static [&'static str],
     /// The bytes that its files start with; none for the format that any other file is taken for.
     pub(crate) magic: Option<&'static [u8]>,
-    /// Reads the columns of an opened file; text is written as stated.
-    pub(crate) open: fn(File, TextFormat) -> Result<Box<dyn OpenTable>, DataError>,
+    /// The end of the names of its files, where no file with that end can be of another format.
+    pub(crate) extension: Option<&'static str>,
+    /// Reads the columns of an opened file.
+    pub(crate) open: fn(NamedFile<'_>) -> Result<Box<dyn OpenTable>, DataError>,
 }
 
 /// Parquet, whose files are recognised whether or not its reader is built in.
 const PARQUET: Format = Format {
     names: &["Parquet"],
     magic: Some(b"PAR1"),
+    extension: Some("parquet"),
     open: open_parquet,
+};
+
+/// Arrow IPC, whose files are recognised whether or not its reader is built in.
+const ARROW: Format = Format {
+    names: &["Arrow"],
+    magic: Some(b"ARROW1"),
+    extension: Some("arrow"),
+    open: open_arrow,
 };
 
 impl Format {
     /// Every format, in the order of help texts.
-    const ALL: &'static [Self] = &[csv::FORMAT, PARQUET, npy::FORMAT];
+    const ALL: &'static [Self] = &[
+        csv::FORMAT,
+        PARQUET,
+        ARROW,
+        npy::FORMAT,
+        plink::FORMAT,
+        svmlight::FORMAT,
+    ];
 
     /// How many bytes [`Format::of`] wants to see.
     pub(crate) fn magic_length() -> usize {
@@ -49,6 +70,22 @@ impl Format {
         let starts = |format: &&Self| format.magic.is_some_and(|magic| start.starts_with(magic));
         Self::ALL.iter().find(starts).unwrap_or(&csv::FORMAT)
     }
+
+    /// Refuses a file whose name ends in `extension` and promises another format than this one, which its content is.
+    pub(crate) fn require_extension(&self, extension: &str) -> Result<(), TableError> {
+        let promises = |format: &&Self| {
+            format
+                .extension
+                .is_some_and(|own| own.eq_ignore_ascii_case(extension))
+        };
+        match Self::ALL.iter().find(promises) {
+            Some(promised) if promised.names != self.names => Err(TableError::OtherContent {
+                extension: extension.to_owned(),
+                format: promised.names[0],
+            }),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Returns the names of the file formats, in the order of help texts.
@@ -57,15 +94,27 @@ pub fn format_names() -> impl Iterator<Item = &'static str> {
 }
 
 #[cfg(feature = "parquet")]
-fn open_parquet(file: File, _: TextFormat) -> Result<Box<dyn OpenTable>, DataError> {
-    Ok(Box::new(parquet::ParquetColumns::open(file)?))
+fn open_parquet(file: NamedFile<'_>) -> Result<Box<dyn OpenTable>, DataError> {
+    Ok(Box::new(parquet::ParquetColumns::open(file.file)?))
 }
 
 #[cfg(not(feature = "parquet"))]
-fn open_parquet(_: File, _: TextFormat) -> Result<Box<dyn OpenTable>, DataError> {
-    Err(crate::error::TableError::NotBuiltIn {
+fn open_parquet(_: NamedFile<'_>) -> Result<Box<dyn OpenTable>, DataError> {
+    Err(TableError::NotBuiltIn {
         format: "Parquet",
         remedy: "convert it to CSV, or build with the feature `parquet`",
+    }
+    .into())
+}
+
+#[cfg(feature = "arrow")]
+use self::arrow::open as open_arrow;
+
+#[cfg(not(feature = "arrow"))]
+fn open_arrow(_: NamedFile<'_>) -> Result<Box<dyn OpenTable>, DataError> {
+    Err(TableError::NotBuiltIn {
+        format: "Arrow",
+        remedy: "convert it to CSV or Parquet, or build with the feature `arrow`",
     }
     .into())
 }
@@ -73,10 +122,53 @@ fn open_parquet(_: File, _: TextFormat) -> Result<Box<dyn OpenTable>, DataError>
 /// An opened table, columns known, values not yet read.
 pub(crate) trait OpenTable {
     fn columns(&self) -> &[Column];
+
+    /// The columns that say whose genotypes a record has, if it has genotypes.
+    fn sample_columns(&self) -> Option<SampleColumns> {
+        None
+    }
+
+    /// The values.
+    fn into_source<'a>(self: Box<Self>) -> Source<'a>
+    where
+        Self: 'a;
+}
+
+/// What the columns of samples are called in a table of genotypes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SampleColumns {
+    /// The family, where the format has it.
+    pub(crate) family: Option<&'static str>,
+    /// The identifier.
+    pub(crate) sample: &'static str,
+    pub(crate) sex: Option<&'static str>,
+    pub(crate) phenotype: Option<&'static str>,
+}
+
+/// The values of a table, in the order in which they are stored.
+pub(crate) enum Source<'a> {
+    /// Record after record.
+    Rows(Box<dyn RowSource + 'a>),
+    /// Column after column.
+    Columns(Box<dyn ColumnSource + 'a>),
+}
+
+impl Source<'_> {
     /// All that the schema asks for, bounded.
-    fn into_table(self: Box<Self>, schema: &Schema) -> Result<Table, DataError>;
+    pub(crate) fn into_table(self, schema: &Schema) -> Result<Table, DataError> {
+        match self {
+            Self::Rows(mut rows) => from_rows(&mut *rows, schema),
+            Self::Columns(mut columns) => from_columns(&mut *columns, schema),
+        }
+    }
+
     /// Some columns as they are.
-    fn into_raw(self: Box<Self>, requests: &[RawRequest]) -> Result<RawColumns, DataError>;
+    pub(crate) fn into_raw(self, requests: &[RawRequest]) -> Result<RawColumns, DataError> {
+        match self {
+            Self::Rows(mut rows) => RawColumns::from_rows(&mut *rows, requests),
+            Self::Columns(mut columns) => RawColumns::from_columns(&mut *columns, requests),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -87,7 +179,7 @@ mod tests {
     fn the_first_bytes_say_the_format_and_anything_else_is_csv() {
         let longest = Format::magic_length();
         for format in Format::ALL {
-            let magic = format.magic.unwrap_or_default();
+            let Some(magic) = format.magic else { continue };
             assert!(magic.len() <= longest);
             let found = Format::of(&[magic, b"and more"].concat());
             assert_eq!(found.names, format.names);
@@ -98,6 +190,17 @@ mod tests {
     #[test]
     fn help_texts_name_every_format() {
         let names: Vec<&str> = format_names().collect();
-        assert_eq!(names, ["CSV", "gzipped CSV", "Parquet", ".npy"]);
+        assert_eq!(
+            names,
+            [
+                "CSV",
+                "gzipped CSV",
+                "Parquet",
+                "Arrow",
+                ".npy",
+                "PLINK .bed",
+                "svmlight"
+            ]
+        );
     }
 }

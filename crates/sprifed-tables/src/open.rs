@@ -11,10 +11,28 @@ use sprifed_schema::{
 
 use crate::check::add_outcome;
 use crate::error::{DataError, FileError, TableError};
-use crate::formats::{Format, OpenTable};
+use crate::formats::{Format, OpenTable, svmlight};
+use crate::join::Joined;
 use crate::raw::{RawColumns, RawRequest};
 use crate::table::Table;
-use crate::text_format::TableFile;
+use crate::text_format::{TableFile, TextFormat};
+
+/// An opened file and where it lies.
+#[derive(Debug)]
+pub(crate) struct NamedFile<'a> {
+    pub(crate) file: File,
+    path: &'a Path,
+    /// How it is written, if it is text.
+    pub(crate) text: TextFormat,
+}
+
+impl NamedFile<'_> {
+    /// The file of the same name that ends in `extension`.
+    pub(crate) fn beside(&self, extension: &str) -> Result<File, FileError> {
+        let path = self.path.with_extension(extension);
+        File::open(&path).map_err(|source| FileError::Open { path, source })
+    }
+}
 
 /// Reads and checks the schema at `path`, with the bounds file that it names.
 ///
@@ -64,7 +82,10 @@ fn named(error: SchemaError, path: &Path) -> SchemaError {
 /// # Errors
 /// If the file cannot be read, or its content does not fit the schema.
 pub fn read_table<'a>(file: impl Into<TableFile<'a>>, schema: &Schema) -> Result<Table, DataError> {
-    open(file.into())?.into_table(schema)
+    match open(file.into())? {
+        Opened::Alone(table) => table.into_source().into_table(schema),
+        Opened::Joined(tables) => tables.into_table(schema),
+    }
 }
 
 /// Reads the names of the columns of a table, and their types where the file states them; no cell.
@@ -127,20 +148,65 @@ pub fn check(schema_path: &Path, table: Option<TableFile<'_>>) -> Result<CheckRe
     Ok(report)
 }
 
-fn open(table: TableFile<'_>) -> Result<Box<dyn OpenTable>, DataError> {
+/// One table, or two that are joined, values not yet read.
+enum Opened {
+    Alone(Box<dyn OpenTable>),
+    Joined(Joined),
+}
+
+impl Opened {
+    fn columns(&self) -> &[Column] {
+        match self {
+            Self::Alone(table) => table.columns(),
+            Self::Joined(tables) => tables.columns(),
+        }
+    }
+
+    fn into_raw(self, requests: &[RawRequest]) -> Result<RawColumns, DataError> {
+        match self {
+            Self::Alone(table) => table.into_source().into_raw(requests),
+            Self::Joined(tables) => tables.into_raw(requests),
+        }
+    }
+}
+
+fn open(table: TableFile<'_>) -> Result<Opened, DataError> {
     if table.format.is_ambiguous() {
         return Err(TableError::DecimalSeparator.into());
     }
+    let first = open_file(table.path, table.format)?;
+    Ok(match table.phenotypes {
+        None => Opened::Alone(first),
+        Some(asked) => {
+            let text = TextFormat {
+                svmlight: None,
+                ..table.format
+            };
+            let second = open_file(asked.path, text)?;
+            Opened::Joined(Joined::new(first, second, asked)?)
+        }
+    })
+}
+
+fn open_file(path: &Path, text: TextFormat) -> Result<Box<dyn OpenTable>, DataError> {
     let refused = |source| FileError::Open {
-        path: table.path.to_owned(),
+        path: path.to_owned(),
         source,
     };
-    let mut file = File::open(table.path).map_err(refused)?;
+    let mut file = File::open(path).map_err(refused)?;
     let mut start = Vec::new();
     (&mut file)
         .take(Format::magic_length() as u64)
         .read_to_end(&mut start)
         .map_err(refused)?;
     file.seek(SeekFrom::Start(0)).map_err(refused)?;
-    (Format::of(&start).open)(file, table.format)
+    let format = match Format::of(&start) {
+        // No other text can be told from it, so the user says so.
+        format if format.magic.is_none() && text.svmlight.is_some() => &svmlight::FORMAT,
+        format => format,
+    };
+    if let Some(extension) = path.extension() {
+        format.require_extension(&extension.to_string_lossy())?;
+    }
+    (format.open)(NamedFile { file, path, text })
 }

@@ -5,7 +5,7 @@
 use sprifed_schema::{Column, ColumnError, FeatureReading, positions_by_name, require_numeric};
 
 use crate::assemble::{ColumnSource, RowSource};
-use crate::cell::{CellProblem, CellRole};
+use crate::cell::{CellProblem, CellRole, Defect, Place};
 use crate::error::{DataError, TableError};
 
 /// Some columns of a table in their own units, row after row; NaN where a value is missing.
@@ -33,8 +33,20 @@ impl RawRequest {
         }
     }
 
+    /// The refusal of a table with a cell that is no number.
+    fn unusable(&self, place: Place, defect: Defect) -> TableError {
+        TableError::Cells {
+            problems: vec![CellProblem {
+                column: self.column().to_owned(),
+                place,
+                defect,
+                role: CellRole::Feature,
+            }],
+        }
+    }
+
     /// The reading of text, unless numbers are wanted.
-    fn text(&self) -> Option<&FeatureReading> {
+    pub(crate) fn text(&self) -> Option<&FeatureReading> {
         match self {
             Self::Feature(reading) if !reading.is_number() => Some(reading),
             _ => None,
@@ -62,7 +74,7 @@ impl RawColumns {
     }
 
     pub(crate) fn from_rows(
-        source: &mut impl RowSource,
+        source: &mut dyn RowSource,
         requests: &[RawRequest],
     ) -> Result<Self, DataError> {
         let places = places(source.columns(), requests)?;
@@ -80,14 +92,9 @@ impl RawColumns {
                         source.label(*at, &mut label);
                         reading.of_text(&label).unwrap_or(f64::NAN)
                     }
-                    None => source.number(*at).map_err(|defect| TableError::Cells {
-                        problems: vec![CellProblem {
-                            column: request.column().to_owned(),
-                            place: source.place(),
-                            defect,
-                            role: CellRole::Feature,
-                        }],
-                    })?,
+                    None => source
+                        .number(*at)
+                        .map_err(|defect| request.unusable(source.place(*at), defect))?,
                 };
                 raw.values.push(value);
             }
@@ -100,7 +107,7 @@ impl RawColumns {
     }
 
     pub(crate) fn from_columns(
-        source: &mut impl ColumnSource,
+        source: &mut dyn ColumnSource,
         requests: &[RawRequest],
     ) -> Result<Self, DataError> {
         let places = places(source.columns(), requests)?;
@@ -120,7 +127,20 @@ impl RawColumns {
                 Some(reading) => source.labels(place, &mut |label| {
                     set(reading.of_text(label).unwrap_or(f64::NAN));
                 })?,
-                None => source.numbers(place, &mut set)?,
+                None => {
+                    let (mut record, mut problem) = (0, None);
+                    let origin = source.places(place);
+                    source.numbers(place, &mut |number| {
+                        record += 1;
+                        if let Err(defect) = number {
+                            problem.get_or_insert((origin.of(record), defect));
+                        }
+                        set(number.unwrap_or(f64::NAN));
+                    })?;
+                    if let Some((place, defect)) = problem {
+                        return Err(request.unusable(place, defect).into());
+                    }
+                }
             }
         }
         Ok(Self {
@@ -131,7 +151,11 @@ impl RawColumns {
     }
 }
 
-fn places(columns: &[Column], requests: &[RawRequest]) -> Result<Vec<usize>, ColumnError> {
+/// The position of the column of each request.
+pub(crate) fn places(
+    columns: &[Column],
+    requests: &[RawRequest],
+) -> Result<Vec<usize>, ColumnError> {
     let positions = positions_by_name(columns)?;
     let place = |request: &RawRequest| {
         let role = "a feature of the model";

@@ -5,6 +5,7 @@ use sprifed_schema::Mapping;
 
 use crate::clients::ClientIndex;
 use crate::design::Design;
+use crate::markers::Markers;
 
 /// Records in bounded units, the client of each, and the way back.
 ///
@@ -18,6 +19,7 @@ pub struct Table {
     pub(crate) present: Vec<bool>,
     pub(crate) clients: ClientIndex,
     pub(crate) mapping: Mapping,
+    pub(crate) markers: Markers,
     pub(crate) unit: PrivacyUnit,
     pub(crate) counts: LoadCounts,
 }
@@ -30,6 +32,8 @@ pub struct Outline<'a> {
     pub names: &'a [String],
     /// The units of the table and the way back to the original ones.
     pub mapping: &'a Mapping,
+    /// What is publicly known of the features that are genetic markers.
+    pub markers: &'a Markers,
     /// The client of each row.
     pub clients: &'a ClientIndex,
     /// Whose presence the guarantee hides.
@@ -49,6 +53,10 @@ pub struct LoadCounts {
     pub records_read: u64,
     /// Records beyond the cap of their client, which were not looked at.
     pub over_cap: u64,
+    /// Records without a row in the second table, if two were joined.
+    pub unmatched: u64,
+    /// Rows of the second table that belong to no record, and were left out as the user said.
+    pub extra_samples: u64,
     /// Records left out because their response is missing.
     pub dropped_without_response: u64,
     /// Feature values that are missing, for which something stands in.
@@ -98,6 +106,7 @@ impl Table {
         Outline {
             names: self.design.names(),
             mapping: &self.mapping,
+            markers: &self.markers,
             clients: &self.clients,
             unit: self.unit,
             public_size: self.public_size(),

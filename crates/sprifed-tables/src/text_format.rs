@@ -4,6 +4,8 @@
 
 use std::path::Path;
 
+use crate::join::SampleTable;
+
 /// How a text file writes a table. Other formats say it themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextFormat {
@@ -11,6 +13,40 @@ pub struct TextFormat {
     pub separator: Separator,
     /// The mark before the decimals of a number.
     pub decimal: Decimal,
+    /// The indices of a table in the sparse format of SVMlight, if it is one.
+    pub svmlight: Option<IndexRange>,
+}
+
+/// The indices that a sparse table may have: a public fact, as its columns are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IndexRange {
+    first: u32,
+    last: u32,
+}
+
+impl IndexRange {
+    /// The range that `text` names by its first and its last index, such as `1-5000`.
+    ///
+    /// # Errors
+    /// With what is required, if it is none.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let ends = text.split_once('-').and_then(|(first, last)| {
+            let (first, last) = (first.parse().ok()?, last.parse().ok()?);
+            (first <= last).then_some(Self { first, last })
+        });
+        ends.ok_or_else(|| "must be the first and the last index, such as 1-5000".to_owned())
+    }
+
+    /// All of them.
+    pub(crate) fn indices(self) -> impl Iterator<Item = u32> {
+        self.first..=self.last
+    }
+
+    /// The place of an index among them.
+    pub(crate) fn place(self, index: u32) -> Option<usize> {
+        let is_inside = (self.first..=self.last).contains(&index);
+        is_inside.then(|| (index - self.first) as usize)
+    }
 }
 
 /// The character between two fields.
@@ -76,6 +112,7 @@ impl Default for TextFormat {
         Self {
             separator: Separator::COMMA,
             decimal: Decimal::Point,
+            svmlight: None,
         }
     }
 }
@@ -95,6 +132,15 @@ pub struct TableFile<'a> {
     pub path: &'a Path,
     /// How it is written, if it is text.
     pub format: TextFormat,
+    /// A second table, whose rows are joined to the records of this one.
+    pub phenotypes: Option<SampleTable<'a>>,
+}
+
+impl<'a> TableFile<'a> {
+    /// The files whose records a fit of this table uses.
+    pub fn paths(&self) -> impl Iterator<Item = &'a Path> + use<'a> {
+        core::iter::once(self.path).chain(self.phenotypes.map(|second| second.path))
+    }
 }
 
 impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for TableFile<'a> {
@@ -102,6 +148,7 @@ impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for TableFile<'a> {
         Self {
             path: path.as_ref(),
             format: TextFormat::default(),
+            phenotypes: None,
         }
     }
 }

@@ -19,7 +19,9 @@ impl Model {
             "variance due to privacy",
         ];
         let mut rows = vec![heading.map(str::to_owned).to_vec()];
+        let mut places = vec![["position", "effect allele", "other allele"].map(str::to_owned)];
         for term in self.reported() {
+            places.push(self.marker_words(&term.name));
             let interval = term.interval.map(|interval| (interval.low, interval.high));
             let name = match term.role {
                 Role::Selected => term.name,
@@ -41,12 +43,31 @@ impl Model {
             String::new(),
             String::new(),
         ]);
+        places.push(Default::default());
+        let has_markers = self.features.iter().any(|term| term.marker.is_some());
+        if has_markers {
+            for (row, place) in rows.iter_mut().zip(places) {
+                row.splice(1..1, place);
+            }
+        }
         let mut text = table(&rows);
         for note in self.notes() {
             let _ = write!(text, "\nNote: {note}");
         }
         text.push('\n');
         text
+    }
+
+    /// Position, counted allele and other allele of the feature of this name; dashes if it is no genetic marker.
+    fn marker_words(&self, name: &str) -> [String; 3] {
+        match self.marker(name) {
+            Some(marker) => [
+                marker.place(),
+                marker.effect_allele.clone(),
+                marker.other_allele.clone(),
+            ],
+            None => [absent(), absent(), absent()],
+        }
     }
 }
 

@@ -1,11 +1,12 @@
 //! What a finished fit says of itself, for programs and for a page.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_recovery::FitStatus;
-use sprifed_schema::Transform;
+use sprifed_schema::{Marker, Transform};
 
 use crate::guarantee::Guarantee;
 use crate::inference::ModelInference;
@@ -28,6 +29,8 @@ pub struct FitReport {
     pub path: PathBuf,
     /// Where the page about the fit is, if one was asked for.
     pub page: Option<PathBuf>,
+    /// Where the table of effects is, if one was asked for.
+    pub effects: Option<PathBuf>,
     /// What a person should know about the delta.
     pub delta_note: Option<String>,
     /// The score, if one was asked for. NOT PRIVATE.
@@ -83,6 +86,8 @@ pub struct FitAnswer {
     pub transform: Transform,
     /// The names of the kept features, then of those that are always in the model.
     pub support: Vec<String>,
+    /// Where those of them that are genetic markers lie, and which allele is counted, by name.
+    pub markers: BTreeMap<String, Marker>,
     /// Their coefficients in predictions, in the units of the table: shrunk where noise outweighs what is known.
     pub coefficients: Vec<f64>,
     /// The response, after its transform, that is predicted where all features are zero.
@@ -123,6 +128,8 @@ pub struct FitAnswer {
     pub model: PathBuf,
     /// The file of the page.
     pub report: Option<PathBuf>,
+    /// The file of the table of effects.
+    pub effects: Option<PathBuf>,
     /// How many earlier fits wrote to this file.
     pub earlier_receipts: usize,
 }
@@ -184,6 +191,10 @@ impl FitReport {
             guarantee: model.guarantee.clone(),
             response: model.response.name.clone(),
             transform: model.response.transform,
+            markers: support
+                .iter()
+                .filter_map(|name| Some((name.clone(), model.marker(name)?.clone())))
+                .collect(),
             coefficients: support.iter().map(coefficient).collect(),
             intercept: model.intercept,
             inference: model.inference.clone(),
@@ -215,6 +226,7 @@ impl FitReport {
             delta_note: self.delta_note.clone(),
             model: self.path.clone(),
             report: self.page.clone(),
+            effects: self.effects.clone(),
             earlier_receipts: model.earlier_receipts.len(),
         }
     }

@@ -6,6 +6,7 @@ mod coefficients;
 mod column_choice;
 mod demo;
 mod document;
+mod effects;
 mod error;
 mod federation;
 mod fit_report;

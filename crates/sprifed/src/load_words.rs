@@ -21,6 +21,16 @@ pub fn counts_words(counts: &LoadCounts) -> Option<String> {
             "missing values were replaced as the schema says",
         ),
         (
+            counts.unmatched,
+            "record has no row in the table of --phenotypes",
+            "records have no row in the table of --phenotypes",
+        ),
+        (
+            counts.extra_samples,
+            "sample of --phenotypes belongs to no record and was left out",
+            "samples of --phenotypes belong to no record and were left out",
+        ),
+        (
             counts.dropped_without_response,
             "record without response contributed nothing",
             "records without response contributed nothing",

@@ -6,7 +6,8 @@ use sprifed_party::Cost;
 use sprifed_privacy::{LedgerRecord, PrivacyUnit, counted};
 use sprifed_query::Plan;
 use sprifed_recovery::{Cut, Fit, FitStatus, Keep, Role};
-use sprifed_schema::{FeatureReading, Mapping, MissingPolicy, Transform, UnitModel};
+use sprifed_schema::{FeatureReading, Mapping, Marker, MissingPolicy, Transform, UnitModel};
+use sprifed_tables::Markers;
 
 use crate::error::{Error, ModelDefect};
 use crate::guarantee::Guarantee;
@@ -120,6 +121,9 @@ pub struct Term {
     /// How it is read, unless it is the number of the column of its name, as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reading: Option<FeatureReading>,
+    /// Where it lies and which allele is counted, if it is a genetic marker.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marker: Option<Marker>,
 }
 
 /// What was bought and with which noise.
@@ -272,6 +276,12 @@ impl Model {
         })
     }
 
+    /// What is publicly known of the feature of this name, if it is a genetic marker.
+    #[must_use]
+    pub fn marker(&self, name: &str) -> Option<&Marker> {
+        self.feature(name)?.marker.as_ref()
+    }
+
     /// The feature of this name, among those that predict.
     #[must_use]
     pub fn feature(&self, name: &str) -> Option<&Term> {
@@ -331,14 +341,22 @@ const fn is_false(value: &bool) -> bool {
 }
 
 /// The features of `fit` in the units of their columns.
-pub(crate) fn to_terms(fit: &Fit, mapping: &Mapping, names: &[String]) -> (Vec<Term>, f64) {
+pub(crate) fn to_terms(
+    fit: &Fit,
+    mapping: &Mapping,
+    names: &[String],
+    markers: &Markers,
+) -> (Vec<Term>, f64) {
     let unit_model = UnitModel::from_terms(&fit.model.terms, fit.model.intercept);
     let original = mapping.to_original(&unit_model);
     let always = mapping.covariates();
     let pairs = original.support.iter().zip(&original.coefficients);
     let terms = pairs.map(|(feature, coefficient)| {
         let is_always = always.features().any(|known| known == *feature);
-        let term = to_term(mapping, names, *feature, *coefficient, is_always);
+        let term = Term {
+            marker: markers.get(*feature).cloned(),
+            ..to_term(mapping, names, *feature, *coefficient, is_always)
+        };
         let cut = fit.cuts.iter().find(|cut| cut.feature as usize == *feature);
         cut.map_or(term.clone(), |cut| term.within(cut, mapping, *feature))
     });
@@ -362,6 +380,7 @@ fn to_term(
         upper: units.upper(),
         is_cut: false,
         reading: mapping.special_reading(feature),
+        marker: None,
     }
 }
 

@@ -194,7 +194,7 @@ impl Study<'_> {
     ) -> Model {
         let mapping = self.table.mapping;
         let units = mapping.response();
-        let (features, intercept) = to_terms(fit, mapping, self.table.names);
+        let (features, intercept) = to_terms(fit, mapping, self.table.names, self.table.markers);
         Model {
             format: FORMAT.to_owned(),
             version: VERSION,

@@ -137,6 +137,17 @@ fn text_of(report: &CheckReport) -> String {
             counted(table.n_clients, "client", "clients"),
             table.over_cap
         );
+        for (count, words) in [
+            (
+                table.unmatched,
+                "without a row in the table of --phenotypes",
+            ),
+            (table.extra_samples, "of --phenotypes alone, left out"),
+        ] {
+            if count > 0 {
+                let _ = writeln!(text, "{} {words}", counted(count, "sample", "samples"));
+            }
+        }
         if table.has_missing_response {
             let _ = writeln!(text, "some records have no response and contribute nothing");
         }

@@ -9,7 +9,7 @@ use sprifed_noise::Provenance;
 use sprifed_party::{PartyError, PublicParty, PublicTrustee, TWO_SEE, seat_name, spoken_digest};
 use sprifed_privacy::{Gates, Relation, counted};
 use sprifed_recovery::{Intercept, Keep, Setting};
-use sprifed_schema::{DataTerms, Schema, Selection};
+use sprifed_schema::{Column, DataTerms, Schema, Selection};
 use sprifed_secure_sum::IdentityKey;
 use sprifed_study::{Agreed, Agreement, Digest};
 use sprifed_tables::{DataError, read_columns, read_schema, read_schema_text};
@@ -20,7 +20,7 @@ use crate::entropy::fresh_bits;
 use crate::failure::{Explained as _, Failure};
 use crate::output::Output;
 use crate::study_arguments::{StatedArguments, WantedArguments};
-use crate::table_arguments::{ColumnArguments, TextArguments};
+use crate::table_arguments::{ColumnArguments, TableArguments};
 
 /// `study init`.
 #[derive(Args, Debug)]
@@ -51,7 +51,7 @@ pub(crate) struct Init {
     #[arg(long, value_name = "FILE.csv")]
     columns: PathBuf,
     #[command(flatten)]
-    text: TextArguments,
+    reading: TableArguments,
     #[command(flatten)]
     chosen: ColumnArguments,
     #[command(flatten)]
@@ -252,14 +252,22 @@ impl Init {
     fn data_terms(&self) -> Result<DataTerms, Failure> {
         let schema = read_schema(&self.schema)?;
         let schema = self.chosen.apply(schema).map_err(DataError::from)?;
-        let (features, always) = self.features(&schema)?;
+        let (columns, always) = self.features(&schema)?;
         let text = read_schema_text(&self.schema)?;
-        Ok(DataTerms::with_always(text, features, always).map_err(PartyError::from)?)
+        let markers = columns.iter().filter_map(|column| {
+            let marker = column.marker()?;
+            Some((column.name.clone(), marker.clone()))
+        });
+        let markers = markers.collect();
+        let features = columns.into_iter().map(|column| column.name).collect();
+        let terms = DataTerms::with_always(text, features, always);
+        let terms = terms.and_then(|terms| terms.with_markers(markers));
+        Ok(terms.map_err(PartyError::from)?)
     }
 
     /// The columns that are features, from a header and the schema, and those that --always keeps in the model.
-    fn features(&self, schema: &Schema) -> Result<(Vec<String>, Vec<String>), Failure> {
-        let columns = read_columns(self.text.table(&self.columns))?;
+    fn features(&self, schema: &Schema) -> Result<(Vec<Column>, Vec<String>), Failure> {
+        let columns = read_columns(self.reading.table(&self.columns))?;
         let selection = Selection::choose(&columns, schema).map_err(|problem| {
             Failure::usage(
                 "sprifed::study::columns",
@@ -270,15 +278,10 @@ impl Init {
                 "correct the schema or the header as said above; nothing was made",
             )
         })?;
-        let names = selection
-            .features
-            .iter()
-            .map(|&at| columns[at].name.clone());
-        let features: Vec<String> = names.collect();
-        let always = features
-            .iter()
-            .filter(|name| schema.is_always(name))
-            .cloned();
+        let features = selection.features.iter().map(|&at| columns[at].clone());
+        let features: Vec<Column> = features.collect();
+        let names = features.iter().map(|column| &column.name);
+        let always = names.filter(|name| schema.is_always(name)).cloned();
         let always = if self.chosen.always.is_empty() {
             Vec::new()
         } else {

@@ -27,7 +27,7 @@ use crate::fit::note_counts;
 use crate::ledger::{configured_ledger, note_unmarked};
 use crate::model::software;
 use crate::output::Output;
-use crate::table_arguments::TextArguments;
+use crate::table_arguments::TableArguments;
 
 /// `join`.
 #[derive(Args, Debug)]
@@ -41,7 +41,7 @@ pub(crate) struct Join {
     #[arg(long, value_name = "FILE")]
     data: PathBuf,
     #[command(flatten)]
-    text: TextArguments,
+    reading: TableArguments,
     /// What the party agrees to [default: policy.toml in the identity folder]; refused if the folder has a
     /// data-protection officer's key.
     #[arg(long, value_name = "FILE.toml")]
@@ -77,6 +77,7 @@ impl Join {
             folder: &folder,
             state: &folder.database(),
             data: &self.data,
+            phenotypes: self.reading.phenotypes(),
             ledger: &place,
             other_ledgers: &other_ledgers,
             policy: self.policy.as_deref(),
@@ -93,7 +94,12 @@ impl Join {
         )?;
         if self.check {
             let address = &connection.address;
-            return say_check(&application, self.text.table(&self.data), address, output);
+            return say_check(
+                &application,
+                self.reading.table(&self.data),
+                address,
+                output,
+            );
         }
         let admitted = application.apply().explained()?;
         Self::say_terms(&agreed, &admitted.admission, output);
@@ -106,7 +112,7 @@ impl Join {
         if let Some(bound) = bound {
             note_unmarked(&bound, &self.data, output);
         }
-        let table = PartyTable::in_file(self.text.table(&self.data), &agreed, me);
+        let table = PartyTable::in_file(self.reading.table(&self.data), &agreed, me);
         // A table that cannot be used is found before a sum is charged, while the user is there.
         let read = table.read();
         if read.is_err() && !is_known {

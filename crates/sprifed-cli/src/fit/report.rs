@@ -66,5 +66,8 @@ pub(super) fn to_text(report: &FitReport) -> String {
     if let Some(page) = &report.page {
         let _ = writeln!(text, "Page: {}", page.display());
     }
+    if let Some(effects) = &report.effects {
+        let _ = writeln!(text, "Effects: {}", effects.display());
+    }
     text
 }

@@ -6,6 +6,7 @@ use clap::Args;
 use sprifed::{Receipt, Study};
 use sprifed_noise::Provenance;
 use sprifed_party::{LocalFit, ledger_beside};
+use sprifed_tables::TableFile;
 
 use super::{configured_ledger, note_unmarked, place_of};
 use crate::failure::{Explained as _, Failure};
@@ -28,31 +29,37 @@ pub(crate) struct FitEntry {
 }
 
 impl LedgerArguments {
-    /// Sets aside the most that `study` over `table` can cost, if there is a ledger; when this returns, it is on the
+    /// Sets aside the most that `study` over the records of `file` can cost, if there is a ledger; when this returns, it is on the
     /// disk.
     ///
     /// # Errors
-    /// When the limit would be passed, the ledger is not whole, or the table is accounted for in another one.
+    /// When the limit would be passed, the ledger is not whole, or one of the tables is accounted for in another one.
     pub(crate) fn reserve(
         &self,
         study: &Study<'_>,
         provenance: Provenance,
-        table: &Path,
+        file: TableFile<'_>,
         output: &Output,
     ) -> Result<FitEntry, Failure> {
         let chosen = self.ledger.clone().or_else(configured_ledger);
         let Some(folder) = chosen else {
             if provenance == Provenance::Cryptographic {
-                refuse_unaccounted(table)?;
+                for table in file.paths() {
+                    refuse_unaccounted(table)?;
+                }
             }
             return Ok(FitEntry { fit: None });
         };
         let place = place_of(Some(&folder))?;
         let others: Vec<PathBuf> = configured_ledger().into_iter().collect();
         let ledger = place.open().explained()?;
-        let bound = place.bind(&ledger, table, &others).explained()?;
+        if let Some(second) = file.phenotypes {
+            let bound = place.bind(&ledger, second.path, &others).explained()?;
+            note_unmarked(&bound, second.path, output);
+        }
+        let bound = place.bind(&ledger, file.path, &others).explained()?;
         drop(ledger);
-        note_unmarked(&bound, table, output);
+        note_unmarked(&bound, file.path, output);
         let fit = study.reserve(&place, provenance, bound.data);
         Ok(FitEntry {
             fit: Some(fit.explained()?),

@@ -11,6 +11,7 @@ mod disk;
 mod equivocation;
 mod faults;
 mod folders;
+mod genotypes;
 mod hostile;
 mod leave;
 mod ledger;

@@ -13,6 +13,7 @@ mod experiment;
 mod federation;
 mod fit;
 mod forecast;
+mod genotypes;
 mod golden;
 mod help;
 mod inference_slow;

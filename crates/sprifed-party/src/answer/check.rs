@@ -109,6 +109,10 @@ pub struct CheckedTable {
     pub units: usize,
     /// How many records it has.
     pub records: u64,
+    /// How many of them have no row in the table that is joined to this one.
+    pub unmatched: u64,
+    /// How many rows of that table belong to none of them and were left out.
+    pub extra_samples: u64,
     /// How many of them are left out because their response is missing.
     pub without_response: u64,
     /// How many feature values are missing and replaced as the schema says.
@@ -195,6 +199,8 @@ impl CheckedTable {
             file: file.to_owned(),
             units: records.n_units(),
             records: counts.records_read,
+            unmatched: counts.unmatched,
+            extra_samples: counts.extra_samples,
             without_response: counts.dropped_without_response,
             missing_values: counts.missing_values,
             clipped_values: counts.clipped_values,

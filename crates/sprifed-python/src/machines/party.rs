@@ -156,6 +156,7 @@ impl PartyMachine {
             folder,
             state: &folder.sealed(),
             data: &self.data,
+            phenotypes: None,
             ledger: &ledger,
             other_ledgers: &[],
             policy: None,

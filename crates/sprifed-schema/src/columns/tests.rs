@@ -1,4 +1,5 @@
 use super::*;
+use crate::terms::DataTerms;
 
 fn columns(names: &[&str]) -> Vec<Column> {
     names
@@ -33,6 +34,89 @@ fn features(names: &[&str], schema: &Schema) -> Vec<usize> {
 
 fn refused(names: &[&str], schema: &Schema) -> ColumnError {
     Selection::choose(&columns(names), schema).expect_err("refused")
+}
+
+/// Two markers, and a column that is none.
+fn markers() -> Vec<Column> {
+    let marker = |name: &str, chromosome: &str, position| Column {
+        name: name.to_owned(),
+        kind: ColumnKind::AlleleCount(Box::new(Marker {
+            chromosome: chromosome.to_owned(),
+            position: Some(position),
+            effect_allele: "A".to_owned(),
+            other_allele: "G".to_owned(),
+        })),
+    };
+    let mut columns = columns(&["y", "age"]);
+    columns.extend([
+        marker("rs1", "6", 10),
+        marker("rs2", "6", 20),
+        marker("rs3", "7", 10),
+    ]);
+    columns
+}
+
+#[test]
+fn a_table_that_counts_another_allele_does_not_fit_what_is_agreed() {
+    let agreed = |effect: &str, other: &str| {
+        let text =
+            "[response]\nname = \"y\"\nlower = 0\nupper = 1\n[features]\nlower = 0\nupper = 2\n";
+        let terms = DataTerms::new(text.to_owned(), vec!["age".to_owned(), "rs1".to_owned()])
+            .expect("terms");
+        let marker = Marker {
+            chromosome: "6".to_owned(),
+            // Another build of the genome: places may differ, alleles may not.
+            position: Some(11),
+            effect_allele: effect.to_owned(),
+            other_allele: other.to_owned(),
+        };
+        terms
+            .with_markers([("rs1".to_owned(), marker)].into())
+            .expect("terms")
+    };
+    let chosen = |terms: &DataTerms, columns: &[Column]| Selection::choose(columns, terms.schema());
+    assert!(chosen(&agreed("A", "G"), &markers()).is_ok());
+    for (effect, other) in [("G", "A"), ("T", "C"), ("A", "C")] {
+        let refused = chosen(&agreed(effect, other), &markers()).expect_err("refused");
+        let said = refused.to_string();
+        assert!(
+            said.contains("`rs1` counts copies of A and not of G"),
+            "{said}"
+        );
+    }
+    let unstated = chosen(&agreed("A", "G"), &columns(&["y", "age", "rs1"]));
+    assert_eq!(
+        unstated,
+        Err(ColumnError::UnstatedAlleles {
+            column: "rs1".to_owned()
+        })
+    );
+}
+
+#[test]
+fn regions_choose_markers_and_leave_other_columns_alone() {
+    let chosen = |rest: &str| {
+        let columns = markers();
+        let selection = Selection::choose(&columns, &bounded(rest)).expect("a selection");
+        let names = selection
+            .features
+            .iter()
+            .map(|&at| columns[at].name.clone());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(chosen("regions = [\"6:15-25\"]"), ["age", "rs2"]);
+    assert_eq!(
+        chosen("regions = [\"7\", \"6:1-10\"]"),
+        ["age", "rs1", "rs3"]
+    );
+    assert_eq!(
+        chosen("regions = [\"7\"]\n[feature.rs2]\nlower = 0\nupper = 2"),
+        ["age", "rs2", "rs3"],
+        "a marker with a table of its own stays"
+    );
+    let none = Selection::choose(&markers(), &bounded("regions = [\"chr6\"]"));
+    let said = none.expect_err("refused").to_string();
+    assert!(said.contains("`chr6`"), "{said}");
 }
 
 #[test]

@@ -52,6 +52,46 @@ fn a_wide_table_gets_a_short_draft() {
     assert!(draft.contains("name = FILL_IN"), "no column is called y");
 }
 
+fn marker(name: &str) -> Column {
+    let marker = Marker {
+        chromosome: "6".to_owned(),
+        position: None,
+        effect_allele: "A".to_owned(),
+        other_allele: "G".to_owned(),
+    };
+    column(name, ColumnKind::AlleleCount(Box::new(marker)))
+}
+
+#[test]
+fn markers_have_bounds_without_a_look_and_no_other_column_gets_them() {
+    let columns = [
+        column("IID", ColumnKind::Text),
+        column("PHENO", ColumnKind::Numeric),
+        column("age", ColumnKind::Unstated),
+        marker("rs1"),
+        marker("rs2"),
+    ];
+    let draft = draft_schema(&columns).expect("a draft");
+    assert!(
+        draft.contains("[feature.\"age\"]\nlower = FILL_IN"),
+        "{draft}"
+    );
+    let filled = draft
+        .replace(&format!("lower = {PLACEHOLDER}"), "lower = 18")
+        .replace(&format!("upper = {PLACEHOLDER}"), "upper = 99");
+    let schema = Schema::parse(&filled).expect("a schema");
+    assert_eq!(schema.response().name(), "PHENO");
+    assert!(schema.excludes("IID"));
+    let bounds = |name| {
+        schema
+            .units_of(name)
+            .map(|units| (units.lower(), units.upper()))
+    };
+    assert_eq!(bounds("rs2"), Some((0.0, 2.0)));
+    assert_eq!(bounds("age"), Some((18.0, 99.0)));
+    assert_eq!(schema.missing(), crate::schema::MissingPolicy::Midpoint);
+}
+
 #[test]
 fn repeated_names_are_refused() {
     let columns = [

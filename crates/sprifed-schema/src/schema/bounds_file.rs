@@ -1,4 +1,4 @@
-//! Public bounds of many columns, as a CSV file beside the schema: `column,lower,upper[,center,scale]`.
+//! Public bounds of many columns, as a CSV file beside the schema: `column,lower,upper[,center,scale,missing_value]`.
 
 use std::collections::BTreeMap;
 
@@ -17,6 +17,8 @@ struct Line {
     center: Option<f64>,
     #[serde(default)]
     scale: Option<f64>,
+    #[serde(default)]
+    missing_value: Option<f64>,
 }
 
 /// The bounds in `text`, by the name of their column.
@@ -47,6 +49,7 @@ pub(super) fn parse(text: &str) -> Result<BTreeMap<String, FeatureTable>, Schema
             upper: Some(line.upper),
             center: line.center,
             scale: line.scale,
+            missing_value: line.missing_value,
             ..FeatureTable::default()
         };
         if line.column.is_empty() {

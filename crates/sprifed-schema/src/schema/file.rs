@@ -60,6 +60,8 @@ pub(super) struct FeaturesTable {
     #[serde(default)]
     pub(super) always: Vec<String>,
     pub(super) every: Option<u32>,
+    #[serde(default)]
+    pub(super) regions: Vec<String>,
 }
 
 /// `[feature.NAME]`: how one column is read, or the columns that fit a pattern.

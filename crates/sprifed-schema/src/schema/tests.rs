@@ -188,6 +188,20 @@ fn bounds_come_from_a_file_unless_the_column_has_its_own() {
 }
 
 #[test]
+fn a_public_value_for_gaps_can_come_from_the_bounds_file() {
+    let text = "column,lower,upper,missing_value\na,0,2,0.6\nb,0,2,\n";
+    let schema = with_bounds("\n[record]\nmissing = \"midpoint\"", text).expect("a schema");
+    let unit = |name: &str| match schema.coding_of(name) {
+        Some(Coding::Number(number)) => number.to_unit(f64::NAN),
+        _ => panic!("{name} is a number"),
+    };
+    assert_eq!([unit("a"), unit("b")], [-0.4, 0.0]);
+    let outside = with_bounds("", "column,lower,upper,missing_value\na,0,2,3\n");
+    let said = outside.expect_err("refused").to_string();
+    assert!(said.contains("outside its bounds"), "{said}");
+}
+
+#[test]
 fn a_bounds_file_that_is_none_is_refused_by_its_line() {
     let said = |text| with_bounds("", text).expect_err("refused").to_string();
     assert!(said("column,lower,upper\na,0,1\na,0,2\n").contains("line 3"));

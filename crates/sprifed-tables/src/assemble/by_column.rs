@@ -23,7 +23,7 @@ enum Fate {
 ///
 /// The client column and the response come first, because they decide which records stay.
 pub(crate) fn from_columns(
-    source: &mut impl ColumnSource,
+    source: &mut dyn ColumnSource,
     schema: &Schema,
 ) -> Result<Table, DataError> {
     let mut bounding = Bounding::new(source.columns(), schema)?;
@@ -36,12 +36,13 @@ pub(crate) fn from_columns(
     let (mut response, mut owners) = (Vec::new(), Vec::new());
     let mut fates = Vec::with_capacity(n_read);
     let mut admitted_clients = admitted.iter().zip(1..);
+    let places = source.places(bounding.selection.response);
     source.numbers(bounding.selection.response, &mut |raw| {
         let Some((Some(client), record)) = admitted_clients.next() else {
             fates.push(Fate::OverCap);
             return;
         };
-        let unit = bounding.response(Ok(raw), Place::Record(record));
+        let unit = bounding.response(raw, places.of(record));
         fates.push(unit.map_or(Fate::Dropped, |_| Fate::Counted));
         owners.push(*client);
         response.push(unit);
@@ -74,7 +75,7 @@ pub(crate) fn from_columns(
 
 /// The client of each record in the file, or nothing where the cap turned the record away.
 fn admit(
-    source: &mut impl ColumnSource,
+    source: &mut dyn ColumnSource,
     admission: &mut Admission<'_>,
     client_column: Option<usize>,
 ) -> Result<Vec<Option<u32>>, DataError> {
@@ -84,12 +85,13 @@ fn admit(
             .collect();
         return Ok(clients?);
     };
+    let places = source.places(column);
     let mut admitted = Vec::with_capacity(source.n_records());
     let mut outcome = Ok(());
     source.labels(column, &mut |label| {
         if outcome.is_ok() {
             let record = admitted.len() as u64 + 1;
-            match admission.admit(label, Place::Record(record)) {
+            match admission.admit(label, places.of(record)) {
                 Ok(client) => admitted.push(client),
                 Err(problem) => outcome = Err(problem),
             }
@@ -101,7 +103,7 @@ fn admit(
 
 /// Writes one column of the records that count into its places in every row.
 fn fill(
-    source: &mut impl ColumnSource,
+    source: &mut dyn ColumnSource,
     bounding: &mut Bounding<'_>,
     column: usize,
     fates: &[Fate],
@@ -111,16 +113,17 @@ fn fill(
     let coded = bounding.mapping.columns()[column].clone();
     let mut rows = values.chunks_exact_mut(bounding.mapping.names().len());
     let mut records = fates.iter().zip(1..);
+    let origin = source.places(position);
     // The places of the next record of the file, if it counts.
     let mut next = || {
         let (fate, record) = records.next()?;
         let row = (*fate != Fate::OverCap).then(|| rows.next()).flatten()?;
-        (*fate == Fate::Counted).then(|| (&mut row[coded.features.clone()], Place::Record(record)))
+        (*fate == Fate::Counted).then(|| (&mut row[coded.features.clone()], origin.of(record)))
     };
     match &coded.coding {
         Coding::Number(number) => source.numbers(position, &mut |raw| {
             if let Some((places, place)) = next() {
-                let outcome = number.encode(raw, places).map_err(Defect::from);
+                let outcome = raw.and_then(|raw| number.encode(raw, places).map_err(Defect::from));
                 bounding.count(column, outcome, place);
             }
         }),

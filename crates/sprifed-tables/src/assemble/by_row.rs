@@ -11,7 +11,7 @@ use crate::table::Table;
 const SMALLEST_STEP: usize = 1 << 20;
 
 /// Reads every record of `source` into a bounded table.
-pub(crate) fn from_rows(source: &mut impl RowSource, schema: &Schema) -> Result<Table, DataError> {
+pub(crate) fn from_rows(source: &mut dyn RowSource, schema: &Schema) -> Result<Table, DataError> {
     let mut bounding = Bounding::new(source.columns(), schema)?;
     let mut admission = Admission::new(schema);
     let width = bounding.mapping.names().len();
@@ -29,10 +29,17 @@ pub(crate) fn from_rows(source: &mut impl RowSource, schema: &Schema) -> Result<
             label.clear();
             source.label(column, &mut label);
         }
-        let Some(client) = admission.admit(&label, source.place())? else {
+        let Some(client) = admission.admit(
+            &label,
+            source.place(client_column.unwrap_or(response_column)),
+        )?
+        else {
             continue;
         };
-        let unit = bounding.response(source.number(response_column), source.place());
+        let unit = bounding.response(
+            source.number(response_column),
+            source.place(response_column),
+        );
         make_room(&mut values, width)?;
         let start = values.len();
         values.resize(start + width, 0.0);
@@ -48,7 +55,7 @@ pub(crate) fn from_rows(source: &mut impl RowSource, schema: &Schema) -> Result<
 
 /// Writes the features of the present record of `source` into `row`.
 fn encode(
-    source: &impl RowSource,
+    source: &dyn RowSource,
     bounding: &mut Bounding<'_>,
     row: &mut [f32],
     label: &mut Vec<u8>,
@@ -67,7 +74,7 @@ fn encode(
                 levels.encode(label, places).map_err(Defect::from)
             }
         };
-        bounding.count(column, outcome, source.place());
+        bounding.count(column, outcome, source.place(position));
     }
 }
 

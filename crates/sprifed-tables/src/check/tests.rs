@@ -43,6 +43,8 @@ fn a_good_pair_is_described() {
     let expected = TableReport {
         n_records: 3,
         n_clients: 2,
+        unmatched: 0,
+        extra_samples: 0,
         over_cap: 1,
         has_missing_response: false,
     };

@@ -2,6 +2,8 @@
 
 mod number;
 
+pub(crate) use self::number::parse;
+
 use std::io::{BufRead, BufReader, Read};
 
 use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
@@ -9,11 +11,10 @@ use flate2::bufread::MultiGzDecoder;
 
 use sprifed_schema::{Column, ColumnError, ColumnKind, Schema};
 
-use crate::assemble::{RowSource, from_rows};
+use crate::assemble::RowSource;
 use crate::cell::{Defect, Place};
 use crate::error::{DataError, FileError, TableError};
-use crate::formats::{Format, OpenTable};
-use crate::raw::{RawColumns, RawRequest};
+use crate::formats::{Format, OpenTable, Source};
 use crate::table::Table;
 use crate::text_format::{Decimal, TextFormat};
 
@@ -21,7 +22,8 @@ use crate::text_format::{Decimal, TextFormat};
 pub(crate) const FORMAT: Format = Format {
     names: &["CSV", "gzipped CSV"],
     magic: None,
-    open: |file, format| Ok(Box::new(open_csv(file, format)?)),
+    extension: None,
+    open: |file| Ok(Box::new(open_csv(file.file, file.text)?)),
 };
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -37,7 +39,9 @@ const SHOWN: usize = 40;
 /// # Errors
 /// If the content is not such a table, or does not fit the schema.
 pub fn read_csv(reader: impl Read, schema: &Schema) -> Result<Table, DataError> {
-    Box::new(open_csv(reader, TextFormat::default())?).into_table(schema)
+    Box::new(open_csv(reader, TextFormat::default())?)
+        .into_source()
+        .into_table(schema)
 }
 
 /// Reads the header.
@@ -45,29 +49,31 @@ pub(crate) fn open_csv<'a>(
     reader: impl Read + 'a,
     format: TextFormat,
 ) -> Result<CsvRows<'a>, DataError> {
+    CsvRows::start(unpacked(reader)?, format)
+}
+
+/// The text of a file that may be gzipped.
+pub(crate) fn unpacked<'a>(reader: impl Read + 'a) -> Result<Box<dyn BufRead + 'a>, FileError> {
     let mut buffered = BufReader::with_capacity(1 << 16, reader);
-    let is_gzip = buffered
-        .fill_buf()
-        .map_err(FileError::from)?
-        .starts_with(&GZIP_MAGIC);
-    let text: Box<dyn Read + 'a> = if is_gzip {
-        Box::new(MultiGzDecoder::new(buffered))
+    let is_gzip = buffered.fill_buf()?.starts_with(&GZIP_MAGIC);
+    Ok(if is_gzip {
+        let text = MultiGzDecoder::new(buffered);
+        Box::new(BufReader::with_capacity(1 << 16, text))
     } else {
         Box::new(buffered)
-    };
-    CsvRows::start(text, format)
+    })
 }
 
 /// Records of a CSV file.
 pub(crate) struct CsvRows<'a> {
-    reader: Reader<Box<dyn Read + 'a>>,
+    reader: Reader<Box<dyn BufRead + 'a>>,
     columns: Vec<Column>,
     record: ByteRecord,
     decimal: Decimal,
 }
 
 impl<'a> CsvRows<'a> {
-    fn start(text: Box<dyn Read + 'a>, format: TextFormat) -> Result<Self, DataError> {
+    fn start(text: Box<dyn BufRead + 'a>, format: TextFormat) -> Result<Self, DataError> {
         let mut reader = ReaderBuilder::new()
             .has_headers(false)
             .delimiter(format.separator.byte())
@@ -135,7 +141,7 @@ impl RowSource for CsvRows<'_> {
             .map_err(explain)
     }
 
-    fn place(&self) -> Place {
+    fn place(&self, _column: usize) -> Place {
         Place::Line(self.record.position().map_or(0, ::csv::Position::line))
     }
 
@@ -145,7 +151,7 @@ impl RowSource for CsvRows<'_> {
 
     #[inline]
     fn number(&self, column: usize) -> Result<f64, Defect> {
-        number::parse(self.record.get(column).unwrap_or_default(), self.decimal)
+        parse(self.record.get(column).unwrap_or_default(), self.decimal)
     }
 }
 
@@ -154,12 +160,11 @@ impl OpenTable for CsvRows<'_> {
         &self.columns
     }
 
-    fn into_table(mut self: Box<Self>, schema: &Schema) -> Result<Table, DataError> {
-        from_rows(&mut *self, schema)
-    }
-
-    fn into_raw(mut self: Box<Self>, requests: &[RawRequest]) -> Result<RawColumns, DataError> {
-        RawColumns::from_rows(&mut *self, requests)
+    fn into_source<'s>(self: Box<Self>) -> Source<'s>
+    where
+        Self: 's,
+    {
+        Source::Rows(self)
     }
 }
 

@@ -12,18 +12,18 @@ use std::io::{BufReader, Read, Seek, SeekFrom};
 use self::header::{Header, Order};
 use sprifed_schema::{Column, ColumnKind, Schema};
 
-use crate::assemble::{ColumnSource, RowSource, from_columns, from_rows};
+use crate::assemble::{ColumnSource, RowSource, TakeNumber};
 use crate::cell::{Defect, Place};
 use crate::error::{DataError, FileError, TableError};
-use crate::formats::{Format, OpenTable};
-use crate::raw::{RawColumns, RawRequest};
+use crate::formats::{Format, OpenTable, Source};
 use crate::table::Table;
 
 /// NumPy arrays.
 pub(crate) const FORMAT: Format = Format {
     names: &[".npy"],
     magic: Some(b"\x93NUMPY"),
-    open: |file, _| Ok(Box::new(NpyArray::open(BufReader::new(file))?)),
+    extension: Some("npy"),
+    open: |file| Ok(Box::new(NpyArray::open(BufReader::new(file.file))?)),
 };
 
 /// Reads a `.npy` array into a bounded table; columns are called `x_0`, `x_1`, … by position.
@@ -31,7 +31,9 @@ pub(crate) const FORMAT: Format = Format {
 /// # Errors
 /// If the content is not a two-dimensional array of real numbers, or does not fit the schema.
 pub fn read_npy(reader: impl Read + Seek, schema: &Schema) -> Result<Table, DataError> {
-    Box::new(NpyArray::open(reader)?).into_table(schema)
+    Box::new(NpyArray::open(reader)?)
+        .into_source()
+        .into_table(schema)
 }
 
 /// An opened array.
@@ -121,7 +123,7 @@ impl<R: Read + Seek> RowSource for NpyArray<R> {
         write_label(self.header.item.decode(&self.bytes, column), label);
     }
 
-    fn place(&self) -> Place {
+    fn place(&self, _column: usize) -> Place {
         Place::Record((self.header.n_rows - self.rows_left) as u64)
     }
 
@@ -143,12 +145,12 @@ impl<R: Read + Seek> ColumnSource for NpyArray<R> {
         let mut label = Vec::new();
         ColumnSource::numbers(self, column, &mut |number| {
             label.clear();
-            write_label(number, &mut label);
+            write_label(number.unwrap_or(f64::NAN), &mut label);
             take(&label);
         })
     }
 
-    fn numbers(&mut self, column: usize, take: &mut dyn FnMut(f64)) -> Result<(), DataError> {
+    fn numbers(&mut self, column: usize, take: &mut TakeNumber<'_>) -> Result<(), DataError> {
         let item = self.header.item;
         let skipped = (column * self.header.n_rows * item.size()) as u64;
         self.reader
@@ -161,7 +163,7 @@ impl<R: Read + Seek> ColumnSource for NpyArray<R> {
             self.reader
                 .read_exact(&mut self.bytes)
                 .map_err(FileError::from)?;
-            (0..count).for_each(|at| take(item.decode(&self.bytes, at)));
+            (0..count).for_each(|at| take(Ok(item.decode(&self.bytes, at))));
             left -= count;
         }
         Ok(())
@@ -173,17 +175,13 @@ impl<R: Read + Seek> OpenTable for NpyArray<R> {
         &self.columns
     }
 
-    fn into_table(mut self: Box<Self>, schema: &Schema) -> Result<Table, DataError> {
+    fn into_source<'s>(self: Box<Self>) -> Source<'s>
+    where
+        Self: 's,
+    {
         match self.header.order {
-            Order::Rows => from_rows(&mut *self, schema),
-            Order::Columns => from_columns(&mut *self, schema),
-        }
-    }
-
-    fn into_raw(mut self: Box<Self>, requests: &[RawRequest]) -> Result<RawColumns, DataError> {
-        match self.header.order {
-            Order::Rows => RawColumns::from_rows(&mut *self, requests),
-            Order::Columns => RawColumns::from_columns(&mut *self, requests),
+            Order::Rows => Source::Rows(self),
+            Order::Columns => Source::Columns(self),
         }
     }
 }

@@ -14,10 +14,9 @@ use ::parquet::schema::types::ColumnDescriptor;
 use self::column::{Batches, Signedness};
 use sprifed_schema::{Column, ColumnKind, Schema};
 
-use crate::assemble::{ColumnSource, from_columns};
+use crate::assemble::{ColumnSource, TakeNumber};
 use crate::error::{DataError, TableError};
-use crate::formats::OpenTable;
-use crate::raw::{RawColumns, RawRequest};
+use crate::formats::{OpenTable, Source};
 use crate::table::Table;
 
 /// Reads a Parquet file into a bounded table.
@@ -29,7 +28,9 @@ use crate::table::Table;
 /// # Errors
 /// If the content is not such a file, or does not fit the schema.
 pub fn read_parquet(file: File, schema: &Schema) -> Result<Table, DataError> {
-    Box::new(ParquetColumns::open(file)?).into_table(schema)
+    Box::new(ParquetColumns::open(file)?)
+        .into_source()
+        .into_table(schema)
 }
 
 /// An opened Parquet file.
@@ -112,8 +113,10 @@ impl<R: ChunkReader + 'static> ColumnSource for ParquetColumns<R> {
         self.visit(column, &mut |batches| batches.labels(take))
     }
 
-    fn numbers(&mut self, column: usize, take: &mut dyn FnMut(f64)) -> Result<(), DataError> {
-        self.visit(column, &mut |batches| batches.numbers(take))
+    fn numbers(&mut self, column: usize, take: &mut TakeNumber<'_>) -> Result<(), DataError> {
+        self.visit(column, &mut |batches| {
+            batches.numbers(&mut |number| take(Ok(number)))
+        })
     }
 }
 
@@ -122,12 +125,11 @@ impl<R: ChunkReader + 'static> OpenTable for ParquetColumns<R> {
         &self.columns
     }
 
-    fn into_table(mut self: Box<Self>, schema: &Schema) -> Result<Table, DataError> {
-        from_columns(&mut *self, schema)
-    }
-
-    fn into_raw(mut self: Box<Self>, requests: &[RawRequest]) -> Result<RawColumns, DataError> {
-        RawColumns::from_columns(&mut *self, requests)
+    fn into_source<'s>(self: Box<Self>) -> Source<'s>
+    where
+        Self: 's,
+    {
+        Source::Columns(self)
     }
 }
 

@@ -4,6 +4,7 @@ use serde::Serialize;
 use sprifed_party::{Artefacts, MODEL, RECEIPT, TRANSCRIPT, terms_of};
 use sprifed_recovery::Fit;
 use sprifed_study::{PartyReceipt, Receipt, SignedReceipt, Transcript};
+use sprifed_tables::Markers;
 
 use crate::error::Error;
 use crate::guarantee::{Guarantee, Terms};
@@ -76,7 +77,10 @@ pub fn study_model(receipt: &Receipt) -> Result<Option<Model>, Error> {
     let terms = terms_of(agreement)?;
     let (schema, mapping) = (terms.schema(), terms.mapping());
     refuse_other_features(fit, terms.features().len())?;
-    let (features, intercept) = to_terms(fit, mapping, terms.features());
+    let names = terms.features().iter().enumerate();
+    let markers =
+        Markers::of(names.filter_map(|(at, name)| Some((at, terms.marker(name)?.clone()))));
+    let (features, intercept) = to_terms(fit, mapping, terms.features(), &markers);
     let units = mapping.response();
     let ledger = sprifed_privacy::Ledger::replay(&receipt.ledger).map_err(Error::StudyLedger)?;
     let guarantee = Guarantee::of(

@@ -87,12 +87,23 @@ fn features(model: &Model) -> FeatureTable {
 /// A feature's bar, and half the width of its public bounds.
 fn bar(model: &Model, term: TermEstimate) -> (Bar, f64) {
     let half_range = model.feature(&term.name).map_or(1.0, Term::half_range);
+    // A coefficient of a marker means nothing without the allele that was counted.
+    let name = match model.marker(&term.name) {
+        None => term.name,
+        Some(marker) => format!(
+            "{} ({}, copies of {}, not {})",
+            term.name,
+            marker.place(),
+            marker.effect_allele,
+            marker.other_allele
+        ),
+    };
     let bar = Bar {
         interval: term.interval.map(|interval| (interval.low, interval.high)),
         p_value: term.p_value,
         privacy_share: term.privacy_share,
         is_always: term.role == Role::Always,
-        ..Bar::of_estimate(term.name, term.estimate)
+        ..Bar::of_estimate(name, term.estimate)
     };
     (bar, half_range)
 }

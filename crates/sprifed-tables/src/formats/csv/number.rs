@@ -9,7 +9,7 @@ use crate::text_format::Decimal;
 ///
 /// # Errors
 /// If the field is no number; what it seems to be instead is for the message alone.
-pub(super) fn parse(bytes: &[u8], decimal: Decimal) -> Result<f64, Defect> {
+pub(crate) fn parse(bytes: &[u8], decimal: Decimal) -> Result<f64, Defect> {
     let Ok(text) = std::str::from_utf8(bytes.trim_ascii()) else {
         return Err(Defect::Text);
     };

@@ -73,8 +73,11 @@ fn read_as(text: &str, separator: &str, decimal: &str) -> Result<Table, DataErro
     let format = TextFormat {
         separator: crate::text_format::Separator::parse(separator).expect("a separator"),
         decimal: Decimal::parse(decimal).expect("a mark"),
+        svmlight: None,
     };
-    Box::new(open_csv(text.as_bytes(), format)?).into_table(&schema())
+    Box::new(open_csv(text.as_bytes(), format)?)
+        .into_source()
+        .into_table(&schema())
 }
 
 #[test]

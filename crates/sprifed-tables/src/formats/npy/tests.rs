@@ -3,6 +3,7 @@ use std::io::Cursor;
 use proptest::prelude::*;
 
 use super::*;
+use crate::raw::RawRequest;
 
 fn schema(rest: &str) -> Schema {
     Schema::parse(&format!(
@@ -49,7 +50,7 @@ fn raw_columns_are_read_in_both_orders() {
         let bytes = npy("<i2", order, "(2, 3)", &le16(&items));
         let names = ["x_2", "x_0"].map(|name| RawRequest::Number(name.to_owned()));
         let array = Box::new(NpyArray::open(Cursor::new(bytes)).expect("an array"));
-        let raw = array.into_raw(&names).expect("columns");
+        let raw = array.into_source().into_raw(&names).expect("columns");
         assert_eq!(
             [raw.row(0), raw.row(1)],
             [[3.0, 1.0], [6.0, 4.0]],

@@ -62,7 +62,9 @@ fn schema(record: &str) -> Schema {
 }
 
 fn read(bytes: Bytes, record: &str) -> Result<Table, DataError> {
-    Box::new(ParquetColumns::open(bytes)?).into_table(&schema(record))
+    Box::new(ParquetColumns::open(bytes)?)
+        .into_source()
+        .into_table(&schema(record))
 }
 
 #[test]

@@ -1,0 +1,4 @@
+//! `plink` of `crates/sprifed-fuzz`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| sprifed_fuzz::run("plink", bytes));
