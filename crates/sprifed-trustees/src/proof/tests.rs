@@ -193,6 +193,10 @@ fn every_changed_bit_of_every_gate_is_found() {
 #[test]
 fn every_changed_bit_of_a_proof_or_challenge_ends_the_run() {
     let logs = logs(None);
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "long tests run only where they were asked for"
+    )]
     let is_slow = std::env::var_os("SPRIFED_SLOW").is_some_and(|value| value == "1");
     for (exchange, lengths) in lengths(logs[0].len()).into_iter().enumerate() {
         for who in TrusteeId::ALL {

@@ -334,6 +334,10 @@ fn ones_and_pairs(words: &[u64]) -> f64 {
 /// with 5e-6 each. The seeds are fixed, so it fails always or never.
 #[test]
 fn what_a_trustee_receives_looks_random_whatever_is_computed() {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "long tests run only where they were asked for"
+    )]
     let is_slow = std::env::var_os("SPRIFED_SLOW").is_some_and(|value| value == "1");
     let candidates = if is_slow { 20_000 } else { 200 };
     for by in TrusteeId::ALL {

@@ -232,8 +232,8 @@ fn is_secret_in_samples(kind: usize, masking: Masking, samples: usize) -> bool {
 
 #[test]
 fn a_trustee_sees_nothing_but_its_shares_and_the_outputs() {
-    for kind in 0..4 {
-        assert!(is_secret(kind, Masking::Fresh), "{} gates", GATES[kind]);
+    for (kind, gates) in GATES.iter().enumerate().take(4) {
+        assert!(is_secret(kind, Masking::Fresh), "{gates} gates");
     }
     assert!(is_secret_in_samples(3, Masking::Fresh, 200));
     assert!(is_secret_in_samples(4, Masking::Fresh, 200));
@@ -241,9 +241,9 @@ fn a_trustee_sees_nothing_but_its_shares_and_the_outputs() {
 
 #[test]
 fn the_enumeration_finds_missing_and_repeated_masks() {
-    for kind in 0..4 {
+    for (kind, gates) in GATES.iter().enumerate().take(4) {
         assert!(!is_secret(kind, Masking::None));
-        assert!(GATES[kind] == 1 || !is_secret(kind, Masking::Repeated));
+        assert!(*gates == 1 || !is_secret(kind, Masking::Repeated));
     }
     for masking in [Masking::None, Masking::Repeated] {
         assert!(!is_secret_in_samples(4, masking, 200));
