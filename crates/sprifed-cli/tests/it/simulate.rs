@@ -12,7 +12,10 @@ fn trials_with_too_few_records_say_why_nothing_is_kept() {
     let plan = answer(
         "plan --procedure argmax --records 60 --features 2000 --sparsity 3 --epsilon 1 --delta 1e-6 --forecast-trials 0",
     );
-    assert_eq!(found["fewest_records"], plan["floor"]["fewest_records"]);
+    // A plan without a schema has other bounds than generated records, so that rounded noise may differ by a record's worth.
+    let planned = number(&plan, "/floor/fewest_records");
+    let differs = (number(&found, "/fewest_records") - planned).abs();
+    assert!(differs <= 1.0, "{differs} beside {planned}");
     assert_eq!(
         (number(&found, "/kept/mean"), &found["keep"]),
         (0.0, &"significant".into())
