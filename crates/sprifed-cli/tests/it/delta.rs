@@ -95,8 +95,10 @@ fn a_plan_says_which_failure_harms_privacy_and_which_only_a_sum() {
 
 #[test]
 fn two_clients_are_enough_for_secure_sums() {
-    let planned = answer(&format!("{} --clients 2 --delta 1e-6", COMMANDS[0]));
-    let curator = COMMANDS[0].replace("--backend secure-sum", "");
+    // Enough records for both to seek features: their plans have the same steps.
+    let line = COMMANDS[0].replace("--records 300", "--records 600");
+    let planned = answer(&format!("{line} --clients 2 --delta 1e-6"));
+    let curator = line.replace("--backend secure-sum", "");
     let alone = answer(&format!("{curator} --delta 1e-6"));
     // Two whole shares of noise: the square root of two times a curator's.
     let noise = |found| number(found, "/steps/0/relative_noise/0");

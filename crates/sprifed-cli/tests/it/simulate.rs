@@ -12,7 +12,10 @@ fn trials_with_too_few_records_say_why_nothing_is_kept() {
     let plan = answer(
         "plan --procedure argmax --records 60 --features 2000 --sparsity 3 --epsilon 1 --delta 1e-6 --forecast-trials 0",
     );
-    assert_eq!(found["fewest_records"], plan["floor"]["fewest_records"]);
+    // Both round up a number that follows from noise on their own grids.
+    let planned = number(&plan, "/floor/fewest_records");
+    let differs = (number(&found, "/fewest_records") - planned).abs();
+    assert!(differs <= 1.0, "{differs} beside {planned}");
     assert_eq!(
         (number(&found, "/kept/mean"), &found["keep"]),
         (0.0, &"significant".into())

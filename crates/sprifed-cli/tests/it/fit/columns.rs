@@ -112,7 +112,7 @@ fn a_plan_says_whether_columns_are_standardised_and_why() {
     for (records, request, is_asked) in [
         (50_000, "never", false),
         (50_000, "auto", true),
-        (1_000, "auto", false),
+        (1_500, "auto", false),
         (50_000, "always", true),
     ] {
         let plan = plan(records, request);
