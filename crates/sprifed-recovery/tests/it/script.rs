@@ -263,7 +263,7 @@ pub(crate) fn decisions(
     if intercept == Intercept::Estimated {
         let setting = unknown(Setting {
             relation: Relation::ReplaceOne,
-            n_records: 900,
+            n_records: 2000,
             choice: Keep::Significant,
             always,
             ..setting()
