@@ -355,7 +355,7 @@ fn a_table_that_cannot_be_used_is_explained_before_anything_is_agreed() {
     let (code, answer) = said(stage.join(0).arg("--check"));
     assert_eq!(code, Some(1));
     let problem = answer["problems"][0].as_str().unwrap();
-    assert!(problem.contains("--separator ';'"), "{problem}");
+    assert!(problem.contains("separated by semicolons"), "{problem}");
     let (code, _) = said(stage.join(0).args(["--check", "--separator", ";"]));
     assert_eq!(code, Some(0));
     // Two cells that cannot be used, each named by its column and line.
