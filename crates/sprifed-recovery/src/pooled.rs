@@ -304,12 +304,7 @@ impl Pooled {
     /// Returns to the best model if the current one's residual is clearly larger. Estimates of
     /// correlated features add up to too much when they enter a model together; half as many will
     /// the next time.
-    ///
-    /// # Why
-    /// The first best model is the one without a selected feature, with the scale that the first round asks of its
-    /// residual; that of the opening is never compared. Unlike argmax, which adds one feature at a time, this procedure
-    /// adopts several features at once. The first such model may be worse than none, and then none is the one to return
-    /// to.
+    /// The first best model is the one without a selected feature; the opening's scale is never compared.
     fn give_up_if_worse(&mut self) {
         match &self.best {
             Some(best) if self.scale > WORSE * best.scale => {
