@@ -24,8 +24,8 @@ pub use crate::formats::npy::read_npy;
 #[cfg(feature = "parquet")]
 pub use crate::formats::parquet::read_parquet;
 pub use crate::open::{
-    check, draft_schema_for, read_columns, read_features, read_raw_columns, read_schema,
-    read_schema_text, read_table,
+    ResponseReading, check, draft_schema_for, read_columns, read_features, read_raw_columns,
+    read_schema, read_schema_text, read_table,
 };
 pub use crate::raw::RawColumns;
 pub use crate::table::{LoadCounts, Outline, Table};

@@ -36,16 +36,23 @@ pub(crate) fn from_columns(
     let (mut response, mut owners) = (Vec::new(), Vec::new());
     let mut fates = Vec::with_capacity(n_read);
     let mut admitted_clients = admitted.iter().zip(1..);
-    source.numbers(bounding.selection.response, &mut |raw| {
+    let response_column = bounding.selection.response;
+    let mut take = |raw| {
         let Some((Some(client), record)) = admitted_clients.next() else {
             fates.push(Fate::OverCap);
             return;
         };
-        let unit = bounding.response(Ok(raw), Place::Record(record));
+        let unit = bounding.response(raw, Place::Record(record));
         fates.push(unit.map_or(Fate::Dropped, |_| Fate::Counted));
         owners.push(*client);
         response.push(unit);
-    })?;
+    };
+    match schema.response().levels() {
+        None => source.numbers(response_column, &mut |raw| take(Ok(raw)))?,
+        Some(levels) => source.labels(response_column, &mut |label| {
+            take(levels.of_text(label).map_err(Defect::from));
+        })?,
+    }
     drop(admitted);
 
     if response.is_empty() {

@@ -17,6 +17,7 @@ pub(crate) fn from_rows(source: &mut impl RowSource, schema: &Schema) -> Result<
     let width = bounding.mapping.names().len();
     let (response_column, client_column) = (bounding.selection.response, bounding.selection.client);
 
+    let levels = schema.response().levels();
     let mut values: Vec<f32> = Vec::new();
     if let Some(n_records) = source.n_records() {
         reserve(&mut values, n_records.saturating_mul(width))?;
@@ -32,7 +33,15 @@ pub(crate) fn from_rows(source: &mut impl RowSource, schema: &Schema) -> Result<
         let Some(client) = admission.admit(&label, source.place())? else {
             continue;
         };
-        let unit = bounding.response(source.number(response_column), source.place());
+        let raw = match levels {
+            None => source.number(response_column),
+            Some(levels) => {
+                label.clear();
+                source.label(response_column, &mut label);
+                levels.of_text(&label).map_err(Defect::from)
+            }
+        };
+        let unit = bounding.response(raw, source.place());
         make_room(&mut values, width)?;
         let start = values.len();
         values.resize(start + width, 0.0);
