@@ -19,8 +19,8 @@ pub struct OddsScores {
     pub brier: f64,
     /// That of the share of ones.
     pub null_brier: f64,
-    /// Of the deviance that the true model explains, the share that this model explains.
-    pub deviance_share: f64,
+    /// Of the deviance that the true model explains, the share that this model explains; none if that explains nothing.
+    pub deviance_share: Option<f64>,
     /// How often a one has a larger predictor than a zero.
     pub auc: f64,
 }
@@ -38,6 +38,9 @@ pub(crate) struct Predictors {
 /// Half of the nodes on each side of zero, and their distance: they reach eight standard deviations.
 const HALF: i32 = 100;
 const DISTANCE: f64 = 0.08;
+
+/// Less deviance than this is that of rounding.
+const LEAST_DEVIANCE: f64 = 1e-9;
 
 /// No linear predictor is taken to vary more than this.
 const WIDEST_SPREAD: f64 = 10.0;
@@ -219,7 +222,8 @@ impl OddsScores {
         Self {
             brier,
             null_brier: share * (1.0 - share),
-            deviance_share: (null - deviance) / (null - best),
+            deviance_share: (null - best > LEAST_DEVIANCE)
+                .then(|| (null - deviance) / (null - best)),
             auc: if spread > 0.0 {
                 wins / (share * (1.0 - share))
             } else {

@@ -119,10 +119,10 @@ impl Summary {
             let groups = intervals.map(|intervals| intervals.iter().map(value).collect());
             Mean::of_groups(&groups.collect::<Vec<Vec<f64>>>())
         };
-        let of_odds = |value: fn(&OddsScores) -> f64| {
+        let of_odds = |value: fn(&OddsScores) -> Option<f64>| {
             let values = outcomes
                 .iter()
-                .filter_map(|one| one.odds.as_ref().map(value));
+                .filter_map(|one| one.odds.as_ref().and_then(value));
             let values: Vec<f64> = values.collect();
             (!values.is_empty()).then(|| Mean::of(&values))
         };
@@ -141,7 +141,7 @@ impl Summary {
             test_r2: of(|outcome| 1.0 - outcome.test_mse / outcome.null_mse),
             null_mse: of(|outcome| outcome.null_mse).mean,
             deviance_share: of_odds(|odds| odds.deviance_share),
-            auc: of_odds(|odds| odds.auc),
+            auc: of_odds(|odds| Some(odds.auc)),
         }
     }
 }

@@ -12,7 +12,7 @@ use sprifed_recovery::{
     SCORE_BLOCK, Setting, Sites,
 };
 
-use crate::script::{self, Case, Script, any_case, decide, unknown};
+use crate::script::{self, Script, any_case, decide, unknown};
 
 fn setting(n_records: u32) -> Setting {
     Setting {
@@ -366,15 +366,10 @@ proptest! {
 
     #[test]
     fn no_integers_make_a_procedure_panic_or_ask_what_is_not_a_number(case in any_case()) {
-        let case = Case {
-            intercept: true,
-            setting: Setting {
-                outcome: Outcome::Binary,
-                response_bound: 1.0,
-                ..case.setting
-            },
-            ..case
-        };
+        let mut case = case;
+        case.intercept = true;
+        case.setting.outcome = Outcome::Binary;
+        case.setting.response_bound = 1.0;
         for procedure in CertifiedProcedure::all() {
             case.check(procedure, Intercept::Estimated, true);
         }

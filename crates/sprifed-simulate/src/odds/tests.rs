@@ -25,17 +25,20 @@ fn predictors(model_variance: f64, covariance: f64) -> Predictors {
 #[test]
 fn the_true_model_explains_all_and_none_explains_nothing() {
     let truth = OddsScores::of(&predictors(4.0, 4.0));
-    assert!((truth.deviance_share - 1.0).abs() < 1e-9, "{truth:?}");
+    assert!(
+        (truth.deviance_share.unwrap() - 1.0).abs() < 1e-9,
+        "{truth:?}"
+    );
     let share = mean_share(-1.0, 4.0);
     let null = OddsScores::of(&Predictors {
         model_mean: (share / (1.0 - share)).ln(),
         ..predictors(0.0, 0.0)
     });
-    assert!(null.deviance_share.abs() < 1e-9 && (null.auc - 0.5).abs() < 1e-12);
+    assert!(null.deviance_share.unwrap().abs() < 1e-9 && (null.auc - 0.5).abs() < 1e-12);
     assert!((null.brier - null.null_brier).abs() < 1e-9);
     // Halving all coefficients changes no order.
     let half = OddsScores::of(&predictors(1.0, 2.0));
-    assert!((half.auc - truth.auc).abs() < 1e-9 && half.deviance_share < 0.95);
+    assert!((half.auc - truth.auc).abs() < 1e-9 && half.deviance_share.unwrap() < 0.95);
     // The moderate cell of the measurements: AUC about 0.84.
     let moderate = OddsScores::of(&Predictors {
         true_mean: 0.0,
@@ -81,6 +84,9 @@ fn without_a_true_feature_all_odds_are_those_of_the_share() {
     let rows = Rows::generate(world, 3);
     assert!(rows.truth().terms.is_empty());
     assert!((rows.truth().intercept - 0.25f64.ln()).abs() < 1e-6);
+    // There is no deviance to explain a share of.
+    let scores = rows.odds_scores(rows.truth()).unwrap();
+    assert_eq!((scores.deviance_share, scores.auc), (None, 0.5));
 }
 
 #[test]
