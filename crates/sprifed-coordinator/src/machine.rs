@@ -10,7 +10,9 @@ use sprifed_net::{
 use sprifed_party::TRANSCRIPT;
 use sprifed_privacy::ApproxDp;
 use sprifed_secure_sum::{ClientId, Phase};
-use sprifed_study::{CoordinatorEffect, SignedReceipt, StudyCoordinator, StudyPhase, TrusteePhase};
+use sprifed_study::{
+    Agreed, CoordinatorEffect, SignedReceipt, StudyCoordinator, StudyPhase, TrusteePhase,
+};
 use sprifed_trustees::TrusteeId;
 
 /// See the module.
@@ -131,7 +133,7 @@ impl CoordinatorMachine for StudyMachine {
         let phase = self.study.phase();
         PhaseInfo {
             number: self.study.phases_closed(),
-            name: phase_words(phase),
+            name: phase_words(phase, self.study.agreed()),
             epoch: self.study.epoch(),
             is_end: phase == StudyPhase::Ended,
         }
@@ -178,7 +180,7 @@ impl CoordinatorMachine for StudyMachine {
                 || agreed.planned_guarantee(),
                 |receipt| receipt.guarantee.statement.clone(),
             ),
-            phase: phase_words(self.study.phase()),
+            phase: phase_words(self.study.phase(), &agreed),
             progress: Progress {
                 done: u32::try_from(released.count()).unwrap_or(u32::MAX),
                 planned: u32::try_from(agreed.n_steps()).unwrap_or(u32::MAX),
@@ -225,9 +227,13 @@ fn epsilon_of(guarantee: ApproxDp) -> f64 {
 /// The phase of a study that has ended.
 pub(crate) const OVER: &str = "over";
 
-fn phase_words(phase: StudyPhase) -> String {
+fn phase_words(phase: StudyPhase, agreed: &Agreed) -> String {
+    let who = match agreed.trustees() {
+        Some(_) => "parties and trustees",
+        None => "parties",
+    };
     match phase {
-        StudyPhase::Keys => "enrolment: parties publish their keys".to_owned(),
+        StudyPhase::Keys => format!("enrolment: {who} publish their keys"),
         StudyPhase::Shares => "enrolment: parties share their secrets".to_owned(),
         StudyPhase::Sum { step, phase, .. } => {
             let what = match phase {
@@ -246,7 +252,7 @@ fn phase_words(phase: StudyPhase) -> String {
             };
             format!("{what} step {}", step + 1)
         }
-        StudyPhase::Receipts => "parties sign the receipt".to_owned(),
+        StudyPhase::Receipts => format!("{who} sign the receipt"),
         StudyPhase::Ended => OVER.to_owned(),
     }
 }

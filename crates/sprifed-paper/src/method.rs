@@ -1,6 +1,6 @@
 //! How a model is looked for: certified, with the paper's noise, or without any.
 
-use sprifed::Error;
+use sprifed::{Error, Seeking};
 use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{ApproxDp, IllegalQuantity, Mu, NoiseOrigin, Participation, Relation};
 use sprifed_query::{Curator, CuratorError, IllegalRecords, Plan, PlanError, Records, run};
@@ -146,6 +146,19 @@ impl AnyMethod {
         let origin = NoiseOrigin::Trustees;
         let planned = Certified::planned(procedure, Setting { origin, ..setting }, absence)?;
         Ok(Self::Certified(planned.with_clients(clients)))
+    }
+
+    /// How it seeks features; none if it is not a certified procedure.
+    ///
+    /// # Errors
+    /// When no plan exists.
+    pub fn seeking(&self) -> Result<Option<Seeking>, PlanError> {
+        match self {
+            Self::Certified(Certified {
+                procedure, setting, ..
+            }) => Seeking::of(*procedure, setting).map(Some),
+            _ => Ok(None),
+        }
     }
 
     /// One of the paper's algorithms for worlds of this kind.

@@ -1,5 +1,6 @@
 //! Answers for people to read.
 
+use sprifed::{KeptFeatures, Seeking};
 use sprifed_privacy::{counted, shown_cost, shown_delta, shown_to};
 use sprifed_report::table;
 
@@ -172,11 +173,12 @@ fn trials_text(answer: &TrialsAnswer) -> String {
         ),
         _ => String::new(),
     };
+    let too_few = too_few_text(answer);
     let theorem = answer.theorem;
     let theorem = theorem.map_or_else(String::new, |words| format!("\n{words}"));
     format!(
         "procedure {}\n{statement}\n\n\
-         recovered   {:.2} of {} on average (share {:.3}, standard error {:.3})\n\
+         {too_few}recovered   {:.2} of {} on average (share {:.3}, standard error {:.3})\n\
          kept        {:.2} of at most {} on average; share of false ones {:.3} (standard error {:.3})\n\
          intervals   {intervals}\n\
          test MSE    mean {:.4}, median {:.4}; predicting zero: {:.4}\n\
@@ -200,6 +202,31 @@ fn trials_text(answer: &TrialsAnswer) -> String {
         trials.records,
         trials.features,
         trials.seconds_per_trial.unwrap_or(f64::NAN),
+    )
+}
+
+/// Why nothing, or nothing of worth, is kept, if the records are too few to seek features.
+fn too_few_text(answer: &TrialsAnswer) -> String {
+    let trials = &answer.simulation;
+    let below = trials
+        .seeking
+        .filter(|seeking| (trials.records as u64) < seeking.fewest_records);
+    let Some(Seeking {
+        keep,
+        fewest_records,
+    }) = below
+    else {
+        return String::new();
+    };
+    let instead = match keep {
+        KeptFeatures::Significant => "no feature is sought, and each model is the mean",
+        KeptFeatures::Exactly => {
+            "features are as good as picked at random, without intervals and p-values"
+        }
+    };
+    format!(
+        "too few     {} needs at least {fewest_records} records at this budget: {instead}\n",
+        trials.procedure
     )
 }
 

@@ -142,6 +142,7 @@ impl TrialsRequest {
             backend: Backend::of(self.backend.origin(self.world.clients())?),
             dropouts: self.dropouts,
             inference: self.inference,
+            seeking: method.seeking().map_err(Error::from)?,
             world: self.world,
             trials: self.trials,
             seed: self.seed,

@@ -156,15 +156,6 @@ fn simulate_trials(
         choices::contender(procedure).map_err(refuse)?
     };
     let inference = choices::inference(inference).map_err(refuse)?;
-    let simulation = Simulation {
-        procedure: contender.name(),
-        backend: Backend::of(origin),
-        dropouts,
-        inference,
-        world,
-        trials,
-        seed,
-    };
     let absence = Absence::of(dropouts).map_err(|error| raise(py, error))?;
     if origin == NoiseOrigin::Curator && dropouts != 0.0 {
         return Err(raise(py, Error::DropoutsOfCurator));
@@ -199,6 +190,16 @@ fn simulate_trials(
         _ => unreachable!("only certified methods and references have a name in Python"),
     };
     let method = method.map_err(|error| raise(py, error))?;
+    let simulation = Simulation {
+        procedure: contender.name(),
+        backend: Backend::of(origin),
+        dropouts,
+        inference,
+        seeking: method.seeking().map_err(|error| raise(py, error))?,
+        world,
+        trials,
+        seed,
+    };
     let mut outcomes = Vec::new();
     for trial in 0..trials {
         let run = || method.run(request, seed.wrapping_add(trial));

@@ -235,19 +235,22 @@ impl Conclusion<'_> {
         self.model(&[], &coefficients, intercept)
     }
 
-    /// The places of the features that are kept, and the p-values that decided about them.
+    /// The places of the features that are kept. The p-values that decide about them are in `judged` afterwards, also where
+    /// all features are kept.
     fn kept(&self, judged: &mut Judged, all: &Solved) -> Vec<usize> {
-        if self.setting.choice == Keep::Exactly {
-            return self.judged.clone();
+        let passing = self.passing(judged.p_values.clone());
+        let significant = match self.evidence {
+            Evidence::Picks(_) => self.kept_by_variance(passing, judged, all),
+            Evidence::Pool(_) | Evidence::OtherRecords => passing,
+        };
+        match self.setting.choice {
+            Keep::Exactly => self.judged.clone(),
+            Keep::Significant if judged.is_refused => Vec::new(),
+            Keep::Significant => {
+                let places = significant.iter().map(|index| self.judged[*index]);
+                places.collect()
+            }
         }
-        if judged.is_refused {
-            return Vec::new();
-        }
-        let mut kept = self.passing(judged.p_values.clone());
-        if let Evidence::Picks(_) = self.evidence {
-            kept = self.kept_by_variance(kept, judged, all);
-        }
-        kept.iter().map(|index| self.judged[*index]).collect()
     }
 
     /// The places of the p-values that pass, among as many as features were sought.
@@ -257,22 +260,19 @@ impl Conclusion<'_> {
     }
 
     /// Repeats the choice with the residual variance that each feature would be judged by if only
-    /// the other kept ones were in the model.
+    /// the other kept ones were in the model, and leaves the p-values of the last one in `judged`.
     ///
     /// # Why
     /// Each false pick is the best of p chances, so what all picks leave over is too small a
     /// variance: under the global null at 154 records, features were kept in a quarter of the runs.
     fn kept_by_variance(&self, first: Vec<usize>, judged: &mut Judged, all: &Solved) -> Vec<usize> {
         let mut kept = first;
-        for _ in 0..self.judged.len() {
-            if kept.is_empty() {
-                break;
-            }
+        loop {
             let p_values: Vec<f64> = (0..self.judged.len())
                 .map(|index| {
                     let others = kept.iter().filter(|other| **other != index);
                     let others: Vec<usize> = others.map(|other| self.judged[*other]).collect();
-                    let variance = self.answer.solve(&others).residual_variance;
+                    let variance = self.answer.solve(&others).residual_variance_bound;
                     let inflation = larger(variance / all.residual_variance, 1.0);
                     judged.p_value_with(self, all, index, inflation)
                 })
@@ -281,11 +281,11 @@ impl Conclusion<'_> {
             let passing = self.passing(p_values);
             let before = kept.len();
             kept.retain(|index| passing.contains(index));
+            // It only shrinks, so this ends.
             if kept.len() == before {
-                break;
+                return kept;
             }
         }
-        kept
     }
 
     /// The largest estimate of a chosen feature, in its standard errors.

@@ -20,7 +20,7 @@ const STRONGEST: f64 = 0.7;
 
 /// A residual scale is told from a histogram of at least so many records for each standard deviation of the noise in a
 /// bucket.
-const RECORDS_PER_NOISE: f64 = 6.0;
+const RECORDS_PER_NOISE: f64 = 8.0;
 
 impl Setting {
     /// The fewest records for which a procedure with these needs and this `plan` seeks features.

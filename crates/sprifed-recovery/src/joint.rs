@@ -33,6 +33,9 @@ const LOOSEST: f64 = 8.0;
 /// The residual variance is at least this, in the units of the question.
 const LEAST_VARIANCE: f64 = 1e-3;
 
+/// The noise in a sum of squares is below so many of its standard deviations with a probability of 95 %.
+const NOISE_QUANTILE: f64 = 1.645;
+
 impl Setting {
     /// a: by how much the clip of the last question about so many features is loosened, if its
     /// noise has this standard deviation in normalised units. Public before the question is asked.
@@ -196,6 +199,11 @@ pub(crate) struct Solved {
     pub(crate) squares: Vec<f64>,
     /// σ².
     pub(crate) residual_variance: f64,
+    /// What σ² would be with the sum of squares at the upper end of what the noise leaves open.
+    ///
+    /// # Why
+    /// With few records the noise can take most of the sum of squares away. docs/proofs/selective_inference.md#5-how-many-are-kept.
+    pub(crate) residual_variance_bound: f64,
     /// Largest over smallest eigenvalue of the second moments as they came.
     pub(crate) condition: f64,
     /// How many eigenvalues were raised to the level of the noise.
@@ -346,6 +354,8 @@ impl LastAnswer {
         let freedom = larger(self.records - variables.len() as f64, 1.0);
         let residual_variance = larger(left, LEAST_VARIANCE * self.records) / freedom;
         let length = dot(&residual, &residual) + dot(&changes, &changes);
+        // The noise N adds v'Nv to the sum of squares: its standard deviation is τ|v|².
+        let added = NOISE_QUANTILE * self.noise() * length / freedom;
         let covariance = noise_covariance(&changes, length, self.noise());
         let inverse = &inverted.inverse;
         let privacy = inverse.times_matrix(&covariance).times_matrix(inverse);
@@ -376,6 +386,7 @@ impl LastAnswer {
             sampling,
             privacy,
             residual_variance,
+            residual_variance_bound: residual_variance + added,
             condition: inverted.condition,
             repaired: inverted.repaired,
         }

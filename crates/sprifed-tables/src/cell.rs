@@ -102,10 +102,13 @@ impl fmt::Display for CellProblem {
                 "a date where a number is required",
                 "write dates as the number of days since a public date, or list the column in `features.exclude`",
             ),
-            (Defect::DecimalComma, _) => ("a number with a decimal comma", "pass --decimal ','"),
+            (Defect::DecimalComma, _) => (
+                "a number with a decimal comma",
+                "write it with a point, or read the table with decimal commas",
+            ),
             (Defect::Point, _) => (
                 "a point in a number, where decimals follow a comma",
-                "write numbers without marks between thousands, or leave --decimal out",
+                "write numbers without marks between thousands, or read the table with decimal points",
             ),
             (Defect::Truth, _) => (
                 "a truth value where a number is required",

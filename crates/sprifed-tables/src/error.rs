@@ -72,19 +72,20 @@ pub enum TableError {
     },
     /// A file of one column whose name holds separators.
     #[error(
-        "the file has one column, `{header}`: it seems to be separated by {separators}; pass --separator {option}"
+        "the file has one column, `{header}`: it seems to be separated by {separators}; separate the fields by \
+         commas, or read the table with this separator"
     )]
     OtherSeparator {
         /// The header line, or its beginning.
         header: String,
         /// What seems to separate its fields.
         separators: &'static str,
-        /// The option that says so.
-        option: &'static str,
+        /// One of them.
+        separator: char,
     },
     /// A number could be taken for two fields.
     #[error(
-        "a decimal comma requires fields that are separated by something else; pass --separator ';' too"
+        "a decimal comma requires fields that are separated by something else, for example by semicolons"
     )]
     DecimalSeparator,
     /// Arrays have columns of numbers only.

@@ -37,6 +37,8 @@ mod residue;
 mod tests;
 
 pub(crate) use gates::GateWord as LoggedGates;
+#[cfg(test)]
+pub(crate) use keys::BatchKeys as ProofKeys;
 
 /// Words of gates in a batch at most: 2^26 gates.
 pub(crate) const MOST_WORDS: usize = 1 << 20;

@@ -74,7 +74,7 @@ pub use score::{BinaryFitness, Fitness, SCORE_LABEL, Score, require_columns};
 pub use secure_sums::{
     ClientCosts, CoordinatorCosts, Failures, MessageSizes, SecureSums, StudyFailure, SumFailure,
 };
-pub use simulation::{NoGuarantee, Simulation, SimulationAnswer, TrialGuarantee};
+pub use simulation::{NoGuarantee, Seeking, Simulation, SimulationAnswer, TrialGuarantee};
 pub use site_intercepts::SiteIntercept;
 pub use spent_record::SpentRecord;
 pub use study::{Request, Study, keep, recommended_delta};

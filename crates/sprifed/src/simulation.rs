@@ -7,11 +7,13 @@ use sprifed_privacy::{
     ApproxDp, ClientsRun, Currency, Delta, Epsilon, GuaranteeFacts, GuaranteeMoment,
     GuaranteeTable, Mu, NoiseOrigin, PrivacyUnit, Relation, Spending,
 };
-use sprifed_recovery::InferenceMethod;
+use sprifed_query::PlanError;
+use sprifed_recovery::{CertifiedProcedure, InferenceMethod, Setting};
 use sprifed_simulate::{Mean, Summary};
 
 use crate::backend::Backend;
 use crate::guarantee::Mode;
+use crate::planning::KeptFeatures;
 use crate::world::WorldSize;
 
 /// Trials that were asked for.
@@ -25,12 +27,37 @@ pub struct Simulation {
     pub dropouts: f64,
     /// By which records features are chosen, and by which their coefficients are estimated.
     pub inference: InferenceMethod,
+    /// How a certified procedure seeks features; none for anything else.
+    pub seeking: Option<Seeking>,
     /// The data.
     pub world: WorldSize,
     /// How many trials.
     pub trials: u64,
     /// The seed of the first.
     pub seed: u64,
+}
+
+/// How a certified procedure seeks features in each trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Seeking {
+    /// Which of the features that were sought are kept.
+    pub keep: KeptFeatures,
+    /// The fewest records with which the procedure seeks features. With fewer no feature is sought and each model is the
+    /// mean, unless exactly so many features are asked for.
+    pub fewest_records: u64,
+}
+
+impl Seeking {
+    /// How `procedure` seeks features in this setting.
+    ///
+    /// # Errors
+    /// When no plan exists.
+    pub fn of(procedure: CertifiedProcedure, setting: &Setting) -> Result<Self, PlanError> {
+        Ok(Self {
+            keep: setting.choice.into(),
+            fewest_records: procedure.fewest_records(setting)?,
+        })
+    }
 }
 
 /// The trials and what they came out to. `G` is what one run promises.
@@ -44,6 +71,9 @@ pub struct SimulationAnswer<G> {
     pub dropouts: f64,
     /// By which records features are chosen, and by which their coefficients are estimated.
     pub inference: InferenceMethod,
+    /// How a certified procedure seeks features; absent for anything else.
+    #[serde(flatten)]
+    pub seeking: Option<Seeking>,
     /// n: how many records.
     pub records: usize,
     /// How many clients hold them.
@@ -116,6 +146,7 @@ impl Simulation {
             backend: self.backend,
             dropouts: self.dropouts,
             inference: self.inference,
+            seeking: self.seeking,
             records: self.world.records,
             clients: self.world.clients(),
             features: self.world.features,

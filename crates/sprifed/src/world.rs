@@ -97,7 +97,7 @@ pub enum IllegalWorld {
         share: f64,
     },
     /// The paper has no sites.
-    #[error("the paper's reading has no sites; use --reading clean")]
+    #[error("the paper's reading has no sites, but sites are given")]
     SitesOfPaper,
     /// Only certified procedures, and sums that no party leaves, have sites.
     #[error("sites are given, but only certified procedures without dropouts have site effects")]

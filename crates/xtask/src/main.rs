@@ -15,6 +15,7 @@ mod finding;
 mod layers;
 #[cfg(test)]
 mod one_build;
+mod programs;
 mod python;
 mod quick;
 mod repository;
@@ -43,10 +44,10 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let command: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match command.as_slice() {
-        ["test"] => return every_test(),
+        ["test"] => return unless_stopped(suite::every_change(&root())),
         ["quick"] => return unless_stopped(quick::run(&root(), None)),
         ["quick", base] => return unless_stopped(quick::run(&root(), Some(base))),
-        ["python"] => return python::run(&root()),
+        ["python"] => return ExitCode::from(u8::from(!python::passes(&root()))),
         ["test-slow"] => return unless_stopped(slow::run(&root())),
         ["static"] => return suite::run(&root(), &suite::STATIC),
         ["layers"] => check_layers(),
@@ -68,14 +69,6 @@ fn main() -> ExitCode {
 /// How checks ended, or why they were not made.
 fn unless_stopped(outcome: Result<ExitCode, XtaskError>) -> ExitCode {
     outcome.unwrap_or_else(|error| say(&mut io::stderr(), &format!("{error}\n"), ExitCode::from(3)))
-}
-
-/// The checks of the workspace, and then the tests of the Python package.
-fn every_test() -> ExitCode {
-    match suite::run(&root(), &suite::EVERY_CHANGE) {
-        code if code == ExitCode::SUCCESS => python::run(&root()),
-        failed => failed,
-    }
 }
 
 fn check_layers() -> Result<Report, XtaskError> {

@@ -10,29 +10,29 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
 use crate::slow::SLOWLY;
 
 /// Pinned versions of everything that the tests need.
 const REQUIREMENTS: &str = "python/requirements-test.txt";
 
-/// Builds, installs, tests and documents the package.
-pub(crate) fn run(root: &Path) -> ExitCode {
-    ended(Workshop::at(root).test_and_document())
+/// Builds, installs, tests and documents the package; whether all passed.
+pub(crate) fn passes(root: &Path) -> bool {
+    succeeded(Workshop::at(root).test_and_document())
 }
 
 /// Builds and installs the package and runs those of its tests that may take long.
-pub(crate) fn run_slow_tests(root: &Path) -> ExitCode {
-    ended(Workshop::at(root).test_slowly())
+pub(crate) fn passes_slowly(root: &Path) -> bool {
+    succeeded(Workshop::at(root).test_slowly())
 }
 
-fn ended(work: Result<(), String>) -> ExitCode {
+fn succeeded(work: Result<(), String>) -> bool {
     match work {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => true,
         Err(why) => {
             let text = format!("the Python package failed: {why}\n");
-            crate::say(&mut io::stderr(), &text, ExitCode::FAILURE)
+            crate::say(&mut io::stderr(), &text, false)
         }
     }
 }
@@ -72,7 +72,7 @@ impl Workshop {
     fn test_slowly(&self) -> Result<(), String> {
         self.make_environment()?;
         self.install_wheel()?;
-        self.test(&["-m", "slow"], &SLOWLY)
+        self.test(&["-m", "slow"], SLOWLY)
     }
 
     /// Runs the tests that `selection` names, from their folder, where the package is the installed one.

@@ -1,7 +1,11 @@
-//! The checks of a change, one cargo command after the other; the first that fails ends the run.
+//! The checks of a change. The first part that fails ends the run.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
+
+use crate::error::XtaskError;
+use crate::programs::{self, Job};
+use crate::python;
 
 /// One cargo command: its arguments, and its environment.
 #[derive(Debug)]
@@ -11,8 +15,8 @@ pub(crate) struct Check {
     environment: &'static [(&'static str, &'static str)],
 }
 
-/// What every change must pass.
-pub(crate) const EVERY_CHANGE: [Check; 4] = [
+/// What takes no test.
+const STYLE: [Check; 2] = [
     Check {
         what: "formatting",
         arguments: &["fmt", "--all", "--check"],
@@ -30,9 +34,12 @@ pub(crate) const EVERY_CHANGE: [Check; 4] = [
         ],
         environment: &[],
     },
+];
+
+const DOCUMENTATION: [Check; 2] = [
     Check {
-        what: "tests, layers, tidiness and examples in the documentation",
-        arguments: &["test", "--workspace"],
+        what: "examples in the documentation",
+        arguments: &["test", "--workspace", "--doc"],
         environment: &[],
     },
     Check {
@@ -78,14 +85,31 @@ pub(crate) const STATIC: [Check; 1] = [Check {
     environment: &[],
 }];
 
+/// Runs what every change must pass: formatting, lints, and then tests beside each other.
+///
+/// # Errors
+/// When cargo cannot be asked for the programs of the tests.
+pub(crate) fn every_change(root: &Path) -> Result<ExitCode, XtaskError> {
+    if !all_pass(root, &STYLE) {
+        return Ok(ExitCode::FAILURE);
+    }
+    let Some(built) = programs::built(root, &["--workspace"])? else {
+        return Ok(ExitCode::FAILURE);
+    };
+    let python = Job::Other("the Python package", python::passes);
+    let documentation = Job::Other("the documentation", |root| all_pass(root, &DOCUMENTATION));
+    let jobs = programs::in_order(built, &[], [python, documentation]);
+    Ok(programs::run(root, &jobs))
+}
+
 /// Runs the checks in order.
 pub(crate) fn run(root: &Path, checks: &[Check]) -> ExitCode {
+    ExitCode::from(u8::from(!all_pass(root, checks)))
+}
+
+fn all_pass(root: &Path, checks: &[Check]) -> bool {
     let passes = |check: &Check| cargo(root, check.what, check.arguments, check.environment);
-    if checks.iter().all(passes) {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    checks.iter().all(passes)
 }
 
 /// Runs one cargo command and says whether it succeeded.

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use sprifed::{Error, IllegalWorld};
-use sprifed_party::DestinationError;
+use sprifed_party::{DestinationError, PartyError};
 use sprifed_schema::SchemaError;
-use sprifed_tables::DataError;
+use sprifed_tables::{DataError, Defect, TableError};
 
 use super::Failure;
 
@@ -46,6 +46,14 @@ fn message_of(error: &Error) -> String {
 }
 
 fn help_of(error: &Error) -> Cow<'static, str> {
+    let data = match error {
+        Error::Data(error) => Some(error),
+        Error::Party(PartyError::Data(error)) => Some(&**error),
+        _ => None,
+    };
+    if let Some(help) = data.and_then(help_with_text) {
+        return help;
+    }
     Cow::Borrowed(match error {
         Error::Data(DataError::Schema(SchemaError::OtherTarget { .. })) => {
             "change --target, or `response.name` in the schema; nothing was spent"
@@ -80,6 +88,32 @@ fn help_of(error: &Error) -> Cow<'static, str> {
             "ask for an identity made without --simulate, or add --simulate-noise for a rehearsal"
         }
         _ => return error.advice(),
+    })
+}
+
+/// The options of a table of text, if the error is about its separators or decimals.
+fn help_with_text(error: &DataError) -> Option<Cow<'static, str>> {
+    let DataError::Table(error) = error else {
+        return None;
+    };
+    let has = |problems: &[sprifed_tables::CellProblem], defect: Defect| {
+        problems.iter().any(|problem| problem.defect == defect)
+    };
+    Some(match error {
+        TableError::OtherSeparator { separator: '\t', .. } => {
+            "pass --separator tab; nothing was spent".into()
+        }
+        TableError::OtherSeparator { separator, .. } => {
+            format!("pass --separator '{separator}'; nothing was spent").into()
+        }
+        TableError::DecimalSeparator => "pass --separator ';' too; nothing was spent".into(),
+        TableError::Cells { problems } if has(problems, Defect::DecimalComma) => {
+            "pass --decimal ',' if all numbers have decimal commas; otherwise correct the table; nothing was spent".into()
+        }
+        TableError::Cells { problems } if has(problems, Defect::Point) => {
+            "leave --decimal out, or correct the table; nothing was spent".into()
+        }
+        _ => return None,
     })
 }
 

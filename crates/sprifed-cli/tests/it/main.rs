@@ -27,6 +27,7 @@ mod real_tables;
 mod recovery_slow;
 mod reference;
 mod schema;
+mod simulate;
 mod transcript;
 mod trustees;
 mod vectors;

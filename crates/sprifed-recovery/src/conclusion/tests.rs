@@ -166,6 +166,28 @@ fn features_that_are_kept_by_number_are_all_reported() {
     }
 }
 
+/// Each pick is the best of many chances, so that what all of them leave over is too small a variance.
+#[test]
+fn false_features_that_are_kept_by_number_seldom_have_a_small_p_value() {
+    let procedure = CertifiedProcedure::ARGMAX;
+    let (mut small, mut all) = (0, 0);
+    for seed in 0..60 {
+        let table = table(154, 2500, &[], 9000 + seed);
+        let exactly = Setting {
+            choice: Keep::Exactly,
+            budget: budget(5.34, 1e-4),
+            ..setting(&table, 5)
+        };
+        let fit = fit(procedure, &table, &exactly, 9100 + seed);
+        for term in &known(&fit).terms {
+            all += 1;
+            small += usize::from(term.p_value.unwrap() < 0.05);
+        }
+    }
+    assert_eq!(all, 300);
+    assert!(small * 100 <= 8 * all, "{small} of {all}");
+}
+
 #[test]
 fn few_records_have_p_values_and_no_intervals_after_a_choice_by_significance() {
     let table = table(250, 30, &[(3, 3.0), (11, -3.0)], 7);

@@ -263,10 +263,20 @@ impl ArgmaxSelection {
         self.integrated(0.0).1 / square(self.spread)
     }
 
+    fn step(&self) -> f64 {
+        STEP * smaller(self.spread, self.noise_scale)
+    }
+
+    /// Points of the rule, whatever the mean.
+    fn most_points(&self) -> f64 {
+        let shift = square(self.spread) / self.noise_scale;
+        (smaller(shift, larger(self.even, 0.0)) + 2.0 * REACH * self.spread) / self.step()
+    }
+
     /// [`log_mean_chance`](Self::log_mean_chance), and the mean of |U| given the pick.
     fn integrated(&self, mean: f64) -> (f64, f64) {
         let spread = self.spread;
-        let step = STEP * smaller(spread, self.noise_scale);
+        let step = self.step();
         let tilted = mean + square(spread) / self.noise_scale;
         let likely = smaller(tilted, larger(self.even, mean));
         let exponent = |u: f64| self.log_chance(u) - square((u - mean) / spread) / 2.0;
@@ -301,6 +311,9 @@ const STEP: f64 = 0.75;
 /// How far the rule reaches, in deviations.
 const REACH: f64 = 7.0;
 
+/// The rule has at most so many points. Selections of records stay far below; noise far beyond what was planned does not.
+const MOST_POINTS: f64 = 50_000.0;
+
 impl Selection for ArgmaxSelection {
     fn log_weight(&self, coefficient: f64, estimate: f64) -> f64 {
         self.log_mean_chance(self.mean(coefficient, estimate))
@@ -315,6 +328,7 @@ impl ReportedSelection for ArgmaxSelection {
             && self.even.is_finite()
             && self.slope.is_finite()
             && self.pull.is_finite()
+            && self.most_points() <= MOST_POINTS
     }
 
     fn conditional_interval(&self, estimate: &Estimate, level: f64) -> Interval {

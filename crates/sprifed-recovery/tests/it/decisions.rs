@@ -38,7 +38,7 @@ const GOLDEN: [(CertifiedProcedure, [(u64, u64); 6]); 3] = [
         CertifiedProcedure::ARGMAX,
         [
             (0x451c_846b_4c70_90cc, 0x479b_cd9e_68bb_4532),
-            (0x451c_846b_4c70_90cc, 0x8ecb_bc6e_c82b_00fc),
+            (0x451c_846b_4c70_90cc, 0x7670_73fe_d218_a9c9),
             (0x451c_846b_4c70_90cc, 0x08f6_9380_3e0a_f470),
             (0x451c_846b_4c70_90cc, 0x5d87_7ca6_0a55_93fb),
             (0x451c_846b_4c70_90cc, 0xfdd0_fca5_a7f8_8a82),

@@ -4,7 +4,7 @@ use rand_core::Rng;
 use sprifed_noise::NoiseGenerator;
 use sprifed_query::{Curator, Records};
 use sprifed_recovery::test_support::{budget, legal_setting};
-use sprifed_recovery::{CertifiedProcedure, FitStatus, Intercept, Setting};
+use sprifed_recovery::{CertifiedProcedure, FitStatus, Intercept, Keep, Setting};
 
 const RECORDS: usize = 4000;
 const FEATURES: usize = 40;
@@ -48,7 +48,11 @@ fn a_response_that_is_mostly_zero_is_fitted() {
         intercept: Intercept::Estimated,
         ..legal_setting()
     };
-    for procedure in CertifiedProcedure::all() {
+    let choices = [Keep::Exactly, Keep::Significant];
+    for (procedure, choice) in
+        CertifiedProcedure::all().flat_map(|procedure| choices.map(|choice| (procedure, choice)))
+    {
+        let setting = Setting { choice, ..setting };
         let records = Records::each_a_unit(&features, &responses, FEATURES).unwrap();
         let plan = procedure.plan(&setting).unwrap();
         let mut curator = Curator::open(records, plan, NoiseGenerator::simulated(5)).unwrap();
@@ -57,5 +61,9 @@ fn a_response_that_is_mostly_zero_is_fitted() {
         // Least squares on the two features explains 0.63 of the variance.
         assert!(found > 0.58, "{procedure}: {found}, {fit:?}");
         assert_eq!(fit.status, FitStatus::Complete, "{procedure}");
+        let terms = &fit.inference.available().unwrap().terms;
+        let mut kept: Vec<u32> = terms.iter().map(|term| term.feature).collect();
+        kept.sort_unstable();
+        assert_eq!(kept, [3, 17], "{procedure}, {choice:?}");
     }
 }

@@ -313,6 +313,25 @@ fn an_upload_that_is_late_for_an_attempt_takes_no_place_in_the_next() {
     assert_eq!(history[1].outcome.survivors(), Some(&[0, 1, 2, 3][..]));
 }
 
+#[test]
+fn an_outcome_that_is_known_is_not_refused_when_the_study_is_over() {
+    let (agreed, world) = (small(0), world());
+    let mut net = Net::new(&agreed, &world);
+    net.run(|_, _| ());
+    let last = net.coordinator.transcript().released().last();
+    let mut settled = last.expect("one").clone();
+    let mut say = |settled: &Released| {
+        let report = TrusteesReport::Settled(Box::new(settled.clone()));
+        let report = Report::Trustees(report).encode();
+        let said = net.coordinator.receive(net.seat(1), &report);
+        let is_kept = net.coordinator.keeps(&report);
+        said.map(|()| is_kept).map_err(|refused| refused.reason)
+    };
+    assert_eq!(say(&settled), Ok(false), "accepted, and not stored");
+    settled.survivors.pop();
+    assert_eq!(say(&settled), Err("the study is over".into()));
+}
+
 fn is_uploading(net: &Net<'_>) -> bool {
     let phase = net.coordinator.phase();
     matches!(phase, StudyPhase::Attempt { phase, .. } if phase == TrusteePhase::Uploads)

@@ -99,14 +99,14 @@ impl<'a> CsvRows<'a> {
 /// Refuses a single column whose name seems to be several: a public fact, the header.
 fn require_separated(name: &str) -> Result<(), TableError> {
     let known = [
-        (';', "semicolons", "';'"),
-        ('\t', "tabs", "tab"),
-        (',', "commas", "','"),
-        ('|', "bars", "'|'"),
-        (' ', "spaces", "' '"),
+        (';', "semicolons"),
+        ('\t', "tabs"),
+        (',', "commas"),
+        ('|', "bars"),
+        (' ', "spaces"),
     ];
-    let Some((_, separators, option)) = known.into_iter().find(|(mark, _, _)| name.contains(*mark))
-    else {
+    let mut known = known.into_iter();
+    let Some((separator, separators)) = known.find(|(mark, _)| name.contains(*mark)) else {
         return Ok(());
     };
     let mut header: String = name.chars().take(SHOWN).collect();
@@ -116,7 +116,7 @@ fn require_separated(name: &str) -> Result<(), TableError> {
     Err(TableError::OtherSeparator {
         header,
         separators,
-        option,
+        separator,
     })
 }
 

@@ -20,14 +20,15 @@ fn saved(browser: &Browser, stage: &Stage, name: &str, address: &str) -> (PathBu
     (path, document)
 }
 
-#[test]
-fn people_see_the_study_begin_and_end() {
-    let kind = Kind {
-        records: 60,
-        stay: 3600,
-        ..Kind::default()
-    };
-    let stage = Stage::new("live-page", kind);
+/// What only the page of one kind of study says: before the parties come, and in the end.
+struct Words {
+    begun: Vec<&'static str>,
+    ended: Vec<&'static str>,
+}
+
+/// A study with its page: what people see before it, and in the end.
+fn begin_and_end(name: &str, kind: Kind, words: &Words) {
+    let stage = Stage::new(name, kind);
     let Some(browser) = Browser::find(&stage.folder) else {
         return;
     };
@@ -40,19 +41,29 @@ fn people_see_the_study_begin_and_end() {
 
     let (begun, document) = saved(&browser, &stage, "begun", &address);
     assert!(document.contains("None yet."), "{document}");
-    let words = [
-        "enrolment: parties publish their keys",
-        "Planned guarantee",
-        "NOT PRIVATE",
-        "Sums",
-        "0 of 3 connected now",
-    ];
-    browser.check(&begun, &words);
+    browser.check(&begun, &words.begun);
 
+    let mut trustees = Vec::new();
+    if kind.trustees {
+        let connected = |n: usize| {
+            let metrics = browser.document(&format!("{address}metrics"));
+            metrics.contains(&format!("sprifed_trustees_connected {n}\n"))
+        };
+        assert!(connected(0));
+        let start = |trustee| Running::start(&mut stage.trustee(trustee), &log);
+        trustees.extend((0..3).map(start));
+        wait_until("three trustees", || connected(3));
+    }
     let mut parties: Vec<Running> = (0..3)
         .map(|party| Running::start(&mut stage.join(party), &log))
         .collect();
-    wait_until("the end", || parties.iter_mut().all(Running::is_over));
+    let mut all = || {
+        parties
+            .iter_mut()
+            .chain(&mut trustees)
+            .all(Running::is_over)
+    };
+    wait_until("the end", &mut all);
     let receipt = stage.study().join("result/receipt.json");
     wait_until("the receipt", || receipt.exists());
     // Three signatures may come in after the receipt is written first.
@@ -69,18 +80,74 @@ fn people_see_the_study_begin_and_end() {
         !document.contains("http://") && !document.contains("https://"),
         "{document}"
     );
-    let words = [
-        "complete",
-        "The study ended: ",
-        "Final guarantee",
-        "NOT PRIVATE",
-        "added by the 3 parties, one share each",
-        "95 % interval",
-        "variance due to privacy",
-        "(intercept)",
-        "0 of 3 connected now",
-        "finished",
-    ];
-    browser.check(&ended, &words);
+    browser.check(&ended, &words.ended);
     coordinator.kill();
+}
+
+#[test]
+fn people_see_the_study_begin_and_end() {
+    let kind = Kind {
+        records: 60,
+        stay: 3600,
+        ..Kind::default()
+    };
+    let words = Words {
+        begun: vec![
+            "enrolment: parties publish their keys",
+            "Planned guarantee",
+            "NOT PRIVATE",
+            "Sums",
+            "0 of 3 connected now",
+        ],
+        ended: vec![
+            "complete",
+            "The study ended: ",
+            "Final guarantee",
+            "NOT PRIVATE",
+            "added by the 3 parties, one share each",
+            "95 % interval",
+            "variance due to privacy",
+            "(intercept)",
+            "0 of 3 connected now",
+            "finished",
+        ],
+    };
+    begin_and_end("live-page", kind, &words);
+}
+
+#[test]
+fn people_see_a_study_with_trustees_begin_and_end() {
+    let kind = Kind {
+        records: 60,
+        quorum: 1,
+        stay: 3600,
+        trustees: true,
+        ..Kind::default()
+    };
+    let words = Words {
+        begun: vec![
+            "enrolment: parties and trustees publish their keys",
+            "Planned guarantee",
+            "NOT PRIVATE",
+            "Choices and sums",
+            "Trustees 0 of 3 connected now",
+            "t0",
+            "Any two of them together see all contributions.",
+            "Parties 0 of 3 connected now",
+        ],
+        ended: vec![
+            "complete",
+            "The study ended: ",
+            "Final guarantee",
+            "NOT PRIVATE",
+            "95 % interval",
+            "(intercept)",
+            "Choices and sums",
+            "Trustees 0 of 3 connected now",
+            "finished",
+            "Parties 0 of 3 connected now",
+            "finished",
+        ],
+    };
+    begin_and_end("live-page-trustees", kind, &words);
 }

@@ -48,6 +48,35 @@ fn walk(folder: &Path, visit: &mut dyn FnMut(&Path)) {
     }
 }
 
+/// Asserts that folders and secrets below `folder` are of one user only, and counts the secrets.
+fn count_secrets(folder: &Path) -> usize {
+    let mut n_keys = 0;
+    walk(folder, &mut |path| {
+        let is_given_away = path.to_string_lossy().contains("/for-");
+        let is_secret = path
+            .extension()
+            .is_some_and(|end| end == "key" || end == "sqlite");
+        assert!(!(is_secret && is_given_away), "{}", path.display());
+        n_keys += usize::from(is_secret);
+        if path.is_dir() {
+            assert_eq!(mode(path), 0o700, "{}", path.display());
+        } else if is_secret {
+            assert_eq!(mode(path), 0o600, "{}", path.display());
+        }
+    });
+    n_keys
+}
+
+/// Runs one role without a coordinator, so that it makes its folder of the study with its key and journal.
+fn begin(stage: &Stage, command: &mut Command) {
+    let log = stage.folder.join("log");
+    let running = Running::start(command, &log);
+    wait_until("the first attempt", || {
+        fs::read_to_string(&log).is_ok_and(|log| log.contains("no contact"))
+    });
+    running.kill();
+}
+
 #[test]
 fn secrets_are_their_owners_only() {
     let kind = Kind {
@@ -56,29 +85,29 @@ fn secrets_are_their_owners_only() {
         ..Kind::default()
     };
     let stage = Stage::new("modes", kind);
-    // Makes the folder of the study with its key and journal, and then finds no coordinator.
-    let log = stage.folder.join("log");
-    let party = Running::start(&mut stage.join(0), &log);
-    wait_until("the party's first attempt", || {
-        fs::read_to_string(&log).is_ok_and(|log| log.contains("no contact"))
-    });
-    party.kill();
-    let mut n_keys = 0;
-    for folder in [stage.party(0), stage.study()] {
-        walk(&folder, &mut |path| {
-            let is_given_away = path.to_string_lossy().contains("/for-");
-            let is_secret = path
-                .extension()
-                .is_some_and(|end| end == "key" || end == "sqlite");
-            assert!(!(is_secret && is_given_away), "{}", path.display());
-            n_keys += usize::from(is_secret);
-            if path.is_dir() {
-                assert_eq!(mode(path), 0o700, "{}", path.display());
-            } else if is_secret {
-                assert_eq!(mode(path), 0o600, "{}", path.display());
-            }
-        });
-    }
+    begin(&stage, &mut stage.join(0));
+    let n_keys: usize = [stage.party(0), stage.study()]
+        .iter()
+        .map(|folder| count_secrets(folder))
+        .sum();
     // Identity, TLS, party.key, ledger and journal; authority, coordinator twice.
     assert!(n_keys >= 8, "{n_keys} secrets");
+}
+
+#[test]
+fn secrets_of_trustees_are_their_owners_only() {
+    let kind = Kind {
+        records: 60,
+        quorum: 1,
+        trustees: true,
+        ..Kind::default()
+    };
+    let stage = Stage::new("trustee-modes", kind.secret());
+    // The key of the next study waits in `offers`.
+    let offered = count_secrets(&stage.trustee_folder(0));
+    assert!(offered >= 3, "{offered} secrets");
+    begin(&stage, &mut stage.trustee(0));
+    // It moved into the folder of the study, which has a journal too.
+    let begun = count_secrets(&stage.trustee_folder(0));
+    assert!(begun > offered, "{begun} secrets after {offered}");
 }

@@ -4,6 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
+use sprifed_party::{StoredTrustee, StudyFolder};
+use sprifed_study::TrusteeLine;
+use sprifed_trustees::JournalLine;
 
 use super::stage::{
     Kind, Running, SEED, Stage, output_of, pause, refused, refused_as, sprifed, succeed, wait_until,
@@ -33,20 +36,43 @@ fn said_by(log: &Path) -> String {
     std::fs::read_to_string(log).unwrap_or_default()
 }
 
-/// Halts `other`, so that the first trustee stays in the middle of an attempt. If it halts too late, when the first one has
-/// opened its step, it runs on and halts in the next.
-fn halt_in_an_attempt(stage: &Stage, other: &Running) {
-    wait_until("an attempt", || {
-        other.stop();
-        for _ in 0..5 {
-            if number(stage, 0, "attempts") > number(stage, 0, "opened") {
-                return true;
-            }
-            pause(Duration::from_millis(20));
-        }
-        other.let_run();
-        false
+/// The number of the choice that the first trustee computes, if it computes one: it signed the set, and has neither
+/// opened nor given up.
+fn computed_choice(stage: &Stage) -> Option<u32> {
+    let folder = StudyFolder::all_in(&stage.trustee_folder(0)).ok()?.pop()?;
+    let (_, agreed) = folder.read_invitation().ok()?;
+    let lines = StoredTrustee::look_into(&folder).ok()??.lines;
+    let begun = lines.iter().rev().find_map(|line| match line {
+        TrusteeLine::Begun { line, .. } => Some(line),
+        _ => None,
     });
+    let (Some(JournalLine::Charged { step, attempt, .. }), Some(TrusteeLine::Attempt(last))) =
+        (begun, lines.last())
+    else {
+        return None;
+    };
+    let step = usize::try_from(*step).ok()?;
+    let computes = matches!(last, JournalLine::SetSigned { .. });
+    let is_choice = agreed.step(step).is_none();
+    (is_choice && computes).then(|| agreed.sum_number(step, *attempt))?
+}
+
+/// Halts `other` while trustees compute a choice, and returns its number.
+fn halt_in_a_choice(stage: &Stage, other: &Running) -> u32 {
+    let mut halted = None;
+    wait_until("a choice under way", || {
+        other.stop();
+        if computed_choice(stage).is_some() {
+            // What was on its way may still have ended it.
+            pause(Duration::from_millis(100));
+            halted = computed_choice(stage);
+        }
+        if halted.is_none() {
+            other.let_run();
+        }
+        halted.is_some()
+    });
+    halted.expect("waited for")
 }
 
 #[test]
@@ -62,7 +88,7 @@ fn a_party_is_lost_and_a_trustee_is_killed_in_the_middle_of_a_choice() {
         .map(|party| Running::start(&mut stage.join(party), &log))
         .collect();
     wait_until("the first step", || number(&stage, 0, "opened") > 0);
-    halt_in_an_attempt(&stage, &trustees[2]);
+    let halted = halt_in_a_choice(&stage, &trustees[2]);
     std::mem::replace(&mut trustees[0], Running::none()).kill();
     parties.remove(3).kill();
     trustees[0] = Running::start(&mut stage.trustee(0), &log);
@@ -95,10 +121,11 @@ fn a_party_is_lost_and_a_trustee_is_killed_in_the_middle_of_a_choice() {
     ] {
         assert!(words.contains(part), "no {part:?} in\n{words}");
     }
-    // Every attempt is in the receipt, and one of them opened nothing or was spent.
+    // Every attempt is in the receipt. Of the choice that trustees were computing nothing was opened.
     let sums = receipt["receipt"]["sums"].as_array().unwrap();
-    let opened = |sum: &&Value| sum["outcome"].get("opened").is_some();
-    assert!(sums.iter().filter(opened).count() < sums.len(), "{sums:?}");
+    let mut sums = sums.iter().filter(|sum| sum["sum"] == halted);
+    let halted = sums.next().expect("in the receipt");
+    assert!(halted["outcome"].get("unopened").is_some(), "{halted}");
     for trustee in 0..3 {
         let part = stage.trustee_part(trustee);
         assert_eq!(part["erased"], true, "{part}");
@@ -126,7 +153,7 @@ fn a_rehearsal_in_one_process_has_the_model_of_the_processes_with_the_same_seed(
     running.extend((0..3).map(|party| Running::start(&mut stage.join(party), &log)));
     let leaving = Running::start(&mut stage.join(3), &log);
     wait_until("the first step", || number(&stage, 0, "opened") > 0);
-    halt_in_an_attempt(&stage, &running[2]);
+    halt_in_a_choice(&stage, &running[2]);
     leaving.kill();
     running[2].let_run();
     for running in running {

@@ -185,3 +185,13 @@ fn conditional_intervals_of_picked_features_cover() {
         );
     }
 }
+
+#[test]
+fn scores_far_beyond_any_plan_have_no_interval_instead_of_endless_work() {
+    let pick = pick_with(1e6, 1000.0);
+    let estimate = estimate_of(&pick, 0.8, 0.3, 4.0);
+    let selection = ArgmaxSelection::new(&pick, &estimate, 1e13);
+    assert_eq!(hull(&selection, &estimate, 0.05), Interval::WHOLE);
+    let usual = ArgmaxSelection::new(&pick_with(50.0, 1000.0), &estimate, 600.0);
+    assert!(hull(&usual, &estimate, 0.05).low.is_finite());
+}

@@ -80,17 +80,9 @@ fn read_as(text: &str, separator: &str, decimal: &str) -> Result<Table, DataErro
 #[test]
 fn other_separators_are_diagnosed_by_the_header_and_read_if_stated() {
     for (text, separator, named) in [
-        (
-            "a;b;y\n0.5;0,5;1\n",
-            ";",
-            "semicolons; pass --separator ';'",
-        ),
-        (
-            "a\tb\ty\n0.5\t0.25\t1\n",
-            "tab",
-            "tabs; pass --separator tab",
-        ),
-        ("a b y\n0.5 0.25 1\n", " ", "spaces; pass --separator ' '"),
+        ("a;b;y\n0.5;0,5;1\n", ";", "separated by semicolons;"),
+        ("a\tb\ty\n0.5\t0.25\t1\n", "tab", "separated by tabs;"),
+        ("a b y\n0.5 0.25 1\n", " ", "separated by spaces;"),
     ] {
         let message = refused(text.as_bytes()).to_string();
         assert!(message.starts_with("the file has one column"), "{message}");
