@@ -1,6 +1,6 @@
 //! What a binary outcome costs, on generated records: long, so only with `SPRIFED_SLOW=1`.
 //!
-//! Seeds are fixed. Limits leave two to three standard errors to the figures of a prototype.
+//! Seeds are those from one on, so none is chosen. How many trials and which limits: see each test.
 
 #![expect(
     clippy::disallowed_methods,
@@ -55,27 +55,31 @@ fn trials(
     seeds.map(|seed| method.run(world, seed).unwrap()).collect()
 }
 
+/// 100 trials of each. The share that is found must not lie more than two standard errors below the one that was asked
+/// for: 0.87 where a prototype found 0.90, and 0.90 where it found 0.93. A mean that is just as asked fails one time in forty.
 #[test]
-fn five_features_are_found_where_they_were_measured_to_be() {
+fn five_features_are_found_where_they_were_asked_to_be() {
     if !is_long() {
         return;
     }
-    for (procedure, outcome, records, least) in [
+    for (procedure, outcome, records, asked) in [
         (CertifiedProcedure::ARGMAX, MODERATE, 965, 0.87),
         (CertifiedProcedure::SIEVE, MODERATE, 1997, 0.87),
         (CertifiedProcedure::ARGMAX, RARE, 6000, 0.90),
     ] {
         let cell = (outcome, records, 5);
-        let outcomes = trials(procedure, cell, (Keep::Exactly, 5), 1..21);
+        let outcomes = trials(procedure, cell, (Keep::Exactly, 5), 1..101);
         let summary = Summary::of(&outcomes, 5);
         eprintln!("{procedure}, {records}: {summary:?}");
+        let found = summary.recovered_share;
         assert!(
-            summary.recovered_share.mean >= least,
-            "{procedure}, {records}"
+            found.mean >= asked - 2.0 * found.std_error,
+            "{procedure}, {records}: {found:?}"
         );
     }
 }
 
+/// 60 trials of each. A prototype found 0.85 and 0.88; the limits leave three standard errors of 60 trials or more.
 #[test]
 fn a_whole_fit_keeps_few_false_features_and_its_intervals_cover() {
     if !is_long() {
@@ -99,6 +103,7 @@ fn a_whole_fit_keeps_few_false_features_and_its_intervals_cover() {
     }
 }
 
+/// Something may be kept in 0.10 of the runs; the limit leaves two standard errors of 100 runs.
 #[test]
 fn without_a_true_feature_little_is_kept() {
     if !is_long() {
