@@ -148,12 +148,12 @@ fn too_few_records_leave_the_log_odds_of_the_share() {
         );
         assert!(alone.model.terms.is_empty() && alone.model.intercept.abs() < 3.0);
     }
-    // Where choices find a feature, second moments tell some apart; sums need more records.
+    // So many features that the records are too few to seek one, but enough to tell three apart.
     for procedure in CertifiedProcedure::on_sums() {
         let with = Setting {
             always: 1,
             sparsity: 2,
-            n_features: 2000,
+            n_features: 20_000,
             ..setting(6000)
         };
         let with = fit(procedure, &just_too_few(procedure, with), 2);
