@@ -39,13 +39,13 @@ fn the_true_model_explains_all_and_none_explains_nothing() {
     // Halving all coefficients changes no order.
     let half = OddsScores::of(&predictors(1.0, 2.0));
     assert!((half.auc - truth.auc).abs() < 1e-9 && half.deviance_share.unwrap() < 0.95);
-    // The moderate cell of the measurements: AUC about 0.84.
+    // The moderate cell of the measurements: two million drawn pairs gave an AUC of 0.8616, standard error 0.0002.
     let moderate = OddsScores::of(&Predictors {
         true_mean: 0.0,
         model_mean: 0.0,
         ..predictors(4.0, 4.0)
     });
-    assert!((moderate.auc - 0.84).abs() < 0.01, "{moderate:?}");
+    assert!((moderate.auc - 0.8616).abs() < 0.001, "{moderate:?}");
 }
 
 #[test]
@@ -106,7 +106,11 @@ fn a_share_of_explained_variance_says_how_far_odds_vary() {
         let spread = spread_for(explained, prevalence).unwrap();
         assert!((explained_share(spread, prevalence) - explained).abs() < 1e-9);
     }
-    // At an even share no linear prediction explains more than 2/π.
+    // At an even share no linear prediction explains more than 2/π. Of a predictor that varies much it is this less a part,
+    // where the next part is less than a thousandth; 20 is as much as a predictor may vary.
     assert_eq!(spread_for(0.8, 0.5), None);
-    assert!((explained_share(60.0, 0.5) - 2.0 / PI).abs() < 0.01);
+    for spread in [10.0, 20.0f64] {
+        let expected = 2.0 / PI * (1.0 - PI.powi(2) / (6.0 * spread.powi(2))).powi(2);
+        assert!((explained_share(spread, 0.5) - expected).abs() < 0.001);
+    }
 }
