@@ -199,7 +199,7 @@ fn what_a_cell_seems_to_be_is_said_and_its_value_is_not() {
     for (cell, part) in [
         ("2021-03-04", "a date where a number is required"),
         ("03.04.2021", "a date"),
-        ("\"3,5\"", "--decimal ','"),
+        ("\"3,5\"", "read the table with decimal commas"),
         ("True", "levels = [false, true]"),
         ("secret", "text where a number is required"),
     ] {
