@@ -265,7 +265,9 @@ fn intervals_of_records_that_selected_nothing_cover_as_they_say() {
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 
-/// Three strong covariates explain 0.4 of the variance, five features 0.2: the specification measured 0.943 there.
+/// Three strong covariates explain 0.4 of the variance, five features 0.2: the specification measured 0.943 and 0.950 there.
+///
+/// With 600 records the last question tells 12 features apart at this budget: the three and nine more.
 #[test]
 fn intervals_of_features_that_are_in_every_model_cover() {
     if !is_slow_run() {
@@ -278,10 +280,24 @@ fn intervals_of_features_that_are_in_every_model_cover() {
         trials: 200,
         ..CASE
     };
-    let tally = case.run(900_000);
-    assert!(tally.always_intervals >= 590.0, "{}", tally.text());
-    assert!(tally.always_coverage() >= 0.92, "{}", tally.text());
-    assert!(tally.coverage() >= 0.93, "{}", tally.text());
-    assert!(tally.false_share() <= 0.10, "{}", tally.text());
-    assert!(tally.recall() >= 0.60, "{}", tally.text());
+    let cases = [
+        (Case { sparsity: 9, ..case }, 0.60),
+        (
+            Case {
+                n_records: 1200,
+                trials: 100,
+                ..case
+            },
+            0.80,
+        ),
+    ];
+    for (number, (case, least_recall)) in (0u64..).zip(cases) {
+        let tally = case.run(900_000 + 1000 * number);
+        let expected = f64::from(u32::try_from(3 * case.trials).unwrap());
+        assert_eq!(tally.always_intervals, expected, "{}", tally.text());
+        assert!(tally.always_coverage() >= 0.92, "{}", tally.text());
+        assert!(tally.coverage() >= 0.93, "{}", tally.text());
+        assert!(tally.false_share() <= 0.10, "{}", tally.text());
+        assert!(tally.recall() >= least_recall, "{}", tally.text());
+    }
 }
