@@ -7,7 +7,7 @@
 use std::fmt;
 
 use sprifed_party::{Finished, Outgoing, PartyError, PartyRuntime, PartyStore, TrusteeRuntime};
-use sprifed_study::RecordStore;
+use sprifed_study::{OrderRefused, RecordStore, TrusteeRefused};
 
 use crate::status::StatusView;
 
@@ -45,6 +45,24 @@ impl Refused {
         Self {
             is_final: true,
             ..Self::because(reason)
+        }
+    }
+}
+
+impl From<OrderRefused> for Refused {
+    fn from(refused: OrderRefused) -> Self {
+        Self {
+            is_final: refused.is_final(),
+            reason: refused.to_string(),
+        }
+    }
+}
+
+impl From<TrusteeRefused> for Refused {
+    fn from(refused: TrusteeRefused) -> Self {
+        Self {
+            is_final: refused.is_final(),
+            reason: refused.to_string(),
         }
     }
 }
@@ -166,10 +184,7 @@ impl ClientMachine for TrusteeRuntime {
     }
 
     fn receive(&mut self, notice: &[u8]) -> Result<(), Refused> {
-        Self::receive(self, notice).map_err(|refused| Refused {
-            is_final: refused.is_final(),
-            reason: refused.to_string(),
-        })
+        Ok(Self::receive(self, notice)?)
     }
 
     fn poll(&mut self) -> Result<Option<Outgoing>, PartyError> {
@@ -187,10 +202,7 @@ where
     }
 
     fn receive(&mut self, notice: &[u8]) -> Result<(), Refused> {
-        Self::receive(self, notice).map_err(|refused| Refused {
-            is_final: refused.is_final(),
-            reason: refused.to_string(),
-        })
+        Ok(Self::receive(self, notice)?)
     }
 
     fn poll(&mut self) -> Result<Option<Outgoing>, PartyError> {

@@ -4,7 +4,7 @@ mod lock;
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OpenFlags, params};
 
 pub use lock::StateLock;
 
@@ -131,6 +131,20 @@ pub fn connect(path: &Path) -> Result<Connection, StoreError> {
             other => other,
         })?;
     Ok(connection)
+}
+
+/// The database at `path`, without taking it from the process that has it; nothing if one of `tables` is not in it.
+pub(crate) fn existing(path: &Path, tables: &[&str]) -> Result<Option<Connection>, StoreError> {
+    // Not read-only: what a power cut left half done is undone first.
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let sql = "SELECT count(*) FROM sqlite_master WHERE name = ?1";
+    for table in tables {
+        let is_made: bool = connection.query_row(sql, [table], |row| row.get(0))?;
+        if !is_made {
+            return Ok(None);
+        }
+    }
+    Ok(Some(connection))
 }
 
 /// Creates the tables of a new file for `study`, or checks that an old one belongs to it.

@@ -11,7 +11,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sprifed_secure_sum::IdentityKey;
 use sprifed_study::{Agreed, Digest, JournalLine, Policy};
 use zeroize::Zeroizing;
 
@@ -59,35 +58,56 @@ macro_rules! folder_at_path {
     };
 }
 
+/// Gives a type around the path of a folder the files that parties and trustees have alike.
+macro_rules! files_of_an_identity {
+    ($folder:ident) => {
+        impl $folder {
+            /// Its signing key.
+            #[must_use]
+            pub fn identity_key(&self) -> std::path::PathBuf {
+                self.0.join("identity.key")
+            }
+
+            /// Its TLS key.
+            #[must_use]
+            pub fn tls_key(&self) -> std::path::PathBuf {
+                self.0.join("tls.key")
+            }
+
+            /// What it agrees to.
+            #[must_use]
+            pub fn policy(&self) -> std::path::PathBuf {
+                self.0.join("policy.toml")
+            }
+
+            /// Its signing key.
+            ///
+            /// # Errors
+            /// If there is none.
+            pub fn identity(
+                &self,
+            ) -> Result<sprifed_secure_sum::IdentityKey, $crate::error::PartyError> {
+                let secret = $crate::folder::read_key(&self.identity_key())?;
+                Ok(sprifed_secure_sum::IdentityKey::from_stored(&*secret))
+            }
+        }
+    };
+}
+
+pub(crate) use files_of_an_identity;
+
 /// The folder of a party: `sprifed study identity` makes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartyFolder(PathBuf);
 
 crate::folder_at_path!(PartyFolder);
+files_of_an_identity!(PartyFolder);
 
 impl PartyFolder {
-    /// The party's signing key.
-    #[must_use]
-    pub fn identity_key(&self) -> PathBuf {
-        self.0.join("identity.key")
-    }
-
-    /// The party's TLS key.
-    #[must_use]
-    pub fn tls_key(&self) -> PathBuf {
-        self.0.join("tls.key")
-    }
-
     /// What the party tells the coordinator.
     #[must_use]
     pub fn public_party(&self) -> PathBuf {
         self.0.join("party.json")
-    }
-
-    /// What the party agrees to.
-    #[must_use]
-    pub fn policy(&self) -> PathBuf {
-        self.0.join("policy.toml")
     }
 
     /// The public key of the party's data-protection officer, if it has one.
@@ -120,14 +140,6 @@ impl PartyFolder {
     /// If there is none.
     pub fn secret(&self) -> Result<Zeroizing<[u8; 32]>, PartyError> {
         read_key(&self.identity_key())
-    }
-
-    /// The party's signing key.
-    ///
-    /// # Errors
-    /// If there is none.
-    pub fn identity(&self) -> Result<IdentityKey, PartyError> {
-        Ok(IdentityKey::from_stored(&*self.secret()?))
     }
 
     /// What the party tells the coordinator.

@@ -32,7 +32,13 @@ fn written(number: f64) -> String {
     }
 }
 
+/// A type for numbers that `$allowed` allows; without it, for finite numbers above zero.
 macro_rules! quantity {
+    ($(#[$doc:meta])* $name:ident, $words:literal) => {
+        $crate::quantity::quantity!(
+            $(#[$doc])* $name, $words, "a finite number above zero", |x| x.is_finite() && x > 0.0
+        );
+    };
     ($(#[$doc:meta])* $name:ident, $words:literal, $required:literal, $allowed:expr) => {
         $(#[$doc])*
         #[derive(
@@ -113,9 +119,7 @@ quantity!(
     /// # Ok::<(), sprifed_privacy::IllegalQuantity>(())
     /// ```
     Mu,
-    "mu",
-    "a finite number above zero",
-    |x| x.is_finite() && x > 0.0
+    "mu"
 );
 
 quantity!(
@@ -145,17 +149,13 @@ quantity!(
     /// # Ok::<(), sprifed_privacy::IllegalQuantity>(())
     /// ```
     Rho,
-    "rho",
-    "a finite number above zero",
-    |x| x.is_finite() && x > 0.0
+    "rho"
 );
 
 quantity!(
     /// The range that bounds the privacy loss of a selection: ε of the exponential mechanism.
     RangeBound,
-    "bounded range",
-    "a finite number above zero",
-    |x| x.is_finite() && x > 0.0
+    "bounded range"
 );
 
 /// An (ε, δ) pair. The two never travel alone.

@@ -14,9 +14,7 @@ mod tests;
 quantity!(
     /// λ = ε/(2 Δ∞): how strongly a selection prefers a utility that is larger by 1.
     SelectionRate,
-    "the rate of a selection",
-    "a finite number above zero",
-    |x| x.is_finite() && x > 0.0
+    "the rate of a selection"
 );
 
 /// The integer noise of a report-noisy-max, with P(z) ∝ e^−λ|z|.

@@ -34,41 +34,31 @@ mod tests;
 quantity!(
     /// The norm to which every contribution is clipped. Not a sensitivity until a relation is chosen.
     ClipNorm,
-    "clip norm",
-    "a finite number above zero",
-    |x| x.is_finite() && x > 0.0
+    "clip norm"
 );
 
 quantity!(
     /// The public bound on the absolute value of every feature.
     FeatureBound,
-    "feature bound",
-    "a finite number above zero",
-    |x| x.is_finite() && x > 0.0
+    "feature bound"
 );
 
 quantity!(
     /// The public bound on the absolute value of the response.
     ResponseBound,
-    "response bound",
-    "a finite number above zero",
-    |x| x.is_finite() && x > 0.0
+    "response bound"
 );
 
 quantity!(
     /// The public bound to which a residual is clipped.
     ResidualClip,
-    "residual clip",
-    "a finite number above zero",
-    |x| x.is_finite() && x > 0.0
+    "residual clip"
 );
 
 quantity!(
     /// The standard deviation of the noise added to one coordinate of a sum.
     NoiseStdDev,
-    "noise standard deviation",
-    "a finite number above zero",
-    |x| x.is_finite() && x > 0.0
+    "noise standard deviation"
 );
 
 /// How far a vector of sums can move, in Euclidean norm, between neighbours.

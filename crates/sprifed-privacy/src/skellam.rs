@@ -20,9 +20,7 @@ pub use renyi_bound::BoxMove;
 quantity!(
     /// The Skellam law, named by its variance v.
     Skellam,
-    "the variance of Skellam noise",
-    "a finite number above zero",
-    |x| x.is_finite() && x > 0.0
+    "the variance of Skellam noise"
 );
 
 impl Skellam {

@@ -222,7 +222,10 @@ impl<R: RecordStore> StudyParty<R> {
                 sum,
                 transcript,
                 question,
-            } => self.ask_or_decline(sum, transcript, question, &[])?,
+            } => {
+                let asked = self.ask(sum, transcript, question, &[]);
+                self.say_if_declined(asked)?;
+            }
             Order::Trustees(TrusteesOrder::Attempt { sum, .. }) if self.is_over() => {
                 return Err(OrderRefused::AskedAfterEnd { sum });
             }
@@ -231,7 +234,10 @@ impl<R: RecordStore> StudyParty<R> {
                 transcript,
                 question,
                 unopened,
-            }) => self.ask_or_decline(sum, transcript, question, &unopened)?,
+            }) => {
+                let asked = self.ask(sum, transcript, question, &unopened);
+                self.say_if_declined(asked)?;
+            }
             Order::Trustees(_) => return Err(OrderRefused::ForATrustee),
             Order::Ended { receipt } => self.end(&receipt)?,
         }
@@ -291,14 +297,8 @@ impl<R: RecordStore> StudyParty<R> {
         }
     }
 
-    fn ask_or_decline(
-        &mut self,
-        sum: u32,
-        transcript: Digest,
-        question: Digest,
-        unopened: &[UnopenedSum],
-    ) -> Result<(), OrderRefused> {
-        let asked = self.ask(sum, transcript, question, unopened);
+    /// Tells the coordinator why a sum that was asked is declined, where that is to be told.
+    fn say_if_declined(&mut self, asked: Result<(), OrderRefused>) -> Result<(), OrderRefused> {
         if let Err(refused) = &asked
             && is_reported(refused)
         {

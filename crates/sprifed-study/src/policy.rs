@@ -105,6 +105,14 @@ pub struct PolicyKey {
 
 impl PolicyKey {
     /// Of parties and of trustees.
+    const ALLOW_SIMULATED_NOISE: Self = Self {
+        name: "allow-simulated-noise",
+        line: "allow-simulated-noise = false",
+        value: "true or false, without quotes",
+        is_required: false,
+    };
+
+    /// Of parties and of trustees.
     const ALLOW_UNPROVED_GATES: Self = Self {
         name: "allow-unproved-gates",
         line: "allow-unproved-gates = false",
@@ -157,6 +165,14 @@ pub struct Forbidden {
 }
 
 impl Forbidden {
+    fn unless_none(violations: Vec<Violation>) -> Result<(), Self> {
+        if violations.is_empty() {
+            Ok(())
+        } else {
+            Err(Self { violations })
+        }
+    }
+
     /// Who does not take part: a party or a trustee.
     #[must_use]
     pub fn role(&self) -> &'static str {
@@ -257,12 +273,7 @@ impl Policy {
             "parties = { south = \"KEY\", west = \"KEY\" }",
             "names with keys, each key 64 hexadecimal digits in quotes",
         ),
-        PolicyKey {
-            name: "allow-simulated-noise",
-            line: "allow-simulated-noise = false",
-            value: "true or false, without quotes",
-            is_required: false,
-        },
+        PolicyKey::ALLOW_SIMULATED_NOISE,
         PolicyKey::ALLOW_UNPROVED_GATES,
     ];
 
@@ -276,11 +287,6 @@ impl Policy {
         applicant: &Applicant<'_>,
         spent: Cost,
     ) -> Result<(), Forbidden> {
-        let violations = self.violations(agreed, applicant, spent);
-        if violations.is_empty() {
-            Ok(())
-        } else {
-            Err(Forbidden { violations })
-        }
+        Forbidden::unless_none(self.violations(agreed, applicant, spent))
     }
 }

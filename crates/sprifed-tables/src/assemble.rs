@@ -25,6 +25,7 @@ use sprifed_schema::{
 use crate::cell::{CellProblem, CellProblems, CellRole, Defect, Place};
 use crate::design::Design;
 use crate::error::{DataError, FileError, TableError};
+use crate::formats::SampleColumns;
 use crate::markers::Markers;
 use crate::table::{LoadCounts, Table};
 
@@ -46,6 +47,10 @@ pub(crate) trait RowSource {
 /// A reader that meets whole columns.
 pub(crate) trait ColumnSource {
     fn columns(&self) -> &[Column];
+    /// The columns that say whose genotypes a record has, if it has genotypes.
+    fn sample_columns(&self) -> Option<SampleColumns> {
+        None
+    }
     fn n_records(&self) -> usize;
     /// Where the cells of `column` are.
     fn places(&self, _column: usize) -> Places {

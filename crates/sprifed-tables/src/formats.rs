@@ -29,7 +29,7 @@ pub(crate) struct Format {
     /// The end of the names of its files, where no file with that end can be of another format.
     pub(crate) extension: Option<&'static str>,
     /// Reads the columns of an opened file.
-    pub(crate) open: fn(NamedFile<'_>) -> Result<Box<dyn OpenTable>, DataError>,
+    pub(crate) open: fn(NamedFile<'_>) -> Result<Source<'static>, DataError>,
 }
 
 /// Parquet, whose files are recognised whether or not its reader is built in.
@@ -94,12 +94,14 @@ pub fn format_names() -> impl Iterator<Item = &'static str> {
 }
 
 #[cfg(feature = "parquet")]
-fn open_parquet(file: NamedFile<'_>) -> Result<Box<dyn OpenTable>, DataError> {
-    Ok(Box::new(parquet::ParquetColumns::open(file.file)?))
+fn open_parquet(file: NamedFile<'_>) -> Result<Source<'static>, DataError> {
+    Ok(Source::columns_of(parquet::ParquetColumns::open(
+        file.file,
+    )?))
 }
 
 #[cfg(not(feature = "parquet"))]
-fn open_parquet(_: NamedFile<'_>) -> Result<Box<dyn OpenTable>, DataError> {
+fn open_parquet(_: NamedFile<'_>) -> Result<Source<'static>, DataError> {
     Err(TableError::NotBuiltIn {
         format: "Parquet",
         remedy: "convert it to CSV, or build with the feature `parquet`",
@@ -111,27 +113,12 @@ fn open_parquet(_: NamedFile<'_>) -> Result<Box<dyn OpenTable>, DataError> {
 use self::arrow::open as open_arrow;
 
 #[cfg(not(feature = "arrow"))]
-fn open_arrow(_: NamedFile<'_>) -> Result<Box<dyn OpenTable>, DataError> {
+fn open_arrow(_: NamedFile<'_>) -> Result<Source<'static>, DataError> {
     Err(TableError::NotBuiltIn {
         format: "Arrow",
         remedy: "convert it to CSV or Parquet, or build with the feature `arrow`",
     }
     .into())
-}
-
-/// An opened table, columns known, values not yet read.
-pub(crate) trait OpenTable {
-    fn columns(&self) -> &[Column];
-
-    /// The columns that say whose genotypes a record has, if it has genotypes.
-    fn sample_columns(&self) -> Option<SampleColumns> {
-        None
-    }
-
-    /// The values.
-    fn into_source<'a>(self: Box<Self>) -> Source<'a>
-    where
-        Self: 'a;
 }
 
 /// What the columns of samples are called in a table of genotypes.
@@ -145,7 +132,7 @@ pub(crate) struct SampleColumns {
     pub(crate) phenotype: Option<&'static str>,
 }
 
-/// The values of a table, in the order in which they are stored.
+/// An opened table: columns known, values not yet read, in the order in which they are stored.
 pub(crate) enum Source<'a> {
     /// Record after record.
     Rows(Box<dyn RowSource + 'a>),
@@ -153,7 +140,30 @@ pub(crate) enum Source<'a> {
     Columns(Box<dyn ColumnSource + 'a>),
 }
 
-impl Source<'_> {
+impl<'a> Source<'a> {
+    pub(crate) fn rows(rows: impl RowSource + 'a) -> Self {
+        Self::Rows(Box::new(rows))
+    }
+
+    pub(crate) fn columns_of(columns: impl ColumnSource + 'a) -> Self {
+        Self::Columns(Box::new(columns))
+    }
+
+    pub(crate) fn columns(&self) -> &[Column] {
+        match self {
+            Self::Rows(rows) => rows.columns(),
+            Self::Columns(columns) => columns.columns(),
+        }
+    }
+
+    /// The columns that say whose genotypes a record has, if it has genotypes.
+    pub(crate) fn sample_columns(&self) -> Option<SampleColumns> {
+        match self {
+            Self::Rows(_) => None,
+            Self::Columns(columns) => columns.sample_columns(),
+        }
+    }
+
     /// All that the schema asks for, bounded.
     pub(crate) fn into_table(self, schema: &Schema) -> Result<Table, DataError> {
         match self {

@@ -28,7 +28,7 @@ use self::cells::{Cells, Form};
 use self::key::KeyColumns;
 use crate::assemble::{from_columns, from_rows};
 use crate::error::{DataError, TableError};
-use crate::formats::{OpenTable, Source};
+use crate::formats::Source;
 use crate::raw::{RawColumns, RawRequest, places};
 use crate::table::Table;
 
@@ -90,8 +90,8 @@ impl Unmatched {
 
 /// Two opened tables, values not yet read.
 pub(crate) struct Joined {
-    first: Box<dyn OpenTable>,
-    second: Box<dyn OpenTable>,
+    first: Source<'static>,
+    second: Source<'static>,
     key: KeyColumns,
     extra: ExtraSamples,
     columns: Vec<Column>,
@@ -109,11 +109,11 @@ impl Joined {
     /// The columns of both tables. The identifiers are those of the first; a column of the second takes the place of what
     /// the sample file of genotypes says of sex, and phenotypes are those of the second table.
     pub(crate) fn new(
-        first: Box<dyn OpenTable>,
-        second: Box<dyn OpenTable>,
+        first: Source<'static>,
+        second: Source<'static>,
         asked: SampleTable<'_>,
     ) -> Result<Self, DataError> {
-        let key = KeyColumns::find(&*first, second.columns(), asked.sample_column)?;
+        let key = KeyColumns::find(&first, second.columns(), asked.sample_column)?;
         let is_key = |at: &usize| key.second.contains(at);
         let added: Vec<usize> = (0..second.columns().len())
             .filter(|at| !is_key(at))
@@ -214,8 +214,8 @@ impl Joined {
                 forms.push((column, *form));
             }
         }
-        let (cells, rows) = Cells::read(self.second.into_source(), &forms, &self.key.second)?;
-        Ok(match self.first.into_source() {
+        let (cells, rows) = Cells::read(self.second, &forms, &self.key.second)?;
+        Ok(match self.first {
             Source::Rows(first) => Opened::Rows(JoinedRows::new(
                 first,
                 self.key.first,

@@ -11,7 +11,7 @@ use sprifed_schema::{
 
 use crate::check::add_outcome;
 use crate::error::{DataError, FileError, TableError};
-use crate::formats::{Format, OpenTable, svmlight};
+use crate::formats::{Format, Source, svmlight};
 use crate::join::Joined;
 use crate::raw::{RawColumns, RawRequest};
 use crate::table::Table;
@@ -83,7 +83,7 @@ fn named(error: SchemaError, path: &Path) -> SchemaError {
 /// If the file cannot be read, or its content does not fit the schema.
 pub fn read_table<'a>(file: impl Into<TableFile<'a>>, schema: &Schema) -> Result<Table, DataError> {
     match open(file.into())? {
-        Opened::Alone(table) => table.into_source().into_table(schema),
+        Opened::Alone(table) => table.into_table(schema),
         Opened::Joined(tables) => tables.into_table(schema),
     }
 }
@@ -150,7 +150,7 @@ pub fn check(schema_path: &Path, table: Option<TableFile<'_>>) -> Result<CheckRe
 
 /// One table, or two that are joined, values not yet read.
 enum Opened {
-    Alone(Box<dyn OpenTable>),
+    Alone(Source<'static>),
     Joined(Joined),
 }
 
@@ -164,7 +164,7 @@ impl Opened {
 
     fn into_raw(self, requests: &[RawRequest]) -> Result<RawColumns, DataError> {
         match self {
-            Self::Alone(table) => table.into_source().into_raw(requests),
+            Self::Alone(table) => table.into_raw(requests),
             Self::Joined(tables) => tables.into_raw(requests),
         }
     }
@@ -188,7 +188,7 @@ fn open(table: TableFile<'_>) -> Result<Opened, DataError> {
     })
 }
 
-fn open_file(path: &Path, text: TextFormat) -> Result<Box<dyn OpenTable>, DataError> {
+fn open_file(path: &Path, text: TextFormat) -> Result<Source<'static>, DataError> {
     let refused = |source| FileError::Open {
         path: path.to_owned(),
         source,

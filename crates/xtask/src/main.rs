@@ -21,6 +21,7 @@ mod quick;
 mod repository;
 mod slow;
 mod suite;
+mod test_folder;
 mod tidy;
 mod workspace;
 

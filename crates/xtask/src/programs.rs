@@ -10,12 +10,16 @@ use std::time::Instant;
 use serde::Deserialize;
 
 use crate::error::XtaskError;
+use crate::test_folder::TestFolder;
 
 /// How many jobs run at a time.
 const AT_A_TIME: usize = 2;
 
 /// The crate whose tests take longest. They are begun first.
 const LONGEST: &str = "sprifed-cli";
+
+/// How many of its tests run at a time. They wait for processes that wait for each other.
+const TESTS_OF_LONGEST: &str = "4";
 
 /// Variables that tests are given.
 pub(crate) type Environment = &'static [(&'static str, &'static str)];
@@ -39,11 +43,12 @@ pub(crate) enum Job {
 
 /// Runs all jobs.
 pub(crate) fn run(root: &Path, jobs: &[Job]) -> ExitCode {
+    let folder = TestFolder::make();
     let next = AtomicUsize::new(0);
     let worker = || {
         let taken = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
         let jobs = taken.map_while(|place| jobs.get(place));
-        let failed = jobs.filter(|job| !job.passes(root));
+        let failed = jobs.filter(|job| !job.passes(root, &folder));
         failed.map(Job::name).collect::<Vec<String>>()
     };
     let failed: Vec<String> = std::thread::scope(|scope| {
@@ -68,10 +73,10 @@ impl Job {
         }
     }
 
-    fn passes(&self, root: &Path) -> bool {
+    fn passes(&self, root: &Path, folder: &TestFolder) -> bool {
         let begun = Instant::now();
         let (said, passes) = match self {
-            Self::Program(program, environment) => program.ended(environment),
+            Self::Program(program, environment) => program.ended(environment, folder),
             Self::Other(_, passes) => (String::new(), passes(root)),
         };
         let name = self.name();
@@ -82,15 +87,21 @@ impl Job {
 }
 
 impl Program {
+    fn is_longest(&self) -> bool {
+        self.folder.ends_with(LONGEST)
+    }
+
     /// What it said, and whether all its tests passed.
-    fn ended(&self, environment: Environment) -> (String, bool) {
-        let ended = Command::new(&self.path)
-            .envs(environment.iter().copied())
-            // As cargo runs it.
-            .env("CARGO_MANIFEST_DIR", &self.folder)
-            .current_dir(&self.folder)
-            .output();
-        match ended {
+    fn ended(&self, environment: Environment, folder: &TestFolder) -> (String, bool) {
+        let mut command = Command::new(&self.path);
+        if self.is_longest() {
+            command.env("RUST_TEST_THREADS", TESTS_OF_LONGEST);
+        }
+        command.envs(environment.iter().copied());
+        // As cargo runs it.
+        command.env("CARGO_MANIFEST_DIR", &self.folder);
+        command.current_dir(&self.folder);
+        match folder.lend_to(&mut command).output() {
             Ok(output) => {
                 let said = [output.stdout, output.stderr].concat();
                 let said = String::from_utf8_lossy(&said).into_owned();
@@ -156,8 +167,7 @@ pub(crate) fn in_order<const N: usize>(
     environment: Environment,
     beside: [Job; N],
 ) -> Vec<Job> {
-    let is_longest = |program: &Program| program.folder.ends_with(LONGEST);
-    let (longest, others): (Vec<_>, Vec<_>) = programs.into_iter().partition(is_longest);
+    let (longest, others): (Vec<_>, Vec<_>) = programs.into_iter().partition(Program::is_longest);
     let job = |program| Job::Program(program, environment);
     let longest = longest.into_iter().map(job);
     let others = others.into_iter().map(job);
@@ -168,7 +178,7 @@ pub(crate) fn in_order<const N: usize>(
 mod tests {
     use std::path::Path;
 
-    use super::{Job, Program, in_order, programs};
+    use super::{Job, Program, TestFolder, in_order, programs};
 
     fn program(name: &str, folder: &str) -> Program {
         Program {
@@ -204,7 +214,9 @@ mod tests {
 
     #[test]
     fn a_program_that_fails_or_is_not_there_does_not_pass() {
-        let ended = |path: &str| Job::Program(program(path, "/"), &[]).passes(Path::new("/"));
+        let folder = TestFolder::make();
+        let ended =
+            |path: &str| Job::Program(program(path, "/"), &[]).passes(Path::new("/"), &folder);
         assert!(ended("true"));
         assert!(!ended("false"));
         assert!(!ended("/no/such/program"));

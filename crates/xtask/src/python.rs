@@ -17,6 +17,11 @@ use crate::slow::SLOWLY;
 /// Pinned versions of everything that the tests need.
 const REQUIREMENTS: &str = "python/requirements-test.txt";
 
+/// Makes the virtual environment, unless it is there; what fails is tried again and said by what needs it.
+pub(crate) fn prepare(root: &Path) {
+    let _ = Workshop::at(root).make_environment();
+}
+
 /// Builds, installs, tests and documents the package; whether all passed.
 pub(crate) fn passes(root: &Path) -> bool {
     succeeded(Workshop::at(root).test_and_document())

@@ -90,10 +90,16 @@ pub(crate) const STATIC: [Check; 1] = [Check {
 /// # Errors
 /// When cargo cannot be asked for the programs of the tests.
 pub(crate) fn every_change(root: &Path) -> Result<ExitCode, XtaskError> {
-    if !all_pass(root, &STYLE) {
-        return Ok(ExitCode::FAILURE);
-    }
-    let Some(built) = programs::built(root, &["--workspace"])? else {
+    let built = std::thread::scope(|scope| {
+        // A new environment is waited for: packages come over the network. Its tests say what is wrong with it.
+        scope.spawn(|| python::prepare(root));
+        if all_pass(root, &STYLE) {
+            programs::built(root, &["--workspace"])
+        } else {
+            Ok(None)
+        }
+    })?;
+    let Some(built) = built else {
         return Ok(ExitCode::FAILURE);
     };
     let python = Job::Other("the Python package", python::passes);

@@ -21,7 +21,7 @@ use sprifed_study::Digest;
 use super::chain::{Chain, SignedEntry, opened};
 use super::data_set::data_set;
 use super::stored::{
-    CONTENT, SCHEMA, existing, fingerprint_key, fresh_fingerprint_key, now, put_entry,
+    CONTENT, SCHEMA, existing_ledger, fingerprint_key, fresh_fingerprint_key, now, put_entry,
     put_fingerprint_key, read_entries, text_of_now,
 };
 use super::{
@@ -169,7 +169,8 @@ impl LedgerPlace {
                 fingerprint_key: Some(fingerprint_key(connection)?).filter(|key| *key != [0; 32]),
             })
         };
-        let found = existing(&self.file()).and_then(|found| found.as_ref().map(read).transpose());
+        let found =
+            existing_ledger(&self.file()).and_then(|found| found.as_ref().map(read).transpose());
         match found {
             Err(StoreError::Damaged(_)) => Ok(Salvaged::default()),
             found => Ok(found?.unwrap_or_default()),

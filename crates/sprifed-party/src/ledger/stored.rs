@@ -15,7 +15,7 @@ use super::assessment::has_left;
 use super::chain::{Chain, Signatures, SignedEntry, opened};
 use super::witness::Witness;
 use super::{Cost, Event, LifetimeLine, Reservation, witness};
-use crate::database::{StateLock, StoreError, connect, schema_of};
+use crate::database::{StateLock, StoreError, connect, existing, schema_of};
 
 /// A ledger that can be added to; one process at a time.
 ///
@@ -125,7 +125,7 @@ impl LifetimeLedger {
         signatures: Signatures,
     ) -> Result<Option<LedgerView>, StoreError> {
         let noted = witness::require_file(path)?;
-        let Some(connection) = existing(path).map_err(in_ledger(path))? else {
+        let Some(connection) = existing_ledger(path).map_err(in_ledger(path))? else {
             let nothing = Chain::default();
             return witness::require_all(path, noted.as_ref(), &nothing).map(|()| None);
         };
@@ -330,16 +330,11 @@ impl LedgerView {
 }
 
 /// The database at `path`, if there is one with the tables of a ledger. Nothing is written.
-pub(crate) fn existing(path: &Path) -> Result<Option<Connection>, StoreError> {
+pub(crate) fn existing_ledger(path: &Path) -> Result<Option<Connection>, StoreError> {
     if std::fs::metadata(path).is_ok_and(|file| file.len() == 0) || !is_there(path)? {
         return Ok(None);
     }
-    // Not read-only: what a power cut left half done is undone first.
-    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE;
-    let connection = Connection::open_with_flags(path, flags)?;
-    let sql = "SELECT count(*) = 2 FROM sqlite_master WHERE name IN ('entries', 'fingerprint')";
-    let is_made: bool = connection.query_row(sql, [], |row| row.get(0))?;
-    Ok(Some(connection).filter(|_| is_made))
+    existing(path, &["entries", "fingerprint"])
 }
 
 fn is_there(path: &Path) -> Result<bool, StoreError> {

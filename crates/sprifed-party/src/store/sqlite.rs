@@ -7,7 +7,7 @@ use sprifed_study::{Digest, JournalLine};
 use zeroize::Zeroizing;
 
 use super::{PartyEnd, PartyStore, from_bytes, to_bytes};
-use crate::database::{StateLock, StoreError, durable, schema_of};
+use crate::database::{StateLock, StoreError, durable, existing, schema_of};
 use crate::error::PartyError;
 use crate::folder::{StoredPart, StudyFolder};
 use crate::private_files::{create_private, erase_private, read_if_there, replace_private};
@@ -60,14 +60,9 @@ impl SqliteStore {
 
     /// What the state at `path` says, without taking it from the process that has it; nothing if it was emptied.
     pub(crate) fn look_into(path: &Path) -> Result<Option<StoredPart>, StoreError> {
-        // Not read-only: what a power cut left half done is undone first.
-        let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE;
-        let connection = Connection::open_with_flags(path, flags)?;
-        let sql = "SELECT count(*) FROM sqlite_master WHERE name = 'entries'";
-        let is_made: bool = connection.query_row(sql, [], |row| row.get(0))?;
-        if !is_made {
+        let Some(connection) = existing(path, &["entries"])? else {
             return Ok(None);
-        }
+        };
         Ok(Some(StoredPart {
             lines: lines(&connection)?,
             end: end(&connection)?,

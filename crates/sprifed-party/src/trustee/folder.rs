@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 
 use sha2::{Digest as _, Sha256};
-use sprifed_secure_sum::IdentityKey;
 use sprifed_study::{Digest, TrusteeEntry, TrusteePolicy};
 
 use super::public::PublicTrustee;
 use crate::error::PartyError;
-use crate::folder::{StudyFolder, read_key};
+use crate::folder::{StudyFolder, files_of_an_identity};
 use crate::policy_text::parse_trustee_policy;
 use crate::private_files::{
     create_private, create_private_folder, is_there, read_file, rename_durably,
@@ -19,30 +18,13 @@ use crate::private_files::{
 pub struct TrusteeFolder(PathBuf);
 
 crate::folder_at_path!(TrusteeFolder);
+files_of_an_identity!(TrusteeFolder);
 
 impl TrusteeFolder {
-    /// The trustee's signing key.
-    #[must_use]
-    pub fn identity_key(&self) -> PathBuf {
-        self.0.join("identity.key")
-    }
-
-    /// The trustee's TLS key.
-    #[must_use]
-    pub fn tls_key(&self) -> PathBuf {
-        self.0.join("tls.key")
-    }
-
     /// What the trustee tells the coordinator.
     #[must_use]
     pub fn public_trustee(&self) -> PathBuf {
         self.0.join("trustee.json")
-    }
-
-    /// What the trustee agrees to.
-    #[must_use]
-    pub fn policy(&self) -> PathBuf {
-        self.0.join("policy.toml")
     }
 
     /// The secrets of study keys that were published and not used yet.
@@ -55,14 +37,6 @@ impl TrusteeFolder {
     #[must_use]
     pub fn is_trustee(&self) -> bool {
         is_there(&self.public_trustee())
-    }
-
-    /// The trustee's signing key.
-    ///
-    /// # Errors
-    /// If there is none.
-    pub fn identity(&self) -> Result<IdentityKey, PartyError> {
-        Ok(IdentityKey::from_stored(&*read_key(&self.identity_key())?))
     }
 
     /// What the trustee tells the coordinator.

@@ -1,9 +1,8 @@
 //! What a trustee has stored of one study, for a look at it.
 
-use rusqlite::Connection;
 use sprifed_study::TrusteeLine;
 
-use crate::database::StoreError;
+use crate::database::{StoreError, existing};
 use crate::folder::StudyFolder;
 use crate::private_files::is_there;
 use crate::store::PartyEnd;
@@ -28,14 +27,9 @@ impl StoredTrustee {
         if !is_there(&path) {
             return Ok(None);
         }
-        // Not read-only: what a power cut left half done is undone first.
-        let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE;
-        let connection = Connection::open_with_flags(path, flags)?;
-        let sql = "SELECT count(*) FROM sqlite_master WHERE name = 'entries'";
-        let is_made: bool = connection.query_row(sql, [], |row| row.get(0))?;
-        if !is_made {
+        let Some(connection) = existing(&path, &["entries"])? else {
             return Ok(None);
-        }
+        };
         let lines = (0..).zip(blobs(&connection)?);
         let lines = lines.map(|(place, bytes): (usize, Vec<u8>)| {
             TrusteeLine::decode(&bytes).map_err(|error| {

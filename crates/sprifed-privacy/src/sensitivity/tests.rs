@@ -35,14 +35,16 @@ impl Record {
         }
     }
 
+    /// Its features and its response.
+    fn bounded_by(&self, limits: RecordBounds) -> (Vec<f64>, f64) {
+        let features = self.features.iter();
+        let features = features.map(|share| share * limits.feature.get());
+        (features.collect(), self.response * limits.response.get())
+    }
+
     /// What this record adds to each coordinate of `release`.
     fn contribution(&self, release: Release, limits: RecordBounds) -> Vec<f64> {
-        let x: Vec<f64> = self
-            .features
-            .iter()
-            .map(|share| share * limits.feature.get())
-            .collect();
-        let y = self.response * limits.response.get();
+        let (x, y) = self.bounded_by(limits);
         let take = |count: u32| x[..count as usize].iter();
         match release {
             Release::ResponseCorrelation { features } => take(features).map(|x| x * y).collect(),
@@ -65,12 +67,7 @@ impl Record {
 
     /// What this record adds to a batched message, every coordinate divided by its noise.
     fn whitened(&self, message: BatchedMessage, limits: RecordBounds) -> Vec<f64> {
-        let x: Vec<f64> = self
-            .features
-            .iter()
-            .map(|share| share * limits.feature.get())
-            .collect();
-        let y = self.response * limits.response.get();
+        let (x, y) = self.bounded_by(limits);
         let (support, unselected) = (message.support as usize, message.unselected as usize);
         let row = x[..support]
             .iter()

@@ -73,12 +73,7 @@ impl TrusteePolicy {
             "trustees = { court = \"KEY\", registry = \"KEY\" }",
             "names with keys, each key 64 hexadecimal digits in quotes",
         ),
-        PolicyKey {
-            name: "allow-simulated-noise",
-            line: "allow-simulated-noise = false",
-            value: "true or false, without quotes",
-            is_required: false,
-        },
+        PolicyKey::ALLOW_SIMULATED_NOISE,
         PolicyKey::ALLOW_UNPROVED_GATES,
     ];
 
@@ -87,12 +82,7 @@ impl TrusteePolicy {
     /// # Errors
     /// With everything that is not allowed.
     pub fn check(&self, agreed: &Agreed, own: &Digest, today: Day) -> Result<(), Forbidden> {
-        let violations = self.violations(agreed, own, today);
-        if violations.is_empty() {
-            Ok(())
-        } else {
-            Err(Forbidden { violations })
-        }
+        Forbidden::unless_none(self.violations(agreed, own, today))
     }
 
     /// Everything about the study that this policy does not allow to the trustee with the identity key `own`.

@@ -131,6 +131,21 @@ fn a_party_receipt_is_bound_to_its_party_and_study() {
     assert!(moved.verify().is_err());
 }
 
+/// A lie of a coordinator about what trustees opened.
+type Change = fn(&mut Outcome);
+
+fn change_transcript(outcome: &mut Outcome) {
+    if let Outcome::Opened { transcript, .. } = outcome {
+        transcript.0[0] ^= 1;
+    }
+}
+
+fn swap_signatures(outcome: &mut Outcome) {
+    if let Outcome::Opened { signed, .. } = outcome {
+        signed.signatures.swap(0, 1);
+    }
+}
+
 #[test]
 fn signatures_for_a_sum_are_compared_with_the_transcript() {
     let (agreed, world) = (small(0), TestWorld::new(100, 20));
@@ -139,18 +154,7 @@ fn signatures_for_a_sum_are_compared_with_the_transcript() {
     let good = net.receipt().clone();
     let released = net.coordinator.transcript().released();
     good.verify_transcript(released).expect("a good transcript");
-    let changes: [fn(&mut Outcome); 2] = [
-        |outcome| {
-            if let Outcome::Opened { transcript, .. } = outcome {
-                transcript.0[0] ^= 1;
-            }
-        },
-        |outcome| {
-            if let Outcome::Opened { signed, .. } = outcome {
-                signed.signatures.swap(0, 1);
-            }
-        },
-    ];
+    let changes: [Change; 2] = [change_transcript, swap_signatures];
     let is_sum = |sum: &&mut SumRecord| matches!(sum.outcome, Outcome::Opened { index: None, .. });
     for change in changes {
         let mut receipt = good.receipt.clone();
@@ -170,7 +174,6 @@ fn a_choice_in_a_receipt_has_the_signatures_of_three_trustees_whatever_its_coord
     net.run(|_, _| ());
     let good = net.receipt().clone();
     good.verify().expect("a good receipt");
-    type Change = fn(&mut Outcome);
     let changes: [Change; 5] = [
         |outcome| {
             if let Outcome::Opened { index, .. } = outcome {
@@ -187,16 +190,8 @@ fn a_choice_in_a_receipt_has_the_signatures_of_three_trustees_whatever_its_coord
                 clients.pop();
             }
         },
-        |outcome| {
-            if let Outcome::Opened { transcript, .. } = outcome {
-                transcript.0[0] ^= 1;
-            }
-        },
-        |outcome| {
-            if let Outcome::Opened { signed, .. } = outcome {
-                signed.signatures.swap(0, 1);
-            }
-        },
+        change_transcript,
+        swap_signatures,
     ];
     let is_choice =
         |sum: &&mut SumRecord| matches!(sum.outcome, Outcome::Opened { index: Some(_), .. });

@@ -1,7 +1,7 @@
 use sprifed_schema::{CheckReport, Schema, TableReport, check_columns, check_schema};
 
 use super::add_outcome;
-use crate::formats::OpenTable as _;
+use crate::assemble::RowSource as _;
 use crate::formats::csv::{open_csv, read_csv};
 use crate::text_format::TextFormat;
 

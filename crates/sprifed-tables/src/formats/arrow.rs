@@ -20,7 +20,7 @@ use self::sound::Layouts;
 use crate::assemble::RowSource;
 use crate::cell::{Defect, Place};
 use crate::error::{DataError, FileError, TableError};
-use crate::formats::{NamedFile, OpenTable, Source};
+use crate::formats::{NamedFile, Source};
 use crate::table::Table;
 
 /// What a file ends with: the length of its footer, and the bytes that it began with.
@@ -34,14 +34,13 @@ const TRAILER: usize = 10;
 /// # Errors
 /// If the content is not such a file, has nested columns, or does not fit the schema.
 pub fn read_arrow(reader: impl Read + Seek, schema: &Schema) -> Result<Table, DataError> {
-    Box::new(ArrowBatches::open(reader)?)
-        .into_source()
-        .into_table(schema)
+    Source::rows(ArrowBatches::open(reader)?).into_table(schema)
 }
 
 /// Opens a file of this format.
-pub(crate) fn open(file: NamedFile<'_>) -> Result<Box<dyn OpenTable>, DataError> {
-    Ok(Box::new(ArrowBatches::open(BufReader::new(file.file))?))
+pub(crate) fn open(file: NamedFile<'_>) -> Result<Source<'static>, DataError> {
+    let reader = BufReader::new(file.file);
+    Ok(Source::rows(ArrowBatches::open(reader)?))
 }
 
 /// An opened file.
@@ -201,19 +200,6 @@ impl<R: Read + Seek> RowSource for ArrowBatches<R> {
         let array = batch.records.column(column);
         let numbers = batch.numbers[column].get_or_init(|| cells::numbers(array));
         numbers.get(self.row).copied().ok_or(Defect::Text)
-    }
-}
-
-impl<R: Read + Seek> OpenTable for ArrowBatches<R> {
-    fn columns(&self) -> &[Column] {
-        &self.columns
-    }
-
-    fn into_source<'s>(self: Box<Self>) -> Source<'s>
-    where
-        Self: 's,
-    {
-        Source::Rows(self)
     }
 }
 

@@ -14,7 +14,7 @@ use sprifed_schema::{Column, ColumnError, ColumnKind, Schema};
 use crate::assemble::RowSource;
 use crate::cell::{Defect, Place};
 use crate::error::{DataError, FileError, TableError};
-use crate::formats::{Format, OpenTable, Source};
+use crate::formats::{Format, Source};
 use crate::table::Table;
 use crate::text_format::{Decimal, TextFormat};
 
@@ -23,7 +23,7 @@ pub(crate) const FORMAT: Format = Format {
     names: &["CSV", "gzipped CSV"],
     magic: None,
     extension: None,
-    open: |file| Ok(Box::new(open_csv(file.file, file.text)?)),
+    open: |file| Ok(Source::rows(open_csv(file.file, file.text)?)),
 };
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -39,9 +39,7 @@ const SHOWN: usize = 40;
 /// # Errors
 /// If the content is not such a table, or does not fit the schema.
 pub fn read_csv(reader: impl Read, schema: &Schema) -> Result<Table, DataError> {
-    Box::new(open_csv(reader, TextFormat::default())?)
-        .into_source()
-        .into_table(schema)
+    Source::rows(open_csv(reader, TextFormat::default())?).into_table(schema)
 }
 
 /// Reads the header.
@@ -152,19 +150,6 @@ impl RowSource for CsvRows<'_> {
     #[inline]
     fn number(&self, column: usize) -> Result<f64, Defect> {
         parse(self.record.get(column).unwrap_or_default(), self.decimal)
-    }
-}
-
-impl OpenTable for CsvRows<'_> {
-    fn columns(&self) -> &[Column] {
-        &self.columns
-    }
-
-    fn into_source<'s>(self: Box<Self>) -> Source<'s>
-    where
-        Self: 's,
-    {
-        Source::Rows(self)
     }
 }
 

@@ -15,7 +15,7 @@ use sprifed_schema::{Column, ColumnKind, Schema};
 use crate::assemble::{ColumnSource, RowSource, TakeNumber};
 use crate::cell::{Defect, Place};
 use crate::error::{DataError, FileError, TableError};
-use crate::formats::{Format, OpenTable, Source};
+use crate::formats::{Format, Source};
 use crate::table::Table;
 
 /// NumPy arrays.
@@ -23,7 +23,7 @@ pub(crate) const FORMAT: Format = Format {
     names: &[".npy"],
     magic: Some(b"\x93NUMPY"),
     extension: Some("npy"),
-    open: |file| Ok(Box::new(NpyArray::open(BufReader::new(file.file))?)),
+    open: |file| Ok(NpyArray::open(BufReader::new(file.file))?.into_source()),
 };
 
 /// Reads a `.npy` array into a bounded table; columns are called `x_0`, `x_1`, … by position.
@@ -31,9 +31,7 @@ pub(crate) const FORMAT: Format = Format {
 /// # Errors
 /// If the content is not a two-dimensional array of real numbers, or does not fit the schema.
 pub fn read_npy(reader: impl Read + Seek, schema: &Schema) -> Result<Table, DataError> {
-    Box::new(NpyArray::open(reader)?)
-        .into_source()
-        .into_table(schema)
+    NpyArray::open(reader)?.into_source().into_table(schema)
 }
 
 /// An opened array.
@@ -94,6 +92,17 @@ impl<R: Read + Seek> NpyArray<R> {
             bytes: Vec::new(),
             rows_left,
         })
+    }
+
+    /// Rows or columns, as they are stored.
+    fn into_source<'s>(self) -> Source<'s>
+    where
+        Self: 's,
+    {
+        match self.header.order {
+            Order::Rows => Source::rows(self),
+            Order::Columns => Source::columns_of(self),
+        }
     }
 }
 
@@ -167,22 +176,6 @@ impl<R: Read + Seek> ColumnSource for NpyArray<R> {
             left -= count;
         }
         Ok(())
-    }
-}
-
-impl<R: Read + Seek> OpenTable for NpyArray<R> {
-    fn columns(&self) -> &[Column] {
-        &self.columns
-    }
-
-    fn into_source<'s>(self: Box<Self>) -> Source<'s>
-    where
-        Self: 's,
-    {
-        match self.header.order {
-            Order::Rows => Source::Rows(self),
-            Order::Columns => Source::Columns(self),
-        }
     }
 }
 

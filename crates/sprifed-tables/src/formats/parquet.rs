@@ -16,7 +16,7 @@ use sprifed_schema::{Column, ColumnKind, Schema};
 
 use crate::assemble::{ColumnSource, TakeNumber};
 use crate::error::{DataError, TableError};
-use crate::formats::{OpenTable, Source};
+use crate::formats::Source;
 use crate::table::Table;
 
 /// Reads a Parquet file into a bounded table.
@@ -28,9 +28,7 @@ use crate::table::Table;
 /// # Errors
 /// If the content is not such a file, or does not fit the schema.
 pub fn read_parquet(file: File, schema: &Schema) -> Result<Table, DataError> {
-    Box::new(ParquetColumns::open(file)?)
-        .into_source()
-        .into_table(schema)
+    Source::columns_of(ParquetColumns::open(file)?).into_table(schema)
 }
 
 /// An opened Parquet file.
@@ -117,19 +115,6 @@ impl<R: ChunkReader + 'static> ColumnSource for ParquetColumns<R> {
         self.visit(column, &mut |batches| {
             batches.numbers(&mut |number| take(Ok(number)))
         })
-    }
-}
-
-impl<R: ChunkReader + 'static> OpenTable for ParquetColumns<R> {
-    fn columns(&self) -> &[Column] {
-        &self.columns
-    }
-
-    fn into_source<'s>(self: Box<Self>) -> Source<'s>
-    where
-        Self: 's,
-    {
-        Source::Columns(self)
     }
 }
 

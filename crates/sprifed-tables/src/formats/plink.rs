@@ -18,7 +18,7 @@ use self::bed::Bed;
 use self::sample_list::{SAMPLE_COLUMNS, Sample};
 use crate::assemble::{ColumnSource, TakeNumber};
 use crate::error::{DataError, FileError, TableError};
-use crate::formats::{Format, OpenTable, SampleColumns, Source};
+use crate::formats::{Format, SampleColumns, Source};
 use crate::table::Table;
 
 /// PLINK 1 genotypes.
@@ -29,7 +29,7 @@ pub(crate) const FORMAT: Format = Format {
     open: |file| {
         let (markers, samples) = (file.beside("bim")?, file.beside("fam")?);
         let table = PlinkTable::open(file.file, BufReader::new(markers), BufReader::new(samples))?;
-        Ok(Box::new(table))
+        Ok(Source::columns_of(table))
     },
 };
 
@@ -47,7 +47,7 @@ pub fn read_plink(
     schema: &Schema,
 ) -> Result<Table, DataError> {
     let table = PlinkTable::open(bed, BufReader::new(bim), BufReader::new(fam))?;
-    Box::new(table).into_source().into_table(schema)
+    Source::columns_of(table).into_table(schema)
 }
 
 /// Opened genotypes, with all that is known of markers and samples.
@@ -77,6 +77,10 @@ impl<R: Read + Seek> PlinkTable<R> {
 impl<R: Read + Seek> ColumnSource for PlinkTable<R> {
     fn columns(&self) -> &[Column] {
         &self.columns
+    }
+
+    fn sample_columns(&self) -> Option<SampleColumns> {
+        Some(sample_list::NAMES)
     }
 
     fn n_records(&self) -> usize {
@@ -110,23 +114,6 @@ impl<R: Read + Seek> ColumnSource for PlinkTable<R> {
         self.bed.visit(marker, |copies| {
             take(Ok(copies.map_or(f64::NAN, f64::from)));
         })
-    }
-}
-
-impl<R: Read + Seek> OpenTable for PlinkTable<R> {
-    fn columns(&self) -> &[Column] {
-        &self.columns
-    }
-
-    fn sample_columns(&self) -> Option<SampleColumns> {
-        Some(sample_list::NAMES)
-    }
-
-    fn into_source<'s>(self: Box<Self>) -> Source<'s>
-    where
-        Self: 's,
-    {
-        Source::Columns(self)
     }
 }
 

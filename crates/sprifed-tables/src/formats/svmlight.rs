@@ -12,7 +12,7 @@ use crate::assemble::RowSource;
 use crate::cell::{Defect, Place};
 use crate::error::{DataError, FileError, TableError};
 use crate::formats::csv::{parse, unpacked};
-use crate::formats::{Format, OpenTable, Source};
+use crate::formats::{Format, Source};
 use crate::table::Table;
 use crate::text_format::{Decimal, IndexRange};
 
@@ -23,7 +23,7 @@ pub(crate) const FORMAT: Format = Format {
     extension: None,
     open: |file| {
         let indices = file.text.svmlight.ok_or(TableError::NoIndices)?;
-        Ok(Box::new(SparseRows::new(unpacked(file.file)?, indices)))
+        Ok(Source::rows(SparseRows::new(unpacked(file.file)?, indices)))
     },
 };
 
@@ -37,7 +37,7 @@ pub fn read_svmlight(
     schema: &Schema,
 ) -> Result<Table, DataError> {
     let rows = SparseRows::new(unpacked(reader)?, indices);
-    Box::new(rows).into_source().into_table(schema)
+    Source::rows(rows).into_table(schema)
 }
 
 /// The most bytes of a line.
@@ -161,19 +161,6 @@ impl<R: BufRead> RowSource for SparseRows<R> {
     fn number(&self, column: usize) -> Result<f64, Defect> {
         let (line, value) = self.cells[column];
         if line == self.n_lines { value } else { Ok(0.0) }
-    }
-}
-
-impl<R: BufRead> OpenTable for SparseRows<R> {
-    fn columns(&self) -> &[Column] {
-        &self.columns
-    }
-
-    fn into_source<'s>(self: Box<Self>) -> Source<'s>
-    where
-        Self: 's,
-    {
-        Source::Rows(self)
     }
 }
 

@@ -7,7 +7,7 @@ use sprifed_schema::Column;
 use super::Unmatched;
 use crate::cell::Place;
 use crate::error::{TableError, Which};
-use crate::formats::OpenTable;
+use crate::formats::Source;
 
 /// The columns that identify a sample, in the first and in the second table, in the same order.
 #[derive(Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(super) struct KeyColumns {
 impl KeyColumns {
     /// The column that the user names, or those that are customary beside genotypes.
     pub(super) fn find(
-        first: &dyn OpenTable,
+        first: &Source<'_>,
         second: &[Column],
         named: Option<&str>,
     ) -> Result<Self, TableError> {

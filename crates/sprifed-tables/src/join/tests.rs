@@ -26,17 +26,17 @@ const SCHEMA: &str = "
 const DROP: &str = "missing_response = \"drop\"\n";
 
 /// Three samples and two markers: copies 2 1 0, and 0 1 2.
-fn genotypes() -> Box<dyn OpenTable> {
+fn genotypes() -> Source<'static> {
     let bed = [0x6C, 0x1B, 1, 0b11_10_00, 0b00_10_11];
     let bim = "6 rs1 0 1000 A G\n6 rs2 0 2000 T C\n";
     let fam = "f1 p1 0 0 1 -9\nf1 p2 0 0 2 -9\nf2 p3 0 0 0 -9\n";
     let table = PlinkTable::open(Cursor::new(bed.to_vec()), bim.as_bytes(), fam.as_bytes());
-    Box::new(table.expect("genotypes"))
+    Source::columns_of(table.expect("genotypes"))
 }
 
-fn csv(text: &str) -> Box<dyn OpenTable> {
+fn csv(text: &str) -> Source<'static> {
     let text = Cursor::new(text.to_owned());
-    Box::new(open_csv(text, TextFormat::default()).expect("a table"))
+    Source::rows(open_csv(text, TextFormat::default()).expect("a table"))
 }
 
 fn asked(sample_column: Option<&'static str>, extra: ExtraSamples) -> SampleTable<'static> {
@@ -48,7 +48,7 @@ fn asked(sample_column: Option<&'static str>, extra: ExtraSamples) -> SampleTabl
 }
 
 fn joined(
-    first: Box<dyn OpenTable>,
+    first: Source<'static>,
     second: &str,
     asked: SampleTable<'_>,
     schema: &str,

@@ -27,21 +27,16 @@ pub(super) const fn not_available(reason: NoInference) -> &'static str {
 
 /// How many features were kept and what is expected of them.
 pub(super) fn kept(report: &CoefficientReport) -> String {
-    let CoefficientReport {
-        sought,
-        kept,
-        false_share,
-        ..
-    } = report;
-    match false_share {
+    match report.false_share {
         Some(share) => format!(
-            "{kept} of at most {} kept, expected share of false ones at most {:.0} %",
-            counted(*sought, "feature", "features"),
+            "{} of at most {} kept, expected share of false ones at most {:.0} %",
+            report.kept,
+            counted(report.sought, "feature", "features"),
             100.0 * share
         ),
         None => format!(
             "{} kept, exactly as many as were asked for",
-            counted(*kept, "feature", "features")
+            counted(report.kept, "feature", "features")
         ),
     }
 }

@@ -1,4 +1,5 @@
 use std::io::Cursor;
+use std::path::{Path, PathBuf};
 
 use arrow_array::types::Int8Type;
 use arrow_array::{
@@ -10,6 +11,7 @@ use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
 
 use super::*;
 use crate::formats::Format;
+use crate::open::{draft_schema_for, read_table};
 
 fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(
@@ -116,25 +118,65 @@ fn batches_follow_each_other_and_every_kind_is_read() {
             .try_with_compression(Some(CompressionType::LZ4_FRAME))
             .expect("options"),
     ] {
-        let table = read(&file(&batches, options), "").expect("a table");
-        assert_eq!(
-            table.design().names(),
-            ["dose", "flag", "arm=high", "place=south"]
-        );
-        let rows: Vec<&[f32]> = table.design().rows().collect();
-        assert_eq!(
-            rows,
-            [
-                [0.5, 1.0, 1.0, 0.0],
-                [0.0, 0.0, 0.0, 1.0],
-                [-1.0, 0.0, 1.0, 0.0],
-                [1.0, 1.0, 0.0, 1.0]
-            ]
-        );
-        assert_eq!(table.response(), [-1.0, 0.0, 1.0, 0.0]);
-        assert_eq!(table.counts().missing_values, 2);
-        assert_eq!(table.counts().clipped_values, 1);
+        assert_has_the_records(&read(&file(&batches, options), "").expect("a table"));
     }
+}
+
+fn assert_has_the_records(table: &Table) {
+    assert_eq!(
+        table.design().names(),
+        ["dose", "flag", "arm=high", "place=south"]
+    );
+    let rows: Vec<&[f32]> = table.design().rows().collect();
+    assert_eq!(
+        rows,
+        [
+            [0.5, 1.0, 1.0, 0.0],
+            [0.0, 0.0, 0.0, 1.0],
+            [-1.0, 0.0, 1.0, 0.0],
+            [1.0, 1.0, 0.0, 1.0]
+        ]
+    );
+    assert_eq!(table.response(), [-1.0, 0.0, 1.0, 0.0]);
+    assert_eq!(table.counts().missing_values, 2);
+    assert_eq!(table.counts().clipped_values, 1);
+}
+
+/// A file of another program; see `tests/arrow/README.md`.
+fn of_pyarrow(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/arrow")
+        .join(name)
+}
+
+fn read_from_pyarrow(name: &str) -> Result<Table, DataError> {
+    let schema = SCHEMA.replace("exclude = [\"who\"]", "exclude = [\"who\", \"seen\"]");
+    let schema = Schema::parse(&schema).expect("a schema");
+    read_table(&of_pyarrow(name), &schema)
+}
+
+#[test]
+fn files_of_pyarrow_are_read() {
+    for name in ["plain.arrow", "lz4.arrow"] {
+        assert_has_the_records(&read_from_pyarrow(name).expect(name));
+    }
+}
+
+#[test]
+fn a_draft_tells_text_and_dates_by_what_the_file_states() {
+    let draft = draft_schema_for(&of_pyarrow("plain.arrow")).expect("a draft");
+    assert!(
+        draft.contains("exclude = [\"arm\", \"place\", \"seen\"]"),
+        "{draft}"
+    );
+}
+
+#[test]
+fn another_packing_is_refused_with_advice() {
+    let said = read_from_pyarrow("zstd.arrow")
+        .expect_err("refused")
+        .to_string();
+    assert!(said.contains("Zstandard") && said.contains("lz4"), "{said}");
 }
 
 #[test]

@@ -75,9 +75,7 @@ fn read_as(text: &str, separator: &str, decimal: &str) -> Result<Table, DataErro
         decimal: Decimal::parse(decimal).expect("a mark"),
         svmlight: None,
     };
-    Box::new(open_csv(text.as_bytes(), format)?)
-        .into_source()
-        .into_table(&schema())
+    Source::rows(open_csv(text.as_bytes(), format)?).into_table(&schema())
 }
 
 #[test]
@@ -122,7 +120,7 @@ fn a_point_beside_decimal_commas_is_refused_and_not_guessed() {
 fn no_cell_decides_what_is_said_of_the_columns() {
     let columns = |text: &'static str| {
         let opened = open_csv(text.as_bytes(), TextFormat::default()).expect("a header");
-        OpenTable::columns(&opened).to_vec()
+        opened.columns().to_vec()
     };
     let header = columns("a,note,y\n");
     for text in [

@@ -49,7 +49,7 @@ fn raw_columns_are_read_in_both_orders() {
     for (order, items) in [("False", [1, 2, 3, 4, 5, 6]), ("True", [1, 4, 2, 5, 3, 6])] {
         let bytes = npy("<i2", order, "(2, 3)", &le16(&items));
         let names = ["x_2", "x_0"].map(|name| RawRequest::Number(name.to_owned()));
-        let array = Box::new(NpyArray::open(Cursor::new(bytes)).expect("an array"));
+        let array = NpyArray::open(Cursor::new(bytes)).expect("an array");
         let raw = array.into_source().into_raw(&names).expect("columns");
         assert_eq!(
             [raw.row(0), raw.row(1)],

@@ -62,9 +62,7 @@ fn schema(record: &str) -> Schema {
 }
 
 fn read(bytes: Bytes, record: &str) -> Result<Table, DataError> {
-    Box::new(ParquetColumns::open(bytes)?)
-        .into_source()
-        .into_table(&schema(record))
+    Source::columns_of(ParquetColumns::open(bytes)?).into_table(&schema(record))
 }
 
 #[test]

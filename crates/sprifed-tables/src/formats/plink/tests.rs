@@ -90,7 +90,7 @@ fn families_can_be_the_clients() {
 fn alleles_and_positions_stay_with_the_columns() {
     let table =
         PlinkTable::open(Cursor::new(BED), BIM.as_bytes(), FAM.as_bytes()).expect("a table");
-    let columns = OpenTable::columns(&table);
+    let columns = table.columns();
     assert_eq!(columns[3].marker(), None);
     assert_eq!(
         columns[4].marker(),
@@ -212,10 +212,7 @@ fn sex_is_1_or_2_or_missing() {
     let table =
         PlinkTable::open(Cursor::new(BED), BIM.as_bytes(), FAM.as_bytes()).expect("a table");
     let names = [RawRequest::Number("SEX".to_owned())];
-    let raw = Box::new(table)
-        .into_source()
-        .into_raw(&names)
-        .expect("columns");
+    let raw = Source::columns_of(table).into_raw(&names).expect("columns");
     assert_eq!(raw.row(0), [1.0]);
     assert_eq!(raw.row(1), [2.0]);
     assert!(raw.row(2)[0].is_nan());
