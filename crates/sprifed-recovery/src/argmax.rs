@@ -10,7 +10,7 @@ use sprifed_query::{
 };
 
 use crate::catalogue::{Entry, Needs};
-use crate::conclusion::{Conclusion, Evidence};
+use crate::conclusion::{Conclusion, Evidence, Picked};
 use crate::fit::{Fit, FitStatus};
 use crate::inference::{Inferred, NoInference};
 use crate::joint::LastAnswer;
@@ -78,12 +78,15 @@ pub struct Argmax {
     step: usize,
     /// Whether the first joint question is still to be asked.
     asks_joint: bool,
-    /// The features of every model, then those that were picked.
+    /// The features of every model, then those that were picked, each with its group.
     support: Vec<u32>,
     /// What the plan says of the noise of each choice, and of the last question.
     planned: PlannedNoise,
-    /// How each of the picked features was picked.
-    picks: Vec<Pick>,
+    /// The feature that each choice named. They are no candidates any more; others of their groups still are, so that a
+    /// plan says how many candidates each choice has. One of those that is named again adds nothing.
+    named: Vec<u32>,
+    /// How each feature or group of the support was picked.
+    picks: Vec<Picked>,
     opening: Opening,
     /// Coefficients in units of scaled features, in the order of the support.
     coefficients: Vec<f64>,
@@ -112,7 +115,7 @@ enum Phase {
     Scale,
     Joint,
     Choice { candidates: FeatureSet },
-    Update,
+    Update { newest: u32 },
     Final,
 }
 
@@ -124,13 +127,14 @@ impl Argmax {
     pub fn new(setting: Setting) -> Result<Self, PlanError> {
         setting.check()?;
         let constant = setting.constant();
-        let size = (setting.always + setting.sparsity) as usize + constant.entries();
+        let size = setting.most_features(setting.sparsity) + constant.entries();
         let mut gram = SquareMatrix::zeros(size);
         if constant == Constant::One {
             gram[(0, 0)] = f64::from(setting.n_records);
         }
         Ok(Self {
             planned: PlannedNoise::of(&setting)?,
+            named: Vec::new(),
             picks: Vec::new(),
             opening: Opening::before(&setting),
             clips: score_clips(&setting)?,
@@ -196,7 +200,7 @@ impl Argmax {
         self.scale = self.setting.scale_after(answer, self.scale);
         // The scale of the response is none that a model has to reach: responses that lie at one
         // value make it smaller than that of any honest residual.
-        if !self.picks.is_empty() {
+        if !self.named.is_empty() {
             self.give_up_if_worse();
         }
     }
@@ -225,7 +229,10 @@ impl Argmax {
     }
 
     fn ask_choice(mut self) -> ChoosingStep<Self> {
-        let candidates = FeatureSet::except(self.setting.n_features, &self.support);
+        let others: Vec<u32> = (0..self.setting.always)
+            .chain(self.named.iter().copied())
+            .collect();
+        let candidates = FeatureSet::except(self.setting.n_features, &others);
         let scores = Question::BoxedGradient {
             model: self.current().into(),
             features: candidates.clone(),
@@ -241,9 +248,29 @@ impl Argmax {
         ChoosingStep::Choose(query, self)
     }
 
+    /// Takes the feature that a choice named, with its group, and returns how many features are new in the support.
+    fn take_choice(&mut self, feature: u32) -> u32 {
+        let pick = self.pick();
+        self.named.push(feature);
+        let unit = self.setting.groups.of_feature(feature);
+        if unit.clone().any(|other| self.support.contains(&other)) {
+            return 0;
+        }
+        let start = self.support.len();
+        let place = start + (feature - unit.start) as usize;
+        self.support.extend(unit.clone());
+        let places = start..self.support.len();
+        self.picks.extend(pick.map(|pick| Picked {
+            pick,
+            place,
+            places,
+        }));
+        unit.end - unit.start
+    }
+
     /// What p-values depend on of the choice that is asked now.
     fn pick(&self) -> Option<Pick> {
-        let planned = self.planned.choices.get(self.picks.len())?;
+        let planned = self.planned.choices.get(self.named.len())?;
         let (rate, steps) = planned.noise_rate;
         Some(Pick {
             n_records: f64::from(self.setting.n_records),
@@ -290,18 +317,26 @@ impl Argmax {
         }
     }
 
-    /// Reads the new row of the Gram matrix and the correlations with the residual, and solves.
-    fn take_update(&mut self, answer: &Answer) {
+    /// Reads the rows of the `newest` features in the Gram matrix and the correlations with the residual, and solves.
+    fn take_update(&mut self, newest: usize, answer: &Answer) {
         let Some(block) = answer.blocks.first() else {
             return;
         };
         let size = self.support.len() + self.setting.constant().entries();
         let norm = self.update_norm();
         let values: Vec<f64> = block.values.iter().map(|value| value * norm).collect();
-        let (row, cross) = values.split_at(size.min(values.len()));
-        for (column, value) in row.iter().enumerate() {
-            self.gram[(size - 1, column)] = *value;
-            self.gram[(column, size - 1)] = *value;
+        let (rows, cross) = values.split_at((newest * size).min(values.len()));
+        let first = size - newest;
+        for (row, entries) in (first..).zip(rows.chunks_exact(size.max(1))) {
+            for (column, value) in entries.iter().enumerate() {
+                // No record has two levels of one category.
+                let value = match column >= first && column != row {
+                    true => 0.0,
+                    false => *value,
+                };
+                self.gram[(row, column)] = value;
+                self.gram[(column, row)] = value;
+            }
         }
         let noise = block.noise_std_dev * norm;
         let equations = NoisyNormalEquations {
@@ -358,11 +393,17 @@ impl Argmax {
         }
     }
 
+    /// By how much the clip of the last question is loosened.
+    fn clip_factor(&self) -> f64 {
+        let asked = self.support.len();
+        self.setting.planned_clip_factor(asked, &self.planned.last)
+    }
+
     /// The fit that the last answer gives.
     fn finish(self, answer: &Answer) -> Fit {
         let current = self.coefficients.iter().map(|value| value / self.scale);
         let current: Vec<f64> = current.collect();
-        let clip_factor = self.planned.clip_factor;
+        let clip_factor = self.clip_factor();
         let answer = LastAnswer::new(&self.setting, answer, current, clip_factor);
         let Some(answer) = answer else {
             return Fit {
@@ -377,14 +418,14 @@ impl Argmax {
                 provenance: self.provenance,
             };
         };
-        let picked: Vec<usize> = (self.setting.always as usize..self.support.len()).collect();
+        let judged = self.picks.iter().map(|picked| picked.places.clone());
         let fit = Conclusion {
             setting: &self.setting,
             too_few: self.planned.too_few,
             opening: self.opening,
             asked: &self.support,
-            chosen: picked.clone(),
-            judged: picked,
+            chosen: (self.setting.always as usize..self.support.len()).collect(),
+            judged: judged.collect(),
             answer,
             clip_factor,
             scale: self.scale,
@@ -424,10 +465,10 @@ impl ChoosingProcedure for Argmax {
                 if self.asks_joint {
                     return self.ask_joint();
                 }
-                if self.picks.len() < self.setting.sparsity as usize {
+                if self.named.len() < self.setting.sparsity as usize {
                     return self.ask_choice();
                 }
-                let (scales, factor) = (self.scales(), self.planned.clip_factor);
+                let (scales, factor) = (self.scales(), self.clip_factor());
                 let questions =
                     self.setting
                         .last_questions(&self.support, self.current(), scales, factor);
@@ -438,8 +479,8 @@ impl ChoosingProcedure for Argmax {
                 self.take_joint(&answer);
                 self.ask_scale()
             }
-            Phase::Update => {
-                self.take_update(&answer);
+            Phase::Update { newest } => {
+                self.take_update(newest as usize, &answer);
                 self.ask_scale()
             }
             Phase::Final => ChoosingStep::Done(self.finish(&answer)),
@@ -447,18 +488,20 @@ impl ChoosingProcedure for Argmax {
     }
 
     fn chosen(mut self, index: usize) -> ChoosingStep<Self> {
-        if let Phase::Choice { candidates } = &self.phase {
-            self.support.extend(candidates.iter().nth(index));
-            self.picks.extend(self.pick());
-        }
+        let named = match &self.phase {
+            Phase::Choice { candidates } => candidates.iter().nth(index),
+            _ => None,
+        };
+        let newest = named.map_or(0, |feature| self.take_choice(feature));
         let question = Question::SupportUpdate {
             support: FeatureList::of(&self.support),
+            newest,
             constant: self.setting.constant(),
             model: self.current().into(),
             scales: self.scales(),
             residual_limit: Limit::nearest(UPDATE_CLIP),
             norm: Limit::nearest(self.update_norm()),
         };
-        self.ask(Phase::Update, vec![question])
+        self.ask(Phase::Update { newest }, vec![question])
     }
 }

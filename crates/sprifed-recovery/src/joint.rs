@@ -10,7 +10,7 @@ use sprifed_query::{
 use crate::least_squares::{NoisyNormalEquations, Solution};
 use crate::moments::{Moments, second_moments};
 use crate::portable::{dot, larger, smaller, square};
-use crate::selection::Estimate;
+use crate::selection::{Estimate, GroupEstimate};
 use crate::setting::{Intercept, Setting};
 use crate::square_matrix::SquareMatrix;
 
@@ -437,6 +437,37 @@ impl Solved {
             sampling_variance,
             variance: sampling_variance + unit * self.privacy[place],
         }
+    }
+
+    /// The estimates of the features at `indices` of [`Self::places`] as one group, with variances as of
+    /// [`Self::estimate`]; none if these cannot be inverted.
+    pub(crate) fn group_estimate(
+        &self,
+        indices: &[usize],
+        scale: f64,
+        inflation: f64,
+    ) -> Option<GroupEstimate> {
+        let places: Vec<usize> = indices.iter().map(|index| self.first + index).collect();
+        let unit = square(scale);
+        let sampling = SquareMatrix::from_fn(places.len(), |row, column| {
+            unit * inflation * self.sampling[(places[row], places[column])]
+        });
+        let whole = SquareMatrix::from_fn(places.len(), |row, column| {
+            sampling[(row, column)] + unit * self.privacy[(places[row], places[column])]
+        });
+        // Only of positive matrices are these the inverses of covariances.
+        sampling.cholesky()?;
+        whole.cholesky()?;
+        let (sampling, whole) = (sampling.inverse()?, whole.inverse()?);
+        let values: Vec<f64> = indices
+            .iter()
+            .map(|index| scale * self.coefficients[*index])
+            .collect();
+        let precisions = (0..places.len()).map(|at| (sampling[(at, at)], whole[(at, at)]));
+        Some(GroupEstimate {
+            squared_distance: dot(&values, &whole.times(&values)),
+            precisions: precisions.collect(),
+        })
     }
 
     /// The share of the variance that is due to the noise, counted as in the matrices.

@@ -10,8 +10,8 @@ use sprifed_privacy::{
 };
 use sprifed_query::{FeatureSet, Plan, PlannedStep};
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, InferenceMethod, Intercept, Keep, Needs, ROBUST_BLOCK,
-    Setting, Sites,
+    CertifiedProcedure, ColumnScales, Groups, InferenceMethod, Intercept, Keep, Needs,
+    ROBUST_BLOCK, Setting, Sites,
 };
 use sprifed_schema::{Coding, Schema, Units};
 use sprifed_simulate::{
@@ -69,6 +69,9 @@ pub struct SchemaFacts {
     pub has_scales: bool,
     /// How many features are always in the model, of the columns that the schema names.
     pub always: u32,
+    /// The categories among the candidates that the schema names, as if they were the first ones: a plan depends on how many
+    /// levels they have, not on their places.
+    pub groups: Groups,
     /// The sites of one table that have an intercept of their own.
     pub sites: Sites,
     /// How many features are known to need no private scale: they have a public one, or are zeros and ones.
@@ -83,6 +86,7 @@ impl SchemaFacts {
         unit: PrivacyUnit::Record,
         has_scales: true,
         always: 0,
+        groups: Groups::NONE,
         sites: Sites::NONE,
         scaled: u32::MAX,
         bound: 0.0,
@@ -113,15 +117,39 @@ impl SchemaFacts {
             scaled: u32::try_from(scaled).unwrap_or(u32::MAX),
             bound: bounds.into_iter().fold(0.0, f64::max),
             always: u32::try_from(schema.n_always()).unwrap_or(u32::MAX),
+            groups: groups_of(schema),
             sites: sites_of(schema),
         }
     }
 
-    /// How many features `schema` has, if it names them all.
+    /// How many features `schema` has, if it names them all: a category has one for each level but its reference.
     #[must_use]
     pub fn n_features(schema: &Schema) -> Option<usize> {
-        (!schema.has_default_bounds()).then(|| schema.named_features().count())
+        let named = schema.named_features();
+        let widths = named.filter_map(|name| schema.coding_of(name).map(Coding::width));
+        (!schema.has_default_bounds()).then(|| widths.sum())
     }
+}
+
+/// The categories among the candidates that `schema` names, one after the other behind the features of every model, the
+/// widest first.
+fn groups_of(schema: &Schema) -> Groups {
+    let named = schema.named_features().filter(|name| !schema.is_always(name));
+    let mut widths: Vec<u32> = named
+        .filter_map(|name| match schema.coding_of(name)? {
+            Coding::Levels(levels) => u32::try_from(levels.width()).ok(),
+            Coding::Number(_) => None,
+        })
+        .collect();
+    widths.sort_by_key(|width| core::cmp::Reverse(*width));
+    let mut end = u32::try_from(schema.n_always()).unwrap_or(u32::MAX);
+    let groups = widths.into_iter().map(|width| {
+        let start = end;
+        end = start.saturating_add(width);
+        start..end
+    });
+    // A category has at most 101 columns, so there are no more widths than runs.
+    Groups::of(groups.collect::<Vec<_>>()).unwrap_or(Groups::NONE)
 }
 
 /// A study that can be afforded.
@@ -163,6 +191,9 @@ pub struct PlanAnswer {
     pub inference: InferenceMethod,
     /// How many features are always in the model, by the schema.
     pub always: u32,
+    /// The categories among the candidates, by the schema; absent if it names none with more than one column.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub categories: Option<PlannedCategories>,
     /// What robust intervals cost, as mu: a block of the last sum, contained in the cost of that. Absent without them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub robust_mu: Option<f64>,
@@ -204,6 +235,17 @@ impl From<Keep> for KeptFeatures {
             Keep::Exactly => Self::Exactly,
         }
     }
+}
+
+/// The categories among the candidates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PlannedCategories {
+    /// How many there are.
+    pub count: u32,
+    /// How many columns they have together.
+    pub columns: u32,
+    /// Whether each is picked as one and counts as one feature; otherwise each of its columns is a candidate of its own.
+    pub picked_as_one: bool,
 }
 
 /// What a planned study promises with secret noise.
@@ -336,6 +378,7 @@ impl PlanRequest {
             robust: self.robust,
             inference: self.inference,
             always: self.schema.always,
+            groups: self.schema.groups,
             sites: self.schema.sites,
             response_bound,
             ..setting
@@ -441,6 +484,7 @@ impl Planned {
             keep: request.keep.into(),
             inference: request.inference,
             always: setting.always,
+            categories: self.categories(),
             robust_mu: robust_mu(plan)?,
             guarantee: PlannedGuarantee {
                 mode: Mode::Certified,
@@ -463,12 +507,24 @@ impl Planned {
     }
 }
 
+impl Planned {
+    fn categories(&self) -> Option<PlannedCategories> {
+        let groups = &self.setting.groups;
+        (!groups.is_empty()).then(|| PlannedCategories {
+            count: groups.count(),
+            columns: groups.columns(),
+            picked_as_one: self.choice.procedure.picks_groups(),
+        })
+    }
+}
+
 /// The setting of a simulated study, in which every unit is one record, all features are candidates, and features are
 /// made in standard units.
 const fn simulated(setting: Setting) -> Setting {
     Setting {
         unit: PrivacyUnit::Record,
         always: 0,
+        groups: Groups::NONE,
         sites: Sites::NONE,
         column_scales: ColumnScales::NONE,
         ..setting
