@@ -204,8 +204,8 @@ impl Setting {
     /// Refuses groups that are not of candidates.
     pub(crate) fn check_groups(&self) -> Result<(), PlanError> {
         let first = self.groups.runs().first().map(|run| run.first);
-        let is_inside = first.is_none_or(|first| first >= self.always)
-            && self.groups.end() <= self.n_features;
+        let is_inside =
+            first.is_none_or(|first| first >= self.always) && self.groups.end() <= self.n_features;
         if is_inside {
             return Ok(());
         }

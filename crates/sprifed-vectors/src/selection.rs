@@ -3,8 +3,8 @@
 use serde_json::Value;
 use sprifed_recovery::selection::conditioned::PooledEstimate;
 use sprifed_recovery::selection::{
-    ArgmaxSelection, ConditionalLaw, Estimate, GroupPick, GroupScore, Pick, PooledSelection, ReportedSelection,
-    Rival, Selection, hull, log_rivals, normal,
+    ArgmaxSelection, ConditionalLaw, Estimate, GroupPick, GroupScore, Pick, PooledSelection,
+    ReportedSelection, Rival, Selection, hull, log_rivals, normal,
 };
 
 use crate::vector::{BadVector, Vector, number};

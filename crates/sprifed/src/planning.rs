@@ -134,7 +134,9 @@ impl SchemaFacts {
 /// The categories among the candidates that `schema` names, one after the other behind the features of every model, the
 /// widest first.
 fn groups_of(schema: &Schema) -> Groups {
-    let named = schema.named_features().filter(|name| !schema.is_always(name));
+    let named = schema
+        .named_features()
+        .filter(|name| !schema.is_always(name));
     let mut widths: Vec<u32> = named
         .filter_map(|name| match schema.coding_of(name)? {
             Coding::Levels(levels) => u32::try_from(levels.width()).ok(),

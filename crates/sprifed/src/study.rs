@@ -8,8 +8,8 @@ use sprifed_privacy::{
 };
 use sprifed_query::{Plan, PlanError};
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, Groups, InferenceMethod, Intercept, Keep, MOST_SITES, Setting,
-    Sites,
+    CertifiedProcedure, ColumnScales, Groups, InferenceMethod, Intercept, Keep, MOST_SITES,
+    Setting, Sites,
 };
 use sprifed_schema::{MissingPolicy, Schema, SiteColumn};
 use sprifed_tables::Outline;

@@ -9,8 +9,8 @@ use crate::selection::argmax_pick::PreparedPick;
 use crate::selection::conditioned::PooledEstimate;
 use crate::selection::normal::cumulative;
 use crate::selection::{
-    ArgmaxSelection, Estimate, IndicatorScore, Interval, Pick, PooledSelection, Rival, feature_variance, hull,
-    log_rivals, wald,
+    ArgmaxSelection, Estimate, IndicatorScore, Interval, Pick, PooledSelection, Rival,
+    feature_variance, hull, log_rivals, wald,
 };
 
 /// How the chosen features were selected.
@@ -187,12 +187,7 @@ fn index_of(solved: &Solved, place: usize) -> usize {
 }
 
 /// The p-value of the group that is judged at `index`, as a whole.
-fn group_p_value(
-    conclusion: &Conclusion<'_>,
-    all: &Solved,
-    index: usize,
-    inflation: f64,
-) -> f64 {
+fn group_p_value(conclusion: &Conclusion<'_>, all: &Solved, index: usize, inflation: f64) -> f64 {
     let unit = &conclusion.judged[index];
     let indices: Vec<usize> = unit.clone().map(|place| index_of(all, place)).collect();
     let estimate = all.group_estimate(&indices, conclusion.scale, inflation);

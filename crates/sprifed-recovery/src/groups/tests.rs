@@ -4,7 +4,10 @@ use crate::test_support::legal_setting;
 #[test]
 fn columns_are_picked_with_those_of_their_group() {
     let groups = Groups::of([2..5, 5..8, 8..9, 11..13]).unwrap();
-    assert_eq!((groups.count(), groups.columns(), groups.widest()), (3, 8, 3));
+    assert_eq!(
+        (groups.count(), groups.columns(), groups.widest()),
+        (3, 8, 3)
+    );
     let expected = [
         (0, 0..1),
         (2, 2..5),

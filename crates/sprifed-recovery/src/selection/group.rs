@@ -277,8 +277,7 @@ fn survival(freedom: u32, x: f64) -> f64 {
 /// With |spread·z + shift| = √x·sin the integrand is smooth up to both ends.
 fn survival_along(freedom: u32, (shift, spread): (f64, f64), x: f64) -> f64 {
     let radius = x.sqrt();
-    let outside =
-        cumulative((shift - radius) / spread) + cumulative((-shift - radius) / spread);
+    let outside = cumulative((shift - radius) / spread) + cumulative((-shift - radius) / spread);
     if freedom == 1 || radius <= 0.0 {
         return smaller(outside, 1.0);
     }

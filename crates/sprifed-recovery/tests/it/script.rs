@@ -9,7 +9,8 @@ use sprifed_query::{
     Answer, ChoosingProcedure, ChoosingStep, FeatureSet, PlannedStep, PlannedSum, Procedure, Step,
 };
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, Groups, Fit, InferenceMethod, Intercept, Keep, Ready, Setting, Sites,
+    CertifiedProcedure, ColumnScales, Fit, Groups, InferenceMethod, Intercept, Keep, Ready,
+    Setting, Sites,
 };
 
 /// What a run decided.

@@ -194,7 +194,11 @@ impl Case {
         let (starts, width) = columns();
         let ends = starts.iter().skip(1).copied().chain([width]);
         let report = fit.inference.available().unwrap();
-        let kept: Vec<usize> = report.terms.iter().map(|term| term.feature as usize).collect();
+        let kept: Vec<usize> = report
+            .terms
+            .iter()
+            .map(|term| term.feature as usize)
+            .collect();
         let mut units = Vec::new();
         for (start, end) in starts.iter().copied().zip(ends) {
             let columns = kept.iter().filter(|column| (start..end).contains(column));
@@ -225,7 +229,9 @@ impl Case {
         }
         // Where all levels are in the model, a coefficient is the difference from the reference level.
         for term in report.terms.iter().filter(|term| term.group.is_some()) {
-            let Some(interval) = term.interval else { continue };
+            let Some(interval) = term.interval else {
+                continue;
+            };
             let target = self.effect(term.feature as usize);
             let is_covered = interval.low <= target && target <= interval.high;
             tally.intervals += 1.0;
@@ -263,7 +269,10 @@ fn categories_with_an_effect_are_found_as_a_whole_and_few_others() {
         };
         let seed = 980_000 + 1000 * number;
         let (together, alone) = (case.run(true, seed), case.run(false, seed));
-        assert!(together.found >= 0.9 * alone.found, "{together:?}, {alone:?}");
+        assert!(
+            together.found >= 0.9 * alone.found,
+            "{together:?}, {alone:?}"
+        );
         assert!(together.false_share <= 0.1, "{together:?}");
         let coverage = together.covered / together.intervals;
         assert!((0.93..=1.0).contains(&coverage), "{coverage}: {together:?}");

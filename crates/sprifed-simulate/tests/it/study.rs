@@ -4,7 +4,7 @@ use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, NoiseOrigin, PrivacyUnit, Relation};
 use sprifed_query::{Curator, LinearModel, Records};
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, Groups, Fit, InferenceMethod, Intercept, Keep, Setting, Sites,
+    CertifiedProcedure, ColumnScales, Fit, Groups, InferenceMethod, Intercept, Keep, Setting, Sites,
 };
 use sprifed_simulate::{Correlation, Reading, Unexplained, World, WorldRequest, WorldSites};
 

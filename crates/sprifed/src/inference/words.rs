@@ -92,7 +92,11 @@ pub(super) fn notes(report: &CoefficientReport) -> Vec<String> {
 /// How to read the levels of categories that were kept as one.
 fn categories(report: &CoefficientReport) -> Option<String> {
     let mut names: Vec<&str> = Vec::new();
-    for name in report.terms.iter().filter_map(|term| term.category.as_deref()) {
+    for name in report
+        .terms
+        .iter()
+        .filter_map(|term| term.category.as_deref())
+    {
         if !names.contains(&name) {
             names.push(name);
         }

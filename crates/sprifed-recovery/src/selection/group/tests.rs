@@ -102,7 +102,8 @@ fn a_group_that_nothing_selected_has_the_ordinary_p_value() {
 #[test]
 fn the_distribution_along_one_direction_is_that_of_draws() {
     let mut draws = Draws::of(9);
-    for (freedom, shift, spread, x) in [(2, 1.5, 0.4, 4.0), (3, 2.0, 0.05, 6.0), (5, 0.0, 0.3, 4.0)] {
+    for (freedom, shift, spread, x) in [(2, 1.5, 0.4, 4.0), (3, 2.0, 0.05, 6.0), (5, 0.0, 0.3, 4.0)]
+    {
         let mut above = 0.0;
         for _ in 0..400_000 {
             let mut sum = (shift + spread * draws.normal()).powi(2);
@@ -179,8 +180,9 @@ fn at_most_five_percent_of_false_categories_that_a_column_brought_have_a_p_value
                 }
             }
             let common = draws.normal();
-            let estimate =
-                best.1.map(|x| 0.7 * x + 0.51_f64.sqrt() * draws.normal() + common);
+            let estimate = best
+                .1
+                .map(|x| 0.7 * x + 0.51_f64.sqrt() * draws.normal() + common);
             let mean = estimate.iter().sum::<f64>() / 3.0;
             let across: f64 = estimate.iter().map(|x| (x - mean).powi(2)).sum();
             let distance = across + 3.0 * mean * mean / 4.0;
