@@ -18,6 +18,8 @@ use sprifed_simulate::{
     Absence, Certified, Unexplained, WorldRequest, compare, forecast_records, setting_of,
 };
 
+pub use self::categories::PlannedCategories;
+use self::categories::groups_of;
 use self::forecast::assumptions;
 pub use self::forecast::{FloorAnswer, ForecastAnswer, ForecastRow, Thinned};
 use crate::backend::BackendRequest;
@@ -30,6 +32,7 @@ use crate::study::{recommended_delta, sites_of};
 use crate::trustees::TrusteeCosts;
 use crate::world::WorldSize;
 
+mod categories;
 mod forecast;
 mod text;
 
@@ -131,29 +134,6 @@ impl SchemaFacts {
     }
 }
 
-/// The categories among the candidates that `schema` names, one after the other behind the features of every model, the
-/// widest first.
-fn groups_of(schema: &Schema) -> Groups {
-    let named = schema
-        .named_features()
-        .filter(|name| !schema.is_always(name));
-    let mut widths: Vec<u32> = named
-        .filter_map(|name| match schema.coding_of(name)? {
-            Coding::Levels(levels) => u32::try_from(levels.width()).ok(),
-            Coding::Number(_) => None,
-        })
-        .collect();
-    widths.sort_by_key(|width| core::cmp::Reverse(*width));
-    let mut end = u32::try_from(schema.n_always()).unwrap_or(u32::MAX);
-    let groups = widths.into_iter().map(|width| {
-        let start = end;
-        end = start.saturating_add(width);
-        start..end
-    });
-    // A category has at most 101 columns, so there are no more widths than runs.
-    Groups::of(groups.collect::<Vec<_>>()).unwrap_or(Groups::NONE)
-}
-
 /// A study that can be afforded.
 #[derive(Clone, Debug)]
 pub struct Planned {
@@ -237,17 +217,6 @@ impl From<Keep> for KeptFeatures {
             Keep::Exactly => Self::Exactly,
         }
     }
-}
-
-/// The categories among the candidates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct PlannedCategories {
-    /// How many there are.
-    pub count: u32,
-    /// How many columns they have together.
-    pub columns: u32,
-    /// Whether each is picked as one and counts as one feature; otherwise each of its columns is a candidate of its own.
-    pub picked_as_one: bool,
 }
 
 /// What a planned study promises with secret noise.
@@ -486,7 +455,7 @@ impl Planned {
             keep: request.keep.into(),
             inference: request.inference,
             always: setting.always,
-            categories: self.categories(),
+            categories: PlannedCategories::of(setting, choice.procedure),
             robust_mu: robust_mu(plan)?,
             guarantee: PlannedGuarantee {
                 mode: Mode::Certified,
@@ -505,17 +474,6 @@ impl Planned {
             secure_sums: SecureSums::of(choice.procedure, setting, plan)?,
             trustees,
             forecast,
-        })
-    }
-}
-
-impl Planned {
-    fn categories(&self) -> Option<PlannedCategories> {
-        let groups = &self.setting.groups;
-        (!groups.is_empty()).then(|| PlannedCategories {
-            count: groups.count(),
-            columns: groups.columns(),
-            picked_as_one: self.choice.procedure.picks_groups(),
         })
     }
 }

@@ -2,7 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of tests may panic")]
 
-mod categories_slow;
 mod designs;
 mod floor;
 mod inference_slow;

@@ -21,12 +21,15 @@ pub(super) fn check_data(data: &DataTerms, setting: &Setting) -> Result<(), Ille
             required: format!("{always}, as the schema says"),
         });
     }
-    let groups = Groups::of(data.mapping().categories())?;
-    if setting.groups != groups {
+    let groups = Groups::of(data.mapping().categories());
+    if groups.as_ref() != Ok(&setting.groups) {
         return contradiction(
             "the list of categories that are picked as one",
             format!("{:?}", setting.groups),
-            format!("{groups:?}, as the schema says,"),
+            match groups {
+                Ok(groups) => format!("{groups:?}, as the schema says,"),
+                Err(error) => error.to_string(),
+            },
         );
     }
     check_columns(data, setting)

@@ -33,7 +33,9 @@ impl PlanAnswer {
             self.bits_per_integer,
             self.upload_bytes_per_client,
         );
-        text += &categories_text(self);
+        if let Some(categories) = self.categories {
+            text += &categories.text(self.procedure);
+        }
         text += &split_text(self);
         let heading = [
             "step",
@@ -85,28 +87,6 @@ fn split_text(answer: &PlanAnswer) -> String {
         size(RecordPart::Selection),
         size(RecordPart::Estimation),
     )
-}
-
-/// How categories among the candidates are picked; empty if there are none.
-fn categories_text(answer: &PlanAnswer) -> String {
-    let Some(categories) = answer.categories else {
-        return String::new();
-    };
-    let found = format!(
-        "{} with {} columns {} among the candidates",
-        counted(categories.count, "category", "categories"),
-        categories.columns,
-        if categories.count == 1 { "is" } else { "are" },
-    );
-    match categories.picked_as_one {
-        true => format!(
-            "{found}: all columns of a category are picked together and count as one feature.\n\n"
-        ),
-        false => format!(
-            "{found}: {} sees sums, so each column is a candidate of its own; argmax picks a category as one.\n\n",
-            answer.procedure
-        ),
-    }
 }
 
 fn trustees_text(costs: &TrusteeCosts) -> String {
