@@ -2,7 +2,7 @@
 //! Long, so only with `SPRIFED_SLOW=1`. The numbers are in docs/inference.md.
 //!
 //! Seeds are fixed. Were they drawn anew, a limit would be missed by chance rarely: the limits of shares leave three standard
-//! errors of 300 trials to what was measured.
+//! errors of 100 trials to what was measured.
 
 #![expect(
     clippy::disallowed_methods,
@@ -16,7 +16,7 @@ use sprifed_query::{Curator, Records};
 use sprifed_recovery::test_support::{budget, legal_setting};
 use sprifed_recovery::{CertifiedProcedure, Fit, Groups, Intercept, Keep, Setting};
 
-const TRIALS: u64 = 300;
+const TRIALS: u64 = 100;
 
 const NUMBERS: usize = 40;
 const CATEGORIES: usize = 20;
@@ -261,7 +261,7 @@ fn categories_with_an_effect_are_found_as_a_whole_and_few_others() {
     if !is_slow_run() {
         return;
     }
-    for (number, (n_records, epsilon)) in (0u64..).zip([(1000, 3.0), (2000, 3.0), (4000, 1.0)]) {
+    for (number, (n_records, epsilon)) in (0u64..).zip([(2000, 3.0), (4000, 3.0), (10_000, 1.0)]) {
         let case = Case {
             n_records,
             epsilon,
@@ -284,7 +284,7 @@ fn without_an_effect_little_is_kept_and_p_values_of_categories_are_not_small() {
     if !is_slow_run() {
         return;
     }
-    for (number, (n_records, epsilon)) in (0u64..).zip([(1000, 3.0), (4000, 1.0)]) {
+    for (number, (n_records, epsilon)) in (0u64..).zip([(2000, 3.0), (10_000, 1.0)]) {
         let case = Case {
             n_records,
             epsilon,

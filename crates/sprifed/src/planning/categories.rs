@@ -54,10 +54,9 @@ pub(super) fn groups_of(schema: &Schema) -> Groups {
         .named_features()
         .filter(|name| !schema.is_always(name));
     let mut widths: Vec<u32> = named
-        .filter_map(|name| match schema.coding_of(name)? {
-            Coding::Levels(levels) => u32::try_from(levels.width()).ok(),
-            Coding::Number(_) => None,
-        })
+        .filter_map(|name| schema.coding_of(name))
+        .filter(|coding| matches!(coding, Coding::Levels(_)))
+        .filter_map(|coding| u32::try_from(coding.width()).ok())
         .collect();
     widths.sort_by_key(|width| core::cmp::Reverse(*width));
     let mut end = u32::try_from(schema.n_always()).unwrap_or(u32::MAX);

@@ -111,7 +111,7 @@ fn a_category_enters_whole_or_not_at_all() {
         let reported = features(known(&fit));
         for in_model in [fit.model.support(), reported] {
             for group in [20..23, 30..34] {
-                let found = in_model.iter().filter(|feature| group.contains(feature));
+                let found = in_model.iter().filter(|feature| group.contains(*feature));
                 let found = found.count();
                 assert!(found == 0 || found == group.len(), "{in_model:?}");
                 entered[usize::from(found > 0)] += 1;
