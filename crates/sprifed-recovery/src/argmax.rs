@@ -13,9 +13,10 @@ use crate::catalogue::{Entry, Needs};
 use crate::conclusion::{Conclusion, Evidence, Picked};
 use crate::fit::{Fit, FitStatus};
 use crate::inference::{Inferred, NoInference};
-use crate::joint::LastAnswer;
+use crate::joint::{LastAnswer, joint_size};
 use crate::least_squares::NoisyNormalEquations;
 use crate::opening::Opening;
+use crate::portable::{larger, smaller, square};
 use crate::ready::Ready;
 use crate::selection::Pick;
 use crate::setting::Setting;
@@ -298,7 +299,21 @@ impl Argmax {
     }
 
     fn update_norm(&self) -> f64 {
-        UPDATE_NORM * (2.0 * self.update_size()).sqrt()
+        let constant = match self.setting.constant() {
+            Constant::Absent => 0.0,
+            Constant::One | Constant::Sites { .. } => 1.0,
+        };
+        UPDATE_NORM * (2.0 * (self.variables() + constant)).sqrt()
+    }
+
+    /// The squared norm that the features of the support usually have, in units of their scale: one for each, and for a
+    /// group at most that of its single one.
+    #[expect(clippy::cast_precision_loss, reason = "a support is small")]
+    fn variables(&self) -> f64 {
+        let one = larger(1.0 / square(self.opening.feature_scale), 1.0);
+        let picks = self.picks.iter();
+        let picked = picks.map(|picked| smaller(picked.places.len() as f64, one));
+        f64::from(self.setting.always) + picked.sum::<f64>()
     }
 
     /// Moves the intercepts and the coefficients by `changes`, in units of the residual: of the constant or the sites,
@@ -393,18 +408,21 @@ impl Argmax {
         }
     }
 
-    /// By how much the clip of the last question is loosened.
-    fn clip_factor(&self) -> f64 {
-        let asked = self.support.len();
-        self.setting.planned_clip_factor(asked, &self.planned.last)
+    /// By how much the clip of the last question is loosened, and the same for its number of columns.
+    fn clip_factors(&self) -> (f64, f64) {
+        // The constant and the residual are further variables.
+        let size = self.variables() + 2.0;
+        let noise = self.setting.last_noise(&self.planned.last);
+        let factor = self.setting.clip_factor_of(size, noise);
+        (factor, factor * (size / joint_size(self.support.len())))
     }
 
     /// The fit that the last answer gives.
     fn finish(self, answer: &Answer) -> Fit {
         let current = self.coefficients.iter().map(|value| value / self.scale);
         let current: Vec<f64> = current.collect();
-        let clip_factor = self.clip_factor();
-        let answer = LastAnswer::new(&self.setting, answer, current, clip_factor);
+        let (clip_factor, of_columns) = self.clip_factors();
+        let answer = LastAnswer::new(&self.setting, answer, current, of_columns);
         let Some(answer) = answer else {
             return Fit {
                 model: self.model(),
@@ -468,7 +486,7 @@ impl ChoosingProcedure for Argmax {
                 if self.named.len() < self.setting.sparsity as usize {
                     return self.ask_choice();
                 }
-                let (scales, factor) = (self.scales(), self.clip_factor());
+                let (scales, (_, factor)) = (self.scales(), self.clip_factors());
                 let questions =
                     self.setting
                         .last_questions(&self.support, self.current(), scales, factor);

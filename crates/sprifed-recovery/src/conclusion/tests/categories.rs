@@ -125,19 +125,21 @@ fn a_category_enters_whole_or_not_at_all() {
 fn a_category_without_an_effect_has_no_small_p_value_as_a_rule() {
     let (mut picked, mut small) = (0, 0);
     for seed in 0..30 {
-        let table = with_categories(900, [0.0; 3], 70 + seed);
+        let table = with_categories(3000, [0.0; 3], 70 + seed);
         let setting = Setting {
             choice: Keep::Exactly,
-            ..grouped(&table, 8)
+            ..grouped(&table, 7)
         };
         let fit = fit(CertifiedProcedure::ARGMAX, &table, &setting, 80 + seed);
         for first in [20, 30] {
             let terms = &known(&fit).terms;
-            let Some(term) = terms.iter().find(|term| term.feature == first) else {
+            let term = terms.iter().find(|term| term.feature == first);
+            // Where the noise is too large to separate the features, there is none.
+            let Some(p_value) = term.and_then(|term| term.p_value) else {
                 continue;
             };
             picked += 1;
-            small += u32::from(term.p_value.unwrap() < 0.05);
+            small += u32::from(p_value < 0.05);
         }
     }
     // Of about 25 at most 5 % are expected to be small; six or more have a probability below 0.2 %.
