@@ -131,11 +131,13 @@ impl Mapping {
         Covariates::new(always)
     }
 
-    /// The features of each category that is a candidate, ascending; a category of one feature is a single candidate.
+    /// The features of each category that is one candidate, ascending; a category of one feature is a single candidate.
     pub fn categories(&self) -> impl Iterator<Item = Range<u32>> + '_ {
         let candidates = self.columns.iter().filter(|column| {
             let is_site = column.features.start >= self.n_features();
-            !column.is_always && !is_site && matches!(column.coding, Coding::Levels(_))
+            let is_together =
+                matches!(&column.coding, Coding::Levels(levels) if levels.is_together());
+            !column.is_always && !is_site && is_together
         });
         candidates.filter_map(|column| {
             let range = u32::try_from(column.features.start)

@@ -173,7 +173,8 @@ pub struct PlanAnswer {
     pub inference: InferenceMethod,
     /// How many features are always in the model, by the schema.
     pub always: u32,
-    /// The categories among the candidates, by the schema; absent if it names none with more than one column.
+    /// The categories among the candidates that the schema names and wants picked together; absent if there are none with
+    /// more than one column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub categories: Option<PlannedCategories>,
     /// What robust intervals cost, as mu: a block of the last sum, contained in the cost of that. Absent without them.

@@ -1,4 +1,4 @@
-//! The categories among the candidates of a planned study.
+//! The categories among the candidates of a planned study that are to be picked together.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -6,7 +6,7 @@ use sprifed_privacy::counted;
 use sprifed_recovery::{CertifiedProcedure, Groups, Setting};
 use sprifed_schema::{Coding, Schema};
 
-/// The categories among the candidates.
+/// The categories among the candidates that are to be picked together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PlannedCategories {
     /// How many there are.
@@ -31,17 +31,17 @@ impl PlannedCategories {
     /// How `procedure` picks them.
     pub(super) fn text(self, procedure: CertifiedProcedure) -> String {
         let found = format!(
-            "{} with {} columns {} among the candidates",
+            "{} with {} columns {} to be picked together",
             counted(self.count, "category", "categories"),
             self.columns,
             if self.count == 1 { "is" } else { "are" },
         );
         match self.picked_as_one {
             true => format!(
-                "{found}: all columns of a category are picked together and count as one feature.\n\n"
+                "{found}: all columns of a category enter the model or none, and they count as one feature.\n\n"
             ),
             false => format!(
-                "{found}: {procedure} sees sums, so each column is a candidate of its own; argmax picks a category as one.\n\n"
+                "{found}, but {procedure} sees sums: each column is a candidate of its own. argmax picks a category as one.\n\n"
             ),
         }
     }
@@ -55,7 +55,7 @@ pub(super) fn groups_of(schema: &Schema) -> Groups {
         .filter(|name| !schema.is_always(name));
     let mut widths: Vec<u32> = named
         .filter_map(|name| schema.coding_of(name))
-        .filter(|coding| matches!(coding, Coding::Levels(_)))
+        .filter(|coding| matches!(coding, Coding::Levels(levels) if levels.is_together()))
         .filter_map(|coding| u32::try_from(coding.width()).ok())
         .collect();
     widths.sort_by_key(|width| core::cmp::Reverse(*width));
