@@ -285,7 +285,7 @@ fn only_categories_that_are_to_be_picked_together_are_one_candidate() {
         )
     };
     let categories = |together: &str| -> Vec<_> {
-        let schema: Schema = text(together).parse().unwrap();
+        let schema = Schema::parse(&text(together)).unwrap();
         let names = ["site", "x", "arm", "sex", "dose"];
         let mapping = Mapping::for_features(&schema, names).unwrap();
         assert_eq!(mapping.column_of(4), "arm");
@@ -295,6 +295,6 @@ fn only_categories_that_are_to_be_picked_together_are_one_candidate() {
     assert_eq!(categories("together = true\n"), [3..5, 6..10]);
     assert!(categories("together = false\n").is_empty() && categories("").is_empty());
     let number = "[response]\nname = \"y\"\nlower = 0\nupper = 1\n[feature.x]\nlower = 0\nupper = 1\ntogether = true\n";
-    let refused = number.parse::<Schema>().unwrap_err().to_string();
+    let refused = Schema::parse(number).unwrap_err().to_string();
     assert!(refused.contains("`together` without `levels`"), "{refused}");
 }
