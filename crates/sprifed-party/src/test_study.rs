@@ -9,7 +9,7 @@ use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, NoiseOrigin, Participation, PrivacyUnit, Relation,
 };
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, InferenceMethod, Intercept, Keep, Setting, Sites,
+    CertifiedProcedure, ColumnScales, Groups, InferenceMethod, Intercept, Keep, Setting, Sites,
 };
 use sprifed_schema::DataTerms;
 use sprifed_study::{Agreed, Agreement, Digest, FORMAT, Party, PartyKey};
@@ -69,6 +69,7 @@ pub(crate) fn agreement(noise: Provenance) -> Agreement {
         choice: Keep::Exactly,
         inference: InferenceMethod::Selective,
         always: 0,
+        groups: Groups::NONE,
         sites: Sites::NONE,
         column_scales: ColumnScales::NONE,
         budget: ApproxDp::new(epsilon, Delta::try_from(1e-6).expect("legal")),

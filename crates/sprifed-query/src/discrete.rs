@@ -98,11 +98,18 @@ fn write_question(bytes: &mut Vec<u8>, question: &Question) {
         Question::RowScale { .. } => bytes.push(9),
         Question::SupportUpdate {
             support,
+            newest,
             constant,
             model,
             ..
         } => {
-            bytes.push(10);
+            match newest {
+                1 => bytes.push(10),
+                newest => {
+                    bytes.push(16);
+                    write_feature(bytes, *newest);
+                }
+            }
             write_features(bytes, support.as_slice());
             write_constant(bytes, *constant);
             write_model(bytes, model);

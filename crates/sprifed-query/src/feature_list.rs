@@ -39,6 +39,13 @@ impl FeatureList {
         self.0.last().copied()
     }
 
+    /// The last so many features, or all if there are fewer.
+    #[must_use]
+    pub fn newest(&self, count: u32) -> &[u32] {
+        let first = self.0.len().saturating_sub(count as usize);
+        self.0.get(first..).unwrap_or(&[])
+    }
+
     /// How many features.
     #[must_use]
     pub const fn len(&self) -> usize {

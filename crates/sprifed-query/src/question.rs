@@ -116,11 +116,13 @@ pub enum Question {
         /// Upper end of the first bucket.
         largest: Limit,
     },
-    /// x_l·z and z·clip(residual) for every z of (constant, x_S), l the last of S; the whole clipped to a
-    /// norm.
+    /// x_l·z for each feature l just chosen, and z·clip(residual), for every z of (constant, x_S); the whole
+    /// clipped to a norm.
     SupportUpdate {
-        /// The support, the feature just chosen last.
+        /// The support, the features just chosen last.
         support: FeatureList,
+        /// How many features were just chosen: one, as many as a group has, or none.
+        newest: u32,
         /// What z starts with.
         constant: Constant,
         /// The model that the residual is measured against.
@@ -263,8 +265,14 @@ impl Question {
             Self::SupportRow { support, .. } => support.len(),
             Self::RowScale { .. } => ROW_BUCKETS,
             Self::SupportUpdate {
-                support, constant, ..
-            } => 2 * (support.len() + constant.entries()),
+                support,
+                newest,
+                constant,
+                ..
+            } => {
+                let rows = support.newest(*newest).len() + 1;
+                rows.saturating_mul(support.len() + constant.entries())
+            }
             Self::SecondMoment {
                 support, constant, ..
             } => {
@@ -372,6 +380,7 @@ impl Question {
             }
             Self::SupportUpdate {
                 support,
+                newest,
                 constant,
                 model,
                 scales,
@@ -379,13 +388,13 @@ impl Question {
                 norm,
             } => {
                 let scaled = |feature: u32| value(record, feature) / scales.feature.get();
-                let newest = support.last().map_or(0.0, scaled);
+                let newest = support.newest(*newest).iter().copied().map(scaled);
                 let residual = model.residual(record) / scales.residual.get();
                 let residual = clip(residual, *residual_limit);
                 let features = support.iter().map(scaled);
                 let z: Vec<f64> = constant.values(record).chain(features).collect();
-                let row: Vec<f64> = [newest, residual]
-                    .iter()
+                let row: Vec<f64> = newest
+                    .chain([residual])
                     .flat_map(|factor| z.iter().map(move |value| factor * value))
                     .collect();
                 let length = length(&row).max(norm.get());

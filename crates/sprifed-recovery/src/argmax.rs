@@ -10,12 +10,13 @@ use sprifed_query::{
 };
 
 use crate::catalogue::{Entry, Needs};
-use crate::conclusion::{Conclusion, Evidence};
+use crate::conclusion::{Conclusion, Evidence, Picked};
 use crate::fit::{Fit, FitStatus};
 use crate::inference::{Inferred, NoInference};
-use crate::joint::LastAnswer;
+use crate::joint::{LastAnswer, joint_size};
 use crate::least_squares::NoisyNormalEquations;
 use crate::opening::Opening;
+use crate::portable::{larger, smaller, square};
 use crate::ready::Ready;
 use crate::selection::Pick;
 use crate::setting::Setting;
@@ -78,12 +79,15 @@ pub struct Argmax {
     step: usize,
     /// Whether the first joint question is still to be asked.
     asks_joint: bool,
-    /// The features of every model, then those that were picked.
+    /// The features of every model, then those that were picked, each with its group.
     support: Vec<u32>,
     /// What the plan says of the noise of each choice, and of the last question.
     planned: PlannedNoise,
-    /// How each of the picked features was picked.
-    picks: Vec<Pick>,
+    /// The feature that each choice named. They are no candidates any more; others of their groups still are, so that a
+    /// plan says how many candidates each choice has. One of those that is named again adds nothing.
+    named: Vec<u32>,
+    /// How each feature or group of the support was picked.
+    picks: Vec<Picked>,
     opening: Opening,
     /// Coefficients in units of scaled features, in the order of the support.
     coefficients: Vec<f64>,
@@ -112,7 +116,7 @@ enum Phase {
     Scale,
     Joint,
     Choice { candidates: FeatureSet },
-    Update,
+    Update { newest: u32 },
     Final,
 }
 
@@ -124,13 +128,14 @@ impl Argmax {
     pub fn new(setting: Setting) -> Result<Self, PlanError> {
         setting.check()?;
         let constant = setting.constant();
-        let size = (setting.always + setting.sparsity) as usize + constant.entries();
+        let size = setting.most_features(setting.sparsity) + constant.entries();
         let mut gram = SquareMatrix::zeros(size);
         if constant == Constant::One {
             gram[(0, 0)] = f64::from(setting.n_records);
         }
         Ok(Self {
             planned: PlannedNoise::of(&setting)?,
+            named: Vec::new(),
             picks: Vec::new(),
             opening: Opening::before(&setting),
             clips: score_clips(&setting)?,
@@ -196,7 +201,7 @@ impl Argmax {
         self.scale = self.setting.scale_after(answer, self.scale);
         // The scale of the response is none that a model has to reach: responses that lie at one
         // value make it smaller than that of any honest residual.
-        if !self.picks.is_empty() {
+        if !self.named.is_empty() {
             self.give_up_if_worse();
         }
     }
@@ -225,7 +230,10 @@ impl Argmax {
     }
 
     fn ask_choice(mut self) -> ChoosingStep<Self> {
-        let candidates = FeatureSet::except(self.setting.n_features, &self.support);
+        let others: Vec<u32> = (0..self.setting.always)
+            .chain(self.named.iter().copied())
+            .collect();
+        let candidates = FeatureSet::except(self.setting.n_features, &others);
         let scores = Question::BoxedGradient {
             model: self.current().into(),
             features: candidates.clone(),
@@ -241,9 +249,29 @@ impl Argmax {
         ChoosingStep::Choose(query, self)
     }
 
+    /// Takes the feature that a choice named, with its group, and returns how many features are new in the support.
+    fn take_choice(&mut self, feature: u32) -> u32 {
+        let pick = self.pick();
+        self.named.push(feature);
+        let unit = self.setting.groups.of_feature(feature);
+        if unit.clone().any(|other| self.support.contains(&other)) {
+            return 0;
+        }
+        let start = self.support.len();
+        let place = start + (feature - unit.start) as usize;
+        self.support.extend(unit.clone());
+        let places = start..self.support.len();
+        self.picks.extend(pick.map(|pick| Picked {
+            pick,
+            place,
+            places,
+        }));
+        unit.end - unit.start
+    }
+
     /// What p-values depend on of the choice that is asked now.
     fn pick(&self) -> Option<Pick> {
-        let planned = self.planned.choices.get(self.picks.len())?;
+        let planned = self.planned.choices.get(self.named.len())?;
         let (rate, steps) = planned.noise_rate;
         Some(Pick {
             n_records: f64::from(self.setting.n_records),
@@ -271,7 +299,21 @@ impl Argmax {
     }
 
     fn update_norm(&self) -> f64 {
-        UPDATE_NORM * (2.0 * self.update_size()).sqrt()
+        let constant = match self.setting.constant() {
+            Constant::Absent => 0.0,
+            Constant::One | Constant::Sites { .. } => 1.0,
+        };
+        UPDATE_NORM * (2.0 * (self.variables() + constant)).sqrt()
+    }
+
+    /// The squared norm that the features of the support usually have, in units of their scale: one for each, and for a
+    /// group at most that of its single one.
+    #[expect(clippy::cast_precision_loss, reason = "a support is small")]
+    fn variables(&self) -> f64 {
+        let one = larger(1.0 / square(self.opening.feature_scale), 1.0);
+        let picks = self.picks.iter();
+        let picked = picks.map(|picked| smaller(picked.places.len() as f64, one));
+        f64::from(self.setting.always) + picked.sum::<f64>()
     }
 
     /// Moves the intercepts and the coefficients by `changes`, in units of the residual: of the constant or the sites,
@@ -290,18 +332,26 @@ impl Argmax {
         }
     }
 
-    /// Reads the new row of the Gram matrix and the correlations with the residual, and solves.
-    fn take_update(&mut self, answer: &Answer) {
+    /// Reads the rows of the `newest` features in the Gram matrix and the correlations with the residual, and solves.
+    fn take_update(&mut self, newest: usize, answer: &Answer) {
         let Some(block) = answer.blocks.first() else {
             return;
         };
         let size = self.support.len() + self.setting.constant().entries();
         let norm = self.update_norm();
         let values: Vec<f64> = block.values.iter().map(|value| value * norm).collect();
-        let (row, cross) = values.split_at(size.min(values.len()));
-        for (column, value) in row.iter().enumerate() {
-            self.gram[(size - 1, column)] = *value;
-            self.gram[(column, size - 1)] = *value;
+        let (rows, cross) = values.split_at((newest * size).min(values.len()));
+        let first = size - newest;
+        for (row, entries) in (first..).zip(rows.chunks_exact(size.max(1))) {
+            for (column, value) in entries.iter().enumerate() {
+                // No record has two levels of one category.
+                let value = match column >= first && column != row {
+                    true => 0.0,
+                    false => *value,
+                };
+                self.gram[(row, column)] = value;
+                self.gram[(column, row)] = value;
+            }
         }
         let noise = block.noise_std_dev * norm;
         let equations = NoisyNormalEquations {
@@ -358,12 +408,21 @@ impl Argmax {
         }
     }
 
+    /// By how much the clip of the last question is loosened, and the same for its number of columns.
+    fn clip_factors(&self) -> (f64, f64) {
+        // The constant and the residual are further variables.
+        let size = self.variables() + 2.0;
+        let noise = self.setting.last_noise(&self.planned.last);
+        let factor = self.setting.clip_factor_of(size, noise);
+        (factor, factor * (size / joint_size(self.support.len())))
+    }
+
     /// The fit that the last answer gives.
     fn finish(self, answer: &Answer) -> Fit {
         let current = self.coefficients.iter().map(|value| value / self.scale);
         let current: Vec<f64> = current.collect();
-        let clip_factor = self.planned.clip_factor;
-        let answer = LastAnswer::new(&self.setting, answer, current, clip_factor);
+        let (clip_factor, of_columns) = self.clip_factors();
+        let answer = LastAnswer::new(&self.setting, answer, current, of_columns);
         let Some(answer) = answer else {
             return Fit {
                 model: self.model(),
@@ -377,14 +436,14 @@ impl Argmax {
                 provenance: self.provenance,
             };
         };
-        let picked: Vec<usize> = (self.setting.always as usize..self.support.len()).collect();
+        let judged = self.picks.iter().map(|picked| picked.places.clone());
         let fit = Conclusion {
             setting: &self.setting,
             too_few: self.planned.too_few,
             opening: self.opening,
             asked: &self.support,
-            chosen: picked.clone(),
-            judged: picked,
+            chosen: (self.setting.always as usize..self.support.len()).collect(),
+            judged: judged.collect(),
             answer,
             clip_factor,
             scale: self.scale,
@@ -424,10 +483,10 @@ impl ChoosingProcedure for Argmax {
                 if self.asks_joint {
                     return self.ask_joint();
                 }
-                if self.picks.len() < self.setting.sparsity as usize {
+                if self.named.len() < self.setting.sparsity as usize {
                     return self.ask_choice();
                 }
-                let (scales, factor) = (self.scales(), self.planned.clip_factor);
+                let (scales, (_, factor)) = (self.scales(), self.clip_factors());
                 let questions =
                     self.setting
                         .last_questions(&self.support, self.current(), scales, factor);
@@ -438,8 +497,8 @@ impl ChoosingProcedure for Argmax {
                 self.take_joint(&answer);
                 self.ask_scale()
             }
-            Phase::Update => {
-                self.take_update(&answer);
+            Phase::Update { newest } => {
+                self.take_update(newest as usize, &answer);
                 self.ask_scale()
             }
             Phase::Final => ChoosingStep::Done(self.finish(&answer)),
@@ -447,18 +506,20 @@ impl ChoosingProcedure for Argmax {
     }
 
     fn chosen(mut self, index: usize) -> ChoosingStep<Self> {
-        if let Phase::Choice { candidates } = &self.phase {
-            self.support.extend(candidates.iter().nth(index));
-            self.picks.extend(self.pick());
-        }
+        let named = match &self.phase {
+            Phase::Choice { candidates } => candidates.iter().nth(index),
+            _ => None,
+        };
+        let newest = named.map_or(0, |feature| self.take_choice(feature));
         let question = Question::SupportUpdate {
             support: FeatureList::of(&self.support),
+            newest,
             constant: self.setting.constant(),
             model: self.current().into(),
             scales: self.scales(),
             residual_limit: Limit::nearest(UPDATE_CLIP),
             norm: Limit::nearest(self.update_norm()),
         };
-        self.ask(Phase::Update, vec![question])
+        self.ask(Phase::Update { newest }, vec![question])
     }
 }

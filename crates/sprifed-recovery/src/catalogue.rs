@@ -14,6 +14,7 @@ use sprifed_query::{ChoiceBackend, Plan, PlanError, PlannedStep, SumBackend, run
 
 use crate::argmax;
 use crate::fit::Fit;
+use crate::groups::Groups;
 use crate::joint::ROBUST_BLOCK;
 use crate::mean_only::{self, MeanOnly};
 use crate::pooled;
@@ -147,12 +148,31 @@ impl CertifiedProcedure {
         self.0.version
     }
 
+    /// Whether it picks the columns of a category together. Procedures that see sums pick each column on its own: no proof
+    /// says what the p-value of a whole category is there.
+    #[must_use]
+    pub fn picks_groups(self) -> bool {
+        self.needs() == Needs::Choices
+    }
+
+    /// `setting` with the groups that this procedure picks together.
+    fn grouped(self, setting: &Setting) -> Setting {
+        Setting {
+            groups: match self.picks_groups() {
+                true => setting.groups,
+                false => Groups::NONE,
+            },
+            ..*setting
+        }
+    }
+
     /// The public plan for `setting`. With too few records no feature is sought ([`Self::seeks_nothing`]), and the plan is
     /// that of the mean.
     ///
     /// # Errors
     /// When no plan exists.
     pub fn plan(self, setting: &Setting) -> Result<Plan, PlanError> {
+        let setting = &self.grouped(setting);
         let plan = self.seeking_plan(setting)?;
         if setting.robust && !asks_robust(&plan) {
             return Err(PlanError::Request {
@@ -173,6 +193,7 @@ impl CertifiedProcedure {
     /// # Errors
     /// When no plan exists.
     pub fn begin(self, setting: &Setting) -> Result<Ready, PlanError> {
+        let setting = &self.grouped(setting);
         match self.needed(setting)? {
             Some(needed) => Ok(Ready::sums(MeanOnly::new(setting, needed)?)),
             None if !setting.inference.is_selective() => split::begin(self.0, setting),
@@ -186,6 +207,7 @@ impl CertifiedProcedure {
     /// # Errors
     /// When no plan exists.
     pub fn fewest_records(self, setting: &Setting) -> Result<u64, PlanError> {
+        let setting = &self.grouped(setting);
         setting.fewest_records(self.needs(), &self.seeking_plan(setting)?)
     }
 
@@ -203,7 +225,7 @@ impl CertifiedProcedure {
     /// # Errors
     /// When no plan exists.
     pub fn seeks_nothing(self, setting: &Setting) -> Result<bool, PlanError> {
-        Ok(self.needed(setting)?.is_some())
+        Ok(self.needed(&self.grouped(setting))?.is_some())
     }
 
     /// The records that would do, where no feature is sought.

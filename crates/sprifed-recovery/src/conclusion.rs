@@ -1,11 +1,13 @@
 //! From the answer to the last question to a fit: which features are kept, their estimates with
 //! intervals and p-values, and the model that predicts. Post-processing: it costs nothing.
 
+use core::ops::Range;
+
 use sprifed_noise::Provenance;
 use sprifed_privacy::PrivacyUnit;
 use sprifed_query::LinearModel;
 
-pub(crate) use self::evidence::{Evidence, PoolEvidence};
+pub(crate) use self::evidence::{Evidence, Picked, PoolEvidence};
 use self::evidence::{Judged, two_sided};
 use crate::fit::{Fit, FitStatus};
 use crate::inference::{
@@ -67,8 +69,9 @@ pub(crate) struct Conclusion<'a> {
     pub(crate) intercept: f64,
     /// The places of the features that were chosen, those of every model left out.
     pub(crate) chosen: Vec<usize>,
-    /// The places of those of them that can be told apart: only these can be kept.
-    pub(crate) judged: Vec<usize>,
+    /// The places of those of them that can be told apart: only these can be kept. Those of a group are one entry: it is
+    /// kept as a whole or not at all.
+    pub(crate) judged: Vec<Range<usize>>,
     /// How they were selected.
     pub(crate) evidence: Evidence,
     pub(crate) provenance: Option<Provenance>,
@@ -89,10 +92,10 @@ impl Conclusion<'_> {
             let reason = NoInference::ClientUnit;
             return self.ended(chosen_model, Inferred::NotAvailable { reason }, status);
         }
-        let all = self.answer.solve(&self.judged);
+        let all = self.answer.solve(&places_of(&self.judged));
         let mut judged = Judged::new(&self, &all);
         let kept = self.kept(&mut judged, &all);
-        let kept_solve = self.answer.solve(&kept);
+        let kept_solve = self.answer.solve(&places_of(&kept));
         let report = self.report(&judged, &kept, &kept_solve);
         let is_unsound = kept_solve.repaired > 0;
         let (model, status) = match self.setting.choice {
@@ -117,7 +120,7 @@ impl Conclusion<'_> {
 
     /// What is reported of all judged features, which other records chose, and the status if the equations are unsound.
     pub(crate) fn estimates(self) -> (Inference, Option<FitStatus>) {
-        let solved = self.answer.solve(&self.judged);
+        let solved = self.answer.solve(&places_of(&self.judged));
         let judged = Judged::new(&self, &solved);
         let report = self.report(&judged, &self.judged, &solved);
         (
@@ -200,9 +203,9 @@ impl Conclusion<'_> {
         self.model(&[], &coefficients, intercept)
     }
 
-    /// The places of the features that are kept. The p-values that decide about them are in `judged` afterwards, also where
-    /// all features are kept.
-    fn kept(&self, judged: &mut Judged, all: &Solved) -> Vec<usize> {
+    /// The places of the features and groups that are kept. The p-values that decide about them are in `judged` afterwards,
+    /// also where all are kept.
+    fn kept(&self, judged: &mut Judged, all: &Solved) -> Vec<Range<usize>> {
         let passing = self.passing(judged.p_values.clone());
         let significant = match self.evidence {
             Evidence::Picks(_) => self.kept_by_variance(passing, judged, all),
@@ -212,7 +215,7 @@ impl Conclusion<'_> {
             Keep::Exactly => self.judged.clone(),
             Keep::Significant if judged.is_refused => Vec::new(),
             Keep::Significant => {
-                let places = significant.iter().map(|index| self.judged[*index]);
+                let places = significant.iter().map(|index| self.judged[*index].clone());
                 places.collect()
             }
         }
@@ -236,8 +239,9 @@ impl Conclusion<'_> {
             let p_values: Vec<f64> = (0..self.judged.len())
                 .map(|index| {
                     let others = kept.iter().filter(|other| **other != index);
-                    let others: Vec<usize> = others.map(|other| self.judged[*other]).collect();
-                    let variance = self.answer.solve(&others).residual_variance_bound;
+                    let others: Vec<_> = others.map(|other| self.judged[*other].clone()).collect();
+                    let others = self.answer.solve(&places_of(&others));
+                    let variance = others.residual_variance_bound;
                     let inflation = larger(variance / all.residual_variance, 1.0);
                     judged.p_value_with(self, all, index, inflation)
                 })
@@ -256,14 +260,14 @@ impl Conclusion<'_> {
     /// The largest estimate of a chosen feature, in its standard errors.
     fn largest_ratio(&self, all: &Solved) -> f64 {
         let first = self.answer.always();
-        let ratios = (0..self.judged.len())
+        let ratios = (0..places_of(&self.judged).len())
             .map(|index| all.estimate(first + index, self.scale, 1.0).ratio())
             .filter(|ratio| ratio.is_finite());
         ratios.fold(0.0, larger)
     }
 
-    /// What is reported of the kept features.
-    fn report(&self, judged: &Judged, kept: &[usize], solved: &Solved) -> Inference {
+    /// What is reported of the kept features and groups.
+    fn report(&self, judged: &Judged, kept: &[Range<usize>], solved: &Solved) -> Inference {
         let setting = self.setting;
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let miss = match self.evidence {
@@ -286,7 +290,8 @@ impl Conclusion<'_> {
             } else {
                 let interval =
                     has_intervals.then(|| judged.interval(self, solved, index, &estimate, miss));
-                let judging = self.judged.iter().position(|judging| judging == place);
+                let mut units = self.judged.iter();
+                let judging = units.position(|judging| judging.contains(place));
                 let p_value = judging.and_then(|index| judged.p_values.get(index).copied());
                 (Role::Selected, interval, miss, Some(p_value.unwrap_or(1.0)))
             };
@@ -294,6 +299,7 @@ impl Conclusion<'_> {
             terms.push(ReportedTerm {
                 feature: self.asked[*place],
                 role,
+                group: self.group_of(*place),
                 estimate: estimate.value / self.opening.feature_scale,
                 interval: interval.and_then(|interval| self.in_bounded_units(interval)),
                 level: 1.0 - miss,
@@ -319,6 +325,13 @@ impl Conclusion<'_> {
         }
     }
 
+    /// The first feature of the group that was judged as one and has this place.
+    fn group_of(&self, place: usize) -> Option<u32> {
+        let mut groups = self.judged.iter().filter(|unit| unit.len() > 1);
+        let group = groups.find(|unit| unit.contains(&place))?;
+        self.asked.get(group.start).copied()
+    }
+
     /// Whether there are enough records for ordinary intervals.
     const fn has_records(&self) -> bool {
         let least = match self.evidence {
@@ -329,7 +342,7 @@ impl Conclusion<'_> {
     }
 
     /// Why the fit that keeps `kept` has no intervals, if it has none.
-    fn no_intervals(&self, kept: &[usize], solved: &Solved) -> Option<NoInterval> {
+    fn no_intervals(&self, kept: &[Range<usize>], solved: &Solved) -> Option<NoInterval> {
         let is_by_number = self.setting.choice == Keep::Exactly
             && !kept.is_empty()
             && !matches!(self.evidence, Evidence::OtherRecords);
@@ -399,6 +412,11 @@ impl Conclusion<'_> {
             high: interval.high / unit,
         })
     }
+}
+
+/// All places of these features and groups, in order.
+fn places_of(units: &[Range<usize>]) -> Vec<usize> {
+    units.iter().cloned().flatten().collect()
 }
 
 const fn ill_conditioned(solved: &Solved) -> FitStatus {

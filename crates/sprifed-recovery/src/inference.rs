@@ -34,6 +34,10 @@ pub struct ReportedTerm {
     pub feature: u32,
     /// Why it is reported.
     pub role: Role,
+    /// The first feature of its group, if it was picked with others: they were kept together, and the p-value is that of
+    /// the group as a whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<u32>,
     /// Its coefficient in the model of the reported features, without shrinkage.
     pub estimate: f64,
     /// Its interval; absent where [`Inference::no_intervals`] says why.
@@ -81,7 +85,7 @@ pub struct Inference {
     pub method: u32,
     /// The most features that were sought, those that are in every model not counted.
     pub sought: u32,
-    /// How many of them were kept.
+    /// How many of them were kept; a group counts as one.
     pub kept: u32,
     /// The expected share of false ones among the kept that was allowed; absent if features were
     /// kept by their number.

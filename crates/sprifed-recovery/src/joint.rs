@@ -10,7 +10,7 @@ use sprifed_query::{
 use crate::least_squares::{NoisyNormalEquations, Solution};
 use crate::moments::{Moments, second_moments};
 use crate::portable::{dot, larger, smaller, square};
-use crate::selection::Estimate;
+use crate::selection::{Estimate, GroupEstimate};
 use crate::setting::{Intercept, Setting};
 use crate::square_matrix::SquareMatrix;
 
@@ -48,7 +48,11 @@ impl Setting {
     /// is clipped, whatever it is (docs/proofs/inference_covariance.md#1-the-clip).
     #[must_use]
     pub fn clip_factor(&self, n_features: usize, noise_std_dev: f64) -> f64 {
-        let size = joint_size(n_features);
+        self.clip_factor_of(joint_size(n_features), noise_std_dev)
+    }
+
+    /// The same for a question whose squared norm is usually about `size`.
+    pub(crate) fn clip_factor_of(&self, size: f64, noise_std_dev: f64) -> f64 {
         let sampling = (2.0 * f64::from(self.n_records)).sqrt();
         let most = NOISE_SHARE * sampling / (size * noise_std_dev);
         smaller(larger(most, 1.0), LOOSEST)
@@ -56,9 +60,14 @@ impl Setting {
 
     /// The same for the planned `blocks` of the last sum.
     pub(crate) fn planned_clip_factor(&self, n_features: usize, blocks: &[PlannedBlock]) -> f64 {
+        self.clip_factor(n_features, self.last_noise(blocks))
+    }
+
+    /// The standard deviation of the noise of the last sum, in normalised units.
+    pub(crate) fn last_noise(&self, blocks: &[PlannedBlock]) -> f64 {
         let shares = self.origin.most_shares();
         let noise = blocks.first().map(|block| block.noise_std_dev(shares));
-        self.clip_factor(n_features, noise.unwrap_or(f64::INFINITY))
+        noise.unwrap_or(f64::INFINITY)
     }
 
     /// The blocks of the last sum, one for each of [`Self::last_questions`].
@@ -144,7 +153,7 @@ impl Setting {
 
 /// k: the variables of a joint question.
 #[expect(clippy::cast_precision_loss, reason = "a support is small")]
-const fn joint_size(n_features: usize) -> f64 {
+pub(crate) const fn joint_size(n_features: usize) -> f64 {
     (n_features + 2) as f64
 }
 
@@ -437,6 +446,37 @@ impl Solved {
             sampling_variance,
             variance: sampling_variance + unit * self.privacy[place],
         }
+    }
+
+    /// The estimates of the features at `indices` of [`Self::places`] as one group, with variances as of
+    /// [`Self::estimate`]; none if these cannot be inverted.
+    pub(crate) fn group_estimate(
+        &self,
+        indices: &[usize],
+        scale: f64,
+        inflation: f64,
+    ) -> Option<GroupEstimate> {
+        let places: Vec<usize> = indices.iter().map(|index| self.first + index).collect();
+        let unit = square(scale);
+        let sampling = SquareMatrix::from_fn(places.len(), |row, column| {
+            unit * inflation * self.sampling[(places[row], places[column])]
+        });
+        let whole = SquareMatrix::from_fn(places.len(), |row, column| {
+            sampling[(row, column)] + unit * self.privacy[(places[row], places[column])]
+        });
+        // Only of positive matrices are these the inverses of covariances.
+        sampling.cholesky()?;
+        whole.cholesky()?;
+        let (sampling, whole) = (sampling.inverse()?, whole.inverse()?);
+        let values: Vec<f64> = indices
+            .iter()
+            .map(|index| scale * self.coefficients[*index])
+            .collect();
+        let precisions = (0..places.len()).map(|at| (sampling[(at, at)], whole[(at, at)]));
+        Some(GroupEstimate {
+            squared_distance: dot(&values, &whole.times(&values)),
+            precisions: precisions.collect(),
+        })
     }
 
     /// The share of the variance that is due to the noise, counted as in the matrices.

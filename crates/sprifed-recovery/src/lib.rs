@@ -14,6 +14,7 @@ mod few_records;
 mod filled_budget;
 mod fit;
 mod floor;
+mod groups;
 mod inference;
 mod joint;
 mod least_squares;
@@ -53,6 +54,7 @@ pub use fit::{Cut, Fit, FitStatus};
 pub use floor::{
     BudgetNoise, CHOICES_SHARE, FLOOR_CORRELATIONS, Floor, GRADIENTS_SHARE, PrivateChoice,
 };
+pub use groups::{Groups, MOST_GROUP_RUNS};
 pub use inference::{
     Inference, Inferred, Interval, NoInference, NoInterval, ReportedIntercept, ReportedTerm, Role,
 };

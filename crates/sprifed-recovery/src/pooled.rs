@@ -502,7 +502,7 @@ impl Pooled {
             opening: self.opening,
             asked,
             chosen,
-            judged,
+            judged: judged.into_iter().map(|place| place..place + 1).collect(),
             answer,
             clip_factor,
             scale: self.scale,

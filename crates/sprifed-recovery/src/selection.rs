@@ -30,7 +30,7 @@ mod weight_table;
 pub use argmax_pick::{Pick, feature_variance};
 pub use benjamini_hochberg::kept_by_benjamini_hochberg;
 pub use conditioned::{ConditionalLaw, PooledSelection, Selection, Shares};
-pub use group::GroupPick;
+pub use group::{GroupEstimate, GroupPick, GroupScore, IndicatorScore};
 pub use interval::{
     ArgmaxSelection, Interval, ReportedSelection, Rival, false_coverage_level, hull, log_rivals,
     wald,

@@ -8,6 +8,7 @@ use sprifed_privacy::{
 use sprifed_query::{Plan, PlanError, PlannedStep, Planner};
 
 use crate::column_scales::ColumnScales;
+use crate::groups::Groups;
 use crate::portable::larger;
 use crate::sites::Sites;
 
@@ -26,7 +27,7 @@ pub struct Setting {
     pub n_records: u32,
     /// p: how many features.
     pub n_features: u32,
-    /// s: how many features are chosen, those that are in every model not counted.
+    /// s: how many features are chosen, those that are in every model not counted; a group counts as one.
     pub sparsity: u32,
     /// Which of the chosen features are kept.
     pub choice: Keep,
@@ -36,6 +37,9 @@ pub struct Setting {
     /// How many features are in every model and are no candidates: the first of a record. The
     /// candidates are those after them.
     pub always: u32,
+    /// The candidates that private choices pick together. Procedures that see sums pick each on its own.
+    #[serde(default = "no_groups", skip_serializing_if = "Groups::is_empty")]
+    pub groups: Groups,
     /// The sites that have an intercept of their own.
     #[serde(default = "no_sites", skip_serializing_if = "Sites::is_empty")]
     pub sites: Sites,
@@ -63,6 +67,10 @@ pub struct Setting {
     /// block of the last sum, at a share of the budget.
     #[serde(default, skip_serializing_if = "is_not")]
     pub robust: bool,
+}
+
+const fn no_groups() -> Groups {
+    Groups::NONE
 }
 
 const fn no_sites() -> Sites {
@@ -186,13 +194,14 @@ impl Setting {
             );
             return refuse(found, "at least two must be left to choose from");
         }
-        let n_candidates = self.n_candidates();
-        if self.sparsity == 0 || self.sparsity >= n_candidates {
-            let found = format!(
-                "a sparsity of {} for {}",
-                self.sparsity,
-                counted(n_candidates, "feature", "features")
-            );
+        self.check_groups()?;
+        let possible = self.n_picks_possible();
+        if self.sparsity == 0 || self.sparsity >= possible {
+            let candidates = match self.groups.is_empty() {
+                true => counted(possible, "feature", "features"),
+                false => counted(possible, "candidate", "candidates"),
+            };
+            let found = format!("a sparsity of {} for {candidates}", self.sparsity);
             return refuse(
                 found,
                 "it must be at least 1 and below the number of features",
@@ -267,7 +276,7 @@ impl Setting {
     /// Refuses more features in every model than the last question, of this cost, can tell apart
     /// beside those that are chosen.
     pub(crate) fn check_always(&self, last_cost: Mu) -> Result<(), PlanError> {
-        self.check_told_apart(self.sparsity, last_cost)
+        self.check_told_apart(self.groups.most_columns(self.sparsity), last_cost)
     }
 
     /// The same for `chosen` features beside those of every model.

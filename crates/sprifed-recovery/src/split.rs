@@ -9,7 +9,7 @@
 //! Given the selection, estimates from other records are as if the features had been named in advance. Their intervals are
 //! ordinary ones, whatever the procedure did.
 
-use core::ops::ControlFlow;
+use core::ops::{ControlFlow, Range};
 
 use sprifed_privacy::{Mu, NoiseOrigin, PrivacyUnit, RecordPart, counted};
 use sprifed_query::{
@@ -182,7 +182,7 @@ impl Costs {
 
     /// The blocks of the last question, if all features that are sought are kept.
     fn last_blocks(&self) -> Result<Vec<PlannedBlock>, PlanError> {
-        let most = (self.setting.always + self.setting.sparsity) as usize;
+        let most = self.setting.most_features(self.setting.sparsity);
         self.setting.last_blocks(most, self.last, self.robust)
     }
 }
@@ -247,7 +247,7 @@ impl Selected {
             },
             // A procedure that says nothing of its coefficients keeps all features of its model.
             None => {
-                let most = (setting.always + setting.sparsity) as usize;
+                let most = setting.most_features(setting.sparsity);
                 let terms = fit.model.terms.iter().take(most);
                 LinearModel {
                     intercept: finite(fit.model.intercept),
@@ -321,7 +321,15 @@ impl Estimator {
                 ..fit
             };
         };
-        let chosen: Vec<usize> = (setting.always as usize..asked.len()).collect();
+        let chosen = setting.always as usize..asked.len();
+        let mut judged: Vec<Range<usize>> = Vec::new();
+        for place in chosen.clone() {
+            let group = setting.groups.of_feature(asked[place]);
+            match judged.last_mut() {
+                Some(unit) if group.contains(&asked[unit.start]) => unit.end = place + 1,
+                _ => judged.push(place..place + 1),
+            }
+        }
         let estimated = Conclusion {
             setting,
             too_few: self.too_few,
@@ -330,8 +338,8 @@ impl Estimator {
                 ..Opening::before(setting)
             },
             asked: &asked,
-            chosen: chosen.clone(),
-            judged: chosen,
+            chosen: chosen.collect(),
+            judged,
             answer,
             clip_factor: scaled.clip_factor,
             scale: scaled.residual,

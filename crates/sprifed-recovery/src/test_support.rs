@@ -9,6 +9,7 @@ use sprifed_query::LinearModel;
 
 use crate::column_scales::ColumnScales;
 use crate::fit::Fit;
+use crate::groups::Groups;
 use crate::setting::{InferenceMethod, Intercept, Keep, Setting};
 use crate::sites::Sites;
 
@@ -22,6 +23,7 @@ pub fn legal_setting() -> Setting {
         choice: Keep::Exactly,
         inference: InferenceMethod::Selective,
         always: 0,
+        groups: Groups::NONE,
         sites: Sites::NONE,
         column_scales: ColumnScales::NONE,
         budget: budget(5.34, 1e-4),

@@ -131,6 +131,24 @@ impl Mapping {
         Covariates::new(always)
     }
 
+    /// The features of each category that is one candidate, ascending; a category of one feature is a single candidate.
+    pub fn categories(&self) -> impl Iterator<Item = Range<u32>> + '_ {
+        let candidates = self.columns.iter().filter(|column| {
+            let is_site = column.features.start >= self.n_features();
+            let is_together =
+                matches!(&column.coding, Coding::Levels(levels) if levels.is_together());
+            !column.is_always && !is_site && is_together
+        });
+        candidates.filter_map(|column| {
+            let range = u32::try_from(column.features.start)
+                .ok()
+                .zip(u32::try_from(column.features.end).ok());
+            range
+                .map(|(start, end)| start..end)
+                .filter(|range| range.len() > 1)
+        })
+    }
+
     /// Whether every column of numbers has a public centre and scale of its own, so that its units are standard ones.
     /// Zeros and ones count neither for nor against it.
     #[must_use]
@@ -170,10 +188,23 @@ impl Mapping {
     /// If there is no such feature.
     #[must_use]
     pub fn reading(&self, place: usize) -> FeatureReading {
+        let column = self.coded(place);
+        FeatureReading::of(column, place - column.features.start)
+    }
+
+    /// The name of the column of the table that became the feature at `place`.
+    ///
+    /// # Panics
+    /// If there is no such feature.
+    #[must_use]
+    pub fn column_of(&self, place: usize) -> &str {
+        &self.coded(place).name
+    }
+
+    fn coded(&self, place: usize) -> &CodedColumn {
         let is_of = |column: &&CodedColumn| column.features.contains(&place);
         let column = self.columns.iter().find(is_of);
-        let column = column.expect("each feature is of a column");
-        FeatureReading::of(column, place - column.features.start)
+        column.expect("each feature is of a column")
     }
 
     /// How the feature at `place` is read, unless it is the number of the column of its name, as it is, and gaps are

@@ -22,7 +22,7 @@ use sprifed_privacy::{
 };
 use sprifed_query::{Answer, Curator, Plan, PlanError};
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, InferenceMethod, Intercept, Keep, Setting, Sites,
+    CertifiedProcedure, ColumnScales, Groups, InferenceMethod, Intercept, Keep, Setting, Sites,
 };
 use sprifed_study::{
     Agreed, Agreement, Embedded, EmbeddedTrustees, PartyKey, all_present, split_evenly,
@@ -301,6 +301,7 @@ impl AuditRequest {
             choice: Keep::Exactly,
             inference: InferenceMethod::Selective,
             always: 0,
+            groups: Groups::NONE,
             sites: Sites::NONE,
             column_scales: ColumnScales::NONE,
             budget: self.budget,

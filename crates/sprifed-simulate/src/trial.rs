@@ -8,8 +8,8 @@ use sprifed_query::{
     Curator, CuratorError, IllegalRecords, Plan, PlanError, RecordSource, Records,
 };
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, Fit, InferenceMethod, Intercept, Keep, RunError, Setting,
-    Sites, non_private_lasso, non_private_omp,
+    CertifiedProcedure, ColumnScales, Fit, Groups, InferenceMethod, Intercept, Keep, RunError,
+    Setting, Sites, non_private_lasso, non_private_omp,
 };
 use sprifed_study::{
     Agreed, Agreement, Embedded, EmbeddedError, EmbeddedTrustees, IllegalAgreement, PartyKey,
@@ -347,6 +347,7 @@ pub fn setting_of(
         choice: Keep::Exactly,
         inference: InferenceMethod::Selective,
         always: 0,
+        groups: Groups::NONE,
         sites: match world.sites.are_fitted {
             true => Sites::new(&world.sites.sizes(world.records))?,
             false => Sites::NONE,

@@ -3,8 +3,8 @@
 use serde_json::Value;
 use sprifed_recovery::selection::conditioned::PooledEstimate;
 use sprifed_recovery::selection::{
-    ArgmaxSelection, ConditionalLaw, Estimate, GroupPick, Pick, PooledSelection, ReportedSelection,
-    Rival, Selection, hull, log_rivals, normal,
+    ArgmaxSelection, ConditionalLaw, Estimate, GroupPick, GroupScore, Pick, PooledSelection,
+    ReportedSelection, Rival, Selection, hull, log_rivals, normal,
 };
 
 use crate::vector::{BadVector, Vector, number};
@@ -106,6 +106,7 @@ fn judge_argmax(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVec
 
 fn judge_group(vector: &Vector, verdict: &mut Verdict<'_>) -> Result<(), BadVector> {
     let pick = GroupPick {
+        by: GroupScore::Norm,
         columns: vector.count("columns")?,
         squared_distance: vector.number("squared_distance")?,
         correlation: vector.number("correlation")?,

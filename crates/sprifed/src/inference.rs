@@ -46,7 +46,7 @@ pub struct CoefficientReport {
     pub method: u32,
     /// The most features that were sought, those that are always in the model not counted.
     pub sought: u32,
-    /// How many of them were kept.
+    /// How many of them were kept; a category that was picked as one counts as one.
     pub kept: u32,
     /// The expected share of false features among the kept that was allowed; absent if exactly as many were kept as were
     /// asked for.
@@ -90,6 +90,10 @@ pub struct TermEstimate {
     pub name: String,
     /// Whether it was selected, or is always in the model.
     pub role: Role,
+    /// The category that it is a level of, if all levels were picked and kept together: the p-value is that of the category
+    /// as a whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
     /// Its coefficient in the model of the reported features, without shrinkage.
     pub estimate: f64,
     /// The standard error of the estimate, selection not counted.
@@ -172,6 +176,9 @@ impl CoefficientReport {
             TermEstimate {
                 name: names[term.feature as usize].clone(),
                 role: term.role,
+                category: term
+                    .group
+                    .map(|first| mapping.column_of(first as usize).to_owned()),
                 estimate: factor * term.estimate,
                 std_error: std_error(first_term + place),
                 interval: term.interval.map(|interval| Interval {

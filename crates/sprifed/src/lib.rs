@@ -59,7 +59,7 @@ pub use load_words::counts_words;
 pub use model::{FORMAT, Model, Receipt, Response, Term, VERSION, software};
 pub use planning::{
     FloorAnswer, ForecastAnswer, ForecastRow, KeptFeatures, PlanAnswer, PlanRequest, Planned,
-    PlannedGuarantee, SchemaFacts, StepLine, Thinned,
+    PlannedCategories, PlannedGuarantee, SchemaFacts, StepLine, Thinned,
 };
 pub use prediction::{Prediction, PredictionAnswer};
 pub use procedure_choice::{

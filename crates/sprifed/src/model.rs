@@ -393,6 +393,7 @@ impl Term {
                 true => Role::Always,
                 false => Role::Selected,
             },
+            category: None,
             estimate: self.coefficient,
             std_error: None,
             interval: None,

@@ -10,14 +10,16 @@ use sprifed_privacy::{
 };
 use sprifed_query::{FeatureSet, Plan, PlannedStep};
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, InferenceMethod, Intercept, Keep, Needs, ROBUST_BLOCK,
-    Setting, Sites,
+    CertifiedProcedure, ColumnScales, Groups, InferenceMethod, Intercept, Keep, Needs,
+    ROBUST_BLOCK, Setting, Sites,
 };
 use sprifed_schema::{Coding, Schema, Units};
 use sprifed_simulate::{
     Absence, Certified, Unexplained, WorldRequest, compare, forecast_records, setting_of,
 };
 
+pub use self::categories::PlannedCategories;
+use self::categories::groups_of;
 use self::forecast::assumptions;
 pub use self::forecast::{FloorAnswer, ForecastAnswer, ForecastRow, Thinned};
 use crate::backend::BackendRequest;
@@ -30,6 +32,7 @@ use crate::study::{recommended_delta, sites_of};
 use crate::trustees::TrusteeCosts;
 use crate::world::WorldSize;
 
+mod categories;
 mod forecast;
 mod text;
 
@@ -69,6 +72,9 @@ pub struct SchemaFacts {
     pub has_scales: bool,
     /// How many features are always in the model, of the columns that the schema names.
     pub always: u32,
+    /// The categories among the candidates that the schema names, as if they were the first ones: a plan depends on how many
+    /// levels they have, not on their places.
+    pub groups: Groups,
     /// The sites of one table that have an intercept of their own.
     pub sites: Sites,
     /// How many features are known to need no private scale: they have a public one, or are zeros and ones.
@@ -83,6 +89,7 @@ impl SchemaFacts {
         unit: PrivacyUnit::Record,
         has_scales: true,
         always: 0,
+        groups: Groups::NONE,
         sites: Sites::NONE,
         scaled: u32::MAX,
         bound: 0.0,
@@ -113,14 +120,17 @@ impl SchemaFacts {
             scaled: u32::try_from(scaled).unwrap_or(u32::MAX),
             bound: bounds.into_iter().fold(0.0, f64::max),
             always: u32::try_from(schema.n_always()).unwrap_or(u32::MAX),
+            groups: groups_of(schema),
             sites: sites_of(schema),
         }
     }
 
-    /// How many features `schema` has, if it names them all.
+    /// How many features `schema` has, if it names them all: a category has one for each level but its reference.
     #[must_use]
     pub fn n_features(schema: &Schema) -> Option<usize> {
-        (!schema.has_default_bounds()).then(|| schema.named_features().count())
+        let named = schema.named_features();
+        let widths = named.filter_map(|name| schema.coding_of(name).map(Coding::width));
+        (!schema.has_default_bounds()).then(|| widths.sum())
     }
 }
 
@@ -163,6 +173,10 @@ pub struct PlanAnswer {
     pub inference: InferenceMethod,
     /// How many features are always in the model, by the schema.
     pub always: u32,
+    /// The categories among the candidates that the schema names and wants picked together; absent if there are none with
+    /// more than one column.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub categories: Option<PlannedCategories>,
     /// What robust intervals cost, as mu: a block of the last sum, contained in the cost of that. Absent without them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub robust_mu: Option<f64>,
@@ -336,6 +350,7 @@ impl PlanRequest {
             robust: self.robust,
             inference: self.inference,
             always: self.schema.always,
+            groups: self.schema.groups,
             sites: self.schema.sites,
             response_bound,
             ..setting
@@ -441,6 +456,7 @@ impl Planned {
             keep: request.keep.into(),
             inference: request.inference,
             always: setting.always,
+            categories: PlannedCategories::of(setting, choice.procedure),
             robust_mu: robust_mu(plan)?,
             guarantee: PlannedGuarantee {
                 mode: Mode::Certified,
@@ -469,6 +485,7 @@ const fn simulated(setting: Setting) -> Setting {
     Setting {
         unit: PrivacyUnit::Record,
         always: 0,
+        groups: Groups::NONE,
         sites: Sites::NONE,
         column_scales: ColumnScales::NONE,
         ..setting

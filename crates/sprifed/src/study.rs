@@ -8,7 +8,8 @@ use sprifed_privacy::{
 };
 use sprifed_query::{Plan, PlanError};
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, InferenceMethod, Intercept, Keep, MOST_SITES, Setting, Sites,
+    CertifiedProcedure, ColumnScales, Groups, InferenceMethod, Intercept, Keep, MOST_SITES,
+    Setting, Sites,
 };
 use sprifed_schema::{MissingPolicy, Schema, SiteColumn};
 use sprifed_tables::Outline;
@@ -103,6 +104,7 @@ impl<'a> Study<'a> {
             choice: request.keep,
             inference: request.inference,
             always: count(mapping.covariates().n_features() as u64, "features")?,
+            groups: Groups::of(mapping.categories())?,
             sites: sites_of(schema),
             budget: ApproxDp::new(request.epsilon, delta),
             relation: request.neighbours,

@@ -56,6 +56,11 @@ fn table(n_records: u32) -> String {
     text
 }
 
+/// The schema in which the levels of the category are one candidate.
+fn together() -> String {
+    SCHEMA.replace("[feature.arm]\n", "[feature.arm]\ntogether = true\n")
+}
+
 fn folder(name: &str) -> Folder {
     let folder = Folder::new(name);
     folder.write("data.csv", &table(3000));
@@ -405,4 +410,107 @@ fn a_placeholder_is_named_by_file_and_line() {
         "{}",
         ended.stderr
     );
+}
+
+#[test]
+fn a_category_is_one_feature_of_a_fit_its_text_its_page_and_its_plan() {
+    let folder = folder("category");
+    folder.write("schema.toml", &together());
+    let options = format!("{TEXT} --sparsity 4 --epsilon 20 --procedure argmax --simulate-noise 1");
+    let ended = folder.fit(&format!("{options} --json"));
+    assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
+    let report = &folder.json("model.json")["inference"];
+    let terms = report["terms"].as_array().unwrap();
+    let arm: Vec<_> = terms
+        .iter()
+        .filter(|term| term["category"] == "arm")
+        .collect();
+    let names: Vec<&str> = arm
+        .iter()
+        .map(|term| term["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["arm=low", "arm=high"], "{report}");
+    assert_eq!(arm[0]["p_value"], arm[1]["p_value"], "{report}");
+    assert!(
+        arm.iter().all(|term| term["interval"].is_object()),
+        "{report}"
+    );
+    let others = terms
+        .iter()
+        .filter(|term| term["category"].is_null())
+        .count();
+    assert_eq!(report["kept"], 1 + others, "{report}");
+    assert_eq!(ended.json()["inference"]["terms"], report["terms"]);
+
+    let page = folder.path("page.html");
+    let ended = folder.fit(&format!("{options} --force --report {page}"));
+    assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
+    let words = "All levels of arm were kept together and count as one feature.";
+    assert!(ended.stdout.contains(words), "{}", ended.stdout);
+    assert!(folder.read("page.html").contains(words));
+
+    // Sums: each level alone, as without groups.
+    let ended = folder.fit(&format!(
+        "{TEXT} --sparsity 3 --epsilon 20 --procedure sieve --simulate-noise 1 --force --json"
+    ));
+    assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
+    let report = &folder.json("model.json")["inference"];
+    let terms = report["terms"].as_array().unwrap();
+    let names: Vec<&str> = terms
+        .iter()
+        .map(|term| term["name"].as_str().unwrap())
+        .collect();
+    assert!(
+        names.contains(&"arm=high") && !names.contains(&"arm=low"),
+        "{report}"
+    );
+
+    // Nine columns: four markers, two levels, visits, age and its gaps.
+    let named = together().replace("include = [\"snp_*\", \"arm\", \"visits\", \"age\"]\n", "");
+    let markers = (0..4)
+        .map(|at| format!("[feature.snp_{at}]\n"))
+        .collect::<String>();
+    folder.write("named.toml", &format!("{named}{markers}"));
+    let schema = folder.path("named.toml");
+    let plan = |options: &str| {
+        let size = "--records 3000 --sparsity 3 --epsilon 20 --forecast-trials 0";
+        let line = format!("plan --schema {schema} {size} {options}");
+        let ended = run(line.split_whitespace());
+        assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
+        ended
+    };
+    let found = plan("--procedure argmax --json").json();
+    assert_eq!(found["features"], 9, "{found}");
+    let categories = serde_json::json!({"count": 1, "columns": 2, "picked_as_one": true});
+    assert_eq!(found["categories"], categories, "{found}");
+    let words = "1 category with 2 columns is to be picked together";
+    let text = plan("--procedure argmax").stdout;
+    assert!(
+        text.contains(&format!(
+            "{words}: all columns of a category enter the model or none"
+        )),
+        "{text}"
+    );
+    let text = plan("--procedure sieve").stdout;
+    assert!(
+        text.contains(&format!("{words}, but sieve sees sums")),
+        "{text}"
+    );
+}
+
+#[test]
+fn trustees_pick_a_category_as_one_feature_too() {
+    let folder = folder("category_trustees");
+    folder.write("schema.toml", &together());
+    let ended = folder.fit(&format!(
+        "{TEXT} --sparsity 3 --epsilon 20 --backend trustees --clients 10 --simulate-noise 1 --json"
+    ));
+    assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
+    let model = folder.json("model.json");
+    assert_eq!(model["procedure"], "argmax", "{model}");
+    let terms = model["inference"]["terms"].as_array().unwrap();
+    let arm = terms.iter().filter(|term| term["category"] == "arm");
+    assert_eq!(arm.count(), 2, "{model}");
+    let ended = run(["verify", &folder.path("model.json")]);
+    assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
 }

@@ -2,7 +2,7 @@
 
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, Mu, NoiseOrigin, PrivacyUnit, Relation};
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, InferenceMethod, Intercept, Keep, Setting, Sites,
+    CertifiedProcedure, ColumnScales, Groups, InferenceMethod, Intercept, Keep, Setting, Sites,
 };
 use sprifed_simulate::Reference;
 use sprifed_simulate::{Absence, Certified};
@@ -180,6 +180,7 @@ pub(super) fn certified(
         choice: Keep::Exactly,
         inference: InferenceMethod::Selective,
         always: 0,
+        groups: Groups::NONE,
         sites: Sites::NONE,
         column_scales: ColumnScales::NONE,
         budget,

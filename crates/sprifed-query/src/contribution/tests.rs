@@ -103,6 +103,7 @@ fn every_question(limit: f64, coefficient: f64, features: FeatureSet, last: u32)
         },
         Question::SupportUpdate {
             support: FeatureList::of(&[0, 2, last]),
+            newest: 1,
             constant: Constant::One,
             model: model.clone(),
             scales,
@@ -118,6 +119,7 @@ fn every_question(limit: f64, coefficient: f64, features: FeatureSet, last: u32)
         },
         Question::SupportUpdate {
             support: FeatureList::of(&[0, 2]),
+            newest: 1,
             constant: SITES,
             model: model.clone(),
             scales,

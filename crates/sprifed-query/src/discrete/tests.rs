@@ -89,14 +89,17 @@ fn questions(value: f64) -> Vec<Question> {
         });
         for support in [&[][..], &[3], &[3, 4], &[4, 3]] {
             for constant in constants {
-                questions.push(Question::SupportUpdate {
-                    support: FeatureList::of(support),
-                    constant,
-                    model: model.clone(),
-                    scales: scales(value),
-                    residual_limit: Limit::nearest(value),
-                    norm: Limit::nearest(value),
-                });
+                for newest in [0, 1, 2] {
+                    questions.push(Question::SupportUpdate {
+                        support: FeatureList::of(support),
+                        newest,
+                        constant,
+                        model: model.clone(),
+                        scales: scales(value),
+                        residual_limit: Limit::nearest(value),
+                        norm: Limit::nearest(value),
+                    });
+                }
                 questions.push(Question::SecondMoment {
                     support: FeatureList::of(support),
                     constant,

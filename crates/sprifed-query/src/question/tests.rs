@@ -211,6 +211,7 @@ fn the_largest_residual_moment_is_one_and_is_reached() {
 fn a_support_update_lists_the_new_row_and_then_the_residual_products() {
     let question = |constant: Constant| Question::SupportUpdate {
         support: FeatureList::of(&[0, 1]),
+        newest: 1,
         constant,
         model: ReleasedModel::default(),
         scales: Scales {
@@ -233,6 +234,34 @@ fn a_support_update_lists_the_new_row_and_then_the_residual_products() {
 }
 
 #[test]
+fn a_support_update_has_a_row_for_each_new_feature() {
+    let question = |newest: u32| Question::SupportUpdate {
+        support: FeatureList::of(&[0, 1]),
+        newest,
+        constant: Constant::One,
+        model: ReleasedModel::default(),
+        scales: Scales {
+            feature: Limit::nearest(0.5),
+            residual: Limit::nearest(2.0),
+        },
+        residual_limit: Limit::nearest(3.0),
+        norm: Limit::nearest(100.0),
+    };
+    // Scaled: z = (1, 1, −2), residual 5 clipped to 3.
+    let rows = [
+        vec![0.03, 0.03, -0.06],
+        vec![-0.02, -0.02, 0.04, 0.03, 0.03, -0.06],
+        vec![0.01, 0.01, -0.02, -0.02, -0.02, 0.04, 0.03, 0.03, -0.06],
+    ];
+    for (newest, expected) in (0..).zip(&rows) {
+        assert_eq!(question(newest).coordinates(), expected.len());
+        assert_close(&contribution(&question(newest), &ROW, 10.0), expected);
+    }
+    // More than there are.
+    assert_close(&contribution(&question(7), &ROW, 10.0), &rows[2]);
+}
+
+#[test]
 fn sites_are_in_the_unit_one_and_stand_in_place_of_the_constant() {
     let sites = Constant::Sites { first: 2, count: 2 };
     let scales = Scales {
@@ -242,6 +271,7 @@ fn sites_are_in_the_unit_one_and_stand_in_place_of_the_constant() {
     let row = [0.5, -1.0, 0.0, 1.0];
     let update = Question::SupportUpdate {
         support: FeatureList::of(&[0, 1]),
+        newest: 1,
         constant: sites,
         model: ReleasedModel::default(),
         scales,
@@ -364,6 +394,7 @@ proptest! {
             Question::RowScale { features: 5, largest: Limit::nearest(limit) },
             Question::SupportUpdate {
                 support: FeatureList::of(&[4, 0, 2]),
+                newest: 2,
                 constant: Constant::one_if(limit > 2.0),
                 model: model.clone(),
                 scales,
@@ -380,6 +411,7 @@ proptest! {
             // What is said to be a site may hold any numbers.
             Question::SupportUpdate {
                 support: FeatureList::of(&[0, 2]),
+                newest: 1,
                 constant: Constant::Sites { first: 3, count: 3 },
                 model: model.clone(),
                 scales,

@@ -1,7 +1,7 @@
 //! The public plan of argmax OMP, and what its run depends on of it.
 
 use sprifed_privacy::{Mu, RangeBound, Rounding, SelectionPurchase};
-use sprifed_query::{Plan, PlanError, PlannedStep, PlannedSum};
+use sprifed_query::{Plan, PlanError, PlannedBlock, PlannedStep, PlannedSum};
 
 use crate::catalogue::Needs;
 use crate::floor::best_score_clips;
@@ -84,7 +84,6 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
     };
     let last_cost = gaussian(FINAL_SHARE, 1.0)?;
     setting.check_always(last_cost)?;
-    let always = setting.always as usize;
     let mut steps = setting.opening_steps(costs)?;
     if setting.asks_joint() {
         let (entries, cost) = (setting.first_joint_entries(), gaussian(JOINT_SHARE, 1.0)?);
@@ -102,14 +101,16 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
         let candidates = (setting.n_candidates() - pick) as usize;
         let choice = planner.choice(&format!("pick {number}"), candidates, range)?;
         steps.push(PlannedStep::Choice(choice));
-        let entries = 2 * (number as usize + always + setting.constant().entries());
+        // As many as there are where the widest groups are picked; where others are, the rest is zero.
+        let rows = setting.groups.widest() as usize + 1;
+        let entries = rows * (setting.most_features(number) + setting.constant().entries());
         let cost = gaussian(UPDATE_SHARE, picks)?;
         let update = planner.ball("support update", entries, cost, Rounding::Dithered)?;
         let purpose = format!("support update of pick {number}");
         steps.push(PlannedStep::Sum(PlannedSum::new(purpose, vec![update])));
     }
     let scale = setting.scale_block(costs.scale)?;
-    let asked = always + setting.sparsity as usize;
+    let asked = setting.most_features(setting.sparsity);
     let moments = setting.last_blocks(asked, last_cost, robust_cost)?;
     for (purpose, blocks) in [
         ("residual scale after the last pick", vec![scale]),
@@ -127,8 +128,8 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
 #[derive(Clone, Debug)]
 pub(super) struct PlannedNoise {
     pub(super) choices: Vec<SelectionPurchase>,
-    /// By how much the clip of the last question is loosened.
-    pub(super) clip_factor: f64,
+    /// The blocks of the last question.
+    pub(super) last: Vec<PlannedBlock>,
     /// How many records would do, if there are too few.
     pub(super) too_few: Option<u64>,
 }
@@ -141,14 +142,13 @@ impl PlannedNoise {
             PlannedStep::Sum(_) => None,
         };
         let last = match plan.steps.last() {
-            Some(PlannedStep::Sum(sum)) => &sum.blocks[..],
-            _ => &[],
+            Some(PlannedStep::Sum(sum)) => sum.blocks.clone(),
+            _ => Vec::new(),
         };
-        let asked = (setting.always + setting.sparsity) as usize;
         Ok(Self {
             too_few: setting.too_few_records(Needs::Choices, &plan)?,
             choices: plan.steps.iter().filter_map(choice).collect(),
-            clip_factor: setting.planned_clip_factor(asked, last),
+            last,
         })
     }
 }

@@ -181,3 +181,94 @@ fn a_smaller_budget_clips_tighter() {
     );
     assert!(tight.0 * tight.1 < loose.0 * loose.1);
 }
+
+/// Runs to the end with choices of these features, and returns the fit, the choices and the updates.
+fn with_choices(
+    setting: Setting,
+    exact: &mut Exact,
+    named: &[u32],
+) -> (Fit, Vec<ChoiceQuery>, Vec<Question>) {
+    let mut named = named.iter();
+    let (mut choices, mut updates) = (Vec::new(), Vec::new());
+    let mut step = Argmax::new(setting).unwrap().start();
+    loop {
+        step = match step {
+            ChoosingStep::Ask(query, waiting) => {
+                let is_update = |asked: &&Question| matches!(asked, Question::SupportUpdate { .. });
+                updates.extend(query.questions.iter().find(is_update).cloned());
+                waiting.resume(exact.answer(&query).unwrap())
+            }
+            ChoosingStep::Choose(query, waiting) => {
+                let Question::BoxedGradient { features, .. } = &query.scores else {
+                    panic!("{query:?}");
+                };
+                let feature = named.next().unwrap();
+                let index = features.iter().position(|known| known == *feature).unwrap();
+                choices.push(query);
+                waiting.chosen(index)
+            }
+            ChoosingStep::Done(fit) => return (fit, choices, updates),
+        };
+    }
+}
+
+#[test]
+fn a_choice_of_one_column_brings_its_group_and_a_second_one_adds_nothing() {
+    let world = small_world(400, 60, &[3, 17, 40], 5);
+    let grouped = Setting {
+        groups: crate::groups::Groups::of([10..13, 50..52]).unwrap(),
+        ..setting(400, 60, 4)
+    };
+    let mut exact = Exact::new(&world.features, &world.responses);
+    let (fit, choices, updates) = with_choices(grouped, &mut exact, &[11, 12, 17, 50]);
+    let expected: [(u32, &[u32]); 4] = [
+        (3, &[10, 11, 12]),
+        (0, &[10, 11, 12]),
+        (1, &[10, 11, 12, 17]),
+        (2, &[10, 11, 12, 17, 50, 51]),
+    ];
+    assert_eq!(updates.len(), expected.len());
+    for (update, (rows, columns)) in updates.iter().zip(expected) {
+        let Question::SupportUpdate {
+            newest, support, ..
+        } = update
+        else {
+            panic!("{update:?}");
+        };
+        assert_eq!((*newest, support.as_slice()), (rows, columns));
+        assert_eq!(update.coordinates(), (rows as usize + 1) * columns.len());
+    }
+    // As many candidates as the plan says, whatever was named before.
+    let candidates: Vec<usize> = choices.iter().map(|one| one.scores.coordinates()).collect();
+    assert_eq!(candidates, [60, 59, 58, 57]);
+    assert_eq!(fit.model.support(), [10, 11, 12, 17, 50, 51]);
+    let report = fit.inference.available().unwrap();
+    assert_eq!((report.kept, report.sought), (3, 4));
+    let plan = plan_argmax(&grouped).unwrap();
+    let sums = plan.steps.iter().filter_map(|step| match step {
+        PlannedStep::Sum(sum) if sum.purpose.starts_with("support update") => Some(sum),
+        _ => None,
+    });
+    for (sum, update) in sums.zip(updates) {
+        assert!(sum.admits(&[update]));
+    }
+}
+
+#[test]
+fn the_plan_has_room_for_the_widest_groups() {
+    let grouped = Setting {
+        groups: crate::groups::Groups::of([10..13, 50..52]).unwrap(),
+        ..setting(400, 60, 3)
+    };
+    let plan = plan_argmax(&grouped).unwrap();
+    let room = |start: &str| -> Vec<u32> {
+        let sums = plan.steps.iter().filter_map(|step| match step {
+            PlannedStep::Sum(sum) if sum.purpose.starts_with(start) => Some(sum),
+            _ => None,
+        });
+        sums.map(|sum| sum.blocks[0].block.coordinates).collect()
+    };
+    // 3, 5 and 6 columns at most, four rows of each; and (6 + 2)(6 + 3)/2 second moments at the end.
+    assert_eq!(room("support update"), [4 * 3, 4 * 5, 4 * 6]);
+    assert_eq!(room("second moments of the support"), [36]);
+}

@@ -447,6 +447,7 @@ fn reported(feature: u32, estimate: f64) -> ReportedTerm {
     ReportedTerm {
         feature,
         role: Role::Selected,
+        group: None,
         estimate,
         interval: Some(Interval {
             low: estimate - 1.0,

@@ -1,26 +1,38 @@
 //! How the chosen features were selected, and what that makes of their estimates.
 
-use super::Conclusion;
+use core::ops::Range;
+
+use super::{Conclusion, places_of};
 use crate::joint::Solved;
 use crate::portable::larger;
 use crate::selection::argmax_pick::PreparedPick;
 use crate::selection::conditioned::PooledEstimate;
 use crate::selection::normal::cumulative;
 use crate::selection::{
-    ArgmaxSelection, Estimate, Interval, Pick, PooledSelection, Rival, feature_variance, hull,
-    log_rivals, wald,
+    ArgmaxSelection, Estimate, IndicatorScore, Interval, Pick, PooledSelection, Rival,
+    feature_variance, hull, log_rivals, wald,
 };
 
 /// How the chosen features were selected.
 #[derive(Clone, Debug)]
 pub(crate) enum Evidence {
-    /// By private choices: one for each chosen feature, in their order. The variance of the feature
-    /// is filled in from the last answer.
-    Picks(Vec<Pick>),
+    /// By private choices: one for each judged feature or group, in their order.
+    Picks(Vec<Picked>),
     /// By pooled sums that each party saw.
     Pool(PoolEvidence),
     /// By records that are not among those of the last answer, so that nothing is to be allowed for.
     OtherRecords,
+}
+
+/// How one feature was picked, alone or with its group.
+#[derive(Clone, Debug)]
+pub(crate) struct Picked {
+    /// The pick of this feature. Its variance is filled in from the last answer.
+    pub(crate) pick: Pick,
+    /// The place of the feature that the choice named.
+    pub(crate) place: usize,
+    /// The places of all features that came with it, itself contained.
+    pub(crate) places: Range<usize>,
 }
 
 /// What pooled sums say of the features of the last question.
@@ -35,7 +47,7 @@ pub(crate) struct PoolEvidence {
 /// The chosen features, judged.
 #[derive(Clone, Debug)]
 pub(super) struct Judged {
-    /// One for each chosen feature.
+    /// One for each judged feature or group.
     pub(super) p_values: Vec<f64>,
     /// Whether the second moments of the chosen features are too noisy for any of them to be kept.
     pub(super) is_refused: bool,
@@ -56,13 +68,11 @@ impl Judged {
         };
         match &conclusion.evidence {
             Evidence::Picks(picks) => {
-                let first = conclusion.answer.always();
-                let prepared = picks.iter().enumerate();
-                judged.prepared = prepared
-                    .map(|(index, pick)| {
-                        of_feature(conclusion, all, first + index, *pick).prepared()
-                    })
-                    .collect();
+                let prepared = picks.iter().map(|picked| {
+                    let index = index_of(all, picked.place);
+                    of_feature(conclusion, all, index, picked.pick).prepared()
+                });
+                judged.prepared = prepared.collect();
             }
             Evidence::Pool(_) => {
                 judged.is_refused = all.repaired > 0 || conclusion.judged.is_empty();
@@ -76,7 +86,7 @@ impl Judged {
         judged
     }
 
-    /// The p-value of a chosen feature, with the part of its variance that is due to the records
+    /// The p-value of a judged feature or group, with the part of its variance that is due to the records
     /// multiplied by `inflation`.
     pub(super) fn p_value_with(
         &self,
@@ -85,7 +95,11 @@ impl Judged {
         index: usize,
         inflation: f64,
     ) -> f64 {
-        let place = conclusion.answer.always() + index;
+        let unit = &conclusion.judged[index];
+        if unit.len() > 1 {
+            return group_p_value(conclusion, all, index, inflation);
+        }
+        let place = index_of(all, unit.start);
         let estimate = all.estimate(place, conclusion.scale, inflation);
         match &conclusion.evidence {
             Evidence::Picks(_) => {
@@ -93,7 +107,7 @@ impl Judged {
                 pick.map_or(1.0, |pick| pick.p_value(&estimate))
             }
             Evidence::Pool(pool) => {
-                let pooled = self.pooled_estimate(pool, conclusion.judged[index]);
+                let pooled = self.pooled_estimate(pool, unit.start);
                 PooledSelection::new(&pooled, &estimate).p_value(&estimate)
             }
             Evidence::OtherRecords => two_sided(&estimate),
@@ -111,16 +125,17 @@ impl Judged {
     ) -> Interval {
         match &conclusion.evidence {
             Evidence::Picks(picks) => {
-                let Some(order) = order_of(conclusion, solved, index) else {
-                    return Interval::WHOLE;
+                // The score of another column of the group named none of this one.
+                let Some(order) = order_of(picks, solved, index) else {
+                    return wald(estimate, miss);
                 };
                 let pick_of = |index: usize, order: usize| {
-                    of_feature(conclusion, solved, index, picks[order])
+                    of_feature(conclusion, solved, index, picks[order].pick)
                 };
                 let first = conclusion.answer.always();
                 let rivals: Vec<Rival> = (first..solved.places.len())
                     .filter_map(|other| {
-                        let rank = order_of(conclusion, solved, other)?;
+                        let rank = order_of(picks, solved, other)?;
                         Some(Rival {
                             transfer: pick_of(other, rank).transfer(),
                             coefficient: conclusion.scale * solved.coefficients[other],
@@ -159,10 +174,37 @@ impl Judged {
     }
 }
 
-/// The order in which the feature at `index` of a solve was picked.
-fn order_of(conclusion: &Conclusion<'_>, solved: &Solved, index: usize) -> Option<usize> {
+/// The order in which the feature at `index` of a solve was picked; none if a choice named another one of its group.
+fn order_of(picks: &[Picked], solved: &Solved, index: usize) -> Option<usize> {
     let place = solved.places.get(index)?;
-    conclusion.judged.iter().position(|chosen| chosen == place)
+    picks.iter().position(|picked| picked.place == *place)
+}
+
+/// Where a solve has the feature at `place`.
+fn index_of(solved: &Solved, place: usize) -> usize {
+    let index = solved.places.iter().position(|known| *known == place);
+    index.unwrap_or(place)
+}
+
+/// The p-value of the group that is judged at `index`, as a whole.
+fn group_p_value(conclusion: &Conclusion<'_>, all: &Solved, index: usize, inflation: f64) -> f64 {
+    let unit = &conclusion.judged[index];
+    let indices: Vec<usize> = unit.clone().map(|place| index_of(all, place)).collect();
+    let estimate = all.group_estimate(&indices, conclusion.scale, inflation);
+    let named = match &conclusion.evidence {
+        Evidence::Picks(picks) => picks.get(index),
+        // No pull: these records selected nothing. Pools know no groups.
+        Evidence::OtherRecords | Evidence::Pool(_) => None,
+    };
+    let Some(named) = named else {
+        return estimate.map_or(1.0, |estimate| estimate.p_value());
+    };
+    let column = named.place - unit.start;
+    let pick = of_feature(conclusion, all, indices[column], named.pick);
+    let score = IndicatorScore::of(&pick, conclusion.opening.feature_scale);
+    estimate.map_or(1.0, |estimate| {
+        estimate.p_value_of_pick(column, &pick, score)
+    })
 }
 
 /// The pick of the feature at `index` of a solve, with the variance that the solve found for it.
@@ -181,10 +223,11 @@ pub(super) fn two_sided(estimate: &Estimate) -> f64 {
 
 fn largest_left_out(conclusion: &Conclusion<'_>) -> f64 {
     let answer = &conclusion.answer;
-    let is_left_out = |place: &usize| !conclusion.judged.contains(place);
+    let judged = places_of(&conclusion.judged);
+    let is_left_out = |place: &usize| !judged.contains(place);
     let left_out = (answer.always()..conclusion.asked.len()).filter(is_left_out);
     let estimates = left_out.map(|place| {
-        let mut with = conclusion.judged.clone();
+        let mut with = judged.clone();
         with.push(place);
         let coefficient = answer.solve(&with).coefficients.last().copied();
         conclusion.scale * coefficient.unwrap_or(0.0).abs()

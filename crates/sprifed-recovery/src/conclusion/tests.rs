@@ -14,6 +14,8 @@ use crate::opening::Opening;
 use crate::setting::{Intercept, Keep, Setting};
 use crate::test_support::{budget, legal_setting};
 
+mod categories;
+
 /// Standard normal features; a response with an error of standard deviation one.
 struct Table {
     features: Vec<f32>,

@@ -6,6 +6,7 @@ fn term(feature: u32) -> ReportedTerm {
     ReportedTerm {
         feature,
         role: Role::Selected,
+        group: None,
         estimate: 1.0,
         interval: None,
         level: 0.95,

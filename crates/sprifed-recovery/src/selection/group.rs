@@ -1,13 +1,14 @@
-//! p-values of groups of columns that are picked together, by the norm of their scores.
+//! p-values of groups of columns that are picked together, by the largest of their scores or by the norm of them.
 
 use core::f64::consts::PI;
 
 use libm::{asin, cos, erfc, exp, log, sin, tgamma};
 
-use super::argmax_pick::MOST_CORRELATED;
+use super::argmax_pick::{MOST_CORRELATED, Pick};
 use super::normal::cumulative;
 use super::quadrature::panel;
 use super::score_law::{ScoreLaw, largest_survival};
+use crate::clipping::{clipped_variance, kept_signal};
 use crate::portable::{larger, smaller, square};
 
 #[cfg(test)]
@@ -16,16 +17,19 @@ mod tests;
 /// One pick of a group of columns, and its estimate.
 ///
 /// # Guarantee
-/// As for [`Pick`](super::Pick), if the scores of all columns have the same variance. Otherwise give
+/// As for [`Pick`](super::Pick). Where the norm picks, the scores of all columns must have the same variance. Otherwise give
 /// the largest variance: the law of the norm is then still bounded, and the p-value is an
 /// approximation (docs/proofs/selective_inference.md#6-groups).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GroupPick {
+    /// Which score the choice compared.
+    pub by: GroupScore,
     /// g: how many columns the group has, at least 1.
     pub columns: u32,
     /// t² = T'V⁻¹T: the squared distance of the estimate from zero.
     pub squared_distance: f64,
-    /// ϱ: the largest correlation c/(τ_u√V) of a column's score with its estimate.
+    /// ϱ: the largest correlation of the score that picked with a combination of the estimates; by the norm, of a
+    /// column's score with its estimate.
     pub correlation: f64,
     /// τ_u: the standard deviation of the score of one column.
     pub score_std_dev: f64,
@@ -33,8 +37,94 @@ pub struct GroupPick {
     pub noise_scale: f64,
     /// λ.
     pub noise_rate: f64,
-    /// P: how many groups and single features this choice was made among.
+    /// P: how many scores this choice was made among.
     pub candidates: f64,
+}
+
+/// Which score of a group a choice compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupScore {
+    /// The norm of the scores of its columns.
+    Norm,
+    /// The score of each column on its own; the one that is picked brings its group with it.
+    Column,
+}
+
+/// The estimates of a group's columns, as far as its p-value depends on them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupEstimate {
+    /// t² = T'V⁻¹T: the squared distance of the estimates from zero.
+    pub squared_distance: f64,
+    /// The diagonals of V_s⁻¹ and of V⁻¹, column by column.
+    pub precisions: Vec<(f64, f64)>,
+}
+
+/// The score of a column of zeros and ones without effect.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct IndicatorScore {
+    /// τ_u: its standard deviation.
+    pub std_dev: f64,
+    /// How far its mean moves for each unit of the coefficient.
+    pub slope: f64,
+}
+
+impl IndicatorScore {
+    /// The score that `pick` compared, of a column in which one is 1/`feature_scale` units of the feature scale f.
+    ///
+    /// # Why
+    /// [`Pick`] takes features as normal. Of zeros and ones the law is known: a share v·f² of the records has a one, which
+    /// the clip b·f turns into min(1, b·f)/(b·f).
+    #[must_use]
+    pub fn of(pick: &Pick, feature_scale: f64) -> Self {
+        let limit = pick.feature_clip * feature_scale;
+        let size = smaller(limit, 1.0) / limit;
+        let ones = pick.n_records * smaller(pick.feature_variance * square(feature_scale), 1.0);
+        let kept = kept_signal(pick.residual_clip) / pick.residual_clip;
+        Self {
+            std_dev: size * (ones * clipped_variance(pick.residual_clip)).sqrt(),
+            slope: ones * size / feature_scale * kept / pick.residual_scale,
+        }
+    }
+}
+
+impl GroupEstimate {
+    fn columns(&self) -> u32 {
+        u32::try_from(self.precisions.len()).unwrap_or(0)
+    }
+
+    /// The p-value of a group that nothing selected: P(χ²_g > t²).
+    #[must_use]
+    pub fn p_value(&self) -> f64 {
+        if self.squared_distance >= 0.0 {
+            smaller(survival(self.columns(), self.squared_distance), 1.0)
+        } else {
+            1.0
+        }
+    }
+
+    /// The p-value of a group that came with its column number `column`, which `pick` named by this `score`.
+    ///
+    /// # Why
+    /// The score of a level is the sum of errors over its records. Given the other features, its covariance with the
+    /// estimates is that of its own level alone, c = slope/(V_s⁻¹)_jj. So no combination of them is more correlated
+    /// with it than ϱ = c·√((V⁻¹)_jj)/τ_u.
+    #[must_use]
+    pub fn p_value_of_pick(&self, column: usize, pick: &Pick, score: IndicatorScore) -> f64 {
+        let Some((sampling, whole)) = self.precisions.get(column) else {
+            return 1.0;
+        };
+        let pick = GroupPick {
+            by: GroupScore::Column,
+            columns: self.columns(),
+            squared_distance: self.squared_distance,
+            correlation: score.slope / sampling * whole.sqrt() / score.std_dev,
+            score_std_dev: score.std_dev,
+            noise_scale: pick.noise_scale(),
+            noise_rate: pick.noise_rate,
+            candidates: pick.candidates,
+        };
+        pick.p_value()
+    }
 }
 
 impl GroupPick {
@@ -57,17 +147,29 @@ impl GroupPick {
             return 1.0;
         }
         let correlation = smaller(self.correlation, MOST_CORRELATED);
-        let rest = 1.0 - square(correlation);
-        let limit = self.squared_distance / rest;
-        let shift = correlation / rest.sqrt();
-        let exceeds = |u: f64| noncentral_survival(self.columns, shift * u, limit);
-        let p = exp(2.0 * self.noise_rate) * self.law().mean_of(exceeds);
-        smaller(p, 1.0)
+        let spread = (1.0 - square(correlation)).sqrt();
+        let tilt = self.score_std_dev / self.noise_scale;
+        let mean = match self.by {
+            // Given the norm, all of the estimate has the variance 1 − ϱ².
+            GroupScore::Norm => {
+                let limit = self.squared_distance / square(spread);
+                let shift = correlation / spread;
+                let exceeds = |u: f64| survival_along(self.columns, (shift * u, 1.0), limit);
+                self.law_of_norm(tilt).mean_of(exceeds)
+            }
+            // Given one score, one direction of it has that variance, and the others one.
+            GroupScore::Column => {
+                let limit = self.squared_distance;
+                let exceeds =
+                    |u: f64| survival_along(self.columns, (correlation * u, spread), limit);
+                ScoreLaw::of_pick(tilt, self.candidates).mean_of(exceeds)
+            }
+        };
+        smaller(exp(2.0 * self.noise_rate) * mean, 1.0)
     }
 
     /// The bound on the law of the norm of the scores, in units of τ_u.
-    fn law(&self) -> ScoreLaw {
-        let tilt = self.score_std_dev / self.noise_scale;
+    fn law_of_norm(&self, tilt: f64) -> ScoreLaw {
         let power = f64::from(self.columns - 1);
         let peak = tilt / 2.0 + (square(tilt) / 4.0 + power).sqrt();
         let end = smaller(peak + 9.0, self.end_of_largest());
@@ -168,14 +270,14 @@ fn survival(freedom: u32, x: f64) -> f64 {
     sum
 }
 
-/// P(χ'²_g > x) with the noncentrality `shift`², to an absolute 1e-13.
+/// P((`spread`·z + `shift`)² + χ²_(g−1) > x) for a normal z, to an absolute 1e-13. With a spread of one it is
+/// P(χ'²_g > x) with the noncentrality `shift`².
 ///
 /// # Why
-/// χ'²_g is (z + shift)² and an independent χ²_(g−1). With |z + shift| = √x·sin the integrand is smooth
-/// up to both ends.
-fn noncentral_survival(freedom: u32, shift: f64, x: f64) -> f64 {
+/// With |spread·z + shift| = √x·sin the integrand is smooth up to both ends.
+fn survival_along(freedom: u32, (shift, spread): (f64, f64), x: f64) -> f64 {
     let radius = x.sqrt();
-    let outside = cumulative(shift - radius) + cumulative(-shift - radius);
+    let outside = cumulative((shift - radius) / spread) + cumulative((-shift - radius) / spread);
     if freedom == 1 || radius <= 0.0 {
         return smaller(outside, 1.0);
     }
@@ -188,18 +290,18 @@ fn noncentral_survival(freedom: u32, shift: f64, x: f64) -> f64 {
         -radius
     };
     let (low, high) = (
-        larger(shift - REACH, nearest),
-        smaller(shift + REACH, radius),
+        larger(shift - REACH * spread, nearest),
+        smaller(shift + REACH * spread, radius),
     );
     if low >= high {
         return smaller(outside, 1.0);
     }
     let (start, end) = (asin(low / radius), asin(high / radius));
-    let panels = larger(((high - low) / 0.75).ceil(), 12.0);
+    let panels = larger(((high - low) / (0.75 * spread)).ceil(), 12.0);
     let width = (end - start) / panels;
     let inside = |angle: f64| {
         let (along, across) = (radius * sin(angle), radius * cos(angle));
-        let density = exp(-square(along - shift) / 2.0) / (2.0 * PI).sqrt();
+        let density = exp(-square((along - shift) / spread) / 2.0) / ((2.0 * PI).sqrt() * spread);
         density * survival(freedom - 1, square(across)) * across
     };
     let (mut sum, mut place) = (0.0, 0.0);

@@ -9,7 +9,8 @@ use sprifed_query::{
     Answer, ChoosingProcedure, ChoosingStep, FeatureSet, PlannedStep, PlannedSum, Procedure, Step,
 };
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, Fit, InferenceMethod, Intercept, Keep, Ready, Setting, Sites,
+    CertifiedProcedure, ColumnScales, Fit, Groups, InferenceMethod, Intercept, Keep, Ready,
+    Setting, Sites,
 };
 
 /// What a run decided.
@@ -68,6 +69,7 @@ pub(crate) fn setting() -> Setting {
         choice: Keep::Exactly,
         inference: InferenceMethod::Selective,
         always: 0,
+        groups: Groups::NONE,
         sites: Sites::NONE,
         column_scales: ColumnScales::NONE,
         budget: ApproxDp::new(

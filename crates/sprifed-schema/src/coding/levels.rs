@@ -21,6 +21,9 @@ pub struct LevelCoding {
     other: bool,
     /// Whether missing values have a column; otherwise they are refused.
     missing: bool,
+    /// Whether its columns are one candidate. That decides about a fit, not about how a cell is read, so no model says it.
+    #[serde(skip)]
+    together: bool,
 }
 
 /// What a cell of a categorical column says.
@@ -57,6 +60,18 @@ fn meaning(text: &str) -> Meaning<'_> {
 }
 
 impl LevelCoding {
+    /// The same, with columns that are one candidate or several.
+    #[must_use]
+    pub(crate) fn picked_together(self, together: bool) -> Self {
+        Self { together, ..self }
+    }
+
+    /// Whether its columns are one candidate.
+    #[must_use]
+    pub const fn is_together(&self) -> bool {
+        self.together
+    }
+
     /// The coding with these levels; the first is the reference unless another is named.
     ///
     /// # Errors
@@ -114,6 +129,7 @@ impl LevelCoding {
             reference,
             other,
             missing,
+            together: false,
         })
     }
 

@@ -272,3 +272,29 @@ fn only_numbers_without_a_public_scale_need_a_private_one() {
     assert_eq!(of(&["x", "dose"]), (vec![0], 1.0));
     assert_eq!(of(&["arm", "dose"]), (Vec::new(), 0.0));
 }
+
+#[test]
+fn only_categories_that_are_to_be_picked_together_are_one_candidate() {
+    let text = |together: &str| {
+        format!(
+            "[response]\nname = \"y\"\nlower = 0\nupper = 1\n[features]\nlower = 0\nupper = 1\nalways = [\"site\"]\n\
+             [feature.arm]\nlevels = [\"a\", \"b\", \"c\"]\n{together}\
+             [feature.sex]\nlevels = [\"f\", \"m\"]\n{together}\
+             [feature.site]\nlevels = [1, 2, 3]\n{together}\
+             [feature.dose]\nlevels = [1, 2, 3]\nmissing = \"indicator\"\nother = true\n{together}"
+        )
+    };
+    let categories = |together: &str| -> Vec<_> {
+        let schema = Schema::parse(&text(together)).unwrap();
+        let names = ["site", "x", "arm", "sex", "dose"];
+        let mapping = Mapping::for_features(&schema, names).unwrap();
+        assert_eq!(mapping.column_of(4), "arm");
+        mapping.categories().collect()
+    };
+    // Two columns of site, which is no candidate; one of x; and one of sex, which is a candidate of its own.
+    assert_eq!(categories("together = true\n"), [3..5, 6..10]);
+    assert!(categories("together = false\n").is_empty() && categories("").is_empty());
+    let number = "[response]\nname = \"y\"\nlower = 0\nupper = 1\n[feature.x]\nlower = 0\nupper = 1\ntogether = true\n";
+    let refused = Schema::parse(number).unwrap_err().to_string();
+    assert!(refused.contains("`together` without `levels`"), "{refused}");
+}

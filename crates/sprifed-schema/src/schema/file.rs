@@ -76,6 +76,7 @@ pub(super) struct FeatureTable {
     pub(super) levels: Option<Vec<Level>>,
     pub(super) reference: Option<Level>,
     pub(super) other: Option<bool>,
+    pub(super) together: Option<bool>,
     pub(super) missing: Option<MissingPolicy>,
     pub(super) missing_value: Option<f64>,
 }

@@ -135,8 +135,11 @@ fn code(
     };
     if first(layers, |layer| &layer.reference).is_some()
         || first(layers, |layer| &layer.other).is_some()
+        || first(layers, |layer| &layer.together).is_some()
     {
-        return Err(refuse("has `reference` or `other` without `levels`"));
+        return Err(refuse(
+            "has `reference`, `other` or `together` without `levels`",
+        ));
     }
     let Some(depth) = layers
         .iter()
@@ -234,7 +237,10 @@ fn code_levels(
     let reference = first(own, |layer| &layer.reference).map(super::file::Level::into_text);
     let other = first(own, |layer| &layer.other).unwrap_or(false);
     let coding = LevelCoding::new(levels, reference, other, has_indicator);
-    coding.map(Coding::Levels).map_err(refuse)
+    let together = first(own, |layer| &layer.together).unwrap_or(false);
+    coding
+        .map(|coding| Coding::Levels(coding.picked_together(together)))
+        .map_err(refuse)
 }
 
 /// Bounds are stated in the units of the column; centre and scale, where given, belong to the scale the model is

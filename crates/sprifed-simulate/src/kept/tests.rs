@@ -17,6 +17,7 @@ fn term(feature: u32, role: Role, low: f64, high: f64) -> ReportedTerm {
     ReportedTerm {
         feature,
         role,
+        group: None,
         estimate: f64::midpoint(low, high),
         interval: Some(Interval { low, high }),
         level: 0.95,

@@ -10,8 +10,8 @@ use sprifed_privacy::{NoiseOrigin, PrivacyUnit, Relation};
 use sprifed_query::{Curator, Records};
 use sprifed_recovery::test_support::budget;
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, InferenceMethod, Intercept, Keep, Role, Setting, Sites,
-    SquareMatrix,
+    CertifiedProcedure, ColumnScales, Groups, InferenceMethod, Intercept, Keep, Role, Setting,
+    Sites, SquareMatrix,
 };
 
 /// How features are distributed.
@@ -242,6 +242,7 @@ impl Case {
             choice: self.choice,
             inference: self.inference,
             always: self.covariates,
+            groups: Groups::NONE,
             sites: Sites::NONE,
             column_scales: ColumnScales::NONE,
             budget: budget(self.epsilon, 1e-4),

@@ -4,7 +4,7 @@ use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, NoiseOrigin, PrivacyUnit, Relation};
 use sprifed_query::{Curator, LinearModel, Records};
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, Fit, InferenceMethod, Intercept, Keep, Setting, Sites,
+    CertifiedProcedure, ColumnScales, Fit, Groups, InferenceMethod, Intercept, Keep, Setting, Sites,
 };
 use sprifed_simulate::{Correlation, Reading, Unexplained, World, WorldRequest, WorldSites};
 
@@ -51,6 +51,7 @@ impl Study {
             choice: Keep::Exactly,
             inference: InferenceMethod::Selective,
             always: 0,
+            groups: Groups::NONE,
             sites: Sites::NONE,
             column_scales: ColumnScales::NONE,
             budget: budget(epsilon),

@@ -5,7 +5,7 @@ use sprifed_privacy::{
     SumPurchase,
 };
 use sprifed_query::{Plan, PlannedStep};
-use sprifed_recovery::Setting;
+use sprifed_recovery::{Groups, Setting};
 use sprifed_schema::DataTerms;
 
 use super::trustees::{TrusteeEntry, check_entries};
@@ -20,6 +20,17 @@ pub(super) fn check_data(data: &DataTerms, setting: &Setting) -> Result<(), Ille
             found: setting.always.to_string(),
             required: format!("{always}, as the schema says"),
         });
+    }
+    let groups = Groups::of(data.mapping().categories());
+    if groups.as_ref() != Ok(&setting.groups) {
+        return contradiction(
+            "the list of categories that are picked as one",
+            format!("{:?}", setting.groups),
+            match groups {
+                Ok(groups) => format!("{groups:?}, as the schema says,"),
+                Err(error) => error.to_string(),
+            },
+        );
     }
     check_columns(data, setting)
 }

@@ -8,7 +8,7 @@ use sprifed_party::{PublicParty, PublicTrustee, check_party_name, seat_name};
 use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, Gates, NoiseOrigin, Participation, PrivacyUnit, Relation,
 };
-use sprifed_recovery::{ColumnScales, InferenceMethod, Intercept, Setting, Sites};
+use sprifed_recovery::{ColumnScales, Groups, InferenceMethod, Intercept, Setting, Sites};
 use sprifed_schema::DataTerms;
 use sprifed_study::{Agreement, Digest, FORMAT, Party, TrusteeEntry};
 
@@ -202,6 +202,7 @@ impl Draft {
             choice: keep(self.exactly),
             inference: InferenceMethod::Selective,
             always: u32::try_from(mapping.covariates().n_features()).unwrap_or(u32::MAX),
+            groups: Groups::of(mapping.categories())?,
             sites: self.sites(unit)?,
             budget: ApproxDp::new(self.epsilon, delta),
             relation: self.neighbours,

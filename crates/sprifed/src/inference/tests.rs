@@ -19,6 +19,7 @@ fn term(feature: u32, role: Role, estimate: f64) -> ReportedTerm {
     ReportedTerm {
         feature,
         role,
+        group: None,
         estimate,
         interval: Some(Interval {
             low: estimate - 0.5,

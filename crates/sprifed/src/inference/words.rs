@@ -34,6 +34,10 @@ pub(super) fn kept(report: &CoefficientReport) -> String {
             counted(report.sought, "feature", "features"),
             100.0 * share
         ),
+        None if kept < sought => format!(
+            "{} kept, all that were chosen",
+            counted(*kept, "feature", "features")
+        ),
         None => format!(
             "{} kept, exactly as many as were asked for",
             counted(report.kept, "feature", "features")
@@ -64,6 +68,7 @@ pub(super) fn notes(report: &CoefficientReport) -> Vec<String> {
                 .to_owned(),
         );
     }
+    notes.extend(categories(report));
     if report.terms.iter().any(|term| term.role == Role::Always) {
         notes.push(
             "Features that are always in the model were not selected: their intervals and p-values are ordinary ones."
@@ -77,6 +82,27 @@ pub(super) fn notes(report: &CoefficientReport) -> Vec<String> {
         );
     }
     notes
+}
+
+/// How to read the levels of categories that were kept as one.
+fn categories(report: &CoefficientReport) -> Option<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for name in report
+        .terms
+        .iter()
+        .filter_map(|term| term.category.as_deref())
+    {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    (!names.is_empty()).then(|| {
+        format!(
+            "All levels of {} were kept together and count as one feature. Their p-value is that of the category as a whole; \
+             estimates and intervals are differences from the reference level.",
+            names.join(", ")
+        )
+    })
 }
 
 fn selection(report: &CoefficientReport) -> String {
@@ -94,6 +120,11 @@ fn selection(report: &CoefficientReport) -> String {
             were(*sought),
             were_number(*kept),
             100.0 * share,
+        ),
+        None if kept < sought => format!(
+            "Exactly {} asked for. Choices that named another level of a category add nothing: all {kept} that were chosen are \
+             kept, also those without effect. Nothing limits the share of false ones; look at the p-values.",
+            were(*sought)
         ),
         None => format!(
             "Exactly {} asked for, so all of them are kept, also those without effect. Nothing limits the share of false \

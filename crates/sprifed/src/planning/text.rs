@@ -33,6 +33,9 @@ impl PlanAnswer {
             self.bits_per_integer,
             self.upload_bytes_per_client,
         );
+        if let Some(categories) = self.categories {
+            text += &categories.text(self.procedure);
+        }
         text += &split_text(self);
         let heading = [
             "step",

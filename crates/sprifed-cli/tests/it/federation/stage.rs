@@ -31,6 +31,8 @@ pub(crate) struct Kind {
     pub(crate) site_effects: bool,
     /// Whether columns have no public scales, and private ones are asked for.
     pub(crate) column_scales: bool,
+    /// Whether tables have a category, `arm`, with an effect, whose levels are one candidate.
+    pub(crate) category: bool,
 }
 
 impl Default for Kind {
@@ -46,6 +48,7 @@ impl Default for Kind {
             trustees: false,
             site_effects: false,
             column_scales: false,
+            category: false,
         }
     }
 }
@@ -109,7 +112,12 @@ impl Stage {
         } else {
             "scale = 1.0\n"
         };
-        let schema = [SCHEMA, scales, sites].concat();
+        let category = if kind.category {
+            "[feature.arm]\nlevels = [\"placebo\", \"low\", \"high\"]\ntogether = true\n"
+        } else {
+            ""
+        };
+        let schema = [SCHEMA, scales, sites, category].concat();
         fs::write(stage.folder.join("schema.toml"), schema).unwrap();
         stage.make_trustees();
         stage.init("study");
@@ -189,6 +197,9 @@ impl Stage {
         for feature in 0..12 {
             text += &format!(",x{feature}");
         }
+        if self.kind.category {
+            text += ",arm";
+        }
         text.push('\n');
         let mut state = u64::from(party) * 7919 + 1;
         let mut draw = || {
@@ -198,11 +209,22 @@ impl Stage {
             let mixed = (state ^ (state >> 33)).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
             f64::from(u32::try_from(mixed >> 40).unwrap()) / f64::from(1 << 23) * 1.7 - 1.7
         };
-        for _ in 0..self.kind.records {
+        for record in 0..self.kind.records {
             let row: Vec<f64> = (0..12).map(|_| draw()).collect();
-            text += &format!("{:.5}", 2.0 * row[3] - 1.5 * row[8] + 0.05 * draw());
+            let arm = record % 3;
+            let effect = match self.kind.category {
+                true => [0.0, -4.0, 5.0][arm as usize],
+                false => 0.0,
+            };
+            text += &format!(
+                "{:.5}",
+                effect + 2.0 * row[3] - 1.5 * row[8] + 0.05 * draw()
+            );
             for value in row {
                 text += &format!(",{value:.5}");
+            }
+            if self.kind.category {
+                text += [",placebo", ",low", ",high"][arm as usize];
             }
             text.push('\n');
         }

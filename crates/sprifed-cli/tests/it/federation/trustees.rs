@@ -193,6 +193,47 @@ fn a_rehearsal_in_one_process_has_the_model_of_the_processes_with_the_same_seed(
 }
 
 #[test]
+fn a_category_is_picked_as_one_by_trustees_and_its_levels_alone_by_secure_sums() {
+    let kind = Kind {
+        simulated: true,
+        category: true,
+        ..by_trustees()
+    };
+    let stage = Stage::new("trustee-category", kind);
+    let setting = &stage.invitation()["agreement"]["setting"];
+    assert_eq!(
+        setting["groups"],
+        serde_json::json!([[12, 2, 1]]),
+        "{setting}"
+    );
+    let log = stage.folder.join("log");
+    let coordinator = Running::start(&mut stage.coordinate(), &log);
+    let trustees = (0..3).map(|trustee| Running::start(&mut stage.trustee(trustee), &log));
+    let mut running: Vec<Running> = trustees.collect();
+    running.extend((0..4).map(|party| Running::start(&mut stage.join(party), &log)));
+    for running in running.into_iter().chain([coordinator]) {
+        let ended = running.finish();
+        assert!(ended.status.success(), "{}", said_by(&log));
+    }
+    let fit = fit_of(&stage);
+    assert_eq!(fit, stage.rehearse()["fit"]);
+    let in_model = support(&fit);
+    for level in [12, 13] {
+        assert!(in_model.contains(&level), "{in_model:?}");
+    }
+    assert_eq!(in_model.len(), 3, "two were sought: {in_model:?}");
+
+    let sums = Kind {
+        records: 300,
+        category: true,
+        ..Kind::default()
+    };
+    let stage = Stage::new("sums-category", sums);
+    let in_model = support(&stage.rehearse()["fit"]);
+    assert_eq!(in_model.len(), 2, "two columns were sought: {in_model:?}");
+}
+
+#[test]
 fn attempts_are_repeated_only_in_studies_with_trustees() {
     let stage = Stage::new("no-trustee-rehearsal", Kind::default());
     let transcript = stage.folder.join("transcript.json");
