@@ -1,6 +1,11 @@
 //! Choices with Euler noise, by exact probabilities: they stay inside the bounds of the proof, and losses inside the range that is
 //! charged (docs/proofs/trustees.md).
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "values that index a table of the test"
+)]
+
 use sprifed_privacy::SelectionLaw;
 
 /// Numbers that look random.
@@ -19,8 +24,7 @@ impl Dice {
 /// `P(Z ≤ z)` for each z from 0 on, until it is 1 within rounding.
 fn cumulative(rate: f64) -> Vec<f64> {
     let mut table = vec![1.0];
-    let mut k = 45.0 / rate;
-    k = k.floor();
+    let mut k = (45.0 / rate).floor();
     let mut log = 0.0;
     while k >= 1.0 {
         log += (-(-rate * k).exp()).ln_1p();

@@ -170,6 +170,12 @@ fn successors(world: &World, rules: Rules) -> Vec<World> {
             let mut crashed = *world;
             crashed.trustees[who].runs = rules == Rules::Replay;
             crashed.trustees[who].has_challenged = false;
+            // What it says when it is there again, and the same if it stays and takes nothing more of this attempt.
+            crashed.trustees[who].says_spent = match stage {
+                Stage::Opening => rules != Rules::Replay,
+                Stage::Opened => rules == Rules::ForgottenOutcome,
+                _ => false,
+            };
             found.push(crashed);
         }
         // By order, after a crash, or because a peer did.
@@ -179,17 +185,6 @@ fn successors(world: &World, rules: Rules) -> Vec<World> {
             given_up.trustees[who].runs = false;
             given_up.trustees[who].has_challenged = false;
             found.push(given_up);
-        }
-        // The process stopped, or stays and takes nothing more of this attempt.
-        let says_spent = match stage {
-            Stage::Opening => !trustee.runs,
-            Stage::Opened => !trustee.runs && rules == Rules::ForgottenOutcome,
-            _ => false,
-        };
-        if says_spent {
-            let mut spent = *world;
-            spent.trustees[who].says_spent = true;
-            found.push(spent);
         }
         if stage == Stage::GivenUp {
             let mut signed = *world;
@@ -419,7 +414,10 @@ fn nothing_follows_a_refusal() {
     ] {
         let finding = Finding { deviation, by };
         let refused = JournalLine::Refused { finding };
-        assert_eq!(JournalLine::decode(&refused.encode()).as_ref(), Ok(&refused));
+        assert_eq!(
+            JournalLine::decode(&refused.encode()).as_ref(),
+            Ok(&refused)
+        );
         assert!(Book::default().enter(&refused).is_err(), "no attempt");
         for many in 1..=lines.len() {
             let mut book = Book::from_stored(&lines[..many]).expect("in order");

@@ -42,19 +42,26 @@ fn disturbed<'a>(agreed: &Arc<Agreed>, world: &'a TestWorld, seed: u64, often: u
     let mut dice = Dice(seed);
     let mut net = Net::new(agreed, world);
     // A study takes some two thousand messages; half of the disturbances come within a step.
-    let mut moments: Vec<usize> = Vec::new();
-    let mut moment = 20 + dice.below(1_000);
-    for _ in 0..often {
-        moments.push(moment);
-        moment += 1 + match dice.below(2) {
-            0 => dice.below(30),
-            _ => dice.below(500),
-        };
-    }
-    moments.reverse();
+    let (mut left, mut moment) = (often, 20 + dice.below(1_000));
+    // Every second disturbance waits until something is opened.
+    let is_opening = |lines: &Vec<TrusteeLine>| {
+        let last = lines.last();
+        matches!(
+            last,
+            Some(TrusteeLine::Attempt(
+                AttemptLine::Opening | AttemptLine::Opened(_)
+            ))
+        )
+    };
     for handed_over in 0..200_000 {
-        if moments.last().is_some_and(|moment| *moment <= handed_over) {
-            moments.pop();
+        let may_wait = left % 2 == 0 && !net.lines.iter().any(is_opening);
+        if left > 0 && moment <= handed_over && !may_wait {
+            left -= 1;
+            moment = handed_over
+                + match dice.below(2) {
+                    0 => dice.below(30),
+                    _ => dice.below(500),
+                };
             disturb(&mut net, &mut dice);
         }
         if net.ended.is_some() {
@@ -84,7 +91,7 @@ fn no_order_of_messages_and_crashes_pays_once_for_two_openings_and_a_study_with_
 {
     let (agreed, world) = (small(3), world());
     let (mut repeated, mut spent) = (0, 0);
-    for seed in 0..SEEDS {
+    for seed in 0..n_studies() {
         let net = disturbed(&agreed, &world, seed, 3);
         check(&net);
         let receipt = &net.receipt().receipt;
@@ -112,7 +119,7 @@ fn no_order_of_messages_and_crashes_pays_once_for_two_openings_and_a_study_with_
 fn studies_with_too_many_crashes_open_nothing_twice_on_one_charge() {
     let (agreed, world) = (small(1), world());
     let mut without = 0;
-    for seed in 100..100 + SEEDS / 2 {
+    for seed in 1_000..1_000 + n_studies() / 2 {
         let net = disturbed(&agreed, &world, seed, 12);
         check(&net);
         without += u64::from(net.receipt().receipt.fit.is_none());
@@ -120,8 +127,15 @@ fn studies_with_too_many_crashes_open_nothing_twice_on_one_charge() {
     assert!(without > 0);
 }
 
-/// Studies in the first test.
-const SEEDS: u64 = 12;
+/// Studies in the first test: more where long tests were asked for.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "long tests run only where they were asked for"
+)]
+fn n_studies() -> u64 {
+    let is_slow = std::env::var_os("SPRIFED_SLOW").is_some_and(|value| value == "1");
+    if is_slow { 300 } else { 16 }
+}
 
 /// Two trustees are restarted in one attempt, while the third sends the frames of before again and others in their place.
 #[test]
