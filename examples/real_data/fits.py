@@ -17,7 +17,7 @@ KEYS = ["problem", "split", "epsilon", "procedure"]
 COLUMNS = [*KEYS, "r2", "mse", "ran", "status", "sought", "kept", "exit", "seconds", "program", "note"]
 
 
-def fit(program, problem, files, epsilon, procedure):
+def fit(program, problem, files, epsilon, procedure, options=()):
     """One private fit as a row. If the plan refuses as many features, it is made with fewer."""
     name, is_thinned = procedure
     start = time.monotonic()
@@ -26,6 +26,7 @@ def fit(program, problem, files, epsilon, procedure):
             command = [program, "fit", files[0], "--schema", problem.schema_path()]
             command += ["--sparsity", sparsity, "--epsilon", epsilon, "--delta", "1e-6", "--procedure", name]
             command += ["--thin", THIN] if is_thinned else []
+            command += options
             command += ["--out", pathlib.Path(folder) / "model.json", "--evaluate", files[1], "--json"]
             # Several fits run at a time, so each uses one thread.
             ended = subprocess.run(

@@ -62,5 +62,5 @@ show_result() {
     cat coordinator.txt
     "$sprifed" verify "$study/result/receipt.json" --transcript "$study/result/transcript.json"
     "$sprifed" verify "$(ls "$1"/study-*/receipt.json)"
-    grep -o '"name": "m[0-9]*"' "$study/result/model.json"
+    grep -o '"name": "m[0-9]*"' "$study/result/model.json" | sort -u
 }

@@ -112,9 +112,9 @@ pub(crate) fn messages() -> Seeds {
     names.into_iter().zip(kinds).collect()
 }
 
-pub(crate) fn reports() -> Seeds {
+fn an_outcome(output: Output) -> OutcomeReport {
     let (parties, _) = world();
-    let report = |output| OutcomeReport {
+    OutcomeReport {
         attempt: parties.attempt(0),
         trustee: TrusteeId::ALL[2],
         set: [3; 32],
@@ -124,10 +124,13 @@ pub(crate) fn reports() -> Seeds {
         },
         output,
         signature: [4; 64],
-    };
+    }
+}
+
+pub(crate) fn reports() -> Seeds {
     vec![
-        ("index", report(Output::Index(7)).encode()),
-        ("sums", report(Output::Sums(vec![-1, 2])).encode()),
+        ("index", an_outcome(Output::Index(7)).encode()),
+        ("sums", an_outcome(Output::Sums(vec![-1, 2])).encode()),
     ]
 }
 
@@ -141,5 +144,9 @@ pub(crate) fn lines() -> Seeds {
         ("charged", charged.encode()),
         ("set", JournalLine::SetSigned { digest: [1; 32] }.encode()),
         ("opening", JournalLine::Opening.encode()),
+        (
+            "opened",
+            JournalLine::Opened(Box::new(an_outcome(Output::Index(7)))).encode(),
+        ),
     ]
 }

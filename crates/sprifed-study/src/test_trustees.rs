@@ -210,7 +210,7 @@ impl<'a> Net<'a> {
             self.effects[trustee] += 1;
             match effect {
                 TrusteeEffect::Persist(line) => {
-                    assert_eq!(TrusteeLine::decode(&line.encode()), Ok(line));
+                    assert_eq!(TrusteeLine::decode(&line.encode()).as_ref(), Ok(&line));
                     self.lines[trustee].push(line);
                 }
                 TrusteeEffect::Forget => self.trustee_keys[trustee] = running.key().clone(),
@@ -235,23 +235,80 @@ impl<'a> Net<'a> {
     pub(crate) fn deliver(&mut self) {
         loop {
             if let Some((from, bytes)) = self.reports.pop_front() {
-                let epoch = self.coordinator.epoch();
-                match self.coordinator.receive(from, &bytes) {
-                    Ok(()) if !self.coordinator.keeps(&bytes) => {}
-                    Ok(()) => self.store.push(Stored::Message(epoch, from, bytes)),
-                    Err(refused) => self.refused.push(refused),
-                }
-                self.drain_coordinator();
-            } else if let Some((to, mut bytes)) = self.orders.pop_front() {
-                if let Some(lie) = &mut self.lie {
-                    bytes = lie(to, bytes);
-                }
-                self.told.push((to, bytes.clone()));
-                self.hand_over(to, &bytes);
+                self.pass_report(from, bytes);
+            } else if let Some((to, bytes)) = self.orders.pop_front() {
+                self.pass_order(to, bytes);
             } else {
                 return;
             }
         }
+    }
+
+    fn pass_report(&mut self, from: ClientId, bytes: Vec<u8>) {
+        let epoch = self.coordinator.epoch();
+        match self.coordinator.receive(from, &bytes) {
+            Ok(()) if !self.coordinator.keeps(&bytes) => {}
+            Ok(()) => self.store.push(Stored::Message(epoch, from, bytes)),
+            Err(refused) => self.refused.push(refused),
+        }
+        self.drain_coordinator();
+    }
+
+    fn pass_order(&mut self, to: ClientId, mut bytes: Vec<u8>) {
+        if let Some(lie) = &mut self.lie {
+            bytes = lie(to, bytes);
+        }
+        self.told.push((to, bytes.clone()));
+        self.hand_over(to, &bytes);
+    }
+
+    /// Hands over the first message of one connection. `choose` picks among those that have one: whether it goes to the
+    /// coordinator, and who is at the other end. False if nothing is on the way.
+    pub(crate) fn deliver_one(
+        &mut self,
+        choose: impl FnOnce(&[(bool, ClientId)]) -> usize,
+    ) -> bool {
+        let mut connections = BTreeMap::new();
+        let reports = (0..).zip(self.reports.iter().map(|(from, _)| (true, *from)));
+        let orders = (0..).zip(self.orders.iter().map(|(to, _)| (false, *to)));
+        for (place, connection) in reports.chain(orders) {
+            connections.entry(connection).or_insert(place);
+        }
+        let (connections, places): (Vec<_>, Vec<usize>) = connections.into_iter().unzip();
+        if connections.is_empty() {
+            return false;
+        }
+        let picked = choose(&connections);
+        let (is_report, _) = connections[picked];
+        if is_report {
+            let (from, bytes) = self.reports.remove(places[picked]).expect("there");
+            self.pass_report(from, bytes);
+        } else {
+            let (to, bytes) = self.orders.remove(places[picked]).expect("there");
+            self.pass_order(to, bytes);
+        }
+        true
+    }
+
+    /// How many messages to the coordinator are on the way from here.
+    pub(crate) fn on_the_way_from(&self, seat: ClientId) -> usize {
+        let reports = self.reports.iter();
+        reports.filter(|(from, _)| *from == seat).count()
+    }
+
+    /// Loses the connection of a trustee: the orders on it, and its reports but for the first `kept`. It begins again with
+    /// what it stored.
+    pub(crate) fn lose_connection(&mut self, trustee: usize, kept: usize) {
+        let seat = self.seat(trustee);
+        self.orders.retain(|(to, _)| *to != seat);
+        let mut left = kept;
+        self.reports.retain(|(from, _)| {
+            let is_kept = *from != seat || left > 0;
+            left -= usize::from(*from == seat && left > 0);
+            is_kept
+        });
+        self.trustees[trustee] = None;
+        self.restart_killed();
     }
 
     pub(crate) fn hand_over(&mut self, to: ClientId, bytes: &[u8]) {

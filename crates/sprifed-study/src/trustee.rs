@@ -5,7 +5,7 @@
 //! line is on the disk before what follows it leaves.
 //!
 //! After a restart nothing of an attempt is replayed. If its opening share did not leave, it says so
-//! and signs it; otherwise the charge is spent.
+//! and signs it. If it had signed an outcome, it says that again; otherwise the charge is spent.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use sprifed_privacy::{Ledger, LedgerError, Trustee};
 use sprifed_secure_sum::{IdentityKey, Roster};
 use sprifed_trustees::{
     Attempt, AttemptId, Book, DealtNoise, Effect, Ending, JournalLine as AttemptLine, OutOfOrder,
-    Refused, Restarted, Setting, SignedFinding, Stage, TrusteeId, UploadRefused,
+    OutcomeReport, Refused, Restarted, Setting, SignedFinding, Stage, TrusteeId, UploadRefused,
     unopened_signature,
 };
 use zeroize::Zeroizing;
@@ -167,6 +167,8 @@ pub struct StudyTrustee {
     fresh: Zeroizing<[u8; 32]>,
     derivation: Derivation,
     book: Book,
+    /// The last outcome that it signed.
+    said: Option<Box<OutcomeReport>>,
     /// Every attempt that it began, the transcript before it, and whether it was charged anew.
     begun: Vec<(u32, Digest, bool)>,
     ledger: Ledger,
@@ -219,6 +221,7 @@ impl StudyTrustee {
             key,
             fresh: Zeroizing::new(fresh),
             book: Book::default(),
+            said: None,
             begun: Vec::new(),
             charged: None,
             attempt: None,
@@ -267,7 +270,10 @@ impl StudyTrustee {
                     drop(self.pay(sum)?);
                 }
             }
-            TrusteeLine::Attempt(line) => self.book.enter(line)?,
+            TrusteeLine::Attempt(line) => {
+                self.book.enter(line)?;
+                self.keep_outcome(line);
+            }
             TrusteeLine::Ended { receipt } => self.signed = Some(*receipt),
         }
         Ok(())
@@ -277,6 +283,13 @@ impl StudyTrustee {
         self.begun.iter().filter(|(_, _, is_new)| *is_new).count()
     }
 
+    /// Remembers an outcome that is signed: its signature and the keys of the step may be gone before the coordinator has it.
+    fn keep_outcome(&mut self, line: &AttemptLine) {
+        if let AttemptLine::Opened(report) = line {
+            self.said = Some(report.clone());
+        }
+    }
+
     /// Ends the attempt that the journal was in, and says how.
     fn abandon(&mut self) -> Result<(), TrusteeRefused> {
         let Some((sum, transcript, _)) = self.begun.last().copied() else {
@@ -284,11 +297,13 @@ impl StudyTrustee {
         };
         let attempt = self.agreed.attempt_id(sum, transcript);
         let attempt = attempt.ok_or(TrusteeRefused::OtherJournal)?;
-        // A step whose keys are erased is over.
-        if attempt.step < self.key.step() {
+        let is_opened = matches!(self.book.last(), Some((_, _, Stage::Opened)));
+        // A step whose keys are erased is over. Of another attempt at it there is nothing to say.
+        if attempt.step < self.key.step() && !is_opened {
             return Ok(());
         }
-        let restarted = Restarted::new(&mut self.book, attempt, self.me, &self.identity)?;
+        let me = (self.me, &self.identity);
+        let restarted = Restarted::new(&mut self.book, attempt, me, self.said.as_deref())?;
         for effect in restarted.effects {
             self.carry_out(sum, effect)?;
         }
@@ -382,6 +397,7 @@ impl StudyTrustee {
     fn carry_out(&mut self, sum: u32, effect: Effect) -> Result<(), TrusteeRefused> {
         match effect {
             Effect::Persist(line) => {
+                self.keep_outcome(&line);
                 let line = TrusteeLine::Attempt(line);
                 self.effects.push_back(TrusteeEffect::Persist(line));
             }

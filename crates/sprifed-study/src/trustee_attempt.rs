@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use sprifed_privacy::Gates;
 use sprifed_secure_sum::ClientId;
 use sprifed_trustees::{
-    AllUnopened, AttemptId, Counted, Deviation, Finding, Output, SignedFinding, Statement,
-    ThreeSignatures, TrusteeId, outcome_digest,
+    AllUnopened, AttemptId, Counted, Deviation, Finding, OutcomeReport, Output, SignedFinding,
+    Statement, ThreeSignatures, TrusteeId, outcome_digest,
 };
 
 use crate::agreement::Agreed;
@@ -173,6 +173,16 @@ impl Agreed {
 }
 
 impl Released {
+    /// Whether this is what a trustee reports, in the same attempt.
+    pub(crate) fn is_of(&self, agreed: &Agreed, report: &OutcomeReport) -> bool {
+        let AttemptId { step, attempt, .. } = report.attempt;
+        let is_same = agreed.sum_number(step as usize, attempt) == Some(self.sum);
+        let signed = self.trustees.as_deref();
+        is_same
+            && signed.is_some_and(|signed| signed.set.0 == report.set)
+            && *self == Self::opened(self.sum, &report.clients, &report.output, signed.cloned())
+    }
+
     /// What three trustees opened in an attempt; in one process they sign nothing.
     pub(crate) fn opened(
         sum: u32,

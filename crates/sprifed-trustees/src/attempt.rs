@@ -128,7 +128,7 @@ pub enum Ending {
     },
     /// This trustee sent no opening share and signed that it never will.
     Unopened,
-    /// The charge is spent, and there is no outcome that all three signed.
+    /// The charge is spent, and this trustee signed no outcome and never will.
     Spent,
     /// A trustee found a proof or an opening that does not fit: the study is over.
     Refused(Finding),
@@ -465,6 +465,8 @@ impl Attempt {
             return Err(Refused::Signature { from });
         }
         match self.give_up() {
+            // What it signed stands: it says nothing else of this attempt.
+            Err(Refused::Spent) if self.output.is_some() => Ok(()),
             // Without that peer no outcome gets three signatures.
             Err(Refused::Spent) => {
                 self.end(Ending::Spent);

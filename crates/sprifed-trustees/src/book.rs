@@ -12,11 +12,16 @@
 //! A trustee that stored [`JournalLine::Refused`] takes part in nothing more of the study.
 //!
 //! So of all attempts on one charge at most the last one opens anything.
+//!
+//! What a trustee says of an attempt it never takes back: once it stored [`JournalLine::Opened`] it signs that outcome, also
+//! after a restart; if it stopped before that it signs none. So when one trustee says that a charge is spent, no outcome of
+//! that attempt gets three signatures.
 
 use sprifed_crypto::codec::{DecodeError, Reader, Writer};
 
 use crate::attempt_id::VERSION;
 use crate::deviation::Finding;
+use crate::report::OutcomeReport;
 
 #[cfg(test)]
 mod tests;
@@ -31,7 +36,7 @@ pub enum Charge {
 }
 
 /// A line of a trustee's journal, stored before what follows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JournalLine {
     /// Before noise is drawn for the attempt.
     Charged {
@@ -54,11 +59,8 @@ pub enum JournalLine {
     },
     /// Before the opening share leaves: from here the charge is spent.
     Opening,
-    /// Before the outcome is signed.
-    Opened {
-        /// The digest of the outcome.
-        digest: [u8; 32],
-    },
+    /// Before the signed outcome leaves, which it says again after a restart.
+    Opened(Box<OutcomeReport>),
     /// No frame of this attempt leaves any more.
     GivenUp,
     /// A proof or an opening did not fit: nothing of this study leaves any more.
@@ -115,6 +117,8 @@ pub enum OutOfOrder {
 pub struct Book {
     charges: u32,
     last: Option<(u32, u32, Stage)>,
+    /// Whether this trustee opened an attempt at the last step.
+    has_opened: bool,
 }
 
 impl Book {
@@ -186,28 +190,29 @@ impl Book {
     /// # Errors
     /// When it cannot come now; nothing is changed.
     pub fn enter(&mut self, line: &JournalLine) -> Result<(), OutOfOrder> {
-        let (step, attempt, stage) = match (*line, self.last) {
+        let (step, attempt, stage) = match (line, self.last) {
             (_, Some((_, _, Stage::Refused(finding)))) => {
                 return Err(OutOfOrder::Ended { finding });
             }
             (JournalLine::Refused { finding }, Some((step, attempt, stage)))
                 if stage != Stage::GivenUp =>
             {
-                (step, attempt, Stage::Refused(finding))
+                (step, attempt, Stage::Refused(*finding))
             }
             (
-                JournalLine::Charged {
+                &JournalLine::Charged {
                     step,
                     attempt,
                     charge,
                 },
                 last,
             ) => {
-                // A step that this trustee opened may need another attempt, which is charged: a peer
-                // may have been lost before it signed the outcome.
+                // A step that this trustee opened may need another attempt, which is charged: a peer may have been lost
+                // before it signed the outcome. If the outcome gets three signatures after all, the step is over, however
+                // far that other attempt came.
                 let is_next = match last {
                     None => true,
-                    Some((before, _, Stage::Opened)) if before < step => true,
+                    Some((before, _, _)) if before < step => self.has_opened,
                     Some((before, earlier, _)) => before == step && earlier < attempt,
                 };
                 let is_carried = charge == Charge::Carried;
@@ -217,6 +222,7 @@ impl Book {
                     return Err(OutOfOrder::Attempt { step, attempt });
                 }
                 self.charges += u32::from(!is_carried);
+                self.has_opened &= last.is_some_and(|(before, _, _)| before == step);
                 (step, attempt, Stage::Charged)
             }
             (JournalLine::ListSent { .. }, Some((step, attempt, Stage::Charged))) => {
@@ -228,7 +234,10 @@ impl Book {
             (JournalLine::Opening, Some((step, attempt, Stage::Signed))) => {
                 (step, attempt, Stage::Opening)
             }
-            (JournalLine::Opened { .. }, Some((step, attempt, Stage::Opening))) => {
+            (JournalLine::Opened(report), Some((step, attempt, Stage::Opening)))
+                if (report.attempt.step, report.attempt.attempt) == (step, attempt) =>
+            {
+                self.has_opened = true;
                 (step, attempt, Stage::Opened)
             }
             (JournalLine::GivenUp, Some((step, attempt, _))) if self.may_give_up() => {
@@ -269,8 +278,8 @@ impl JournalLine {
             Self::Opening => {
                 writer.put(&[4]);
             }
-            Self::Opened { digest } => {
-                writer.put(&[5]).put(digest);
+            Self::Opened(report) => {
+                writer.put(&[5]).sized(&report.encode());
             }
             Self::GivenUp => {
                 writer.put(&[6]);
@@ -304,9 +313,7 @@ impl JournalLine {
                 digest: reader.array()?,
             },
             4 => Self::Opening,
-            5 => Self::Opened {
-                digest: reader.array()?,
-            },
+            5 => Self::Opened(Box::new(OutcomeReport::decode(reader.sized()?)?)),
             6 => Self::GivenUp,
             7 => Self::Refused {
                 finding: Finding::read(&mut reader)?,

@@ -232,3 +232,6 @@ impl ThreeSignatures {
             .all(|(identity, signature)| statement.is_signed(identity, digest, signature))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod euler;
+mod euler_choices;
 mod goodness_of_fit;
 mod impostors;
 mod laws;

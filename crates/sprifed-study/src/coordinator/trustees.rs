@@ -54,23 +54,29 @@ impl StudyCoordinator {
     ) -> Result<(), Refusal> {
         let agreed = Arc::clone(&self.agreed);
         let trustees = agreed.trustees().ok_or("the study has no trustees")?;
+        // Two trustees say what the first one has said, and one that was restarted says it again; the step, or the study, may
+        // be over since.
+        if self.is_released(&report) {
+            self.was_known = true;
+            return Ok(());
+        }
         if self.receipt().is_some() {
-            // Two trustees say what the first one has said; the study may be over since.
-            let is_known = match &report {
-                TrusteesReport::Settled(released) => {
-                    self.transcript().released().contains(released)
-                }
-                _ => false,
-            };
-            self.was_known |= is_known;
-            return match is_known {
-                true => Ok(()),
-                false => Err("the study is over"),
-            };
+            return Err("the study is over");
         }
         match trustees.at_seat(from) {
             None => self.receive_client(from, report),
             Some(trustee) => self.receive_trustee(trustee, report),
+        }
+    }
+
+    /// Whether a trustee says of a step what was released.
+    fn is_released(&self, report: &TrusteesReport) -> bool {
+        let mut released = self.transcript().released().iter();
+        match report {
+            TrusteesReport::Settled(said) => released.any(|one| *one == **said),
+            TrusteesReport::Outcome(bytes) => OutcomeReport::decode(bytes)
+                .is_ok_and(|report| released.any(|one| one.is_of(&self.agreed, &report))),
+            _ => false,
         }
     }
 
@@ -157,11 +163,6 @@ impl StudyCoordinator {
             };
         }
         if let TrusteesReport::Settled(released) = report {
-            let known = self.derivation.transcript().released();
-            if known.contains(&released) {
-                self.was_known = true;
-                return Ok(());
-            }
             if open != Some(released.sum) || !agreed.is_opened(&released, transcript) {
                 return Err("an outcome that three trustees have not signed now");
             }
@@ -221,10 +222,11 @@ impl StudyCoordinator {
             _ => return Err(NOT_NOW),
         };
         // What a trustee said first counts: it may have forgotten its outcome since.
-        if rounds.endings.contains_key(&from) {
-            return Err("a second statement about this attempt");
+        match rounds.endings.get(&from) {
+            Some(known) if *known == ending => self.was_known = true,
+            Some(_) => return Err("another statement about this attempt"),
+            None => drop(rounds.endings.insert(from, ending)),
         }
-        rounds.endings.insert(from, ending);
         Ok(())
     }
 

@@ -84,6 +84,7 @@ impl StudyTrustee {
         self.book = book;
         self.attempt = None;
         self.begun.push((sum, transcript, is_new));
+        self.said = None;
         let line = TrusteeLine::Begun { transcript, line };
         self.effects.push_back(TrusteeEffect::Persist(line));
         self.charged = Some(Charged { sum, attempt, paid });

@@ -9,7 +9,7 @@ use crate::hexadecimal::Digest;
 const VERSION: u8 = 1;
 
 /// A line of a trustee's journal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TrusteeLine {
     /// An attempt begins: its ledger is charged, or an earlier charge is carried. No noise was drawn
     /// before.

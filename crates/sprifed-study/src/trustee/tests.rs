@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use sprifed_query::Part;
 use sprifed_recovery::Fit;
@@ -18,6 +18,8 @@ use crate::wire::{Order, Report, TrusteesOrder, TrusteesReport};
 mod deviations;
 mod erasure;
 mod hostile;
+mod orders;
+mod outcomes;
 mod signers;
 
 fn world() -> TestWorld {
@@ -58,58 +60,66 @@ fn check(net: &Net<'_>) {
     check_openings(net);
 }
 
+/// No charge pays for two openings: for each trustee and each party, of all attempts on one charge at most one was opened.
 fn check_openings(net: &Net<'_>) {
-    // No charge pays for two openings: in each step, for each trustee and each client.
-    let mut opened = BTreeMap::<usize, u32>::new();
-    for sum in net.opened() {
-        *opened
-            .entry(net.agreed.step_of(sum).expect("agreed").0)
-            .or_default() += 1;
-    }
+    let opened = net.opened();
     for lines in &net.lines {
         let book: Vec<AttemptLine> = lines.iter().filter_map(book_line).collect();
-        let mut charges = BTreeMap::<usize, u32>::new();
-        for line in &book {
-            if let AttemptLine::Charged { step, charge, .. } = line {
-                let new = u32::from(*charge == sprifed_trustees::Charge::New);
-                *charges.entry(*step as usize).or_default() += new;
-            }
-        }
-        for (step, opened) in &opened {
-            assert!(
-                charges.get(step) >= Some(opened),
-                "step {step}: {charges:?}"
-            );
-        }
         assert!(Book::from_stored(&book).is_ok());
+        let attempts = book.iter().filter_map(|line| match line {
+            AttemptLine::Charged {
+                step,
+                attempt,
+                charge,
+            } => {
+                let sum = net.agreed.sum_number(*step as usize, *attempt);
+                let is_new = *charge == sprifed_trustees::Charge::New;
+                Some((is_new, sum.expect("agreed")))
+            }
+            _ => None,
+        });
+        assert!(most_openings(attempts, &opened) <= 1, "{book:?}");
     }
     for journal in &net.journals {
-        let mut paid = BTreeMap::<usize, u32>::new();
-        let mut used = BTreeMap::<usize, u32>::new();
-        for line in journal {
-            match line {
-                JournalLine::Charged { sum, .. } => {
-                    *paid
-                        .entry(net.agreed.step_of(*sum).expect("agreed").0)
-                        .or_default() += 1;
-                }
-                JournalLine::Uploaded { sum, .. } if net.opened().contains(sum) => {
-                    *used
-                        .entry(net.agreed.step_of(*sum).expect("agreed").0)
-                        .or_default() += 1;
-                }
-                _ => {}
-            }
-        }
-        for (step, used) in &used {
-            assert!(paid.get(step) >= Some(used), "step {step}: {journal:?}");
-        }
+        let is_uploaded = |sum: u32| {
+            let uploaded = |line: &JournalLine| matches!(line, JournalLine::Uploaded { sum: of, .. } if *of == sum);
+            journal.iter().any(uploaded)
+        };
+        let used = opened.iter().copied().filter(|sum| is_uploaded(*sum));
+        let attempts = journal.iter().filter_map(|line| match line {
+            JournalLine::Charged { sum, .. } => Some((true, *sum)),
+            JournalLine::Carried { sum, .. } => Some((false, *sum)),
+            _ => None,
+        });
+        assert!(most_openings(attempts, &used.collect()) <= 1, "{journal:?}");
     }
+}
+
+/// The most openings on one charge, of attempts in order that are charged anew or carried.
+fn most_openings(attempts: impl Iterator<Item = (bool, u32)>, opened: &BTreeSet<u32>) -> usize {
+    let mut charges: Vec<usize> = Vec::new();
+    for (is_new, sum) in attempts {
+        if is_new {
+            charges.push(0);
+        }
+        let last = charges.last_mut().expect("the first is charged");
+        *last += usize::from(opened.contains(&sum));
+    }
+    charges.into_iter().max().unwrap_or(0)
+}
+
+#[test]
+fn two_openings_on_one_charge_are_found() {
+    let opened = BTreeSet::from([0, 2]);
+    let count = |attempts: [(bool, u32); 3]| most_openings(attempts.into_iter(), &opened);
+    assert_eq!(count([(true, 0), (true, 1), (false, 2)]), 1);
+    assert_eq!(count([(true, 0), (false, 1), (true, 2)]), 1);
+    assert_eq!(count([(true, 0), (false, 1), (false, 2)]), 2);
 }
 
 fn book_line(line: &TrusteeLine) -> Option<AttemptLine> {
     match line {
-        TrusteeLine::Begun { line, .. } | TrusteeLine::Attempt(line) => Some(*line),
+        TrusteeLine::Begun { line, .. } | TrusteeLine::Attempt(line) => Some(line.clone()),
         TrusteeLine::Ended { .. } => None,
     }
 }

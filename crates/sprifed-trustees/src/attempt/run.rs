@@ -418,9 +418,7 @@ impl Attempt {
             return Ok(());
         };
         let digest = outcome_digest(&self.setting.attempt, &set, &self.clients, &output);
-        self.persist(JournalLine::Opened { digest })?;
         let signature = Statement::Outcome.sign(&self.setting.identity, &digest);
-        self.tell_peers(&Body::Outcome(signature));
         let report = OutcomeReport {
             attempt: self.setting.attempt,
             trustee: self.setting.trustee,
@@ -429,8 +427,10 @@ impl Attempt {
             output: output.clone(),
             signature,
         };
-        self.effects
-            .push_back(Effect::SendCoordinator(report.encode()));
+        let bytes = report.encode();
+        self.persist(JournalLine::Opened(Box::new(report)))?;
+        self.tell_peers(&Body::Outcome(signature));
+        self.effects.push_back(Effect::SendCoordinator(bytes));
         self.output = Some(output);
         self.run = None;
         super::keep(

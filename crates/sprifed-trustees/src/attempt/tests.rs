@@ -165,7 +165,13 @@ impl World {
     fn restart(&mut self, trustee: TrusteeId) {
         let mut book = Book::from_stored(&self.journals[trustee.place()]).expect("a journal");
         let identity = self.parties.setting(self.id, &self.step, trustee).identity;
-        let restarted = Restarted::new(&mut book, self.id, trustee, &identity).expect("the last");
+        let mut lines = self.journals[trustee.place()].iter().rev();
+        let said = lines.find_map(|line| match line {
+            JournalLine::Opened(report) => Some(&**report),
+            _ => None,
+        });
+        let restarted = Restarted::new(&mut book, self.id, (trustee, &identity), said);
+        let restarted = restarted.expect("the last");
         for effect in restarted.effects {
             self.carry_out(trustee, effect);
         }

@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::*;
+use crate::attempt_id::AttemptId;
 use crate::deviation::Deviation;
+use crate::set::Counted;
+use crate::step::Output;
 use crate::trustee_id::TrusteeId;
 
 /// Two are enough: a charge is carried from one attempt to the next.
@@ -33,6 +36,8 @@ struct Trustee {
     runs: bool,
     /// Whether this process has shown challenges of the attempt.
     has_challenged: bool,
+    /// Whether it said that the charge of the attempt is spent, without an outcome.
+    says_spent: bool,
 }
 
 /// How a planted mistake changes the rules.
@@ -47,6 +52,32 @@ enum Rules {
     Replay,
     /// Two signatures that proofs were accepted are enough.
     TwoChecked,
+    /// A trustee that was restarted says nothing of the outcome that it stored.
+    ForgottenOutcome,
+}
+
+fn charged(step: u32, attempt: u32) -> JournalLine {
+    JournalLine::Charged {
+        step,
+        attempt,
+        charge: Charge::New,
+    }
+}
+
+fn opened(step: u32, attempt: u32) -> JournalLine {
+    JournalLine::Opened(Box::new(OutcomeReport {
+        attempt: AttemptId {
+            study: [1; 32],
+            step,
+            attempt,
+            transcript: [2; 32],
+        },
+        trustee: TrusteeId::ALL[0],
+        set: [3; 32],
+        clients: Counted::default(),
+        output: Output::Index(0),
+        signature: [4; 64],
+    }))
 }
 
 fn enter(world: &World, who: usize, line: JournalLine) -> Option<World> {
@@ -85,6 +116,7 @@ fn successors(world: &World, rules: Rules) -> Vec<World> {
             {
                 next.trustees[who].runs = true;
                 next.trustees[who].has_challenged = false;
+                next.trustees[who].says_spent = false;
                 found.push(next);
             }
         }
@@ -129,7 +161,7 @@ fn successors(world: &World, rules: Rules) -> Vec<World> {
                     sent.opened[number][who] = true;
                     found.push(sent);
                     if world.opened[number][(who + 1) % 3] {
-                        found.extend(enter(world, who, JournalLine::Opened { digest }));
+                        found.extend(enter(world, who, opened(0, attempt)));
                     }
                 }
                 _ => {}
@@ -138,6 +170,12 @@ fn successors(world: &World, rules: Rules) -> Vec<World> {
             let mut crashed = *world;
             crashed.trustees[who].runs = rules == Rules::Replay;
             crashed.trustees[who].has_challenged = false;
+            // What it says when it is there again, and the same if it stays and takes nothing more of this attempt.
+            crashed.trustees[who].says_spent = match stage {
+                Stage::Opening => rules != Rules::Replay,
+                Stage::Opened => rules == Rules::ForgottenOutcome,
+                _ => false,
+            };
             found.push(crashed);
         }
         // By order, after a crash, or because a peer did.
@@ -202,6 +240,17 @@ fn is_opened_unchecked(world: &World) -> bool {
     two || attempts.any(|(opened, checked)| opened.contains(&true) && *checked != [true; 3])
 }
 
+/// Whether a trustee signed an outcome and said that there is none.
+fn is_taken_back(world: &World) -> bool {
+    let mut trustees = world.trustees.iter().enumerate();
+    trustees.any(|(who, trustee)| match trustee.book.last() {
+        Some((_, attempt, Stage::Opened)) => {
+            trustee.says_spent || world.unopened[attempt as usize][who]
+        }
+        _ => false,
+    })
+}
+
 /// Whether more attempts were opened than a trustee has paid for.
 fn opens_more_than_was_paid(world: &World) -> bool {
     let opened = world
@@ -221,7 +270,8 @@ fn explore(rules: Rules) -> (usize, bool) {
     let mut seen = BTreeSet::from([World::default()]);
     let mut left = vec![World::default()];
     while let Some(world) = left.pop() {
-        if opens_more_than_was_paid(&world) || is_opened_unchecked(&world) {
+        if opens_more_than_was_paid(&world) || is_opened_unchecked(&world) || is_taken_back(&world)
+        {
             return (seen.len(), true);
         }
         for next in successors(&world, rules) {
@@ -234,7 +284,7 @@ fn explore(rules: Rules) -> (usize, bool) {
 }
 
 #[test]
-fn no_order_of_crashes_pays_once_for_two_openings_or_shows_two_challenges_or_opens_what_is_unchecked()
+fn no_order_of_crashes_opens_twice_on_a_charge_or_what_is_unchecked_shows_two_challenges_or_takes_an_outcome_back()
  {
     let (worlds, is_broken) = explore(Rules::AsBuilt);
     assert!(worlds > 10_000, "{worlds}");
@@ -247,6 +297,7 @@ fn the_search_finds_planted_mistakes() {
     assert!(explore(Rules::TwoSignatures).1);
     assert!(explore(Rules::Replay).1);
     assert!(explore(Rules::TwoChecked).1);
+    assert!(explore(Rules::ForgottenOutcome).1);
 }
 
 #[test]
@@ -261,7 +312,7 @@ fn lines_come_in_order_and_survive_their_bytes() {
         JournalLine::ListSent { digest },
         JournalLine::SetSigned { digest },
         JournalLine::Opening,
-        JournalLine::Opened { digest },
+        opened(0, 0),
         JournalLine::Charged {
             step: 1,
             attempt: 0,
@@ -280,7 +331,7 @@ fn lines_come_in_order_and_survive_their_bytes() {
         (2, Some((1, 1, Stage::Charged)))
     );
     for line in &lines {
-        assert_eq!(JournalLine::decode(&line.encode()), Ok(*line));
+        assert_eq!(JournalLine::decode(&line.encode()).as_ref(), Ok(line));
         let mut longer = line.encode();
         longer.push(0);
         assert!(JournalLine::decode(&longer).is_err());
@@ -305,22 +356,57 @@ fn lines_come_in_order_and_survive_their_bytes() {
     assert_eq!(copy, book);
 }
 
+/// An outcome may get its third signature only after its signer was told to begin another attempt: the step is over then,
+/// however far that other attempt came. Without an outcome of its own a trustee goes to no other step.
+#[test]
+fn a_step_that_was_opened_may_be_left_from_another_attempt_at_it() {
+    let digest = [7; 32];
+    let run = |attempt| {
+        [
+            JournalLine::ListSent { digest },
+            JournalLine::SetSigned { digest },
+            JournalLine::Opening,
+            opened(0, attempt),
+        ]
+    };
+    let first: Vec<_> = [charged(0, 0)].into_iter().chain(run(0)).collect();
+    let second: Vec<_> = [charged(0, 1)].into_iter().chain(run(1)).collect();
+    for (many, given_up) in (1..=second.len()).flat_map(|many| [(many, false), (many, true)]) {
+        let after = |lines: &[JournalLine]| {
+            let mut book = Book::from_stored(lines).expect("in order");
+            if given_up && book.may_give_up() {
+                book.enter(&JournalLine::GivenUp).expect("may be given up");
+            }
+            book
+        };
+        let book = after(&[&first, &second[..many]].concat());
+        let next = book.charge(1, 0, true).expect("the step is over");
+        assert_eq!(next, charged(1, 0), "it costs again");
+        let mut moved = book;
+        moved.enter(&next).expect("the step is over");
+        assert_eq!(moved.charges(), 3);
+        // Nothing of the step that it left, and nothing of a later one before this one is opened.
+        assert!(moved.charge(0, 2, true).is_err());
+        assert!(moved.charge(2, 0, true).is_err());
+        // The same without the first outcome.
+        let book = after(&[&first[..4], &second[..many]].concat());
+        assert_eq!(book.charge(1, 0, true).is_ok(), many == second.len());
+    }
+    let mut book = Book::from_stored(&first[..4]).expect("in order");
+    assert!(book.enter(&opened(0, 1)).is_err(), "of another attempt");
+}
+
 /// A refusal ends the study at every stage that is not over, for good.
 #[test]
 fn nothing_follows_a_refusal() {
     let [prover, by, _] = TrusteeId::ALL;
     let digest = [7; 32];
-    let charged = JournalLine::Charged {
-        step: 0,
-        attempt: 0,
-        charge: Charge::New,
-    };
     let lines = [
-        charged,
+        charged(0, 0),
         JournalLine::ListSent { digest },
         JournalLine::SetSigned { digest },
         JournalLine::Opening,
-        JournalLine::Opened { digest },
+        opened(0, 0),
     ];
     for deviation in [
         Deviation::Proof { prover },
@@ -328,7 +414,10 @@ fn nothing_follows_a_refusal() {
     ] {
         let finding = Finding { deviation, by };
         let refused = JournalLine::Refused { finding };
-        assert_eq!(JournalLine::decode(&refused.encode()), Ok(refused));
+        assert_eq!(
+            JournalLine::decode(&refused.encode()).as_ref(),
+            Ok(&refused)
+        );
         assert!(Book::default().enter(&refused).is_err(), "no attempt");
         for many in 1..=lines.len() {
             let mut book = Book::from_stored(&lines[..many]).expect("in order");

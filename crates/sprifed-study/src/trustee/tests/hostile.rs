@@ -133,7 +133,7 @@ fn every_order_twice_changes_nothing() {
             let attempts = lines
                 .iter()
                 .filter(|line| matches!(line, TrusteeLine::Begun { .. }));
-            attempts.copied().collect::<Vec<_>>()
+            attempts.cloned().collect::<Vec<_>>()
         };
         assert_eq!(lines(one), lines(other));
     }
