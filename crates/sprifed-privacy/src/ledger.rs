@@ -314,17 +314,15 @@ impl Ledger {
             sums.check_delta(delta)
                 .map_err(|error| refuse(error.into()))?;
         }
-        let needed = total
-            .to_approx_dp(self.budget.delta())
-            .map(ApproxDp::epsilon);
-        match needed {
-            Some(needed) if needed > self.budget.epsilon() => Err(LedgerError::Overdrawn {
-                statement: statement.to_owned(),
-                needed,
-                spent: self.spent().map(ApproxDp::epsilon),
-                budget: self.budget,
-            }),
-            _ => Ok(total),
+        if total.is_within(self.budget) {
+            return Ok(total);
         }
+        let needed = total.to_approx_dp(self.budget.delta());
+        Err(LedgerError::Overdrawn {
+            statement: statement.to_owned(),
+            needed: needed.map_or(Epsilon::LARGEST, ApproxDp::epsilon),
+            spent: self.spent().map(ApproxDp::epsilon),
+            budget: self.budget,
+        })
     }
 }

@@ -20,6 +20,7 @@ mod selections;
 mod tests;
 
 pub use selections::compose_selections;
+pub(crate) use selections::{Bounds, compose_selections_by};
 
 /// The law of a privacy loss on the points `width` · (`lowest` + 0, 1, 2, …) and at infinity.
 ///

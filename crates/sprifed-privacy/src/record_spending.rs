@@ -1,7 +1,7 @@
 //! What the releases that one record is in cost together.
 
 use crate::concentrated;
-use crate::loss_distribution::compose_selections;
+use crate::loss_distribution::{Bounds, compose_selections_by};
 use crate::protocol_failure::left_for_noise;
 use crate::quantity::{ApproxDp, Delta, Epsilon, RangeBound};
 use crate::rounding::{exp_up, product_up, sum_up, upward};
@@ -114,6 +114,23 @@ impl RecordSpending {
     /// least the one returned; that much is taken off `delta` first.
     #[must_use]
     pub fn to_approx_dp(&self, delta: Delta) -> Option<ApproxDp> {
+        self.claim(Bounds::All, delta)
+    }
+
+    /// Whether the guarantee of all releases together at the budget's δ is within its ε, as [`Self::to_approx_dp`] states it.
+    ///
+    /// # Why
+    /// The stated ε grows with the least of several bounds. So where those of a closed form are within the budget the least
+    /// is too, and only elsewhere is the expensive one computed.
+    pub(crate) fn is_within(&self, budget: ApproxDp) -> bool {
+        let is_within = |bounds| {
+            let claim = self.claim(bounds, budget.delta());
+            claim.is_none_or(|claim| claim.epsilon() <= budget.epsilon())
+        };
+        is_within(Bounds::ClosedForm) || is_within(Bounds::All)
+    }
+
+    fn claim(&self, bounds: Bounds, delta: Delta) -> Option<ApproxDp> {
         if self.selections.is_empty() {
             return self.sums.map(|sums| sums.to_approx_dp(delta));
         }
@@ -128,7 +145,7 @@ impl RecordSpending {
         let Some(smaller) = left else {
             return Some(ApproxDp::new(Epsilon::LARGEST, delta));
         };
-        let composed = compose_selections(&self.selections, gaussian, smaller);
+        let composed = compose_selections_by(bounds, &self.selections, gaussian, smaller);
         let claimed = if slack > 0.0 {
             upward(composed.epsilon().get() + 2.0 * slack)
         } else {

@@ -167,4 +167,9 @@ impl Spending {
         let parts = self.parts().filter_map(|part| part.to_approx_dp(delta));
         parts.max_by(|one, other| one.epsilon().get().total_cmp(&other.epsilon().get()))
     }
+
+    /// Whether [`Self::to_approx_dp`] is within this budget.
+    pub(crate) fn is_within(&self, budget: ApproxDp) -> bool {
+        self.parts().all(|part| part.is_within(budget))
+    }
 }

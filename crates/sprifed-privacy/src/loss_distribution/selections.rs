@@ -26,11 +26,30 @@ pub fn compose_selections(
     gaussian: Option<Mu>,
     delta: Delta,
 ) -> ApproxDp {
+    compose_selections_by(Bounds::All, ranges, gaussian, delta)
+}
+
+/// Which bounds on a composition are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bounds {
+    /// All that are known.
+    All,
+    /// Those of a closed form: without the privacy loss distribution, which takes a thousand times as long.
+    ClosedForm,
+}
+
+/// As [`compose_selections`], by the least of these bounds.
+pub(crate) fn compose_selections_by(
+    bounds: Bounds,
+    ranges: &[(RangeBound, u32)],
+    gaussian: Option<Mu>,
+    delta: Delta,
+) -> ApproxDp {
     let run = Run {
         ranges: merge_equal(ranges),
         mu: gaussian,
     };
-    let claimed = upward(run.epsilon(delta)).min(f64::MAX);
+    let claimed = upward(run.epsilon(bounds, delta)).min(f64::MAX);
     let epsilon = Epsilon::try_from(claimed).unwrap_or_else(|_| unreachable!("ε ≥ 0"));
     ApproxDp::new(epsilon, delta)
 }
@@ -42,7 +61,7 @@ struct Run {
 }
 
 impl Run {
-    fn epsilon(&self, delta: Delta) -> f64 {
+    fn epsilon(&self, bounds: Bounds, delta: Delta) -> f64 {
         let goal = delta.get().ln();
         let alone = self.mu.map_or(0.0, |mu| gaussian::epsilon(mu.get(), goal));
         let pure = alone + self.sum(|range, count| count * range);
@@ -54,12 +73,11 @@ impl Run {
         let rho = self.sum(|range, count| count * range * range / 8.0) + self.squared_mu() / 2.0;
         let tilt = self.best_tilt(goal);
         let renyi = (self.log_moment(tilt) - goal - tilt.ln_1p()) / tilt - (1.0 / tilt).ln_1p();
-        let routes = [
-            concentrated::epsilon(rho, goal),
-            renyi,
-            pure,
-            self.grid_epsilon(tilt, goal),
-        ];
+        let grid = match bounds {
+            Bounds::All => self.grid_epsilon(tilt, goal),
+            Bounds::ClosedForm => f64::INFINITY,
+        };
+        let routes = [concentrated::epsilon(rho, goal), renyi, pure, grid];
         routes.into_iter().fold(f64::INFINITY, f64::min).max(0.0)
     }
 

@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::neighbours::Relation;
 use crate::purchase::{Purchase, SelectionPurchase};
+use crate::quantity::Epsilon;
 use crate::test_support::{choice_of_a_curator, small_sum};
 
 fn delta(value: f64) -> Delta {
@@ -215,5 +216,23 @@ fn a_part_of_the_records_is_certified_for_a_curator_who_protects_records_only() 
             ..small_choice_of_trustees()
         };
         assert!(of_trustees.expense(Relation::ZeroOut).is_err());
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_budget_is_enough_exactly_where_the_stated_guarantee_is_within_it(
+        expenses in prop::collection::vec(any_expense(), 1..12),
+        part in 0.2f64..1.2,
+        exponent in 2i32..9,
+    ) {
+        let spending = spend(&expenses);
+        let at = delta(10f64.powi(-exponent));
+        let stated = spending.to_approx_dp(at).unwrap();
+        let limit = Epsilon::try_from(stated.epsilon().get() * part).unwrap();
+        prop_assert_eq!(spending.is_within(ApproxDp::new(limit, at)), stated.epsilon() <= limit);
+        prop_assert!(spending.is_within(stated));
+        let less = Epsilon::try_from(stated.epsilon().get().next_down()).unwrap();
+        prop_assert!(!spending.is_within(ApproxDp::new(less, at)));
     }
 }

@@ -281,7 +281,13 @@ fn intervals_of_features_that_are_in_every_model_cover() {
         ..CASE
     };
     let cases = [
-        (Case { sparsity: 9, ..case }, 0.60),
+        (
+            Case {
+                sparsity: 9,
+                ..case
+            },
+            0.60,
+        ),
         (
             Case {
                 n_records: 1200,
