@@ -34,9 +34,9 @@ pub(super) fn kept(report: &CoefficientReport) -> String {
             counted(report.sought, "feature", "features"),
             100.0 * share
         ),
-        None if kept < sought => format!(
+        None if report.kept < report.sought => format!(
             "{} kept, all that were chosen",
-            counted(*kept, "feature", "features")
+            counted(report.kept, "feature", "features")
         ),
         None => format!(
             "{} kept, exactly as many as were asked for",
