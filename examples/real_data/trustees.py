@@ -1,4 +1,4 @@
-"""`argmax` by three trustees on the mice: the fits of README.md once more with `--backend trustees`, and the table beside the curator.
+"""`argmax` by three trustees on the mice: fits of README.md again with `--backend trustees`, beside the curator.
 
     python3 trustees.py --data DATA --sprifed PROGRAM
 
