@@ -125,9 +125,10 @@ fn a_category_enters_whole_or_not_at_all() {
 fn a_category_without_an_effect_has_no_small_p_value_as_a_rule() {
     let (mut picked, mut small) = (0, 0);
     for seed in 0..30 {
-        let table = with_categories(3000, [0.0; 3], 70 + seed);
+        let table = with_categories(2000, [0.0; 3], 70 + seed);
         let setting = Setting {
             choice: Keep::Exactly,
+            budget: budget(20.0, 1e-5),
             ..grouped(&table, 7)
         };
         let fit = fit(CertifiedProcedure::ARGMAX, &table, &setting, 80 + seed);
@@ -143,7 +144,7 @@ fn a_category_without_an_effect_has_no_small_p_value_as_a_rule() {
         }
     }
     // Of about 25 at most 5 % are expected to be small; six or more have a probability below 0.2 %.
-    assert!(picked >= 15 && small < 6, "{small} of {picked}");
+    assert!(picked >= 10 && small < 6, "{small} of {picked}");
 }
 
 #[test]
