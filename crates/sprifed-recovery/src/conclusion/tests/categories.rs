@@ -124,11 +124,11 @@ fn a_category_enters_whole_or_not_at_all() {
 #[test]
 fn a_category_without_an_effect_has_no_small_p_value_as_a_rule() {
     let (mut picked, mut small) = (0, 0);
-    for seed in 0..30 {
-        let table = with_categories(2000, [0.0; 3], 70 + seed);
+    for seed in 0..24 {
+        // Fewer records do not separate all levels from the constant, and then there are no p-values.
+        let table = with_categories(12_000, [0.0; 3], 70 + seed);
         let setting = Setting {
             choice: Keep::Exactly,
-            budget: budget(20.0, 1e-5),
             ..grouped(&table, 7)
         };
         let fit = fit(CertifiedProcedure::ARGMAX, &table, &setting, 80 + seed);
@@ -143,8 +143,8 @@ fn a_category_without_an_effect_has_no_small_p_value_as_a_rule() {
             small += u32::from(p_value < 0.05);
         }
     }
-    // Of about 25 at most 5 % are expected to be small; six or more have a probability below 0.2 %.
-    assert!(picked >= 10 && small < 6, "{small} of {picked}");
+    // Of at most 48, and usually 20, at most 5 % are expected to be small: five or more of 20 have a probability of 0.3 %.
+    assert!(picked >= 8 && small < 5, "{small} of {picked}");
 }
 
 #[test]
