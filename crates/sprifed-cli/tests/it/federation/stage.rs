@@ -31,7 +31,7 @@ pub(crate) struct Kind {
     pub(crate) site_effects: bool,
     /// Whether columns have no public scales, and private ones are asked for.
     pub(crate) column_scales: bool,
-    /// Whether tables have a category, `arm`, with an effect, whose levels are one candidate.
+    /// Whether tables have a category, `x_arm`, with an effect, whose levels are one candidate.
     pub(crate) category: bool,
 }
 
@@ -113,7 +113,7 @@ impl Stage {
             "scale = 1.0\n"
         };
         let category = if kind.category {
-            "[feature.arm]\nlevels = [\"placebo\", \"low\", \"high\"]\ntogether = true\n"
+            "[feature.x_arm]\nlevels = [\"placebo\", \"low\", \"high\"]\ntogether = true\n"
         } else {
             ""
         };
@@ -198,7 +198,7 @@ impl Stage {
             text += &format!(",x{feature}");
         }
         if self.kind.category {
-            text += ",arm";
+            text += ",x_arm";
         }
         text.push('\n');
         let mut state = u64::from(party) * 7919 + 1;

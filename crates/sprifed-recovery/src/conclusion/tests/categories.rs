@@ -124,11 +124,18 @@ fn a_category_enters_whole_or_not_at_all() {
 #[test]
 fn a_category_without_an_effect_has_no_small_p_value_as_a_rule() {
     let (mut picked, mut small) = (0, 0);
-    for seed in 0..30 {
-        let table = with_categories(3000, [0.0; 3], 70 + seed);
+    for seed in 0..24 {
+        // Fewer records do not separate all levels from the constant, and then there are no p-values.
+        let mut table = with_categories(12_000, [0.0; 3], 70 + seed);
+        // Scores of numbers vary less than those of levels then, so that categories are picked.
+        for row in table.features.chunks_exact_mut(40) {
+            for column in (0..20).chain(23..30).chain(34..40) {
+                row[column] *= 0.3;
+            }
+        }
         let setting = Setting {
             choice: Keep::Exactly,
-            ..grouped(&table, 7)
+            ..grouped(&table, 5)
         };
         let fit = fit(CertifiedProcedure::ARGMAX, &table, &setting, 80 + seed);
         for first in [20, 30] {
@@ -142,8 +149,8 @@ fn a_category_without_an_effect_has_no_small_p_value_as_a_rule() {
             small += u32::from(p_value < 0.05);
         }
     }
-    // Of about 25 at most 5 % are expected to be small; six or more have a probability below 0.2 %.
-    assert!(picked >= 15 && small < 6, "{small} of {picked}");
+    // Of at most 48, of which 5 % are 2.4; the seeds are fixed.
+    assert!(picked >= 8 && small < 5, "{small} of {picked}");
 }
 
 #[test]

@@ -106,9 +106,9 @@ fn the_distribution_along_one_direction_is_that_of_draws() {
     {
         let mut above = 0.0;
         for _ in 0..400_000 {
-            let mut sum = (shift + spread * draws.normal()).powi(2);
+            let mut sum = square(shift + spread * draws.normal());
             for _ in 1..freedom {
-                sum += draws.normal().powi(2);
+                sum += square(draws.normal());
             }
             above += f64::from(u8::from(sum > x)) / 400_000.0;
         }
@@ -134,7 +134,7 @@ fn the_score_of_a_level_has_the_law_of_zeros_and_ones() {
             scale,
         );
         // A fifth of the records has a one, clipped to min(1, clip/2) of clip/2.
-        let size = (clip * scale).min(1.0) / (clip * scale);
+        let size = smaller(clip * scale, 1.0) / (clip * scale);
         let residual = clipped_variance(pick.residual_clip);
         let variance = 0.2 * pick.n_records * size * size * residual;
         assert!((square(score.std_dev) / variance - 1.0).abs() < 1e-12);
@@ -184,7 +184,7 @@ fn at_most_five_percent_of_false_categories_that_a_column_brought_have_a_p_value
                 .1
                 .map(|x| 0.7 * x + 0.51_f64.sqrt() * draws.normal() + common);
             let mean = estimate.iter().sum::<f64>() / 3.0;
-            let across: f64 = estimate.iter().map(|x| (x - mean).powi(2)).sum();
+            let across: f64 = estimate.iter().map(|x| square(x - mean)).sum();
             let distance = across + 3.0 * mean * mean / 4.0;
             alarms += f64::from(u8::from(distance > high));
         }
