@@ -21,7 +21,7 @@ use crate::constant::Constant;
 use crate::feature_set::FeatureSet;
 use crate::model::ReleasedModel;
 use crate::procedure::{ChoiceQuery, SumQuery};
-use crate::question::Question;
+use crate::question::{Newest, Question};
 
 #[cfg(test)]
 mod tests;
@@ -104,10 +104,10 @@ fn write_question(bytes: &mut Vec<u8>, question: &Question) {
             ..
         } => {
             match newest {
-                1 => bytes.push(10),
-                newest => {
+                Newest::One => bytes.push(10),
+                Newest::Group(count) => {
                     bytes.push(16);
-                    write_feature(bytes, *newest);
+                    write_feature(bytes, *count);
                 }
             }
             write_features(bytes, support.as_slice());

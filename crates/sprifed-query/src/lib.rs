@@ -30,5 +30,5 @@ pub use procedure::{
     Answer, AnswerBlock, ChoiceBackend, ChoiceQuery, ChoosingProcedure, ChoosingStep, Procedure,
     Step, SumBackend, SumQuery, run, run_choosing,
 };
-pub use question::{Question, ROW_BUCKETS, SCALE_BUCKETS, Scales};
+pub use question::{Newest, Question, ROW_BUCKETS, SCALE_BUCKETS, Scales};
 pub use records::{IllegalRecords, Part, Record, RecordSource, Records};

@@ -122,7 +122,7 @@ pub enum Question {
         /// The support, the features just chosen last.
         support: FeatureList,
         /// How many features were just chosen: one, as many as a group has, or none.
-        newest: u32,
+        newest: Newest,
         /// What z starts with.
         constant: Constant,
         /// The model that the residual is measured against.
@@ -184,6 +184,36 @@ pub enum Question {
         /// The question.
         question: Box<Self>,
     },
+}
+
+/// How many features a choice brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Newest {
+    /// One.
+    One,
+    /// As many as a group has, or none if it is in the support already.
+    Group(u32),
+}
+
+impl Newest {
+    /// So many.
+    #[must_use]
+    pub const fn of(count: u32) -> Self {
+        match count {
+            1 => Self::One,
+            count => Self::Group(count),
+        }
+    }
+
+    /// How many.
+    #[must_use]
+    pub const fn count(self) -> u32 {
+        match self {
+            Self::One => 1,
+            Self::Group(count) => count,
+        }
+    }
 }
 
 /// What one unit of a variable is, where variables of different size meet in one norm.
@@ -270,7 +300,7 @@ impl Question {
                 constant,
                 ..
             } => {
-                let rows = support.newest(*newest).len() + 1;
+                let rows = support.newest(newest.count()).len() + 1;
                 rows.saturating_mul(support.len() + constant.entries())
             }
             Self::SecondMoment {
@@ -388,7 +418,7 @@ impl Question {
                 norm,
             } => {
                 let scaled = |feature: u32| value(record, feature) / scales.feature.get();
-                let newest = support.newest(*newest).iter().copied().map(scaled);
+                let newest = support.newest(newest.count()).iter().copied().map(scaled);
                 let residual = model.residual(record) / scales.residual.get();
                 let residual = clip(residual, *residual_limit);
                 let features = support.iter().map(scaled);

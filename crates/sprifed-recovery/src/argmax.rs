@@ -6,7 +6,7 @@
 use sprifed_noise::Provenance;
 use sprifed_query::{
     Answer, ChoiceQuery, ChoosingProcedure, ChoosingStep, Constant, FeatureList, FeatureSet, Limit,
-    LinearModel, PlanError, Question, Scales, SumQuery,
+    LinearModel, Newest, PlanError, Question, Scales, SumQuery,
 };
 
 use crate::catalogue::{Entry, Needs};
@@ -513,7 +513,7 @@ impl ChoosingProcedure for Argmax {
         let newest = named.map_or(0, |feature| self.take_choice(feature));
         let question = Question::SupportUpdate {
             support: FeatureList::of(&self.support),
-            newest,
+            newest: Newest::of(newest),
             constant: self.setting.constant(),
             model: self.current().into(),
             scales: self.scales(),

@@ -14,7 +14,7 @@ use crate::feature_set::FeatureSet;
 use crate::limit::Limit;
 use crate::model::{LinearModel, ReleasedModel};
 use crate::plan::Planner;
-use crate::question::Scales;
+use crate::question::{Newest, Scales};
 use crate::records::Records;
 
 mod work;
@@ -103,7 +103,7 @@ fn every_question(limit: f64, coefficient: f64, features: FeatureSet, last: u32)
         },
         Question::SupportUpdate {
             support: FeatureList::of(&[0, 2, last]),
-            newest: 1,
+            newest: Newest::One,
             constant: Constant::One,
             model: model.clone(),
             scales,
@@ -119,7 +119,7 @@ fn every_question(limit: f64, coefficient: f64, features: FeatureSet, last: u32)
         },
         Question::SupportUpdate {
             support: FeatureList::of(&[0, 2]),
-            newest: 1,
+            newest: Newest::One,
             constant: SITES,
             model: model.clone(),
             scales,

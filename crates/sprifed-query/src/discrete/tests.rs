@@ -92,7 +92,7 @@ fn questions(value: f64) -> Vec<Question> {
                 for newest in [0, 1, 2] {
                     questions.push(Question::SupportUpdate {
                         support: FeatureList::of(support),
-                        newest,
+                        newest: Newest::of(newest),
                         constant,
                         model: model.clone(),
                         scales: scales(value),

@@ -211,7 +211,7 @@ fn the_largest_residual_moment_is_one_and_is_reached() {
 fn a_support_update_lists_the_new_row_and_then_the_residual_products() {
     let question = |constant: Constant| Question::SupportUpdate {
         support: FeatureList::of(&[0, 1]),
-        newest: 1,
+        newest: Newest::One,
         constant,
         model: ReleasedModel::default(),
         scales: Scales {
@@ -237,7 +237,7 @@ fn a_support_update_lists_the_new_row_and_then_the_residual_products() {
 fn a_support_update_has_a_row_for_each_new_feature() {
     let question = |newest: u32| Question::SupportUpdate {
         support: FeatureList::of(&[0, 1]),
-        newest,
+        newest: Newest::of(newest),
         constant: Constant::One,
         model: ReleasedModel::default(),
         scales: Scales {
@@ -271,7 +271,7 @@ fn sites_are_in_the_unit_one_and_stand_in_place_of_the_constant() {
     let row = [0.5, -1.0, 0.0, 1.0];
     let update = Question::SupportUpdate {
         support: FeatureList::of(&[0, 1]),
-        newest: 1,
+        newest: Newest::One,
         constant: sites,
         model: ReleasedModel::default(),
         scales,
@@ -394,7 +394,7 @@ proptest! {
             Question::RowScale { features: 5, largest: Limit::nearest(limit) },
             Question::SupportUpdate {
                 support: FeatureList::of(&[4, 0, 2]),
-                newest: 2,
+                newest: Newest::Group(2),
                 constant: Constant::one_if(limit > 2.0),
                 model: model.clone(),
                 scales,
@@ -411,7 +411,7 @@ proptest! {
             // What is said to be a site may hold any numbers.
             Question::SupportUpdate {
                 support: FeatureList::of(&[0, 2]),
-                newest: 1,
+                newest: Newest::One,
                 constant: Constant::Sites { first: 3, count: 3 },
                 model: model.clone(),
                 scales,

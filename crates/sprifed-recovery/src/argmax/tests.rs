@@ -235,7 +235,7 @@ fn a_choice_of_one_column_brings_its_group_and_a_second_one_adds_nothing() {
         else {
             panic!("{update:?}");
         };
-        assert_eq!((*newest, support.as_slice()), (rows, columns));
+        assert_eq!((newest.count(), support.as_slice()), (rows, columns));
         assert_eq!(update.coordinates(), (rows as usize + 1) * columns.len());
     }
     // As many candidates as the plan says, whatever was named before.
