@@ -8,7 +8,7 @@ use sprifed_paper::{
 };
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, PrivacyUnit, Relation};
 
-use crate::account::parse_quantity;
+use crate::account::{parse_epsilon, parse_quantity};
 use crate::choices::{contenders, listed, relations, units};
 use crate::failure::{Explained, Failure};
 use crate::output::Output;
@@ -33,7 +33,7 @@ pub(crate) struct Audit {
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     clients: u32,
     /// Epsilon of the budget of one fit.
-    #[arg(long, value_parser = parse_quantity::<Epsilon>, default_value = "3", allow_negative_numbers = true)]
+    #[arg(long, value_parser = parse_epsilon, default_value = "3", allow_negative_numbers = true)]
     epsilon: Epsilon,
     /// Delta of the budget.
     #[arg(long, value_parser = parse_quantity::<Delta>, default_value = "1e-6", allow_negative_numbers = true)]

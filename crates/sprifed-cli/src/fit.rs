@@ -15,8 +15,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use sprifed::{
     Error, Evaluation, FitReport, Model, ProcedureRequest, Request, Score, Secret, Study,
-    counts_words, keep, require_columns,
+    counts_words, keep, require_columns, site_words,
 };
+use sprifed_noise::Provenance;
 use sprifed_party::{Destination, is_same_file};
 use sprifed_privacy::Relation;
 use sprifed_recovery::InferenceMethod;
@@ -96,6 +97,10 @@ pub(crate) struct Fit {
     simulate_noise: Option<u64>,
 }
 
+/// What is said of a fit that no ledger knows.
+const UNCOUNTED: &str =
+    "\nNo ledger counts this fit, so no later one adds its cost: pass --ledger FOLDER for that.";
+
 /// Whether a model that was written may be relied on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reliance {
@@ -135,8 +140,13 @@ impl Fit {
         let entry = self
             .ledger
             .reserve(&study, secret.provenance(), file, output)?;
+        let is_uncounted = secret.provenance() == Provenance::Cryptographic && !entry.is_counted();
+        let sites = table.sites(&schema);
         let model = release::release(&study, &table, secret, place, earlier_receipts, entry)?;
         note_counts(table.counts(), output);
+        if let Some(words) = site_words(&sites) {
+            note_for_holder(&words, output);
+        }
         let (evaluation, unscored) = match self.evaluate(&model) {
             Ok(evaluation) => (evaluation, None),
             Err(error) => (None, Some(Failure::from(error))),
@@ -159,7 +169,12 @@ impl Fit {
         output.answer(&report.answer(), |_| {
             let (text, columns) = (to_text(&report), study.columns.text());
             let columns = columns.map_or_else(String::new, |words| format!("\n{words}"));
-            format!("{}\n{}{columns}", text.trim_end(), study.choice.reason())
+            let uncounted = if is_uncounted { UNCOUNTED } else { "" };
+            format!(
+                "{}\n{}{columns}{uncounted}",
+                text.trim_end(),
+                study.choice.reason()
+            )
         });
         shown?;
         listed?;
@@ -269,8 +284,12 @@ fn write_addition(place: Destination, text: &str, name: &str) -> Result<(), Fail
 /// Tells only the holder of the table what happened to its records on their way in.
 pub(crate) fn note_counts(counts: &LoadCounts, output: &Output) {
     if let Some(words) = counts_words(counts) {
-        output.note(&format!(
-            "note for the holder of the table, not covered by the guarantee: {words}"
-        ));
+        note_for_holder(&words, output);
     }
+}
+
+fn note_for_holder(words: &str, output: &Output) {
+    output.note(&format!(
+        "note for the holder of the table, not covered by the guarantee: {words}"
+    ));
 }

@@ -14,7 +14,7 @@ use sprifed_recovery::InferenceMethod;
 use sprifed_simulate::{Reading, WorldSites};
 use sprifed_tables::read_schema;
 
-use crate::account::parse_quantity;
+use crate::account::{parse_epsilon, parse_quantity};
 use crate::choices::{column_scales, inferences, procedures, relations};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -59,7 +59,7 @@ pub(crate) struct PlanStudy {
     #[command(flatten)]
     stated: StatedArguments,
     /// Epsilon of the budget.
-    #[arg(long, value_parser = parse_quantity::<Epsilon>, allow_negative_numbers = true)]
+    #[arg(long, value_parser = parse_epsilon, allow_negative_numbers = true)]
     epsilon: Epsilon,
     /// Delta of the budget [default: the smaller of 1e-6 and 1/(10 n)].
     #[arg(long, value_parser = parse_quantity::<Delta>, allow_negative_numbers = true)]

@@ -10,7 +10,7 @@ use sprifed_paper::{
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, Mu, Relation};
 use sprifed_recovery::InferenceMethod;
 
-use crate::account::parse_quantity;
+use crate::account::{parse_epsilon, parse_quantity};
 use crate::choices::{ContenderRequest, auto_or_contenders, inferences, relations};
 use crate::failure::{Explained, Failure};
 use crate::output::Output;
@@ -40,7 +40,7 @@ pub(crate) struct Simulate {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     tune: Option<u32>,
     /// Epsilon of the budget; for certified procedures.
-    #[arg(long, value_parser = parse_quantity::<Epsilon>, default_value = "5.34", allow_negative_numbers = true)]
+    #[arg(long, value_parser = parse_epsilon, default_value = "5.34", allow_negative_numbers = true)]
     epsilon: Epsilon,
     /// Delta of the budget.
     #[arg(long, value_parser = parse_quantity::<Delta>, default_value = "1e-4", allow_negative_numbers = true)]

@@ -27,6 +27,7 @@ use num_bigint::BigUint;
 use num_rational::Ratio;
 use num_traits::One;
 use rand_core::CryptoRng;
+use sprifed_privacy::LARGEST_CURATOR_RATE;
 
 use crate::inversion::InversionTable;
 use crate::lazy_uniform::LazyUniform;
@@ -172,7 +173,7 @@ const COARSE_LOG: u32 = 6;
 
 const SMALLEST_RATE: Ratio<u128> = Ratio::new_raw(1, 1 << 32);
 
-const LARGEST_RATE: Ratio<u128> = Ratio::new_raw(16, 1);
+const LARGEST_RATE: Ratio<u128> = Ratio::new_raw(LARGEST_CURATOR_RATE as u128, 1);
 
 #[cfg(test)]
 mod tests;

@@ -258,10 +258,13 @@ impl Admitted<'_> {
         let bound = if is_known && !marks_again {
             None
         } else {
-            if let Some(table) = phenotypes {
-                place.bind(&self.ledger, table, other_ledgers)?;
-            }
-            Some(place.bind(&self.ledger, data, other_ledgers)?)
+            let bind = |table| place.bind(&self.ledger, table, other_ledgers);
+            let second = phenotypes.map(bind).transpose()?;
+            let first = bind(data)?;
+            Some(match second {
+                Some(second) => first.joined_with(second),
+                None => first,
+            })
         };
         if let (Some(bound), false) = (&bound, is_known) {
             let line = LifetimeLine::of(agreed).over(bound.data.clone());

@@ -101,6 +101,28 @@ pub struct DataSet {
     pub name: String,
     /// A digest of their bytes under a key that stays in the ledger, so that no reader of a log can test a guess.
     pub fingerprint: Digest,
+    /// The second table, whose rows are joined to them, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joined: Option<JoinedTable>,
+}
+
+/// The second table of a join.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JoinedTable {
+    /// What its holder calls it: the name of the file.
+    pub name: String,
+    /// A digest of its bytes, under the same key.
+    pub fingerprint: Digest,
+}
+
+impl DataSet {
+    /// Name and fingerprint of each table that it consists of.
+    fn tables(&self) -> impl Iterator<Item = (&str, Digest)> {
+        let joined = self.joined.iter();
+        let joined = joined.map(|table| (table.name.as_str(), table.fingerprint));
+        core::iter::once((self.name.as_str(), self.fingerprint)).chain(joined)
+    }
 }
 
 /// One study or fit in the ledger.

@@ -45,9 +45,9 @@ pub use invitation_folder::InvitationFolder;
 pub use leave::{Departure, leave};
 pub use ledger::{
     Assessment, AuditLog, Bound, ChainProblem, Cost, CostKind, DataSet, Event as LedgerEvent,
-    LEDGER, LedgerAnswer, LedgerPlace, LedgerView, LifetimeLedger, LifetimeLine, LifetimeTotal,
-    LineAnswer, LocalFit, LogAnswer, LogProblem, OverLimit, Protection, Reservation, Restart,
-    RestartAnswer, Restarted, Standing, TotalAnswer, TotalsAnswer, Work, begun_studies,
+    JoinedTable, LEDGER, LedgerAnswer, LedgerPlace, LedgerView, LifetimeLedger, LifetimeLine,
+    LifetimeTotal, LineAnswer, LocalFit, LogAnswer, LogProblem, OverLimit, Protection, Reservation,
+    Restart, RestartAnswer, Restarted, Standing, TotalAnswer, TotalsAnswer, Work, begun_studies,
     ledger_beside, look_for_ledger, today, totals_of,
 };
 pub use policy::{key_of, sign_policy, signature_of};

@@ -64,7 +64,7 @@ pub use record_part::RecordPart;
 pub use record_spending::RecordSpending;
 pub use run_plan::{RunPlan, RunRequest, Unplannable};
 pub use selection::{GeometricNoise, SelectionRate};
-pub use selection_law::{SelectionLaw, Trustee};
+pub use selection_law::{LARGEST_CURATOR_RATE, SelectionLaw, Trustee};
 pub use sensitivity::{
     BatchedMessage, ClipNorm, FeatureBound, L2Sensitivity, NoiseStdDev, RecordBounds, Release,
     ResidualClip, ResponseBound,

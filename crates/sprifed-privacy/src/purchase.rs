@@ -163,7 +163,7 @@ impl Purchase for SelectionPurchase {
         let rate = f64::from(numerator) / f64::from(denominator);
         let range = RangeBound::try_from(self.law.range(rate, moves))?;
         if !self.rate().is_some_and(|rate| self.law.serves(rate)) {
-            return Err(Uncertifiable::RateOfTrustees { found: rate });
+            return Err(Uncertifiable::UndealtRate { found: rate });
         }
         Ok(Expense::Selection(SelectionCost::of(
             range,

@@ -96,16 +96,22 @@ impl SelectionLaw {
         }
     }
 
-    /// Whether λ is between 2⁻¹⁴ and 1, as the bounds of this module require among trustees.
+    /// Whether noise of the rate λ can be dealt: a curator's sampler draws it up to [`LARGEST_CURATOR_RATE`]; among trustees
+    /// the bounds of this module require that it is between 2⁻¹⁴ and 1.
     #[must_use]
     pub fn serves(self, rate: Ratio<u32>) -> bool {
         let has_denominator = *rate.denom() > 0 && *rate.numer() > 0;
+        let (numerator, denominator) = (u64::from(*rate.numer()), u64::from(*rate.denom()));
+        let is_drawn = numerator <= denominator * u64::from(self.largest_rate());
+        has_denominator && is_drawn && (self.is_curator() || numerator << 14 >= denominator)
+    }
+
+    /// The largest λ that it [serves](Self::serves).
+    #[must_use]
+    pub const fn largest_rate(self) -> u32 {
         match self {
-            Self::Curator => has_denominator,
-            Self::FloorGumbel | Self::Euler => {
-                let (numerator, denominator) = (u64::from(*rate.numer()), u64::from(*rate.denom()));
-                has_denominator && numerator <= denominator && numerator << 14 >= denominator
-            }
+            Self::Curator => LARGEST_CURATOR_RATE,
+            Self::FloorGumbel | Self::Euler => 1,
         }
     }
 
@@ -168,6 +174,9 @@ impl SelectionLaw {
         (events * f64::from(candidates) * E_TO_THE_MINUS_75).next_up()
     }
 }
+
+/// The largest λ of a curator's floor-Gumbel noise.
+pub const LARGEST_CURATOR_RATE: u32 = 16;
 
 /// e^−75, rounded up.
 const E_TO_THE_MINUS_75: f64 = 2.678_636_961_808_1e-33;

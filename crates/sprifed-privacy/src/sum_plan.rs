@@ -18,6 +18,7 @@ use crate::quantity::{ApproxDp, Delta, Epsilon, IllegalQuantity, Mu};
 use crate::rational::nearest_double;
 use crate::record_part::RecordPart;
 use crate::rounding::upward;
+use crate::selection_law::LARGEST_CURATOR_RATE;
 use crate::{gaussian, share_sum};
 
 #[cfg(test)]
@@ -66,11 +67,13 @@ pub enum Uncertifiable {
         /// The names of its blocks.
         found: String,
     },
-    /// The rate of a selection among trustees is one for which their clamps are not proved.
+    /// The rate of a selection is one that a curator cannot draw, or for which the clamps of trustees are not proved.
     #[error(
-        "the selection has noise of rate {found}, but trustees deal noise of rates between 1/16384 and 1; ask for a choice of another range"
+        "the selection has noise of rate {found}, but a curator draws noise of rates up to {most}, and trustees deal noise of \
+         rates between 1/16384 and 1; ask for a choice of another range",
+        most = LARGEST_CURATOR_RATE
     )]
-    RateOfTrustees {
+    UndealtRate {
         /// λ.
         found: f64,
     },

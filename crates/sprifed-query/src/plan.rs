@@ -358,11 +358,9 @@ impl Planner {
         let moves = f64::from(self.relation.sum_moves_by()) * f64::from(steps);
         // The range at a rate of one is a small integer: exact.
         let rate = (range.get() / law.range(1.0, moves) * f64::from(RATE_STEPS)).floor();
-        if !(rate >= 1.0 && rate < f64::from(u32::MAX)) {
-            return Err(PlanError::Request {
-                found: format!("a choice of range {range}"),
-                required: "a range between 1e-4 and 1e5 is possible".to_owned(),
-            });
+        let is_written = rate >= 1.0 && rate < f64::from(u32::MAX);
+        if !(is_written && law.serves(Ratio::new_raw(rate as u32, RATE_STEPS))) {
+            return Err(beyond_noise(law, moves, range));
         }
         let purchase = SelectionPurchase {
             candidates: as_u32(candidates)?,
@@ -372,21 +370,28 @@ impl Planner {
             unit: self.unit,
             part: RecordPart::All,
         };
-        if !law.serves(Ratio::new_raw(rate as u32, RATE_STEPS)) {
-            let (least, most) = (law.range(1.0, moves) / 16_384.0, law.range(1.0, moves));
-            let advice = match range.get() > most {
-                true => "spend less",
-                false => "ask for fewer choices or spend more",
-            };
-            return Err(PlanError::Request {
-                found: format!("a choice of range {range} among trustees"),
-                required: format!("a range between {least} and {most} is possible; {advice}"),
-            });
-        }
         Ok(PlannedChoice {
             purpose: purpose.to_owned(),
             purchase,
         })
+    }
+}
+
+/// Refuses a choice whose noise cannot be dealt: it is found here, before anything is spent.
+fn beyond_noise(law: SelectionLaw, moves: f64, range: RangeBound) -> PlanError {
+    let at_one = law.range(1.0, moves);
+    let (least, among) = match law.is_curator() {
+        true => (at_one / f64::from(RATE_STEPS), ""),
+        false => (at_one / 16_384.0, " among trustees"),
+    };
+    let most = at_one * f64::from(law.largest_rate());
+    let advice = match range.get() > most {
+        true => "spend less",
+        false => "ask for fewer choices or spend more",
+    };
+    PlanError::Request {
+        found: format!("a choice of range {range}{among}"),
+        required: format!("a range between {least} and {most} is possible; {advice}"),
     }
 }
 

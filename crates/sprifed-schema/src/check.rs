@@ -91,6 +91,46 @@ pub struct TableReport {
     pub extra_samples: u64,
     /// Whether some records have no response and are dropped.
     pub has_missing_response: bool,
+    /// The sites of the schema, if it has any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sites: Vec<SiteReport>,
+}
+
+/// How many records a site has: as the schema states, which is public, and as the table has, which is for its holder only.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SiteReport {
+    /// The site.
+    pub site: String,
+    /// What the schema states.
+    pub stated: u32,
+    /// Records of the site in the table that are used.
+    pub found: u64,
+}
+
+impl SiteReport {
+    /// Whether the numbers differ by more than a fifth of the larger one.
+    ///
+    /// # Why
+    /// The intervals of a fit hold where they differ a little, and miss where they differ grossly.
+    #[must_use]
+    pub fn is_far_off(&self) -> bool {
+        let stated = u64::from(self.stated);
+        5 * stated.abs_diff(self.found) > stated.max(self.found)
+    }
+}
+
+impl core::fmt::Display for SiteReport {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Self {
+            site,
+            stated,
+            found,
+        } = self;
+        write!(
+            formatter,
+            "site `{site}`: {stated} records stated, {found} in the table"
+        )
+    }
 }
 
 impl CheckReport {
@@ -138,6 +178,7 @@ pub fn check_columns(schema: &Schema, columns: &[Column]) -> CheckReport {
         .chain(schema.named_features())
         .chain(schema.include().into_iter().flat_map(Patterns::names))
         .chain(schema.always().names())
+        .chain(schema.bounds_lines().map(|(name, _)| name))
         .filter(|name| !names.contains(name))
         .collect();
     let idle_names = schema
@@ -154,7 +195,7 @@ pub fn check_columns(schema: &Schema, columns: &[Column]) -> CheckReport {
     report.columns = Some(ColumnReport {
         n_columns: columns.len(),
         has_response: names.contains(schema.response().name()),
-        n_features: mapping.as_ref().map_or(0, |mapping| mapping.names().len()),
+        n_features: mapping.as_ref().map_or(0, Mapping::n_features),
         always: used
             .iter()
             .filter(|name| schema.is_always(name))

@@ -166,6 +166,16 @@ fn absent_columns(
             });
         }
     }
+    let idle = || {
+        let lines = schema.bounds_lines();
+        lines.filter(|(name, _)| !positions.contains_key(name))
+    };
+    let first = idle().min_by_key(|(_, line)| *line);
+    problems.extend(first.map(|(column, line)| ColumnError::IdleBounds {
+        line,
+        column: column.to_owned(),
+        others: idle().count() - 1,
+    }));
     for region in schema.regions() {
         let is_inside =
             |column: &Column| column.marker().is_some_and(|marker| region.holds(marker));

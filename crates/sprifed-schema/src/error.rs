@@ -217,6 +217,18 @@ pub enum ColumnError {
     /// The table has no header line.
     #[error("the table is empty; required: a header line with column names, then records")]
     NoHeader,
+    /// The first line of a text is a record.
+    #[error(
+        "the first line seems to be a record and not a header, because {} of its {fields} fields are numbers; required: a header \
+         line with the names of the columns",
+        numbers
+    )]
+    RecordAsHeader {
+        /// How many fields are numbers.
+        numbers: usize,
+        /// How many there are.
+        fields: usize,
+    },
     /// A column without a name.
     #[error(
         "column {position} has no name; required: a name for each column (a nameless first column \
@@ -245,13 +257,28 @@ pub enum ColumnError {
         /// What it was to be.
         role: &'static str,
     },
-    /// A pattern of `features.include` matches nothing.
-    #[error(
-        "the pattern `{pattern}` of `features.include` matches no column; correct or remove it"
-    )]
+    /// A pattern of `features.include`, `features.always` or of a [feature."PATTERN"] table matches nothing.
+    #[error("the pattern `{pattern}` of the schema matches no column; correct or remove it")]
     IdlePattern {
         /// The pattern.
         pattern: String,
+    },
+    /// A line of the bounds file is of no column.
+    #[error(
+        "line {line} of the bounds file names `{column}` but the table has no such column{}; required: a column of exactly this \
+         name; correct or remove the line",
+        match others {
+            0 => String::new(),
+            others => format!(", nor those of {}", counted(*others, "other line", "other lines")),
+        }
+    )]
+    IdleBounds {
+        /// The line, counted from 1.
+        line: u64,
+        /// The name.
+        column: String,
+        /// How many other lines are of no column.
+        others: usize,
     },
     /// A region has no genetic marker.
     #[error(

@@ -17,7 +17,7 @@ mod toml_text;
 mod units;
 
 pub use crate::check::{
-    CheckReport, ColumnReport, SchemaReport, TableReport, check_columns, check_schema,
+    CheckReport, ColumnReport, SchemaReport, SiteReport, TableReport, check_columns, check_schema,
 };
 pub use crate::coding::{CellDefect, CellNote, Coding, LevelCoding, NumberCoding, is_missing_text};
 pub use crate::columns::{Column, ColumnKind, Selection, positions_by_name, require_numeric};

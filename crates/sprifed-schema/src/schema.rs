@@ -15,7 +15,8 @@ use sprifed_privacy::PrivacyUnit;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 
-use self::file::{FeatureTable, FeaturesTable, ResponseTable, SchemaFile};
+use self::bounds_file::BoundsFile;
+use self::file::{FeaturesTable, ResponseTable, SchemaFile};
 pub use self::file::{PublicBounds, RecordPolicy};
 pub use self::policy::{MissingPolicy, MissingResponsePolicy, Transform};
 use self::resolve::Codings;
@@ -54,6 +55,8 @@ pub struct Schema {
     codings: Codings,
     /// The features that have a table of their own.
     named: BTreeSet<String>,
+    /// Where each column that the bounds file names stands in it.
+    bounds_lines: BTreeMap<String, u64>,
     include: Option<Patterns>,
     exclude: Patterns,
     always: Patterns,
@@ -188,8 +191,12 @@ impl Schema {
     fn check(file: SchemaFile, bounds: Option<&str>) -> Result<Self, SchemaError> {
         let response = check_response(file.response)?;
         let bounds = check_bounds(file.features.bounds.as_deref(), bounds)?;
-        let codings =
-            Codings::resolve(&file.features, &file.feature, &bounds, file.record.missing)?;
+        let codings = Codings::resolve(
+            &file.features,
+            &file.feature,
+            &bounds.tables,
+            file.record.missing,
+        )?;
         let include = file
             .features
             .include
@@ -226,6 +233,7 @@ impl Schema {
             response,
             codings,
             named: file.feature.into_keys().filter(is_plain).collect(),
+            bounds_lines: bounds.lines,
             include,
             exclude,
             always,
@@ -278,8 +286,26 @@ impl Schema {
             if sites == response {
                 return two_roles(response, "the response", "the column of sites");
             }
+            if self.client.as_deref() == Some(sites) {
+                return two_roles(sites, "the client column", "the column of sites");
+            }
             if is_named_feature(sites) {
                 return two_roles(sites, "the column of sites", "a feature");
+            }
+        }
+        let sites = self.sites.as_ref().map(SiteColumn::name);
+        let roles = [
+            (Some(response), "the response"),
+            (self.client.as_deref(), "the client column"),
+            (sites, "the column of sites"),
+        ];
+        for (column, role) in roles {
+            let Some(column) = column else { continue };
+            if let Some(line) = self.bounds_lines.get(column) {
+                return Err(SchemaError::BoundsFile {
+                    line: *line,
+                    problem: format!("it bounds `{column}`, which is {role} and no feature"),
+                });
             }
         }
         if let Some(name) = self.named.iter().find(|name| self.excludes(name)) {
@@ -311,6 +337,8 @@ impl Schema {
     pub fn only<'a>(mut self, names: impl IntoIterator<Item = &'a str>) -> Self {
         let names: BTreeSet<&str> = names.into_iter().collect();
         self.named.retain(|name| names.contains(name.as_str()));
+        self.bounds_lines
+            .retain(|name, _| names.contains(name.as_str()));
         let always = names.iter().filter(|name| self.always.matches(name));
         self.always = Patterns::of_names(always.copied());
         self.include = Some(Patterns::of_names(names));
@@ -395,6 +423,13 @@ impl Schema {
     /// The features that have a table of their own, in the order of their names.
     pub fn named_features(&self) -> impl Iterator<Item = &str> {
         self.named.iter().map(String::as_str)
+    }
+
+    /// The columns that the bounds file names, each with its line.
+    pub(crate) fn bounds_lines(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.bounds_lines
+            .iter()
+            .map(|(name, line)| (name.as_str(), *line))
     }
 
     /// The patterns that have a table.
@@ -517,16 +552,13 @@ fn read(text: &str) -> Result<SchemaFile, SchemaError> {
     parse_toml(text).map_err(|problem| SchemaError::Syntax { problem })
 }
 
-fn check_bounds(
-    name: Option<&str>,
-    text: Option<&str>,
-) -> Result<BTreeMap<String, FeatureTable>, SchemaError> {
+fn check_bounds(name: Option<&str>, text: Option<&str>) -> Result<BoundsFile, SchemaError> {
     let name = name
         .map(str::to_owned)
         .map(require_plain_name)
         .transpose()?;
     match (name, text) {
-        (None, None) => Ok(BTreeMap::new()),
+        (None, None) => Ok(BoundsFile::default()),
         (Some(_), Some(text)) => bounds_file::parse(text),
         (Some(name), None) => Err(SchemaError::BoundsNotGiven { name }),
         (None, Some(_)) => Err(SchemaError::BoundsNotNamed),

@@ -58,6 +58,10 @@ pub(crate) trait ColumnSource {
     }
     /// Hands over the text of each record of one column; empty if missing.
     fn labels(&mut self, column: usize, take: &mut dyn FnMut(&[u8])) -> Result<(), DataError>;
+    /// As [`Self::labels`], of the column that says whose records they are; nothing where it says that this is not known.
+    fn owners(&mut self, column: usize, take: &mut TakeOwner<'_>) -> Result<(), DataError> {
+        self.labels(column, &mut |label| take(Some(label)))
+    }
     /// Hands over the number of each record of one column, NaN if missing.
     fn numbers(&mut self, column: usize, take: &mut TakeNumber<'_>) -> Result<(), DataError>;
 }
@@ -82,6 +86,9 @@ impl Places {
         listed.copied().unwrap_or(Place::Record(record))
     }
 }
+
+/// Takes whose record it is, if that is known.
+pub(crate) type TakeOwner<'a> = dyn FnMut(Option<&[u8]>) + 'a;
 
 /// Takes the number of a record, NaN if it is missing, or what is wrong with its cell.
 pub(crate) type TakeNumber<'a> = dyn FnMut(Result<f64, Defect>) + 'a;

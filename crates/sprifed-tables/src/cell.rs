@@ -96,9 +96,13 @@ impl fmt::Display for CellProblem {
                 "a value that is none of the `levels`",
                 "correct it, add the level, or set `other = true`",
             ),
-            (Defect::Date, _) => (
+            (Defect::Date, CellRole::Feature) => (
                 "a date where a number is required",
                 "write dates as the number of days since a public date, or list the column in `features.exclude`",
+            ),
+            (Defect::Date, CellRole::Response) => (
+                "a date where a number is required",
+                "write dates as the number of days since a public date",
             ),
             (Defect::DecimalComma, _) => (
                 "a number with a decimal comma",
@@ -112,10 +116,13 @@ impl fmt::Display for CellProblem {
                 "a phenotype of 0, which is a missing one for cases and controls and a number for measurements",
                 "write -9 where it is missing and 0.0 where it is a number, or pass --phenotypes",
             ),
-            (Defect::Truth, _) => (
+            (Defect::Truth, CellRole::Feature) => (
                 "a truth value where a number is required",
                 "set `levels = [false, true]` for the column, or list it in `features.exclude`",
             ),
+            (Defect::Truth, CellRole::Response) => {
+                ("a truth value where a number is required", "write 0 and 1")
+            }
             (Defect::Text, CellRole::Feature) => (
                 "text where a number is required",
                 "set `levels` for the column, or list it in `features.exclude`",

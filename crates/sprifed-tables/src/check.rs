@@ -1,6 +1,6 @@
 //! What reading a whole table adds to the report of its schema.
 
-use sprifed_schema::{CheckReport, TableReport};
+use sprifed_schema::{CheckReport, Schema, TableReport};
 
 use crate::error::{DataError, FileError};
 use crate::table::Table;
@@ -11,6 +11,7 @@ use crate::table::Table;
 /// If the machine, and not the schema or the table, was in the way.
 pub(crate) fn add_outcome(
     report: &mut CheckReport,
+    schema: &Schema,
     outcome: Result<Table, DataError>,
 ) -> Result<(), FileError> {
     match outcome {
@@ -23,6 +24,7 @@ pub(crate) fn add_outcome(
                 unmatched: counts.unmatched,
                 extra_samples: counts.extra_samples,
                 has_missing_response: counts.dropped_without_response > 0,
+                sites: table.sites(schema),
             });
         }
         Err(DataError::File(problem)) => return Err(problem),

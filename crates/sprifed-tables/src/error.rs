@@ -147,12 +147,10 @@ pub enum TableError {
     },
     /// A file of one column whose name holds separators.
     #[error(
-        "the file has one column, `{header}`: it seems to be separated by {separators}; separate the fields by \
-         commas, or read the table with this separator"
+        "the file has one column, and seems to be separated by {separators}; separate the fields by commas, or read the table \
+         with this separator"
     )]
     OtherSeparator {
-        /// The header line, or its beginning.
-        header: String,
         /// What seems to separate its fields.
         separators: &'static str,
         /// One of them.
@@ -178,6 +176,17 @@ pub enum TableError {
          because a record without a client cannot be counted against the cap"
     )]
     NamelessClient {
+        /// The client column.
+        column: String,
+        /// The first such record.
+        place: Place,
+    },
+    /// A sample has no family, but families are the clients.
+    #[error(
+        "the client column `{column}` of the .fam file says in {place} that the sample has no family (a family of 0 is none); \
+         required: a client for each record; write the IID as the FID of samples without family, or name another client column"
+    )]
+    NoFamily {
         /// The client column.
         column: String,
         /// The first such record.

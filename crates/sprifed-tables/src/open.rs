@@ -143,7 +143,7 @@ pub fn check(schema_path: &Path, table: Option<TableFile<'_>>) -> Result<CheckRe
     };
     let mut report = check_columns(&schema, &read_columns(table)?);
     if report.is_usable() {
-        add_outcome(&mut report, read_table(table, &schema))?;
+        add_outcome(&mut report, &schema, read_table(table, &schema))?;
     }
     Ok(report)
 }

@@ -1,7 +1,7 @@
 //! A bounded table: what the readers make of a file and a schema.
 
 use sprifed_privacy::PrivacyUnit;
-use sprifed_schema::Mapping;
+use sprifed_schema::{Mapping, Schema, SiteReport};
 
 use crate::clients::ClientIndex;
 use crate::design::Design;
@@ -99,6 +99,25 @@ impl Table {
     /// What happened to the records on their way in.
     pub const fn counts(&self) -> &LoadCounts {
         &self.counts
+    }
+
+    /// How many records each site of `schema`, under which the table was read, has and should have. For the client alone.
+    #[must_use]
+    pub fn sites(&self, schema: &Schema) -> Vec<SiteReport> {
+        let Some(column) = schema.sites() else {
+            return Vec::new();
+        };
+        let stated = column.sites().iter().zip(column.records());
+        let places = self.mapping.n_features()..;
+        let reports = stated.zip(places).map(|((site, stated), place)| {
+            let is_there = |row: &&[f32]| row.get(place).is_some_and(|value| *value > 0.0);
+            SiteReport {
+                site: site.clone(),
+                stated: *stated,
+                found: self.design.rows().filter(is_there).count() as u64,
+            }
+        });
+        reports.collect()
     }
 
     /// Everything but the rows.

@@ -25,16 +25,23 @@ pub struct IndexRange {
 }
 
 impl IndexRange {
+    /// The most indices: a table of more would not fit into memory.
+    const MOST: u32 = 1 << 23;
+
     /// The range that `text` names by its first and its last index, such as `1-5000`.
     ///
     /// # Errors
     /// With what is required, if it is none.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let ends = text.split_once('-').and_then(|(first, last)| {
+        let ends: Option<Self> = text.split_once('-').and_then(|(first, last)| {
             let (first, last) = (first.parse().ok()?, last.parse().ok()?);
             (first <= last).then_some(Self { first, last })
         });
-        ends.ok_or_else(|| "must be the first and the last index, such as 1-5000".to_owned())
+        let range = ends.ok_or("must be the first and the last index, such as 1-5000")?;
+        if range.last - range.first >= Self::MOST {
+            return Err(format!("must be at most {} indices", Self::MOST));
+        }
+        Ok(range)
     }
 
     /// All of them.

@@ -55,7 +55,7 @@ pub use fit_report::{
 pub use guarantee::{Guarantee, Mode, Terms};
 pub use holdings::{Grouped, Holdings};
 pub use inference::{CoefficientReport, InterceptEstimate, LEVEL, ModelInference, TermEstimate};
-pub use load_words::counts_words;
+pub use load_words::{counts_words, site_words};
 pub use model::{FORMAT, Model, Receipt, Response, Term, VERSION, software};
 pub use planning::{
     FloorAnswer, ForecastAnswer, ForecastRow, KeptFeatures, PlanAnswer, PlanRequest, Planned,

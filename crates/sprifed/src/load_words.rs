@@ -1,7 +1,24 @@
 //! What happened to the records of a table on their way in, for its holder only.
 
 use sprifed_privacy::counted;
+use sprifed_schema::SiteReport;
 use sprifed_tables::LoadCounts;
+
+/// Which sites have grossly other numbers of records than the schema states, in words; none if no site does.
+///
+/// # Caller must
+/// tell it to the holder of the table only: these counts have no noise.
+#[must_use]
+pub fn site_words(sites: &[SiteReport]) -> Option<String> {
+    let far_off = sites.iter().filter(|site| site.is_far_off());
+    let said: Vec<String> = far_off.map(ToString::to_string).collect();
+    (!said.is_empty()).then(|| {
+        format!(
+            "{}; estimates and intervals are wrong where these numbers are grossly wrong",
+            said.join("; ")
+        )
+    })
+}
 
 /// What was changed or left out, in words; none if nothing was.
 ///

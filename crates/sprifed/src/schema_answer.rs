@@ -148,6 +148,9 @@ fn text_of(report: &CheckReport) -> String {
                 let _ = writeln!(text, "{} {words}", counted(count, "sample", "samples"));
             }
         }
+        for site in &table.sites {
+            let _ = writeln!(text, "{site}");
+        }
         if table.has_missing_response {
             let _ = writeln!(text, "some records have no response and contribute nothing");
         }

@@ -10,6 +10,11 @@ use crate::backend::BackendRequest;
 use crate::error::Error;
 use crate::procedure_choice::{ProcedureChoice, ProcedureRequest, Stated};
 
+/// The largest error, and the least share of explained variance, that generated data can have: squares stay within single
+/// precision.
+const LARGEST_ERROR: f64 = 1e15;
+const LEAST_SHARE: f64 = 1e-12;
+
 /// The size and the kind of generated data.
 #[derive(Clone, Copy, Debug)]
 pub struct WorldSize {
@@ -80,7 +85,7 @@ pub enum IllegalWorld {
     #[error("the world has more than 2^33 values, which does not fit memory")]
     TooLarge,
     /// A share of explained variance that is none.
-    #[error("population R2 is {0}, but it must lie between 0 and 1")]
+    #[error("population R2 is {0:?}, but it must be at least {least:e} and below 1", least = LEAST_SHARE)]
     PopulationR2(f64),
     /// Sites that do not fit the rest.
     #[error(
@@ -100,7 +105,7 @@ pub enum IllegalWorld {
     #[error("sites are given, but only certified procedures without dropouts have site effects")]
     SitesOfContender,
     /// A standard deviation that is none.
-    #[error("the error is {0}, but it must be finite and not negative")]
+    #[error("the error is {0:?}, but it must be from 0 to {most:e}", most = LARGEST_ERROR)]
     ErrorStd(f64),
     /// A correlation that does not exist.
     #[error("{0:?} is not none, ar:R or equi:R with R from 0 to below 1")]
@@ -208,11 +213,13 @@ impl WorldSize {
             return Err(IllegalWorld::TooLarge);
         }
         let unexplained = match (self.population_r2, self.error_std, self.reading) {
-            (Some(share), _, _) if share > 0.0 && share < 1.0 => Unexplained::PopulationR2(share),
+            (Some(share), _, _) if (LEAST_SHARE..1.0).contains(&share) => {
+                Unexplained::PopulationR2(share)
+            }
             (Some(share), _, _) => {
                 return Err(IllegalWorld::PopulationR2(share));
             }
-            (None, Some(error), _) if error.is_finite() && error >= 0.0 => {
+            (None, Some(error), _) if (0.0..=LARGEST_ERROR).contains(&error) => {
                 Unexplained::ErrorStdDev(error)
             }
             (None, Some(error), _) => {

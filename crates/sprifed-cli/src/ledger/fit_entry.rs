@@ -43,23 +43,33 @@ impl LedgerArguments {
     ) -> Result<FitEntry, Failure> {
         let chosen = self.ledger.clone().or_else(configured_ledger);
         let Some(folder) = chosen else {
-            if provenance == Provenance::Cryptographic {
-                for table in file.paths() {
-                    refuse_unaccounted(table)?;
-                }
+            for table in file.paths() {
+                refuse_unaccounted(table)?;
             }
             return Ok(FitEntry { fit: None });
         };
         let place = place_of(Some(&folder))?;
         let others: Vec<PathBuf> = configured_ledger().into_iter().collect();
         let ledger = place.open().explained()?;
-        if let Some(second) = file.phenotypes {
-            let bound = place.bind(&ledger, second.path, &others).explained()?;
-            note_unmarked(&bound, second.path, output);
+        let bind = |table| {
+            let bound = place.bind(&ledger, table, &others).explained()?;
+            note_unmarked(&bound, table, output);
+            Ok::<_, Failure>(bound)
+        };
+        let second = file
+            .phenotypes
+            .map(|second| bind(second.path))
+            .transpose()?;
+        let mut bound = bind(file.path)?;
+        if let Some(second) = second {
+            bound = bound.joined_with(second);
         }
-        let bound = place.bind(&ledger, file.path, &others).explained()?;
+        for name in ledger.changed(&bound.data) {
+            output.note(&format!(
+                "note: `{name}` is not what it was when an earlier fit or study was entered into this ledger; all of them count"
+            ));
+        }
         drop(ledger);
-        note_unmarked(&bound, file.path, output);
         let fit = study.reserve(&place, provenance, bound.data);
         Ok(FitEntry {
             fit: Some(fit.explained()?),
@@ -72,6 +82,11 @@ impl FitEntry {
     #[cfg(test)]
     pub(crate) const fn none() -> Self {
         Self { fit: None }
+    }
+
+    /// Whether it was.
+    pub(crate) const fn is_counted(&self) -> bool {
+        self.fit.is_some()
     }
 
     /// Counts what was spent; `None` if the run did not begin.

@@ -574,3 +574,16 @@ fn a_page_says_what_the_text_says_and_replaces_no_input() {
     assert_eq!(refused.exit_code, 2);
     assert_eq!(refused.code(), "sprifed::file::is-input");
 }
+
+#[test]
+fn an_interval_that_is_missing_has_its_reason() {
+    let folder = Folder::new("no_interval");
+    let ended = folder.fit("--sparsity 3 --epsilon 1e7 --procedure argmax --simulate-noise 1");
+    assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
+    assert!(ended.stdout.contains("not available"), "{}", ended.stdout);
+    assert!(
+        ended.stdout.contains("its ends could not be computed"),
+        "{}",
+        ended.stdout
+    );
+}

@@ -177,6 +177,13 @@ fn regions_choose_markers() {
     };
     assert_eq!(count("--region 6"), 21);
     assert_eq!(count("--region 6:1000-10000"), 11);
+    let marked = "\u{feff}".to_owned() + &folder.read("cohort.bim");
+    folder.write("cohort.bim", &marked);
+    assert_eq!(
+        count("--region 6"),
+        21,
+        "a mark of byte order is no chromosome"
+    );
     let empty = fit(&folder, &format!("{WANTED} --force --region 6,7:1-1"));
     assert_eq!(empty.exit_code, 2);
     assert!(
@@ -267,14 +274,87 @@ fn a_ledger_accounts_for_both_tables() {
     let ledger = folder.path("ledger");
     let ended = fit(&folder, &format!("{WANTED} --ledger {ledger}"));
     assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
-    folder.write(
-        "schema.toml",
-        "[response]\nname = \"height\"\nlower = 140\nupper = 190\n[features]\nlower = 20\nupper = 80\nexclude = [\"IID\"]\n[feature.year]\nlower = 2000\nupper = 2020\n",
-    );
+    folder.write("schema.toml", TRAITS_ALONE);
     let alone = folder.fit_to("traits.csv", "other.json", "--sparsity 1 --epsilon 1");
     alone.assert_refused(2, "sprifed::ledger::needed");
     folder.write("schema.toml", SCHEMA);
     let other = folder.path("other");
     let elsewhere = fit(&folder, &format!("{WANTED} --force --ledger {other}"));
     elsewhere.assert_refused(1, "sprifed::ledger::refused");
+}
+
+/// The phenotypes alone, without genotypes.
+const TRAITS_ALONE: &str = "[response]\nname = \"height\"\nlower = 140\nupper = 190\n[features]\nlower = 20\nupper = 80\nexclude = [\"IID\"]\n[feature.year]\nlower = 2000\nupper = 2020\n";
+
+#[test]
+fn a_copy_of_the_second_table_is_known_by_its_content() {
+    let folder = folder("genotypes_copy");
+    let ledger = folder.path("ledger");
+    let ended = fit(&folder, &format!("{WANTED} --ledger {ledger}"));
+    assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
+    folder.write("schema.toml", TRAITS_ALONE);
+    folder.write("copy.csv", &folder.read("traits.csv"));
+    let alone = folder.fit_to("copy.csv", "other.json", "--sparsity 1 --epsilon 1");
+    alone.assert_refused(2, "sprifed::ledger::needed");
+}
+
+#[test]
+fn an_edited_second_table_is_noticed() {
+    let folder = folder("genotypes_edited");
+    let ledger = folder.path("ledger");
+    let wanted = format!("{WANTED} --force --ledger {ledger}");
+    let again = "is not what it was when an earlier fit or study was entered";
+    for _ in 0..2 {
+        let ended = fit(&folder, &wanted);
+        assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
+        assert!(!ended.stderr.contains(again), "{}", ended.stderr);
+    }
+    folder.write(
+        "traits.csv",
+        &folder.read("traits.csv").replacen(",2001\n", ",2002\n", 1),
+    );
+    let ended = fit(&folder, &wanted);
+    assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
+    let noticed = format!("`traits.csv` {again}");
+    assert!(ended.stderr.contains(&noticed), "{}", ended.stderr);
+    assert!(!ended.stderr.contains("`cohort.bed`"), "{}", ended.stderr);
+    let lines = run(["ledger", "show", &ledger, "--json"]).json()["lines"].take();
+    let data = |at: usize| &lines[at]["data"];
+    assert_eq!(data(0), data(1));
+    assert_eq!(data(0)["fingerprint"], data(2)["fingerprint"]);
+    let joined = |at: usize| &data(at)["joined"];
+    assert_eq!(joined(0)["name"], "traits.csv");
+    assert_ne!(joined(0)["fingerprint"], joined(2)["fingerprint"]);
+}
+
+#[test]
+fn a_family_of_0_is_no_client() {
+    let folder = folder("genotypes_family");
+    let client = "unit = \"client\"\nclient = \"FID\"\n";
+    folder.write("schema.toml", &(SCHEMA.replace("\"FID\", ", "") + client));
+    let [bed, traits, schema] =
+        ["cohort.bed", "traits.csv", "schema.toml"].map(|name| folder.path(name));
+    let check = || {
+        run([
+            "schema",
+            "check",
+            &schema,
+            &bed,
+            "--phenotypes",
+            &traits,
+            "--extra-samples",
+            "leave-out",
+        ])
+    };
+    let ended = check();
+    assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
+    let samples = folder.read("cohort.fam").replacen("f7 p7", "0 p7", 1);
+    folder.write("cohort.fam", &samples);
+    let ended = check();
+    assert_eq!(ended.exit_code, 2, "{}", ended.stdout);
+    assert!(
+        ended.stdout.contains("a family of 0 is none") && ended.stdout.contains("record 8"),
+        "{}",
+        ended.stdout
+    );
 }

@@ -7,6 +7,7 @@ mod audit;
 mod bad_input;
 mod baselines;
 mod browser;
+mod choices;
 mod command;
 mod delta;
 mod experiment;

@@ -19,7 +19,7 @@ use sha2::Sha256;
 use sprifed_study::Digest;
 
 use super::chain::Signatures;
-use super::{DataSet, LEDGER, LedgerPlace, LedgerView, LifetimeLedger, witness};
+use super::{DataSet, JoinedTable, LEDGER, LedgerPlace, LedgerView, LifetimeLedger, witness};
 use crate::database::StoreError;
 use crate::private_files::put_private;
 
@@ -46,6 +46,43 @@ pub struct Bound {
     pub data: DataSet,
     /// Why no mark could be put beside the table, if so. Then another ledger would not be noticed.
     pub unmarked: Option<String>,
+}
+
+impl Bound {
+    /// The same with a second table, whose rows are joined to it.
+    #[must_use]
+    pub fn joined_with(self, second: Self) -> Self {
+        let DataSet {
+            name, fingerprint, ..
+        } = second.data;
+        Self {
+            data: DataSet {
+                joined: Some(JoinedTable { name, fingerprint }),
+                ..self.data
+            },
+            unmarked: self.unmarked.or(second.unmarked),
+        }
+    }
+}
+
+impl LedgerView {
+    /// Every table that something was entered over: its name and its fingerprint.
+    fn tables(&self) -> impl Iterator<Item = (&str, Digest)> {
+        let data = self.lines().iter().filter_map(|line| line.data.as_ref());
+        data.flat_map(DataSet::tables)
+    }
+
+    /// The tables of `data` that are not what they were whenever something was entered over a table of that name.
+    pub fn changed<'a>(&self, data: &'a DataSet) -> Vec<&'a str> {
+        let is_changed = |(name, fingerprint): &(&str, Digest)| {
+            let mut earlier = self.tables().filter(|(known, _)| known == name).peekable();
+            earlier.peek().is_some() && earlier.all(|(_, known)| known != *fingerprint)
+        };
+        data.tables()
+            .filter(is_changed)
+            .map(|(name, _)| name)
+            .collect()
+    }
 }
 
 /// The folder of the ledger that accounts for `table`: the mark beside it says so, or a ledger that is marked beside
@@ -136,9 +173,12 @@ fn known_by_content(
             continue;
         };
         let fingerprint = fingerprint_of(&view.fingerprint_key, table)?;
-        let mut known = view.lines().iter().filter_map(|line| line.data.as_ref());
-        if let Some(known) = known.find(|data| data.fingerprint == fingerprint) {
-            return Ok(Some((candidate.folder, known.name.clone())));
+        let known = view
+            .tables()
+            .find(|(_, known)| *known == fingerprint)
+            .map(|(name, _)| name.to_owned());
+        if let Some(name) = known {
+            return Ok(Some((candidate.folder, name)));
         }
     }
     Ok(None)
@@ -288,6 +328,7 @@ pub(super) fn data_set(key: &[u8; 32], table: &Path) -> Result<DataSet, StoreErr
     Ok(DataSet {
         name: name_of(table),
         fingerprint: fingerprint_of(key, table)?,
+        joined: None,
     })
 }
 

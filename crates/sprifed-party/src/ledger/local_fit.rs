@@ -76,6 +76,7 @@ impl LedgerPlace {
         Ok(DataSet {
             name: name.to_owned(),
             fingerprint,
+            joined: None,
         })
     }
 }

@@ -21,16 +21,23 @@ struct Line {
     missing_value: Option<f64>,
 }
 
-/// The bounds in `text`, by the name of their column.
+/// The bounds of columns, by the name of the column, and the line where each stands.
+#[derive(Debug, Default)]
+pub(super) struct BoundsFile {
+    pub(super) tables: BTreeMap<String, FeatureTable>,
+    pub(super) lines: BTreeMap<String, u64>,
+}
+
+/// The bounds in `text`.
 ///
 /// # Errors
 /// With the line, if the text is no such table or names a column twice.
-pub(super) fn parse(text: &str) -> Result<BTreeMap<String, FeatureTable>, SchemaError> {
+pub(super) fn parse(text: &str) -> Result<BoundsFile, SchemaError> {
     let refuse = |line: u64, problem: String| SchemaError::BoundsFile { line, problem };
     let mut reader = csv::ReaderBuilder::new()
         .trim(csv::Trim::All)
         .from_reader(text.as_bytes());
-    let mut bounds = BTreeMap::new();
+    let mut bounds = BoundsFile::default();
     for (at, line) in reader.deserialize::<Line>().enumerate() {
         let line = line.map_err(|error| {
             let number = error.position().map_or(1, csv::Position::line);
@@ -55,10 +62,11 @@ pub(super) fn parse(text: &str) -> Result<BTreeMap<String, FeatureTable>, Schema
         if line.column.is_empty() {
             return Err(refuse(number, "it names no column".to_owned()));
         }
-        if bounds.insert(line.column.clone(), table).is_some() {
+        if bounds.lines.insert(line.column.clone(), number).is_some() {
             let problem = format!("it names the column `{}` again", line.column);
             return Err(refuse(number, problem));
         }
+        bounds.tables.insert(line.column, table);
     }
     Ok(bounds)
 }

@@ -66,6 +66,14 @@ impl<'a> Admission<'a> {
         Ok(Some(client))
     }
 
+    /// Refuses a record whose client is the family of a sample that has none.
+    pub(crate) fn no_family(&self, place: Place) -> TableError {
+        TableError::NoFamily {
+            column: self.client_column.unwrap_or_default().to_owned(),
+            place,
+        }
+    }
+
     /// Whose row each is; clients in the order of their labels.
     ///
     /// # Why

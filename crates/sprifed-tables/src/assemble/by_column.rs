@@ -88,10 +88,11 @@ fn admit(
     let places = source.places(column);
     let mut admitted = Vec::with_capacity(source.n_records());
     let mut outcome = Ok(());
-    source.labels(column, &mut |label| {
+    source.owners(column, &mut |label| {
         if outcome.is_ok() {
-            let record = admitted.len() as u64 + 1;
-            match admission.admit(label, places.of(record)) {
+            let place = places.of(admitted.len() as u64 + 1);
+            let client = label.ok_or_else(|| admission.no_family(place));
+            match client.and_then(|label| admission.admit(label, place)) {
                 Ok(client) => admitted.push(client),
                 Err(problem) => outcome = Err(problem),
             }

@@ -26,7 +26,8 @@ fn checked(text: &str) -> CheckReport {
     let opened = open_csv(text.as_bytes(), TextFormat::default()).expect("a table");
     let mut report = check_columns(&schema, opened.columns());
     if report.is_usable() {
-        add_outcome(&mut report, read_csv(text.as_bytes(), &schema)).expect("no environment");
+        add_outcome(&mut report, &schema, read_csv(text.as_bytes(), &schema))
+            .expect("no environment");
     }
     report
 }
@@ -47,6 +48,7 @@ fn a_good_pair_is_described() {
         extra_samples: 0,
         over_cap: 1,
         has_missing_response: false,
+        sites: Vec::new(),
     };
     assert_eq!(report.table, Some(expected));
 }

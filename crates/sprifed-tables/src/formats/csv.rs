@@ -28,9 +28,6 @@ pub(crate) const FORMAT: Format = Format {
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// The most characters of a header that are shown.
-const SHOWN: usize = 40;
-
 /// Reads comma-separated values, plain or gzipped, into a bounded table.
 ///
 /// The first line names the columns. A field may be quoted. An empty field, `NA`, `N/A`, `null`,
@@ -88,6 +85,7 @@ impl<'a> CsvRows<'a> {
                 kind: ColumnKind::Unstated,
             });
         }
+        require_header(&columns)?;
         if let [only] = columns.as_slice() {
             require_separated(&only.name)?;
         }
@@ -100,7 +98,27 @@ impl<'a> CsvRows<'a> {
     }
 }
 
-/// Refuses a single column whose name seems to be several: a public fact, the header.
+/// Refuses a header that is a record: most of its names are numbers, and not such as count columns (0, 1, 2, …). Names are
+/// public and shown, so a record must not be taken for them.
+fn require_header(columns: &[Column]) -> Result<(), ColumnError> {
+    let names = || columns.iter().map(|column| column.name.as_str());
+    let is_number = |name: &&str| name.replace(',', ".").parse::<f64>().is_ok();
+    let numbers = names().filter(is_number).count();
+    let whole: Option<Vec<u32>> = names()
+        .filter(is_number)
+        .map(|name| name.parse().ok())
+        .collect();
+    let counts = whole.is_some_and(|whole| whole.is_sorted_by(|first, second| first < second));
+    if 2 * numbers <= columns.len() || counts {
+        return Ok(());
+    }
+    Err(ColumnError::RecordAsHeader {
+        numbers,
+        fields: columns.len(),
+    })
+}
+
+/// Refuses a single column whose name seems to be several. It is not shown: it may be a record.
 fn require_separated(name: &str) -> Result<(), TableError> {
     let known = [
         (';', "semicolons"),
@@ -113,12 +131,7 @@ fn require_separated(name: &str) -> Result<(), TableError> {
     let Some((separator, separators)) = known.find(|(mark, _)| name.contains(*mark)) else {
         return Ok(());
     };
-    let mut header: String = name.chars().take(SHOWN).collect();
-    if header.len() < name.len() {
-        header.push('…');
-    }
     Err(TableError::OtherSeparator {
-        header,
         separators,
         separator,
     })

@@ -15,8 +15,8 @@ use std::io::{BufRead, BufReader, Read, Seek};
 use sprifed_schema::{Column, Schema};
 
 use self::bed::Bed;
-use self::sample_list::{SAMPLE_COLUMNS, Sample};
-use crate::assemble::{ColumnSource, TakeNumber};
+use self::sample_list::{FAMILY, SAMPLE_COLUMNS, Sample};
+use crate::assemble::{ColumnSource, TakeNumber, TakeOwner};
 use crate::error::{DataError, FileError, TableError};
 use crate::formats::{Format, SampleColumns, Source};
 use crate::table::Table;
@@ -104,6 +104,16 @@ impl<R: Read + Seek> ColumnSource for PlinkTable<R> {
         })
     }
 
+    fn owners(&mut self, column: usize, take: &mut TakeOwner<'_>) -> Result<(), DataError> {
+        if column != FAMILY {
+            return self.labels(column, &mut |label| take(Some(label)));
+        }
+        for sample in &self.samples {
+            take(sample.family());
+        }
+        Ok(())
+    }
+
     fn numbers(&mut self, column: usize, take: &mut TakeNumber<'_>) -> Result<(), DataError> {
         let Some(marker) = column.checked_sub(SAMPLE_COLUMNS) else {
             for sample in &self.samples {
@@ -132,6 +142,9 @@ const FIELDS: usize = 6;
 /// The most bytes of such a line: the alleles of a long insertion fit.
 const LONGEST_LINE: u64 = 1 << 20;
 
+/// What some programs put before text in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// Hands over the fields of each line of a `.bim` or `.fam` file, which ends so; `take` says what is wrong with them.
 fn each_line(
     mut lines: impl BufRead,
@@ -151,7 +164,8 @@ fn each_line(
         let taken = if n_read as u64 == LONGEST_LINE && !line.ends_with(b"\n") {
             Err("is longer than 1 MiB")
         } else {
-            fields(&line).and_then(&mut take)
+            let start = if number == 1 { BYTE_ORDER_MARK } else { &[] };
+            fields(line.strip_prefix(start).unwrap_or(&line)).and_then(&mut take)
         };
         taken.map_err(|problem| {
             malformed(format!("line {number} of the .{extension} file {problem}"))

@@ -7,7 +7,7 @@ use sprifed_schema::Column;
 use super::cells::{Cells, keys_of_columns};
 use super::key::SampleRows;
 use super::{ExtraSamples, Origin, Unmatched};
-use crate::assemble::{ColumnSource, Places, TakeNumber};
+use crate::assemble::{ColumnSource, Places, TakeNumber, TakeOwner};
 use crate::cell::Place;
 use crate::error::{DataError, Which};
 
@@ -84,6 +84,13 @@ impl ColumnSource for JoinedColumns {
                 }
                 Ok(())
             }
+        }
+    }
+
+    fn owners(&mut self, column: usize, take: &mut TakeOwner<'_>) -> Result<(), DataError> {
+        match self.origins[column] {
+            Origin::First(column) => self.first.owners(column, take),
+            Origin::Second(_) => self.labels(column, &mut |label| take(Some(label))),
         }
     }
 

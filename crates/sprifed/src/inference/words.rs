@@ -54,6 +54,15 @@ pub(super) fn notes(report: &CoefficientReport) -> Vec<String> {
         Some(reason) => notes.push(no_intervals(reason, report.estimated_by.is_some()).to_owned()),
         None => notes.extend(intervals(report)),
     }
+    let lacks_interval =
+        |term: &TermEstimate| term.role == Role::Selected && term.interval.is_none();
+    if report.no_intervals.is_none() && report.terms.iter().any(lacks_interval) {
+        notes.push(
+            "Where the interval of a selected feature is not available, its ends could not be computed: the scores of the \
+             selection are too large beside its noise."
+                .to_owned(),
+        );
+    }
     let has_p_value = |term: &TermEstimate| term.role == Role::Selected && term.p_value.is_some();
     if report.terms.iter().any(has_p_value) && report.estimated_by.is_some() {
         notes.push(

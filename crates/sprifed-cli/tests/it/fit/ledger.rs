@@ -68,10 +68,22 @@ fn a_table_with_a_ledger_is_not_fitted_past_it() {
     ended.assert_refused(1, "sprifed::ledger::refused");
     seen.add("with another ledger", &ended.stderr);
     insta::assert_snapshot!(seen);
-    // A rehearsal spends nothing.
+    // Noise that is known protects nothing, so such a fit is accounted for, too.
     let ended = fit(&folder, "--epsilon 2 --simulate-noise 1");
-    assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
+    ended.assert_refused(2, "sprifed::ledger::needed");
     assert_eq!(shown(&folder)["lines"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_fit_says_where_it_is_accounted_for() {
+    let folder = Folder::new("ledger_words");
+    let without = fit(&folder, "--epsilon 2");
+    let words = "No ledger counts this fit";
+    let last: Vec<&str> = without.stdout.lines().rev().take(3).collect();
+    assert!(last.iter().any(|line| line.starts_with(words)), "{last:?}");
+    let ledger = folder.path("ledger");
+    let with = fit(&folder, &format!("--epsilon 2 --ledger {ledger}"));
+    assert!(!with.stdout.contains(words), "{}", with.stdout);
 }
 
 #[test]

@@ -12,6 +12,12 @@ use crate::formats::SampleColumns;
 /// How many columns say something of a sample.
 pub(super) const SAMPLE_COLUMNS: usize = 4;
 
+/// The column of families.
+pub(super) const FAMILY: usize = 0;
+
+/// What stands for a sample without family.
+const NO_FAMILY: &str = "0";
+
 const SEX: usize = 2;
 
 /// What stands for a missing phenotype.
@@ -65,6 +71,12 @@ impl Sample {
             _ if is_numeric(column) && is_missing(text) => b"",
             _ => text.as_bytes(),
         }
+    }
+
+    /// Its family, if it has one.
+    pub(super) fn family(&self) -> Option<&[u8]> {
+        let family = &*self.0[FAMILY];
+        (family != NO_FAMILY).then_some(family.as_bytes())
     }
 
     /// The number in `column`, NaN if it is missing.
