@@ -300,7 +300,8 @@ fn intervals_of_features_that_are_in_every_model_cover() {
     for (number, (case, least_recall)) in (0u64..).zip(cases) {
         let tally = case.run(900_000 + 1000 * number);
         let expected = f64::from(u32::try_from(3 * case.trials).unwrap());
-        assert_eq!(tally.always_intervals, expected, "{}", tally.text());
+        // Every trial has an interval of each.
+        assert!(tally.always_intervals >= expected, "{}", tally.text());
         assert!(tally.always_coverage() >= 0.92, "{}", tally.text());
         assert!(tally.coverage() >= 0.93, "{}", tally.text());
         assert!(tally.false_share() <= 0.10, "{}", tally.text());
