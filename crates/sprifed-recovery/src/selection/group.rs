@@ -17,7 +17,7 @@ mod tests;
 /// One pick of a group of columns, and its estimate.
 ///
 /// # Guarantee
-/// As for [`Pick`](super::Pick). Where the norm picks, the scores of all columns must have the same variance. Otherwise give
+/// As for [`Pick`]. Where the norm picks, the scores of all columns must have the same variance. Otherwise give
 /// the largest variance: the law of the norm is then still bounded, and the p-value is an
 /// approximation (docs/proofs/selective_inference.md#6-groups).
 #[derive(Clone, Copy, Debug, PartialEq)]
