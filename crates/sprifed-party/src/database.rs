@@ -134,7 +134,10 @@ pub fn connect(path: &Path) -> Result<Connection, StoreError> {
 }
 
 /// The database at `path`, without taking it from the process that has it; nothing if one of `tables` is not in it.
-pub(crate) fn existing(path: &Path, tables: &[&str]) -> Result<Option<Connection>, StoreError> {
+///
+/// # Errors
+/// If there is no such file, or it cannot be read.
+pub fn existing(path: &Path, tables: &[&str]) -> Result<Option<Connection>, StoreError> {
     // Not read-only: what a power cut left half done is undone first.
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let sql = "SELECT count(*) FROM sqlite_master WHERE name = ?1";

@@ -31,7 +31,7 @@ pub use answer::{
     InvitedTrustee, JoinAnswer, LeaveAnswer, PartAnswer, PartyStatusAnswer, StudyHeading, TWO_SEE,
     key_lines, key_text, permission_lines,
 };
-pub use database::{StateLock, StoreError, connect, durable, schema_of};
+pub use database::{StateLock, StoreError, connect, durable, existing, schema_of};
 pub use destination::{
     Destination, DestinationError, Overwrite, create_private_text, is_same_file, write_beside,
 };

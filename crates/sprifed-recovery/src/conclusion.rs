@@ -309,7 +309,7 @@ impl Conclusion<'_> {
         }
         Inference {
             method: METHOD,
-            sought: setting.sparsity,
+            sought: self.sought(),
             kept: count(kept.len()),
             false_share: (setting.choice == Keep::Significant).then_some(FALSE_SHARE),
             clip_factor: self.clip_factor,
@@ -322,6 +322,14 @@ impl Conclusion<'_> {
             intercept: self.reported_intercept(solved, has_intervals && has_records),
             terms,
             covariance: self.covariance(solved, is_known),
+        }
+    }
+
+    /// The most features that were sought: none with too few records, unless exactly so many were asked for.
+    const fn sought(&self) -> u32 {
+        match (self.setting.choice, self.too_few) {
+            (Keep::Significant, Some(_)) => 0,
+            _ => self.setting.sparsity,
         }
     }
 

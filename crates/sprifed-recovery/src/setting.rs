@@ -287,12 +287,14 @@ impl Setting {
         }
         Err(PlanError::Request {
             found: format!(
-                "{} in every model and {chosen} to be chosen, with {}",
-                counted(self.always, "feature", "features"),
+                "{} in every model and up to {chosen} for {} sought, with {}",
+                counted(self.always, "column", "columns"),
+                counted(self.sparsity, "feature that is", "features that are"),
                 counted(self.n_records, "record", "records")
             ),
             required: format!(
-                "at most {:.0} together can be told apart at this budget; name fewer, or spend more",
+                "at most {:.0} columns, which is all that the last question tells apart at this budget; seek fewer features, \
+                 keep fewer columns in every model, spend more, or have more records",
                 larger(most, 0.0).floor()
             ),
         })

@@ -44,7 +44,8 @@ impl Model {
                 term.estimate.to_string(),
                 number(term.std_error),
                 absent(),
-                number(term.p_value),
+                // That of a category is not that of a level, and no column says so.
+                number(term.p_value.filter(|_| term.category.is_none())),
                 term.name.replace(['\t', '\n', '\r'], " "),
                 number(term.interval.map(|interval| interval.low)),
                 number(term.interval.map(|interval| interval.high)),

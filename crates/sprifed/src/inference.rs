@@ -3,6 +3,8 @@
 //! A procedure reports in bounded units. Each coefficient changes by a public factor. The intercept of the table is a
 //! combination of all estimates where features have centres, so its variance needs their whole covariance.
 
+use core::ops::Range;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sprifed_recovery::{
@@ -235,7 +237,22 @@ impl CoefficientReport {
         };
         report.notes = words::notes(&report);
         report
+            .notes
+            .extend(words::picked_apart(&picked_apart(inference, mapping)));
+        report
     }
+}
+
+/// The categories that are to be picked together and of which levels were picked one by one.
+fn picked_apart<'a>(inference: &Inference, mapping: &'a Mapping) -> Vec<&'a str> {
+    let is_apart = |category: &Range<u32>| {
+        let mut terms = inference.terms.iter();
+        terms.any(|term| term.group.is_none() && category.contains(&term.feature))
+    };
+    let categories = mapping.categories().filter(is_apart);
+    categories
+        .map(|category| mapping.column_of(category.start as usize))
+        .collect()
 }
 
 /// The estimates of an inference as combinations in the units of the table.

@@ -82,7 +82,11 @@ fn compare_terms(model: &Model, ledger: &Ledger) -> Result<(), Error> {
         return Err(refuse("the ledger", found, "the unit of the plan"));
     }
     let (charged, planned) = (ledger.budget(), plan.budget);
-    let may_repeat = matches!(plan.origin, NoiseOrigin::Shares(_));
+    let may_repeat = match plan.origin {
+        NoiseOrigin::Shares(_) => true,
+        NoiseOrigin::Trustees => is_of_parties(model),
+        NoiseOrigin::Curator => false,
+    };
     // A study may set aside more than its plan costs, for sums that it has to repeat.
     if charged.delta() != planned.delta() || (!may_repeat && charged != planned) {
         let found = format!("a budget of {} at {}", charged.epsilon(), charged.delta());
@@ -96,7 +100,7 @@ fn compare_lines(model: &Model, receipt: &Receipt) -> Result<(), Error> {
     let plan = &model.plan;
     let line = |step: &PlannedStep| (purpose(step).to_owned(), plan.line(step));
     let steps: Vec<_> = plan.steps.iter().map(line).collect();
-    let may_repeat = matches!(plan.origin, NoiseOrigin::Shares(_)) && model.most_records.is_none();
+    let may_repeat = is_of_parties(model);
     let mut done = 0;
     for (place, entry) in receipt.ledger.entries.iter().enumerate() {
         let charges = |step: &(String, _)| (&step.0, &step.1) == (&entry.statement, &entry.line);
@@ -119,6 +123,12 @@ fn compare_lines(model: &Model, receipt: &Receipt) -> Result<(), Error> {
     Err(refuse("the ledger", &found, &required))
 }
 
+/// Whether the model is that of a study between parties, which no single process can vouch for: the file does not say how
+/// many records a client has, and a step may be asked for again.
+fn is_of_parties(model: &Model) -> bool {
+    model.plan.origin != NoiseOrigin::Curator && model.most_records.is_none()
+}
+
 fn purpose(step: &PlannedStep) -> &str {
     match step {
         PlannedStep::Sum(sum) => &sum.purpose,
@@ -136,7 +146,7 @@ fn compare_clients(model: &Model) -> Result<(), Error> {
         return Err(refuse("the clients", &clients.to_string(), required));
     }
     let Some(most) = model.most_records else {
-        if !matches!(model.plan.origin, NoiseOrigin::Shares(_)) {
+        if !is_of_parties(model) {
             return Err(refuse(
                 "`most_records`",
                 "nothing",

@@ -7,6 +7,7 @@ use sprifed_party::{Departure, LeaveAnswer, PartyFolder, StudyFolder, leave};
 
 use super::party_ledger::ledger_place;
 use super::party_status::party_of;
+use super::trustee_status::trustee_of;
 use crate::failure::{Explained as _, Failure};
 use crate::output::Output;
 
@@ -32,6 +33,16 @@ impl Leave {
 
     /// The party's folder around that of the study.
     fn party(&self) -> Result<PartyFolder, Failure> {
+        if trustee_of(&self.folder).is_some() {
+            return Err(Failure::usage(
+                "sprifed::study::is-a-trustee",
+                format!(
+                    "`{}` is of a trustee, which has no records and no ledger; the study of a party is required",
+                    self.folder.display()
+                ),
+                "stop the trustee to end the study without a model; parties leave with their own folders. Nothing was changed",
+            ));
+        }
         let party = party_of(&self.folder);
         party.ok_or_else(|| {
             Failure::usage(

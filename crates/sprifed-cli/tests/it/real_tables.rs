@@ -442,6 +442,21 @@ fn a_category_is_one_feature_of_a_fit_its_text_its_page_and_its_plan() {
     assert_eq!(report["kept"], 1 + others, "{report}");
     assert_eq!(ended.json()["inference"]["terms"], report["terms"]);
 
+    // A row of effects has no room to say that a p-value is that of the category.
+    let effects = folder.path("effects.tsv");
+    let ended = folder.fit(&format!("{options} --force --effects {effects}"));
+    assert_eq!(ended.exit_code, 0, "{}", ended.stderr);
+    let rows = folder.read("effects.tsv");
+    for level in ["arm=low", "arm=high"] {
+        let row = rows.lines().find(|row| row.contains(level)).unwrap();
+        assert_eq!(row.split('\t').nth(7), Some("#NA"), "{row}");
+    }
+
+    let apart = options.replace("argmax", "sieve");
+    let ended = folder.fit(&format!("{apart} --force"));
+    let words = "The levels of arm were picked one by one";
+    assert!(ended.stdout.contains(words), "{}", ended.stdout);
+
     let page = folder.path("page.html");
     let ended = folder.fit(&format!("{options} --force --report {page}"));
     assert_eq!(ended.exit_code, 0, "{}", ended.stderr);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, params};
-use sprifed_party::{Artefacts, StateLock, StoreError, durable, schema_of};
+use sprifed_party::{Artefacts, StateLock, StoreError, durable, existing, schema_of};
 
 use crate::machine::PartyId;
 use crate::store::{Entry, Event, Store};
@@ -50,16 +50,9 @@ impl SqliteStore {
 /// # Errors
 /// If it cannot be read.
 pub(crate) fn was_started(path: &Path) -> Result<bool, StoreError> {
-    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
-    let connection = Connection::open_with_flags(path, flags)?;
-    let has_starts: bool = connection.query_row(
-        "SELECT count(*) > 0 FROM sqlite_master WHERE name = 'starts'",
-        [],
-        |row| row.get(0),
-    )?;
-    if !has_starts {
+    let Some(connection) = existing(path, &["starts"])? else {
         return Ok(false);
-    }
+    };
     let count: Option<i64> = connection
         .query_row("SELECT count FROM starts", [], |row| row.get(0))
         .optional()?;
@@ -74,9 +67,10 @@ pub(crate) fn look_into(
     path: &Path,
     visit: &mut dyn FnMut(u32, Event<'_>) -> bool,
 ) -> Result<(), StoreError> {
-    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
-    let connection = Connection::open_with_flags(path, flags)?;
-    replay(&connection, visit)
+    match existing(path, &[])? {
+        Some(connection) => replay(&connection, visit),
+        None => Ok(()),
+    }
 }
 
 fn replay(

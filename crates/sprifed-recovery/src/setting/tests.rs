@@ -134,3 +134,22 @@ fn a_setting_without_robust_intervals_is_written_as_before_there_were_any() {
     assert!(text.contains("\"robust\":true"), "{text}");
     assert_eq!(serde_json::from_str::<Setting>(&text).unwrap(), robust);
 }
+
+#[test]
+fn columns_of_every_model_that_are_too_many_are_refused_with_what_helps() {
+    let setting = Setting {
+        always: 1,
+        n_records: 59,
+        sparsity: 2,
+        ..legal_setting()
+    };
+    let cost = Mu::try_from(0.5).unwrap();
+    let refused = setting.check_always(cost).unwrap_err().to_string();
+    for part in [
+        "1 column in every model and up to 2 for 2 features that are sought, with 59 records",
+        "at most 0 columns",
+        "seek fewer features, keep fewer columns in every model, spend more, or have more records",
+    ] {
+        assert!(refused.contains(part), "{refused}");
+    }
+}

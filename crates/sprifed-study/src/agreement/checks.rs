@@ -91,8 +91,12 @@ fn check_terms(agreement: &Agreement) -> Result<(), IllegalAgreement> {
     if terms != (plan.origin, plan.relation, plan.unit, plan.budget) {
         return contradiction(
             "what the procedure is planned for",
-            format!("{terms:?}"),
-            "what the plan says".to_owned(),
+            format!(
+                "a budget of {} at {}",
+                setting.budget.epsilon(),
+                setting.budget.delta()
+            ),
+            "the budget, relation, unit and noise of the plan".to_owned(),
         );
     }
     if plan.unit == PrivacyUnit::Client && parties.iter().any(|party| party.units != 1) {
@@ -233,6 +237,15 @@ pub(super) fn line_of(plan: &Plan, planned: &PlannedStep) -> LedgerLine {
     }
 }
 
+/// An epsilon as it is shown. The largest number stands for none: the clamps of the noise of choices alone cost more than delta.
+fn certified(epsilon: f64) -> String {
+    if epsilon < f64::MAX {
+        epsilon.to_string()
+    } else {
+        "more than can be certified, because the noise of choices is clamped too often".to_owned()
+    }
+}
+
 /// The cost of the plan with all allowed repetitions of its dearest sum, and of its dearest choice as well.
 ///
 /// Which steps are repeated is decided between answers, and a choice and a sum add up differently. Both together
@@ -250,7 +263,7 @@ pub(super) fn ceiling_of(agreement: &Agreement) -> Result<ApproxDp, IllegalAgree
     if planned > budget {
         return Err(IllegalAgreement::Contradiction {
             what: "epsilon of the plan",
-            found: planned.to_string(),
+            found: certified(planned),
             required: format!("at most the budget of {budget}"),
         });
     }

@@ -374,6 +374,28 @@ fn argmax_of_trustees() -> Agreement {
     })
 }
 
+/// The clamps of the noise of choices cost more than delta where epsilon is large.
+#[test]
+fn a_plan_that_cannot_be_certified_is_refused_in_words() {
+    let setting = argmax_of_trustees().setting;
+    let budget = ApproxDp::new(
+        Epsilon::try_from(100.0).expect("legal"),
+        setting.budget.delta(),
+    );
+    let setting = Setting { budget, ..setting };
+    let plan = CertifiedProcedure::ARGMAX.plan(&setting).expect("a plan");
+    let dear = Agreement {
+        setting,
+        plan,
+        ..argmax_of_trustees()
+    };
+    let refused = Agreed::new(dear).expect_err("refused").to_string();
+    assert!(
+        refused.contains("epsilon of the plan is more than can be certified"),
+        "{refused}"
+    );
+}
+
 #[test]
 fn choices_are_agreed_on_with_trustees_and_read_back() {
     let agreement = argmax_of_trustees();

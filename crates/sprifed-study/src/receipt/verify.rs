@@ -10,7 +10,7 @@ use super::{
     Guarantee, Outcome, PartyReceipt, RECEIPT, Receipt, STATEMENT, SignedReceipt, SumContents,
     SumRecord, charged_sums, covers, digest_of, line_of, realised_noise, same_fit,
 };
-use crate::agreement::{Agreed, AgreedTrustees, TrusteeEntry};
+use crate::agreement::{Agreed, AgreedTrustees, IllegalAgreement, TrusteeEntry};
 use crate::derivation::Derivation;
 use crate::hexadecimal::Digest;
 use crate::transcript::{Released, Transcript};
@@ -92,6 +92,14 @@ fn problem(what: &str, found: impl ToString, required: impl ToString) -> Problem
     }
 }
 
+fn contradiction(error: &IllegalAgreement) -> Problem {
+    problem(
+        "the agreement",
+        format!("a contradiction ({error})"),
+        "none",
+    )
+}
+
 impl SignedReceipt {
     /// Recomputes the guarantee from the receipt alone.
     ///
@@ -104,8 +112,8 @@ impl SignedReceipt {
     /// With the first problem found.
     pub fn verify(&self) -> Result<Verified, Problem> {
         let receipt = &self.receipt;
-        let agreed = Agreed::new(receipt.agreement.clone())
-            .map_err(|error| problem("the agreement", error, "a legal one"))?;
+        let agreed =
+            Agreed::new(receipt.agreement.clone()).map_err(|error| contradiction(&error))?;
         let digest = *agreed.digest();
         if digest != receipt.agreement_digest {
             let found = receipt.agreement_digest;
@@ -161,8 +169,8 @@ impl SignedReceipt {
     /// With the first problem found.
     pub fn verify_transcript(&self, released: &[Released]) -> Result<(), Problem> {
         let receipt = &self.receipt;
-        let agreed = Agreed::new(receipt.agreement.clone())
-            .map_err(|error| problem("the agreement", error, "a legal one"))?;
+        let agreed =
+            Agreed::new(receipt.agreement.clone()).map_err(|error| contradiction(&error))?;
         let derivation = Derivation::begin(Arc::new(agreed));
         let mut derivation =
             derivation.map_err(|error| problem("the procedure", error, "one that can begin"))?;
@@ -249,8 +257,7 @@ impl PartyReceipt {
         let what = "the party's ledger";
         let ledger = Ledger::replay(&statement.ledger)
             .map_err(|error| problem(what, error, "one that adds up"))?;
-        let agreed = Agreed::new(agreement.clone())
-            .map_err(|error| problem("the agreement", error, "a legal one"))?;
+        let agreed = Agreed::new(agreement.clone()).map_err(|error| contradiction(&error))?;
         if !covers(&self.study.receipt, &agreed, statement.party, &ledger) {
             let found = format!("{} charges", statement.ledger.entries.len());
             let required = "one for each sum that the party is in, on the agreement's terms";

@@ -28,6 +28,7 @@ pub(super) const fn not_available(reason: NoInference) -> &'static str {
 /// How many features were kept and what is expected of them.
 pub(super) fn kept(report: &CoefficientReport) -> String {
     match report.false_share {
+        Some(_) if report.sought == 0 => "no feature sought".to_owned(),
         Some(share) => format!(
             "{} of at most {} kept, expected share of false ones at most {:.0} %",
             report.kept,
@@ -63,14 +64,13 @@ pub(super) fn notes(report: &CoefficientReport) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let has_p_value = |term: &TermEstimate| term.role == Role::Selected && term.p_value.is_some();
-    if report.terms.iter().any(has_p_value) && report.estimated_by.is_some() {
+    if has_p_values(report) && report.estimated_by.is_some() {
         notes.push(
             "A p-value is the ordinary two-sided one, from records that did not choose the feature; do not correct it for \
              the selection."
                 .to_owned(),
         );
-    } else if report.terms.iter().any(has_p_value) {
+    } else if has_p_values(report) {
         notes.push(
             "A p-value bounds the chance that a feature without effect was selected in this place and came out this strong. \
              It allows for the selection among all candidates; do not correct it again."
@@ -78,7 +78,8 @@ pub(super) fn notes(report: &CoefficientReport) -> Vec<String> {
         );
     }
     notes.extend(categories(report));
-    if report.terms.iter().any(|term| term.role == Role::Always) {
+    let is_ordinary = |term: &TermEstimate| term.role == Role::Always && term.p_value.is_some();
+    if report.terms.iter().any(is_ordinary) {
         notes.push(
             "Features that are always in the model were not selected: their intervals and p-values are ordinary ones."
                 .to_owned(),
@@ -105,11 +106,33 @@ fn categories(report: &CoefficientReport) -> Option<String> {
             names.push(name);
         }
     }
+    let p_values = match has_p_values(report) {
+        true => "Their p-value is that of the category as a whole; estimates and intervals",
+        false => "Estimates",
+    };
     (!names.is_empty()).then(|| {
         format!(
-            "All levels of {} were kept together and count as one feature. Their p-value is that of the category as a whole; \
-             estimates and intervals are differences from the reference level.",
+            "All levels of {} were kept together and count as one feature. {p_values} are differences from the reference level.",
             names.join(", ")
+        )
+    })
+}
+
+fn has_p_values(report: &CoefficientReport) -> bool {
+    let mut selected = report
+        .terms
+        .iter()
+        .filter(|term| term.role == Role::Selected);
+    selected.any(|term| term.p_value.is_some())
+}
+
+/// What is said of categories that should have been picked together, by a procedure that picks single columns.
+pub(super) fn picked_apart(categories: &[&str]) -> Option<String> {
+    (!categories.is_empty()).then(|| {
+        format!(
+            "The levels of {} were picked one by one, because this procedure picks single columns; argmax picks a category as \
+             one. The reference of a level is then every level that is not in the model.",
+            categories.join(", ")
         )
     })
 }
@@ -122,6 +145,7 @@ fn selection(report: &CoefficientReport) -> String {
         ..
     } = report;
     match false_share {
+        Some(_) if *sought == 0 => "No feature was sought.".to_owned(),
         Some(_) if *kept == 0 => format!("Up to {} sought; none was kept.", were(*sought)),
         Some(share) => format!(
             "Up to {} sought; {} kept. Over many such studies, at most {:.0} % of the kept features are false on average \
@@ -132,14 +156,23 @@ fn selection(report: &CoefficientReport) -> String {
         ),
         None if kept < sought => format!(
             "Exactly {} asked for. Choices that named another level of a category add nothing: all {kept} that were chosen are \
-             kept, also those without effect. Nothing limits the share of false ones; look at the p-values.",
-            were(*sought)
+             kept, also those without effect. Nothing limits the share of false ones{}",
+            were(*sought),
+            look(report)
         ),
         None => format!(
             "Exactly {} asked for, so all of them are kept, also those without effect. Nothing limits the share of false \
-             ones; look at the p-values.",
-            were(*sought)
+             ones{}",
+            were(*sought),
+            look(report)
         ),
+    }
+}
+
+fn look(report: &CoefficientReport) -> &'static str {
+    match has_p_values(report) {
+        true => "; look at the p-values.",
+        false => ".",
     }
 }
 

@@ -38,7 +38,8 @@ impl PlannedCategories {
         );
         match self.picked_as_one {
             true => format!(
-                "{found}: all columns of a category enter the model or none, and they count as one feature.\n\n"
+                "{found}: all columns of a category enter the model or none, and they count as one feature. The forecast takes each \
+                 column for a feature: categories need more records than it says.\n\n"
             ),
             false => format!(
                 "{found}, but {procedure} sees sums: each column is a candidate of its own. argmax picks a category as one.\n\n"

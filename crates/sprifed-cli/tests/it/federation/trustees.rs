@@ -121,6 +121,11 @@ fn a_party_is_lost_and_a_trustee_is_killed_in_the_middle_of_a_choice() {
     ] {
         assert!(words.contains(part), "no {part:?} in\n{words}");
     }
+    // The model alone is compared with its own ledger, in which each attempt that opened something is charged.
+    let mut alone = sprifed();
+    alone.arg("verify").arg(result.join("model.json"));
+    let words = String::from_utf8(succeed(&mut alone).stdout).unwrap();
+    assert!(words.contains("CONSISTENT"), "{words}");
     // Every attempt is in the receipt. Of the choice that trustees were computing nothing was opened.
     let sums = receipt["receipt"]["sums"].as_array().unwrap();
     let mut sums = sums.iter().filter(|sum| sum["sum"] == halted);
@@ -275,6 +280,10 @@ fn a_study_needs_three_different_trustees_and_no_quorum() {
     std::fs::write(public(0), kept).unwrap();
     let mut twice = stage.init_command("twice");
     refused_as(&mut twice, 2, "sprifed::study::two-parties");
+    // A trustee has no records, so it cannot leave as a party does.
+    let mut leave = sprifed();
+    leave.args(["study", "leave"]).arg(stage.trustee_folder(0));
+    refused_as(&mut leave, 2, "sprifed::study::is-a-trustee");
     // What is there is not overwritten.
     let mut exists = sprifed();
     exists.args(["study", "trustee", "t0", "--out"]);

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use sprifed_party::StoreError;
 
-use super::SqliteStore;
+use super::{SqliteStore, look_into, was_started};
 use crate::machine::PartyId;
 use crate::store::{Entry, Event, Store};
 
@@ -10,7 +10,7 @@ fn fresh(name: &str) -> PathBuf {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/sprifed-net");
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join(format!("{name}.sqlite"));
-    for suffix in ["", "-wal", "-shm"] {
+    for suffix in ["", "-wal", "-shm", "-journal"] {
         let _ = std::fs::remove_file(format!("{}{suffix}", path.display()));
     }
     path
@@ -122,4 +122,41 @@ fn what_a_checkpoint_replaces_is_gone_from_the_disk() {
     commit(&mut store, 1, Event::Closed, vec![(1, b"the sum")]).unwrap();
     assert!(!lies_there());
     assert_eq!(stored(&mut store), ["1: at the sum"]);
+}
+
+/// A process that is killed while it writes leaves a half-written file, and beside it a journal that undoes that.
+#[test]
+fn a_state_whose_writer_was_killed_is_read_as_it_was_before() {
+    let path = fresh("killed-writer");
+    let mut store = SqliteStore::open(&path, "a").unwrap();
+    commit(&mut store, 0, Event::Closed, Vec::new()).unwrap();
+    drop(store);
+    let killed = fresh("killed-writer-found");
+    let writer = rusqlite::Connection::open(&path).unwrap();
+    // So few pages fit into the cache that some are written before the end.
+    writer
+        .execute_batch(
+            "PRAGMA journal_mode = delete; PRAGMA cache_size = 1; BEGIN; CREATE TABLE half (bytes BLOB); \
+             UPDATE starts SET count = 0; DELETE FROM events;",
+        )
+        .unwrap();
+    for _ in 0..300 {
+        writer
+            .execute("INSERT INTO half VALUES (zeroblob(900))", [])
+            .unwrap();
+    }
+    for suffix in ["", "-journal"] {
+        let name = |path: &PathBuf| format!("{}{suffix}", path.display());
+        std::fs::copy(name(&path), name(&killed)).unwrap();
+    }
+    drop(writer);
+    assert!(was_started(&killed).unwrap());
+    let mut events = 0;
+    look_into(&killed, &mut |_, _| {
+        events += 1;
+        true
+    })
+    .unwrap();
+    assert_eq!(events, 1);
+    assert!(!PathBuf::from(format!("{}-journal", killed.display())).exists());
 }
