@@ -155,7 +155,7 @@ def test_split_estimates_by_records_that_selected_nothing():
     assert fitted(procedure="argmax").receipt_["inference"]["inference"] == "selective"
     with pytest.raises(sprifed.StudyError, match="inference"):
         fitted(inference="half")
-    with pytest.raises(sprifed.BudgetError, match="one record each"):
+    with pytest.raises(sprifed.BudgetError, match="curator"):
         fitted(procedure="sieve", inference="split", backend="secure-sum", clients=40)
 
 

@@ -76,7 +76,7 @@ pub(crate) enum Task {
     ///
     /// Example: sprifed study cancel heart
     Cancel(status::Cancel),
-    /// A party leaves an unfinished study permanently. What was charged stays charged, the rest is free again.
+    /// A party leaves an unfinished study permanently. Its ledger goes on counting the most that the study could cost.
     ///
     /// Example: sprifed study leave north/study-cbe37e8957ad38bf
     Leave(leave::Leave),

@@ -198,7 +198,8 @@ impl Show {
             let limit = view.limit().map_or_else(String::new, |limit| {
                 format!(
                     "\nlimit: epsilon = {} at delta = {} for each unit and relation",
-                    limit.epsilon, limit.delta
+                    limit.epsilon.shown(),
+                    limit.delta.shown()
                 )
             });
             format!(
@@ -279,7 +280,8 @@ impl Limit {
         output.answer(&LimitAnswer { limit }, |_| {
             format!(
                 "everything in this ledger may cost epsilon = {} at delta = {}, for each unit and relation",
-                limit.epsilon, limit.delta
+                limit.epsilon.shown(),
+                limit.delta.shown()
             )
         });
         Ok(())

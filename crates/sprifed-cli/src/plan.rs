@@ -32,7 +32,8 @@ pub(crate) struct PlanStudy {
     /// n: how many records.
     #[arg(long)]
     records: usize,
-    /// p: how many features [default: those that the schema names, if it names them all].
+    /// p: how many features, as `schema check` counts them: each 0/1 column of a category or of missing values is one
+    /// [default: those that the schema names, if it names them all].
     #[arg(long)]
     features: Option<usize>,
     /// s: how many features are sought at most; those are kept that are significant after the selection.

@@ -95,7 +95,10 @@ impl Check {
         if answer.usable {
             return Ok(());
         }
-        let message = answer.report.problems.join("; ");
+        let message = match answer.report.problems.as_slice() {
+            [one] => one.clone(),
+            several => format!("{} problems; all are listed above", several.len()),
+        };
         let help = "correct the schema or the table as said above; nothing was spent";
         Err(Failure::usage(
             "sprifed::schema::does-not-fit",

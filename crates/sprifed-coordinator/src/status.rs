@@ -50,8 +50,17 @@ impl StatusAnswer {
             (false, true) => status.phase.as_str(),
             (false, false) => "not begun",
         };
+        let (spent, planned) = (status.budget.epsilon_spent, status.budget.epsilon_planned);
+        let counted = if spent > 0.0 && spent < planned {
+            format!(
+                "; {} counts, whether a sum fails or not",
+                shown_cost(planned)
+            )
+        } else {
+            String::new()
+        };
         let mut text = format!(
-            "{}: {state}\n\n{}\n\n{} {} of {}; epsilon {} of at most {} spent\n",
+            "{}: {state}\n\n{}\n\n{} {} of {}; epsilon {} of at most {} spent{counted}\n",
             status.title,
             status.guarantee,
             if status.trustees.is_empty() {
@@ -61,8 +70,8 @@ impl StatusAnswer {
             },
             status.progress.done,
             status.progress.planned,
-            shown_cost(status.budget.epsilon_spent),
-            shown_cost(status.budget.epsilon_planned),
+            shown_cost(spent),
+            shown_cost(planned),
         );
         for trustee in &status.trustees {
             text += &format!("  trustee {} {}\n", trustee.name, trustee.state.name());

@@ -44,6 +44,8 @@ pub(crate) enum Gap {
 pub enum CellDefect {
     /// There is no value.
     Missing,
+    /// There is no level.
+    MissingLevel,
     /// The value is infinite.
     Infinite,
     /// The value is none of the levels of its column.

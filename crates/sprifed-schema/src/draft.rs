@@ -154,7 +154,7 @@ fn write_covariates(draft: &mut String, covariates: &[String]) {
     if !covariates.is_empty() {
         draft.push_str(
             "\n# Columns that are no markers. Give each its bounds, or levels = [...] if it is a category, or list it in\n\
-             # `exclude` and delete its lines here.\n",
+             # `exclude` and delete its lines here. Delete those of the response, too.\n",
         );
     }
     for name in covariates {

@@ -33,11 +33,22 @@ pub fn parse_toml<T: DeserializeOwned>(text: &str) -> Result<T, TomlProblem> {
     toml::from_str(text).map_err(|error: toml::de::Error| {
         let span = error.span();
         TomlProblem {
-            problem: error.message().to_owned(),
+            problem: in_plain_words(error.message()),
             line: span.as_ref().map(|span| line_at(text, span.start)),
             span,
         }
     })
+}
+
+/// What the parser says, without names of types of the program.
+fn in_plain_words(problem: &str) -> String {
+    let types = [
+        ("expected f64", "expected a number"),
+        ("expected u32", "expected a whole number"),
+        ("expected u64", "expected a whole number"),
+    ];
+    let replace = |said: String, (name, words): (&str, &str)| said.replace(name, words);
+    types.into_iter().fold(problem.to_owned(), replace)
 }
 
 /// The line, counted from 1, with the byte at `place`, and what it says without the spaces around it.
@@ -82,5 +93,7 @@ mod tests {
             let start = format!("line {line}, `{content}`: ");
             assert!(refused.to_string().starts_with(&start), "{refused}");
         }
+        let text = parse("a = \"2\"").expect_err("text").to_string();
+        assert!(text.ends_with("expected a whole number"), "{text}");
     }
 }

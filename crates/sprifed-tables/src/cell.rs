@@ -84,6 +84,10 @@ impl fmt::Display for CellProblem {
                 "missing response",
                 "fill it in, or set `record.missing_response = \"drop\"`",
             ),
+            (Defect::Cell(CellDefect::MissingLevel), _) => (
+                "missing value of a category",
+                "fill it in, leave the column out, or add `missing = \"indicator\"` to its [feature.NAME]: levels have no middle",
+            ),
             (Defect::Cell(CellDefect::Infinite), CellRole::Feature) => (
                 "infinite value",
                 "correct it, or set `missing` so that it counts as missing",

@@ -88,7 +88,10 @@ pub enum Error {
         name: String,
     },
     /// Not three trustees.
-    #[error("{found} trustees were given, but a study has three, or none")]
+    #[error(
+        "{} given, but a study has three, or none",
+        counted(*found, "trustee was", "trustees were")
+    )]
     TrusteeCount {
         /// How many.
         found: usize,
@@ -141,6 +144,15 @@ pub enum Error {
     NeedsChoices {
         /// The procedure.
         procedure: CertifiedProcedure,
+        /// The backend.
+        backend: Backend,
+    },
+    /// Parts of the records need one place that knows where each record is in the table.
+    #[error(
+        "the inference \"split\" is built for a curator, who knows the place of each record, and not for {}",
+        backend.text()
+    )]
+    SplitBackend {
         /// The backend.
         backend: Backend,
     },
@@ -364,7 +376,7 @@ impl Error {
             Self::Participation(_) => "sprifed::privacy::illegal-participation",
             Self::Unplannable(_) => "sprifed::privacy::unplannable",
             Self::Uncertifiable(_) => "sprifed::privacy::uncertifiable",
-            Self::Plan(_) => "sprifed::plan::impossible",
+            Self::Plan(_) | Self::SplitBackend { .. } => "sprifed::plan::impossible",
             Self::Agreement(_) => "sprifed::study::illegal-agreement",
             Self::Trial(_) | Self::Method(_) => "sprifed::simulate::trial-failed",
             Self::Data(DataError::File(_)) => "sprifed::data::file",

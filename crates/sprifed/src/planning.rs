@@ -28,7 +28,7 @@ use crate::error::Error;
 use crate::guarantee::Mode;
 use crate::procedure_choice::{ProcedureChoice, ProcedureRequest};
 use crate::secure_sums::SecureSums;
-use crate::study::{recommended_delta, sites_of};
+use crate::study::{recommended_delta, refuse_split_backend, sites_of};
 use crate::trustees::TrusteeCosts;
 use crate::world::WorldSize;
 
@@ -264,6 +264,7 @@ impl PlanRequest {
     /// # Errors
     /// When there is none, or it costs more than the budget.
     pub fn plan(self) -> Result<Planned, Error> {
+        refuse_split_backend(self.inference, self.backend.backend)?;
         let data = self.world.request()?;
         let units = match self.schema.unit {
             PrivacyUnit::Record => self.world.records,

@@ -180,7 +180,14 @@ impl ProcedureChoice {
             .collect();
         levels.dedup();
         levels.truncate(USUAL_R2.len());
-        let levels: Vec<String> = levels.iter().map(f64::to_string).collect();
+        let assumed: Vec<String> = levels.iter().map(f64::to_string).collect();
+        let assumed = match assumed.as_slice() {
+            [several @ .., last] if !several.is_empty() => {
+                let several = several.join(", ");
+                format!("on average over best models of R2 {several} and {last}")
+            }
+            one => format!("if the best model has R2 {}", one.concat()),
+        };
         let others = PREFERENCE
             .into_iter()
             .filter(|other| *other != procedure)
@@ -190,10 +197,9 @@ impl ProcedureChoice {
             .iter()
             .map(|other| format!("{other} {:.2}", of(*other)));
         format!(
-            "Procedure: {procedure}, chosen by auto: expected R2 on new records {:.2} ({}), if the best model has R2 {}",
+            "Procedure: {procedure}, chosen by auto: expected R2 on new records {:.2} ({}), {assumed}",
             of(procedure),
             others.collect::<Vec<_>>().join(", "),
-            levels.join(", "),
         )
     }
 }

@@ -86,7 +86,7 @@ fn text_of(report: &CheckReport) -> String {
     };
     let _ = writeln!(
         text,
-        "{} with bounds of their own, {default}",
+        "{} with bounds or levels of their own, {default}",
         counted(schema.n_named_features, "feature", "features")
     );
     let client = schema

@@ -85,6 +85,7 @@ impl<'a> Study<'a> {
         if schema.has_site_effects() && schema.sites().is_none() {
             return Err(Error::SitesNotNamed);
         }
+        refuse_split_backend(request.inference, request.backend.backend)?;
         let holdings = Holdings::of(schema, table, request.clients)?;
         let unit = table.unit;
         // A client contributes the mean over its records, so where clients are the units, they are
@@ -194,7 +195,7 @@ impl<'a> Study<'a> {
         data: DataSet,
     ) -> Result<LocalFit, StoreError> {
         let features = counted(self.setting.sparsity, "feature", "features");
-        let title = format!("fit by {} with {features}", self.procedure);
+        let title = format!("fit by {}, {features} sought", self.procedure);
         let (kind, protection) = (self.cost_kind(), provenance.into());
         LocalFit::reserve(place, &title, kind, protection, self.most(), data)
     }
@@ -248,6 +249,17 @@ pub const fn keep(exactly: bool) -> Keep {
         true => Keep::Exactly,
         false => Keep::Significant,
     }
+}
+
+/// Refuses to split records that do not lie with a curator.
+pub(crate) fn refuse_split_backend(
+    inference: InferenceMethod,
+    backend: Backend,
+) -> Result<(), Error> {
+    if inference.is_selective() || backend == Backend::Curator {
+        return Ok(());
+    }
+    Err(Error::SplitBackend { backend })
 }
 
 /// Refuses to split records of which one client has several.

@@ -29,14 +29,18 @@ fn message_of(error: &Error) -> String {
                 .to_owned()
         }
         Error::ParticipationOfCurator => {
-            "--quorum and --colluders were given, but a curator adds all the noise alone".to_owned()
+            "--quorum or --colluders was given, but a curator adds all the noise alone".to_owned()
         }
         Error::ParticipationOfTrustees => {
-            "--quorum and --colluders were given, but three trustees deal the noise, and one of them may collude"
+            "--quorum or --colluders was given, but three trustees deal the noise, and one of them may collude"
                 .to_owned()
         }
         Error::TwoSplits { clients, column } => format!(
             "--clients {clients} was given, but the schema says that the column `{column}` names the client"
+        ),
+        Error::SplitBackend { backend } => format!(
+            "--inference split requires --backend curator, but --backend {} was given",
+            backend.text()
         ),
         Error::DropoutsOfCurator => {
             "--dropouts requires --backend secure-sum or trustees".to_owned()
@@ -70,6 +74,9 @@ fn help_of(error: &Error) -> Cow<'static, str> {
         }
         Error::TwoSplits { .. } => {
             "remove --clients, or `record.client` from the schema; nothing was spent"
+        }
+        Error::SplitBackend { .. } => {
+            "pass --inference selective, or --backend curator; nothing was spent"
         }
         Error::Overdrawn { .. } => {
             "raise --epsilon or --delta, or lower --sparsity; nothing was spent"

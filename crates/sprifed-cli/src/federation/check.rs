@@ -3,8 +3,6 @@
 //! Nothing is sent and nothing is spent.
 
 use sprifed_party::{Application, CheckAnswer, CheckedTable, EndedPart, PartyError, PartyTable};
-use sprifed_privacy::counted;
-
 use sprifed_tables::TableFile;
 
 use crate::failure::{Explained as _, Failure};
@@ -58,13 +56,17 @@ pub(super) fn say_check(
 /// How a check ends.
 ///
 /// # Errors
-/// With all problems, if there are any, and what to do about them.
+/// With the problem, or how many the answer before it holds, and what to do about them.
 pub(super) fn takes_part(role: &str, problems: &[String], help: &str) -> Result<(), Failure> {
     if problems.is_empty() {
         return Ok(());
     }
-    let reasons = counted(problems.len(), "reason", "reasons");
-    let problems = problems.join("; ");
-    let message = format!("this {role} does not take part, for {reasons}: {problems}");
+    let message = match problems {
+        [one] => format!("this {role} does not take part, for 1 reason: {one}"),
+        several => {
+            let reasons = several.len();
+            format!("this {role} does not take part, for {reasons} reasons; all are listed above")
+        }
+    };
     Err(Failure::outcome("sprifed::policy::refused", message, help))
 }

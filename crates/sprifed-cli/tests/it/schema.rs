@@ -77,6 +77,23 @@ fn a_schema_that_does_not_fit_is_reported_whole_and_refused() {
 }
 
 #[test]
+fn several_problems_are_listed_once() {
+    let (schema, data) = (
+        path(
+            "misfit_twice.toml",
+            &format!("{SCHEMA}[record]\nclient = \"who\"\n"),
+        ),
+        path("misfit_twice.csv", "age,z\n1,2\n"),
+    );
+    let ended = run(["schema", "check", &schema, &data]);
+    let listed = ended.stdout.matches("problem: ").count();
+    assert_eq!(listed, 2, "{}", ended.stdout);
+    let said = "2 problems; all are listed above";
+    assert!(ended.stderr.contains(said), "{}", ended.stderr);
+    assert!(!ended.stderr.contains("the schema names"));
+}
+
+#[test]
 fn a_schema_that_cannot_be_read_is_refused_by_who_must_act() {
     let broken = path("broken.toml", "[response]\nname = 3\n");
     assert_eq!(run(["schema", "check", &broken]).exit_code, 2);

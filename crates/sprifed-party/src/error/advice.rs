@@ -238,7 +238,7 @@ fn help_for_data(error: &DataError) -> &'static str {
             "check the path, its permissions and the machine; nothing was spent"
         }
         DataError::Schema(_) if error.to_string().contains(PLACEHOLDER) => {
-            "replace every FILL_IN by a number known without looking at the records; nothing was spent"
+            "a physical limit, the range of an instrument or the literature will do; nothing was spent"
         }
         DataError::Schema(_) => "correct the schema as said above; nothing was spent",
         _ => "correct the table or the schema as said above; nothing was spent",

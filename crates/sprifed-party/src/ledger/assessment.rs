@@ -67,8 +67,8 @@ impl core::fmt::Display for OverLimit {
             total.cost.delta.shown(),
             total.kind.unit.text(),
             total.kind.neighbours.text(),
-            limit.epsilon,
-            limit.delta
+            limit.epsilon.shown(),
+            limit.delta.shown()
         )
     }
 }

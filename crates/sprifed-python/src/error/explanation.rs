@@ -44,6 +44,7 @@ fn class_of_error<'py>(py: Python<'py>, error: &Error) -> Bound<'py, PyType> {
         | Error::Unplannable(_)
         | Error::Uncertifiable(_)
         | Error::Plan(_)
+        | Error::SplitBackend { .. }
         | Error::Overdrawn { .. }
         | Error::OverBudget { .. }
         | Error::Modulus(_)
@@ -131,6 +132,9 @@ fn help_with(error: &Error) -> Cow<'static, str> {
         }
         Error::TwoSplits { .. } => {
             "remove `clients`, or `client` from the schema; nothing was spent"
+        }
+        Error::SplitBackend { .. } => {
+            "pass inference=\"selective\", or backend=\"curator\"; nothing was spent"
         }
         Error::Overdrawn { .. } => {
             "raise `epsilon` or `delta`, or lower `sparsity`; nothing was spent"

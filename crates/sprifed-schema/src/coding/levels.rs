@@ -224,7 +224,7 @@ impl LevelCoding {
             Place::Other if self.other => coded,
             Place::Other => return Err(CellDefect::UnknownLevel),
             Place::Missing if self.missing => coded + usize::from(self.other),
-            Place::Missing => return Err(CellDefect::Missing),
+            Place::Missing => return Err(CellDefect::MissingLevel),
         };
         if let Some(entry) = places.get_mut(at) {
             *entry = 1.0;

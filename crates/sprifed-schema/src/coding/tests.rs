@@ -32,7 +32,7 @@ fn each_level_but_the_reference_has_a_column() {
 fn other_values_and_gaps_have_columns_only_if_the_schema_says_so() {
     let strict = levels(&["a", "b"], None, false, false);
     assert_eq!(coded(&strict, "z"), Err(CellDefect::UnknownLevel));
-    assert_eq!(coded(&strict, "NA"), Err(CellDefect::Missing));
+    assert_eq!(coded(&strict, "NA"), Err(CellDefect::MissingLevel));
     let open = levels(&["a", "b"], None, true, true);
     assert_eq!(open.names("x"), ["x=b", "x=other", "x=missing"]);
     assert_eq!(coded(&open, "z"), Ok(vec![0.0, 1.0, 0.0]));

@@ -95,7 +95,10 @@ impl Policy {
             self.purposes.contains(&agreement.purpose),
             "the purpose",
             || format!("{:?}", agreement.purpose),
-            || format!("{}, word for word", one_of(&self.purposes)),
+            || match self.purposes.as_slice() {
+                [] => one_of("purposes", &self.purposes),
+                some => format!("{}, word for word", one_of("purposes", some)),
+            },
         );
         let is_allowed = |name: &&String| {
             let mut patterns = self.columns.iter();
@@ -117,7 +120,7 @@ impl Policy {
                     more => format!("{} and {more} more", shown.join(", ")),
                 }
             },
-            || format!("only columns that are {}", one_of(&self.columns)),
+            || format!("only columns that are {}", one_of("columns", &self.columns)),
         );
     }
 
@@ -189,21 +192,21 @@ impl Policy {
             self.procedures.contains(&agreement.procedure),
             "the procedure",
             || written(&agreement.procedure),
-            || one_of(&self.procedures),
+            || one_of("procedures", &self.procedures),
         );
         require(
             found,
             self.units.contains(&agreement.plan.unit),
             "the unit of privacy",
             || written(&agreement.plan.unit),
-            || one_of(&self.units),
+            || one_of("units", &self.units),
         );
         require(
             found,
             self.neighbours.contains(&agreement.plan.relation),
             "the relation of neighbours",
             || written(&agreement.plan.relation),
-            || one_of(&self.neighbours),
+            || one_of("neighbours", &self.neighbours),
         );
     }
 
@@ -261,6 +264,10 @@ fn written(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-fn one_of<T: Serialize>(allowed: &[T]) -> String {
+/// The values of the list `key` of a policy, which may be empty.
+fn one_of<T: Serialize>(key: &str, allowed: &[T]) -> String {
+    if allowed.is_empty() {
+        return format!("one of its `{key}`, and that list is empty");
+    }
     format!("one of {}", written(&allowed))
 }

@@ -140,6 +140,20 @@ fn the_bounds_file_is_found_beside_the_schema() {
 }
 
 #[test]
+fn a_gap_in_a_category_is_refused_with_the_line_that_helps() {
+    let data = Scratch::new("gap.csv", "arm,y\na,0.5\n,0.5\n");
+    let schema = "[response]\nname = \"y\"\nlower = 0\nupper = 1\n[feature.arm]\nlevels = [\"a\", \"b\"]\n\
+                  [record]\nmissing = \"midpoint\"";
+    let schema = Schema::parse(schema).expect("a schema");
+    let said = read_table(&data.0, &schema).expect_err("a gap").to_string();
+    assert!(
+        said.contains("add `missing = \"indicator\"` to its [feature.NAME]"),
+        "{said}"
+    );
+    assert!(!said.contains("midpoint"), "{said}");
+}
+
+#[test]
 fn predictions_read_levels_and_gaps_as_the_fit_did() {
     let data = Scratch::new("levels.csv", "arm,age\na,30\nc,\nzz,40\n,50\n");
     let schema = "[response]\nname = \"y\"\nlower = 0\nupper = 1\n[feature.arm]\nlevels = [\"a\", \"b\", \"c\"]\n\

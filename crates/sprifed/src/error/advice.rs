@@ -53,6 +53,9 @@ impl Error {
                 )
                 .into();
             }
+            Self::SplitBackend { .. } => {
+                "use the inference \"selective\", or a curator; nothing was spent"
+            }
             Self::Overdrawn { .. } => {
                 "raise epsilon or delta, or lower the sparsity; nothing was spent"
             }
@@ -105,7 +108,7 @@ fn advice_on_data(error: &DataError) -> &'static str {
             "change the target, or `response.name` in the schema; nothing was spent"
         }
         DataError::Schema(error) if error.to_string().contains(PLACEHOLDER) => {
-            "replace every FILL_IN by a number known without looking at the records; nothing was spent"
+            "a physical limit, the range of an instrument or the literature will do; nothing was spent"
         }
         DataError::Schema(_) => "correct the schema as said above; nothing was spent",
         _ => "correct the table or the schema as said above; nothing was spent",

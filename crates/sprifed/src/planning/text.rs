@@ -16,8 +16,7 @@ impl PlanAnswer {
         let guarantee = &self.guarantee;
         let mut text = floor_text(self);
         text += &format!(
-            "{}\n{}{}: ({}, {})-DP for each {} under {}, {} in {}.\n\
-             Each client sends {} integers of {} bits in all: {} bytes.\n\n",
+            "{}\n{}{}: ({}, {})-DP for each {} under {}, {} in {}.\n{}\n",
             self.choice.reason(),
             self.column_scales
                 .text()
@@ -27,11 +26,9 @@ impl PlanAnswer {
             shown_delta(guarantee.delta.get()),
             guarantee.unit.text(),
             guarantee.neighbours.text(),
-            counted(self.integers, "question", "questions"),
+            counted(self.integers, "integer", "integers"),
             counted(self.rounds, "round", "rounds"),
-            self.integers,
-            self.bits_per_integer,
-            self.upload_bytes_per_client,
+            upload_text(self),
         );
         if let Some(categories) = self.categories {
             text += &categories.text(self.procedure);
@@ -73,6 +70,17 @@ impl PlanAnswer {
         }
         text
     }
+}
+
+/// What each client sends; empty where a curator holds the records.
+fn upload_text(answer: &PlanAnswer) -> String {
+    if answer.secure_sums.is_none() && answer.trustees.is_none() {
+        return String::new();
+    }
+    format!(
+        "Each client sends {} integers of {} bits in all: {} bytes.\n",
+        answer.integers, answer.bits_per_integer, answer.upload_bytes_per_client
+    )
 }
 
 /// What two parts of the records mean for the cost; empty if there is one.

@@ -114,8 +114,9 @@ fn a_plan_shows_which_records_each_step_is_about() {
 fn what_is_not_built_is_refused_before_anything_is_spent() {
     let folder = Folder::new("split_refused");
     for (options, says) in [
-        ("--backend secure-sum", "curator"),
-        ("--backend trustees", "curator"),
+        ("--backend secure-sum", "--backend curator"),
+        ("--backend secure-sum --clients 10", "--backend curator"),
+        ("--backend trustees", "--backend curator"),
         ("--clients 30", "one record each"),
     ] {
         let refused = folder.fit(&format!(
