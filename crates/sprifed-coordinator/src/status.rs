@@ -51,7 +51,7 @@ impl StatusAnswer {
             (false, false) => "not begun",
         };
         let (spent, planned) = (status.budget.epsilon_spent, status.budget.epsilon_planned);
-        let counted = if spent > 0.0 && spent < planned {
+        let counted = if spent > 0.0 && shown_cost(spent) != shown_cost(planned) {
             format!(
                 "; {} counts, whether a sum fails or not",
                 shown_cost(planned)

@@ -21,7 +21,6 @@ mod quick;
 mod repository;
 mod slow;
 mod suite;
-mod test_folder;
 mod tidy;
 mod workspace;
 

@@ -10,7 +10,6 @@ use std::time::Instant;
 use serde::Deserialize;
 
 use crate::error::XtaskError;
-use crate::test_folder::TestFolder;
 
 /// How many jobs run at a time.
 const AT_A_TIME: usize = 2;
@@ -43,12 +42,11 @@ pub(crate) enum Job {
 
 /// Runs all jobs.
 pub(crate) fn run(root: &Path, jobs: &[Job]) -> ExitCode {
-    let folder = TestFolder::make();
     let next = AtomicUsize::new(0);
     let worker = || {
         let taken = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
         let jobs = taken.map_while(|place| jobs.get(place));
-        let failed = jobs.filter(|job| !job.passes(root, &folder));
+        let failed = jobs.filter(|job| !job.passes(root));
         failed.map(Job::name).collect::<Vec<String>>()
     };
     let failed: Vec<String> = std::thread::scope(|scope| {
@@ -73,10 +71,10 @@ impl Job {
         }
     }
 
-    fn passes(&self, root: &Path, folder: &TestFolder) -> bool {
+    fn passes(&self, root: &Path) -> bool {
         let begun = Instant::now();
         let (said, passes) = match self {
-            Self::Program(program, environment) => program.ended(environment, folder),
+            Self::Program(program, environment) => program.ended(environment),
             Self::Other(_, passes) => (String::new(), passes(root)),
         };
         let name = self.name();
@@ -92,7 +90,7 @@ impl Program {
     }
 
     /// What it said, and whether all its tests passed.
-    fn ended(&self, environment: Environment, folder: &TestFolder) -> (String, bool) {
+    fn ended(&self, environment: Environment) -> (String, bool) {
         let mut command = Command::new(&self.path);
         if self.is_longest() {
             command.env("RUST_TEST_THREADS", TESTS_OF_LONGEST);
@@ -101,7 +99,7 @@ impl Program {
         // As cargo runs it.
         command.env("CARGO_MANIFEST_DIR", &self.folder);
         command.current_dir(&self.folder);
-        match folder.lend_to(&mut command).output() {
+        match command.output() {
             Ok(output) => {
                 let said = [output.stdout, output.stderr].concat();
                 let said = String::from_utf8_lossy(&said).into_owned();
@@ -178,7 +176,7 @@ pub(crate) fn in_order<const N: usize>(
 mod tests {
     use std::path::Path;
 
-    use super::{Job, Program, TestFolder, in_order, programs};
+    use super::{Job, Program, in_order, programs};
 
     fn program(name: &str, folder: &str) -> Program {
         Program {
@@ -214,9 +212,7 @@ mod tests {
 
     #[test]
     fn a_program_that_fails_or_is_not_there_does_not_pass() {
-        let folder = TestFolder::make();
-        let ended =
-            |path: &str| Job::Program(program(path, "/"), &[]).passes(Path::new("/"), &folder);
+        let ended = |path: &str| Job::Program(program(path, "/"), &[]).passes(Path::new("/"));
         assert!(ended("true"));
         assert!(!ended("false"));
         assert!(!ended("/no/such/program"));

@@ -333,7 +333,6 @@ fn too_little_budget_ends_with_a_status_that_says_so() {
     let answer = ended.json();
     assert_ne!(answer["status"], "complete");
     assert_eq!(answer["reliable"], false);
-    assert_eq!(answer["inference"]["sought"], 0, "{answer}");
     // The status is the first that a program reads, after the version of the schema.
     let (status, guarantee) = (
         ended.stdout.find("\"status\""),

@@ -454,11 +454,11 @@ pub(crate) fn json_at(path: &Path) -> Value {
 
 /// Waits until `done`, for at most two minutes.
 pub(crate) fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
-    for _ in 0..2400 {
+    for _ in 0..12_000 {
         if done() {
             return;
         }
-        pause(std::time::Duration::from_millis(50));
+        pause(std::time::Duration::from_millis(10));
     }
     panic!("{what} did not happen");
 }
