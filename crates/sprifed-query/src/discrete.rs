@@ -8,6 +8,7 @@
 //! |---|---|
 //! | a number | 8, least significant first |
 //! | a kind | 1 |
+//! | a link | 1 |
 //! | a constant | 1: zero if absent, one if it is a one; two for sites, then the first and their number as features |
 //! | a list | its length as a number, then its items |
 //! | a set of features | the list of its longest runs, each its start and end as numbers |
@@ -22,6 +23,7 @@ use crate::feature_set::FeatureSet;
 use crate::model::ReleasedModel;
 use crate::procedure::{ChoiceQuery, SumQuery};
 use crate::question::Question;
+use crate::score_step::{Link, ScoreStep};
 
 #[cfg(test)]
 mod tests;
@@ -137,12 +139,33 @@ fn write_question(bytes: &mut Vec<u8>, question: &Question) {
             bytes.push(14);
             write_set(bytes, features);
         }
+        Question::ResidualSquare { model, .. } => {
+            bytes.push(16);
+            write_model(bytes, model);
+        }
+        Question::ScoreGradient(step) => {
+            bytes.push(17);
+            write_score_step(bytes, step);
+        }
+        Question::ScoreCurvature(step) => {
+            bytes.push(18);
+            write_score_step(bytes, step);
+        }
         Question::Standardised { columns, question } => {
             bytes.push(15);
             write_set(bytes, columns.features());
             write_question(bytes, question);
         }
     }
+}
+
+fn write_score_step(bytes: &mut Vec<u8>, step: &ScoreStep) {
+    bytes.push(match step.link {
+        Link::Logit => 1,
+    });
+    write_features(bytes, step.support.as_slice());
+    write_constant(bytes, step.constant);
+    write_model(bytes, &step.model);
 }
 
 fn write_constant(bytes: &mut Vec<u8>, constant: Constant) {

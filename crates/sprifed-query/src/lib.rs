@@ -14,6 +14,7 @@ mod plan;
 mod procedure;
 mod question;
 mod records;
+mod score_step;
 mod work;
 
 pub use columns::{COLUMN_CUT, ColumnUnit, IllegalColumns, ReleasedColumns};
@@ -32,3 +33,4 @@ pub use procedure::{
 };
 pub use question::{Question, ROW_BUCKETS, SCALE_BUCKETS, Scales};
 pub use records::{IllegalRecords, Part, Record, RecordSource, Records};
+pub use score_step::{Link, ScoreStep};

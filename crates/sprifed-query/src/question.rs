@@ -11,10 +11,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use self::arithmetic::{
-    WIDEST, add, add_one, add_products, bucket_of, clip, halvings, length, response,
-    tamed_squared_norm, upper_triangle,
-};
+use self::arithmetic::{WIDEST, add_one, add_products, bucket_of, halvings, tamed_squared_norm};
 use crate::columns::ReleasedColumns;
 use crate::constant::Constant;
 use crate::feature_list::FeatureList;
@@ -22,10 +19,13 @@ use crate::feature_set::FeatureSet;
 use crate::limit::Limit;
 use crate::model::{LinearModel, ReleasedModel};
 use crate::records::Record;
+use crate::score_step::ScoreStep;
 
 mod arithmetic;
 
-pub(crate) use self::arithmetic::{limited, squared_norm, value};
+pub(crate) use self::arithmetic::{
+    add, clip, length, limited, response, squared_norm, upper_triangle, value,
+};
 
 #[cfg(test)]
 mod tests;
@@ -161,6 +161,17 @@ pub enum Question {
         /// Norm to which z is clipped.
         norm: Limit,
     },
+    /// The square of the residual, of which the absolute value is limited.
+    ResidualSquare {
+        /// The model already released.
+        model: ReleasedModel,
+        /// Limit on the absolute residual.
+        residual_limit: Limit,
+    },
+    /// The score of a generalised linear model, clipped to a norm.
+    ScoreGradient(ScoreStep),
+    /// Its curvature, the upper triangle with off-diagonals weighted by √2, clipped to a norm.
+    ScoreCurvature(ScoreStep),
     /// x_j for each feature, the row clipped to a norm.
     ColumnMeans {
         /// Which features.
@@ -216,7 +227,12 @@ impl Question {
             | Self::RowClippedGradient {
                 model, features, ..
             } => of_model(model) && features.end() <= n_features,
-            Self::ResidualScale { model, .. } => of_model(model),
+            Self::ResidualScale { model, .. } | Self::ResidualSquare { model, .. } => {
+                of_model(model)
+            }
+            Self::ScoreGradient(step) | Self::ScoreCurvature(step) => {
+                of_list(&step.support) && of_model(&step.model) && step.constant.end() <= n_features
+            }
             Self::ResponseMean { .. } => true,
             Self::RowScale { features, .. } => *features <= n_features,
             Self::SupportResponse { feature, .. } => *feature < n_features,
@@ -259,7 +275,14 @@ impl Question {
             | Self::ColumnMeans { features, .. }
             | Self::ColumnSquares { features, .. } => features.len(),
             Self::ResidualScale { .. } => SCALE_BUCKETS,
-            Self::ResponseMean { .. } | Self::SupportResponse { .. } => 1,
+            Self::ResponseMean { .. }
+            | Self::SupportResponse { .. }
+            | Self::ResidualSquare { .. } => 1,
+            Self::ScoreGradient(step) => step.size(),
+            Self::ScoreCurvature(step) => {
+                let size = step.size();
+                size.saturating_mul(size + 1) / 2
+            }
             Self::SupportRow { support, .. } => support.len(),
             Self::RowScale { .. } => ROW_BUCKETS,
             Self::SupportUpdate {
@@ -415,6 +438,15 @@ impl Question {
                     add(out, counted, upper_triangle(&u));
                 }
             }
+            Self::ResidualSquare {
+                model,
+                residual_limit,
+            } => {
+                let residual = clip(model.residual(record), *residual_limit) / residual_limit.get();
+                add(out, counted, [residual * residual]);
+            }
+            Self::ScoreGradient(step) => step.add_gradient(record, counted, out),
+            Self::ScoreCurvature(step) => step.add_curvature(record, counted, out),
             Self::ColumnMeans { features, row_norm } => {
                 let norm = tamed_squared_norm(features.runs_of(record.features)).sqrt();
                 let weight = f64::from(counted) / norm.max(row_norm.get());

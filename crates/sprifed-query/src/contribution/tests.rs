@@ -16,6 +16,7 @@ use crate::model::{LinearModel, ReleasedModel};
 use crate::plan::Planner;
 use crate::question::Scales;
 use crate::records::Records;
+use crate::score_step::{Link, ScoreStep};
 
 mod work;
 
@@ -45,6 +46,9 @@ const fn place_of(question: &Question) -> usize {
         Question::ColumnMeans { .. } => 12,
         Question::ColumnSquares { .. } => 13,
         Question::Standardised { .. } => 14,
+        Question::ResidualSquare { .. } => 15,
+        Question::ScoreGradient { .. } => 16,
+        Question::ScoreCurvature { .. } => 17,
     }
 }
 
@@ -159,13 +163,40 @@ fn every_question(limit: f64, coefficient: f64, features: FeatureSet, last: u32)
                 scale: Limit::nearest(limit),
             }),
             question: Box::new(Question::RowClippedGradient {
-                model,
+                model: model.clone(),
                 features,
                 row_norm: Limit::nearest(limit),
                 residual_limit: Limit::nearest(limit),
             }),
         },
+        Question::ResidualSquare {
+            model: model.clone(),
+            residual_limit: Limit::nearest(limit),
+        },
+        Question::ScoreGradient(step(&model, limit, last, Constant::One)),
+        Question::ScoreCurvature(step(&model, limit, last, Constant::One)),
+        Question::ScoreGradient(step(&model, limit, last, SITES)),
+        Question::ScoreCurvature(step(&model, limit, last, SITES)),
     ]
+}
+
+fn step(model: &ReleasedModel, limit: f64, last: u32, constant: Constant) -> ScoreStep {
+    ScoreStep {
+        link: Link::Logit,
+        support: FeatureList::of(&[0, last]),
+        constant,
+        model: model.clone(),
+        feature: Limit::nearest(limit),
+        norm: Limit::nearest(1.2),
+    }
+}
+
+/// How many coordinates of a question, the last ones, are never negative.
+fn squares_of(question: &Question) -> u32 {
+    u32::from(matches!(
+        question,
+        Question::SupportRow { .. } | Question::ResidualSquare { .. }
+    ))
 }
 
 /// Every way in which a question can be planned.
@@ -177,7 +208,7 @@ fn every_block(question: &Question, cost: f64, relation: Relation) -> Vec<Planne
     };
     let cost = Mu::try_from(cost).unwrap();
     let size = question.coordinates();
-    let squares = u32::from(matches!(question, Question::SupportRow { .. }));
+    let squares = squares_of(question);
     vec![
         planner
             .ball("dithered", size, cost, Rounding::Dithered)
@@ -306,7 +337,7 @@ fn the_attack_knows_every_question() {
     let questions = every_question(1.0, 1.0, FeatureSet::all(N_FEATURES), 4);
     let places: Vec<usize> = questions.iter().map(place_of).collect();
     // Those with sites are there twice.
-    let expected = (0..11).chain(9..12).chain(11..15);
+    let expected = (0..11).chain(9..12).chain(11..18).chain(16..18);
     assert_eq!(places, expected.collect::<Vec<_>>());
 }
 

@@ -87,8 +87,22 @@ fn questions(value: f64) -> Vec<Question> {
             model: model.clone(),
             largest: Limit::nearest(value),
         });
+        questions.push(Question::ResidualSquare {
+            model: model.clone(),
+            residual_limit: Limit::nearest(value),
+        });
         for support in [&[][..], &[3], &[3, 4], &[4, 3]] {
             for constant in constants {
+                let step = ScoreStep {
+                    link: Link::Logit,
+                    support: FeatureList::of(support),
+                    constant,
+                    model: model.clone(),
+                    feature: Limit::nearest(value),
+                    norm: Limit::nearest(value),
+                };
+                questions.push(Question::ScoreGradient(step.clone()));
+                questions.push(Question::ScoreCurvature(step));
                 questions.push(Question::SupportUpdate {
                     support: FeatureList::of(support),
                     constant,
