@@ -53,6 +53,15 @@ def test_bad_responses_too(table):
         estimator().fit(X, None)
 
 
+def test_a_response_of_two_levels_is_refused(table):
+    X, y = table
+    schema = Schema.from_toml(
+        '[response]\nname = "y"\noutcome = "binary"\nlevels = [0, 1]\n[features]\nlower = -3\nupper = 3\n'
+    )
+    with pytest.raises(sprifed.SchemaError, match="fits in Python are not built"):
+        estimator(**by_schema(schema)).fit(X, (y > 0).astype(float))
+
+
 def test_other_columns_at_prediction(table):
     X, y = table
     model = estimator().fit(X, y)

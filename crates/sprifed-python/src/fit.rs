@@ -273,6 +273,9 @@ fn fit_private(
     if labels.is_some() && schema.client().is_none() {
         return Err(refuse(Refusal::Labels));
     }
+    if schema.response().levels().is_some() {
+        return Err(refuse(Refusal::Outcome));
+    }
     let earlier = earlier_receipts(&earlier);
     let earlier = earlier.map_err(|error| refuse(Refusal::EarlierReceipt(error)))?;
     let responses = responses.as_array();

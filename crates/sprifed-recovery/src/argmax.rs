@@ -16,6 +16,8 @@ use crate::inference::{Inferred, NoInference};
 use crate::joint::LastAnswer;
 use crate::least_squares::NoisyNormalEquations;
 use crate::opening::Opening;
+use crate::outcome::LastPoint;
+use crate::outcome::refit::{Ended, Refit};
 use crate::ready::Ready;
 use crate::selection::Pick;
 use crate::setting::Setting;
@@ -114,6 +116,7 @@ enum Phase {
     Choice { candidates: FeatureSet },
     Update,
     Final,
+    Refit(Box<Refit>),
 }
 
 impl Argmax {
@@ -169,12 +172,41 @@ impl Argmax {
         model
     }
 
+    /// One unit of the residual in updates: its scale, or that of the response where no residual has its scale asked.
+    const fn unit(&self) -> f64 {
+        if self.setting.outcome.has_scale_of_mean() {
+            self.opening.scale
+        } else {
+            self.scale
+        }
+    }
+
     /// What one unit of each variable is now.
     const fn scales(&self) -> Scales {
+        self.scales_of(self.unit())
+    }
+
+    /// What one unit of each variable is, where `residual` is that of the residual.
+    const fn scales_of(&self, residual: f64) -> Scales {
         Scales {
             feature: Limit::nearest(self.opening.feature_scale),
-            residual: Limit::nearest(self.scale),
+            residual: Limit::nearest(residual),
         }
+    }
+
+    /// Where the last second moments are asked.
+    fn last_point(&self) -> LastPoint {
+        let scale = self.scale;
+        let current = LastPoint {
+            model: self.current(),
+            coefficients: self
+                .coefficients
+                .iter()
+                .map(|value| value / scale)
+                .collect(),
+            scale,
+        };
+        self.setting.last_point(&self.opening, current)
     }
 
     fn ask(mut self, phase: Phase, questions: Vec<Question>) -> ChoosingStep<Self> {
@@ -187,7 +219,14 @@ impl Argmax {
         ChoosingStep::Ask(query, self)
     }
 
-    fn ask_scale(self) -> ChoosingStep<Self> {
+    fn ask_scale(mut self) -> ChoosingStep<Self> {
+        let known = self
+            .setting
+            .scale_without_question(&self.opening, &self.coefficients);
+        if let Some(scale) = known {
+            self.scale = scale;
+            return self.with_scale();
+        }
         let question = self.setting.scale_question(self.current());
         self.ask(Phase::Scale, vec![question])
     }
@@ -277,7 +316,8 @@ impl Argmax {
     /// Moves the intercepts and the coefficients by `changes`, in units of the residual: of the constant or the sites,
     /// then of the support.
     fn move_by(&mut self, changes: &[f64]) {
-        let changes: Vec<f64> = changes.iter().map(|change| self.scale * change).collect();
+        let unit = self.unit();
+        let changes: Vec<f64> = changes.iter().map(|change| unit * change).collect();
         let constant = self.setting.constant();
         let (constants, features) = changes.split_at(constant.entries().min(changes.len()));
         self.intercept += match constant {
@@ -352,21 +392,25 @@ impl Argmax {
         #[expect(clippy::cast_precision_loss, reason = "a support is small")]
         let expected = 1.0 / always.max(1) as f64;
         let solution = moments.normal_equations().solve_expecting(expected);
-        self.intercept += self.scale * moments.intercept_change(&solution.coefficients);
+        let unit = self.unit();
+        self.intercept += unit * moments.intercept_change(&solution.coefficients);
         for (coefficient, change) in self.coefficients.iter_mut().zip(&solution.coefficients) {
-            *coefficient += self.scale * change;
+            *coefficient += unit * change;
         }
     }
 
-    /// The fit that the last answer gives.
-    fn finish(self, answer: &Answer) -> Fit {
-        let current = self.coefficients.iter().map(|value| value / self.scale);
-        let current: Vec<f64> = current.collect();
+    /// The fit that the last second moments give, or what is still to be asked.
+    fn finish(mut self, answer: &Answer) -> ChoosingStep<Self> {
+        let point = self.last_point();
         let clip_factor = self.planned.clip_factor;
-        let answer = LastAnswer::new(&self.setting, answer, current, clip_factor);
+        let answer = LastAnswer::new(&self.setting, answer, point.coefficients, clip_factor);
         let Some(answer) = answer else {
-            return Fit {
-                model: self.model(),
+            let model = match self.setting.outcome.is_linear() {
+                true => self.model(),
+                false => self.setting.null_model(&self.opening),
+            };
+            return ChoosingStep::Done(Fit {
+                model,
                 sites: self.sites.into_deviations(),
                 inference: Inferred::NotAvailable {
                     reason: NoInference::NoAnswer,
@@ -375,10 +419,10 @@ impl Argmax {
                 residual_scale: None,
                 cuts: Vec::new(),
                 provenance: self.provenance,
-            };
+            });
         };
         let picked: Vec<usize> = (self.setting.always as usize..self.support.len()).collect();
-        let fit = Conclusion {
+        let ended = Conclusion {
             setting: &self.setting,
             too_few: self.planned.too_few,
             opening: self.opening,
@@ -387,16 +431,38 @@ impl Argmax {
             judged: picked,
             answer,
             clip_factor,
-            scale: self.scale,
-            intercept: self.intercept,
-            evidence: Evidence::Picks(self.picks),
+            scale: point.scale,
+            intercept: point.model.intercept,
+            evidence: Evidence::Picks(core::mem::take(&mut self.picks)),
             provenance: self.provenance,
         }
-        .fit();
-        Fit {
-            sites: self.sites.into_deviations(),
-            ..fit
+        .ended();
+        match ended {
+            Ended::Fit(fit) => ChoosingStep::Done(Fit {
+                sites: self.sites.into_deviations(),
+                ..*fit
+            }),
+            Ended::Refit(refit) => {
+                let questions = refit.questions();
+                self.ask(Phase::Refit(refit), questions)
+            }
         }
+    }
+
+    /// What follows once the scale of the residual is known.
+    fn with_scale(self) -> ChoosingStep<Self> {
+        if self.asks_joint {
+            return self.ask_joint();
+        }
+        if self.picks.len() < self.setting.sparsity as usize {
+            return self.ask_choice();
+        }
+        let (point, factor) = (self.last_point(), self.planned.clip_factor);
+        let scales = self.scales_of(point.scale);
+        let questions = self
+            .setting
+            .last_questions(&self.support, point.model, scales, factor);
+        self.ask(Phase::Final, questions)
     }
 }
 
@@ -421,17 +487,7 @@ impl ChoosingProcedure for Argmax {
             }
             Phase::Scale | Phase::Choice { .. } => {
                 self.take_scale(&answer);
-                if self.asks_joint {
-                    return self.ask_joint();
-                }
-                if self.picks.len() < self.setting.sparsity as usize {
-                    return self.ask_choice();
-                }
-                let (scales, factor) = (self.scales(), self.planned.clip_factor);
-                let questions =
-                    self.setting
-                        .last_questions(&self.support, self.current(), scales, factor);
-                self.ask(Phase::Final, questions)
+                self.with_scale()
             }
             Phase::Joint => {
                 self.asks_joint = false;
@@ -442,7 +498,8 @@ impl ChoosingProcedure for Argmax {
                 self.take_update(&answer);
                 self.ask_scale()
             }
-            Phase::Final => ChoosingStep::Done(self.finish(&answer)),
+            Phase::Final => self.finish(&answer),
+            Phase::Refit(refit) => ChoosingStep::Done(refit.finish(&answer)),
         }
     }
 

@@ -16,6 +16,7 @@ use crate::argmax;
 use crate::fit::Fit;
 use crate::joint::ROBUST_BLOCK;
 use crate::mean_only::{self, MeanOnly};
+use crate::outcome::refit::SCORE_BLOCK;
 use crate::pooled;
 use crate::ready::Ready;
 use crate::setting::{Keep, Setting};
@@ -154,10 +155,19 @@ impl CertifiedProcedure {
     /// When no plan exists.
     pub fn plan(self, setting: &Setting) -> Result<Plan, PlanError> {
         let plan = self.seeking_plan(setting)?;
-        if setting.robust && !asks_robust(&plan) {
+        if setting.robust && !has_block(&plan, ROBUST_BLOCK) {
             return Err(PlanError::Request {
                 found: format!("robust intervals are asked of {self}"),
                 required: "it gives none; use grad, sieve or argmax".to_owned(),
+            });
+        }
+        if !setting.outcome.is_linear() && !has_block(&plan, SCORE_BLOCK) {
+            return Err(PlanError::Request {
+                found: format!(
+                    "the outcome \"{}\" is asked of {self}",
+                    setting.outcome.name()
+                ),
+                required: "it explains linear ones only; use grad, sieve or argmax".to_owned(),
             });
         }
         let is_sought = setting.choice == Keep::Exactly
@@ -251,10 +261,10 @@ impl CertifiedProcedure {
     }
 }
 
-/// Whether `plan` has the block that robust intervals are made from.
-fn asks_robust(plan: &Plan) -> bool {
+/// Whether `plan` has a block of this name.
+fn has_block(plan: &Plan, name: &str) -> bool {
     plan.steps.iter().any(|step| match step {
-        PlannedStep::Sum(sum) => sum.blocks.iter().any(|one| one.block.name == ROBUST_BLOCK),
+        PlannedStep::Sum(sum) => sum.blocks.iter().any(|one| one.block.name == name),
         PlannedStep::Choice(_) => false,
     })
 }

@@ -23,6 +23,11 @@ pub enum FitStatus {
         /// How many records would do.
         needed: u64,
     },
+    /// The features almost separate the values of the response: coefficients are large and one step finds them badly.
+    AlmostSeparated {
+        /// The share of the response's variance that the model was found to explain before the last step.
+        explained: f64,
+    },
     /// The noisy normal equations had to be repaired so much that coefficients are unreliable.
     IllConditioned {
         /// Largest over smallest eigenvalue before the repair; negative if one was not positive, infinite, in JSON
@@ -41,6 +46,7 @@ enum StatedStatus {
     Complete {},
     NoFeatureAboveNoise { largest_ratio: f64 },
     TooFewRecords { needed: u64 },
+    AlmostSeparated { explained: f64 },
     IllConditioned { condition: f64, repaired: usize },
 }
 
@@ -52,6 +58,7 @@ impl From<StatedStatus> for FitStatus {
                 Self::NoFeatureAboveNoise { largest_ratio }
             }
             StatedStatus::TooFewRecords { needed } => Self::TooFewRecords { needed },
+            StatedStatus::AlmostSeparated { explained } => Self::AlmostSeparated { explained },
             StatedStatus::IllConditioned {
                 condition,
                 repaired,
@@ -67,7 +74,7 @@ impl From<StatedStatus> for FitStatus {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fit {
-    /// The model that predicts, in bounded units: of all features that were chosen, shrunk where
+    /// The model that predicts, in bounded units; where the outcome has a link, its linear predictor. Of all features that were chosen, shrunk where
     /// noise outweighs what is known; the mean and the features of every model if none was kept.
     /// Which of its features were kept, [`Self::inference`] says.
     pub model: LinearModel,

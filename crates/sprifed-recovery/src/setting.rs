@@ -8,6 +8,7 @@ use sprifed_privacy::{
 use sprifed_query::{Plan, PlanError, PlannedStep, Planner};
 
 use crate::column_scales::ColumnScales;
+use crate::outcome::Outcome;
 use crate::portable::larger;
 use crate::sites::Sites;
 
@@ -39,6 +40,9 @@ pub struct Setting {
     /// The sites that have an intercept of their own.
     #[serde(default = "no_sites", skip_serializing_if = "Sites::is_empty")]
     pub sites: Sites,
+    /// What the response is.
+    #[serde(default, skip_serializing_if = "Outcome::is_linear")]
+    pub outcome: Outcome,
     /// The budget.
     pub budget: ApproxDp,
     /// Which data sets are neighbours.
@@ -169,8 +173,8 @@ impl Setting {
     /// # Errors
     /// When the sparsity is zero or not below the number of features to choose from, there are fewer than two
     /// records, a bound or scale is not from 1e-30 to 1e30, δ is not above the probability that the
-    /// protocol of the sums fails, sites are too small or the units of privacy, robust intervals are asked of clients, or the
-    /// records cannot be split.
+    /// protocol of the sums fails, sites are too small or the units of privacy, robust intervals are asked of clients, the
+    /// records cannot be split, or something is asked that is not built for the outcome.
     pub fn check(&self) -> Result<(), PlanError> {
         let refuse = |found: String, required: &str| {
             Err(PlanError::Request {
@@ -223,6 +227,7 @@ impl Setting {
             );
         }
         self.noise_budget()?;
+        self.check_outcome()?;
         self.check_columns()?;
         self.check_split()?;
         self.check_sites()

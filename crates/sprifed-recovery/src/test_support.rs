@@ -9,6 +9,7 @@ use sprifed_query::LinearModel;
 
 use crate::column_scales::ColumnScales;
 use crate::fit::Fit;
+use crate::outcome::Outcome;
 use crate::setting::{InferenceMethod, Intercept, Keep, Setting};
 use crate::sites::Sites;
 
@@ -24,6 +25,7 @@ pub fn legal_setting() -> Setting {
         always: 0,
         sites: Sites::NONE,
         column_scales: ColumnScales::NONE,
+        outcome: Outcome::Linear,
         budget: budget(5.34, 1e-4),
         relation: Relation::ZeroOut,
         unit: PrivacyUnit::Record,

@@ -37,6 +37,9 @@ pub struct SchemaReport {
     pub response_bounds: [f64; 2],
     /// Its change of scale.
     pub transform: Transform,
+    /// Its two levels, the first of which counts as zero and the second as one; absent where it is a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_levels: Option<[String; 2]>,
     /// How many features have a table of their own.
     pub n_named_features: usize,
     /// Whether features without a table of their own have bounds.
@@ -108,6 +111,9 @@ pub fn check_schema(schema: &Schema) -> CheckReport {
             response: response.name().to_owned(),
             response_bounds: [response.units().lower(), response.units().upper()],
             transform: response.transform(),
+            response_levels: response
+                .levels()
+                .and_then(|levels| levels.names().to_vec().try_into().ok()),
             n_named_features: schema.named_features().count(),
             has_default_bounds: schema.has_default_bounds(),
             client: schema.client().map(str::to_owned),

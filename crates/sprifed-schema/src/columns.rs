@@ -76,7 +76,9 @@ impl Selection {
             .and_then(|name| positions.get(name).copied());
         let sites = schema.sites();
         let sites = sites.and_then(|sites| positions.get(sites.name()).copied());
-        if let Some(response) = response {
+        if let Some(response) = response
+            && schema.response().levels().is_none()
+        {
             problems.extend(require_numeric(&columns[response], "the response").err());
         }
         let mut features = Vec::new();

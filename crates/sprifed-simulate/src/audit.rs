@@ -22,7 +22,7 @@ use sprifed_privacy::{
 };
 use sprifed_query::{Answer, Curator, Plan, PlanError};
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, InferenceMethod, Intercept, Keep, Setting, Sites,
+    CertifiedProcedure, ColumnScales, InferenceMethod, Intercept, Keep, Outcome, Setting, Sites,
 };
 use sprifed_study::{
     Agreed, Agreement, Embedded, EmbeddedTrustees, PartyKey, all_present, split_evenly,
@@ -303,6 +303,7 @@ impl AuditRequest {
             always: 0,
             sites: Sites::NONE,
             column_scales: ColumnScales::NONE,
+            outcome: Outcome::Linear,
             budget: self.budget,
             relation: self.relation,
             unit: self.unit,

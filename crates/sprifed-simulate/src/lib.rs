@@ -5,6 +5,7 @@ mod audit;
 mod expectation;
 mod forecast;
 mod kept;
+mod odds;
 mod projection;
 mod sites;
 mod summary;
@@ -18,10 +19,13 @@ pub use audit::{AuditOutcome, AuditPoint, AuditRequest};
 pub use expectation::{Assumed, Expected};
 pub use forecast::{Compared, Forecast, compare, forecast_records};
 pub use kept::{Kept, ReportedInterval};
+pub use odds::{OddsScores, explained_share, spread_for};
 pub use sites::WorldSites;
 pub use summary::{Mean, Summary};
 pub use trial::{
     Certified, Method, Reference, TrialError, TrialOutcome, default_response_bound, setting_of,
     typical_response,
 };
-pub use world::{Correlation, Reading, Rows, Unexplained, World, WorldRequest, shuffled};
+pub use world::{
+    Correlation, Reading, Rows, Unexplained, World, WorldOutcome, WorldRequest, shuffled,
+};

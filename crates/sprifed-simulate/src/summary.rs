@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::kept::ReportedInterval;
+use crate::odds::OddsScores;
 use crate::trial::TrialOutcome;
 
 #[cfg(test)]
@@ -45,6 +46,10 @@ pub struct Summary {
     pub test_r2: Mean,
     /// Mean squared error of predicting zero.
     pub null_mse: f64,
+    /// Of zeros and ones: of the deviance that the true model explains, the share that the model explains.
+    pub deviance_share: Option<Mean>,
+    /// Of zeros and ones: how often a one has a larger predictor than a zero.
+    pub auc: Option<Mean>,
 }
 
 impl Mean {
@@ -114,6 +119,13 @@ impl Summary {
             let groups = intervals.map(|intervals| intervals.iter().map(value).collect());
             Mean::of_groups(&groups.collect::<Vec<Vec<f64>>>())
         };
+        let of_odds = |value: fn(&OddsScores) -> Option<f64>| {
+            let values = outcomes
+                .iter()
+                .filter_map(|one| one.odds.as_ref().and_then(value));
+            let values: Vec<f64> = values.collect();
+            (!values.is_empty()).then(|| Mean::of(&values))
+        };
         Self {
             recovered,
             recovered_share: Mean {
@@ -128,6 +140,8 @@ impl Summary {
             test_mse: of(|outcome| outcome.test_mse),
             test_r2: of(|outcome| 1.0 - outcome.test_mse / outcome.null_mse),
             null_mse: of(|outcome| outcome.null_mse).mean,
+            deviance_share: of_odds(|odds| odds.deviance_share),
+            auc: of_odds(|odds| Some(odds.auc)),
         }
     }
 }

@@ -8,8 +8,8 @@ use sprifed_query::{
     Curator, CuratorError, IllegalRecords, Plan, PlanError, RecordSource, Records,
 };
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, Fit, InferenceMethod, Intercept, Keep, RunError, Setting,
-    Sites, non_private_lasso, non_private_omp,
+    CertifiedProcedure, ColumnScales, Fit, InferenceMethod, Intercept, Keep, Outcome, RunError,
+    Setting, Sites, non_private_lasso, non_private_omp,
 };
 use sprifed_study::{
     Agreed, Agreement, Embedded, EmbeddedError, EmbeddedTrustees, IllegalAgreement, PartyKey,
@@ -18,7 +18,9 @@ use sprifed_study::{
 
 use crate::absence::Absence;
 use crate::kept::Kept;
-use crate::world::{Reading, Rows, World, WorldRequest};
+use crate::odds::OddsScores;
+use crate::odds::reference::most_likely_odds;
+use crate::world::{Reading, Rows, World, WorldOutcome, WorldRequest};
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -153,6 +155,33 @@ impl Method for Reference {
             Self::Lasso => non_private_lasso(&records, sparsity),
         })
     }
+
+    fn run_on(&self, world: &World, seed: u64) -> Result<TrialOutcome, TrialError> {
+        let request = world.request();
+        let (features, width) = (world.features(), request.columns());
+        let records = Records::each_a_unit(features, world.responses(), width)?;
+        if request.outcome.is_linear() {
+            let fit = self.fit(records, request.sparsity, noise_seed(seed))?;
+            return Ok(TrialOutcome::of(world, fit));
+        }
+        // Selected around the mean, as the certified procedures do, and then refitted.
+        let centred = around_mean(world.responses());
+        let centred = Records::each_a_unit(features, &centred, width)?;
+        let fit = self.fit(centred, request.sparsity, noise_seed(seed))?;
+        let model = most_likely_odds(&records, &fit.model.support());
+        Ok(TrialOutcome::of(world, Fit { model, ..fit }))
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "records are stored in f32, and there are far fewer than 2^53"
+)]
+fn around_mean(responses: &[f32]) -> Vec<f32> {
+    let sum: f64 = responses.iter().map(|response| f64::from(*response)).sum();
+    let mean = (sum / responses.len().max(1) as f64) as f32;
+    responses.iter().map(|response| response - mean).collect()
 }
 
 /// How one trial came out.
@@ -166,19 +195,28 @@ pub struct TrialOutcome {
     pub recovered: usize,
     /// Mean squared error on new records.
     pub test_mse: f64,
-    /// Mean squared error of predicting zero.
+    /// Mean squared error of predicting zero, or the share of ones.
     pub null_mse: f64,
+    /// Of zeros and ones, how well their probability is predicted.
+    pub odds: Option<OddsScores>,
 }
 
 impl TrialOutcome {
     /// The score of `fit` in `world`.
     #[must_use]
     pub fn of(world: &World, fit: Fit) -> Self {
-        Self::with_errors(world.kept(&fit), world.errors(&fit.model), fit)
+        let odds = world.odds_scores(&fit.model);
+        Self::with_errors(world.kept(&fit), world.errors(&fit.model), odds, fit)
     }
 
-    fn with_errors(kept: Kept, (test_mse, null_mse): (f64, f64), fit: Fit) -> Self {
+    fn with_errors(
+        kept: Kept,
+        (test_mse, null_mse): (f64, f64),
+        odds: Option<OddsScores>,
+        fit: Fit,
+    ) -> Self {
         Self {
+            odds,
             fit,
             recovered: kept.true_ones(),
             kept,
@@ -315,7 +353,13 @@ impl Method for Certified {
                 let rows = Rows::generate(request, seed);
                 let fit = self.fit_federated(participation, &rows, noise_seed(seed))?;
                 let errors = rows.population_errors(&fit.model);
-                Ok(TrialOutcome::with_errors(rows.kept(&fit), errors, fit))
+                let odds = rows.odds_scores(&fit.model);
+                Ok(TrialOutcome::with_errors(
+                    rows.kept(&fit),
+                    errors,
+                    odds,
+                    fit,
+                ))
             }
             _ => self.run_on(&World::generate(request, seed), seed),
         }
@@ -336,9 +380,10 @@ pub fn setting_of(
     budget: ApproxDp,
     relation: Relation,
 ) -> Result<Setting, PlanError> {
-    let (feature_bound, response_bound) = match world.reading {
-        Reading::Paper => (1.4, 1.1),
-        Reading::Clean => (8.0, default_response_bound(world.support)),
+    let (feature_bound, response_bound) = match (world.outcome, world.reading) {
+        (WorldOutcome::Binary { .. }, _) => (8.0, 1.0),
+        (WorldOutcome::Linear, Reading::Paper) => (1.4, 1.1),
+        (WorldOutcome::Linear, Reading::Clean) => (8.0, default_response_bound(world.support)),
     };
     Ok(Setting {
         n_records: small(world.records)?,
@@ -351,6 +396,10 @@ pub fn setting_of(
             true => Sites::new(&world.sites.sizes(world.records))?,
             false => Sites::NONE,
         },
+        outcome: match world.outcome {
+            WorldOutcome::Linear => Outcome::Linear,
+            WorldOutcome::Binary { .. } => Outcome::Binary,
+        },
         budget,
         relation,
         unit: PrivacyUnit::Record,
@@ -359,8 +408,8 @@ pub fn setting_of(
         feature_bound,
         feature_scale: Some(1.0),
         column_scales: ColumnScales::NONE,
-        intercept: match world.sites.count {
-            0 => Intercept::Absent,
+        intercept: match (world.sites.count, world.outcome) {
+            (0, WorldOutcome::Linear) => Intercept::Absent,
             _ => Intercept::Estimated,
         },
         robust: false,

@@ -92,7 +92,11 @@ impl fmt::Display for CellProblem {
                 "infinite value",
                 "correct it, or set `record.missing_response = \"drop\"`",
             ),
-            (Defect::Cell(CellDefect::UnknownLevel), _) => (
+            (Defect::Cell(CellDefect::UnknownLevel), CellRole::Response) => (
+                "a value that is none of the two `levels`",
+                "correct it, or correct the levels of the response",
+            ),
+            (Defect::Cell(CellDefect::UnknownLevel), CellRole::Feature) => (
                 "a value that is none of the `levels`",
                 "correct it, add the level, or set `other = true`",
             ),

@@ -5,7 +5,7 @@ use sprifed_privacy::PrivacyUnit;
 use sprifed_schema::{CodedColumn, Coding, Column, ColumnKind, Mapping, Schema};
 
 use crate::assemble::{Admission, Bounding};
-use crate::cell::Place;
+use crate::cell::{Defect, Place};
 use crate::clients::{ClientIndex, count_rows};
 use crate::error::{DataError, TableError};
 use crate::markers::Markers;
@@ -76,7 +76,11 @@ impl Enrolment {
             let Some(client) = admission.admit(label, place)? else {
                 continue;
             };
-            response.push(bounding.response(Ok(*raw), place));
+            let raw = match schema.response().levels() {
+                None => Ok(*raw),
+                Some(levels) => levels.of_number(*raw).map_err(Defect::from),
+            };
+            response.push(bounding.response(raw, place));
             rows.push(row);
             owners.push(client);
         }

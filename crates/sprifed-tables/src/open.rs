@@ -108,17 +108,29 @@ pub fn read_raw_columns<'a>(
     open(file.into())?.into_raw(&requests)
 }
 
-/// Reads what a model needs for its predictions, then the column `response` if one is asked for.
+/// How the response that a model is scored against is read.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ResponseReading {
+    /// The numbers of this column, as they are.
+    Number(String),
+    /// One where a column has a level, and zero elsewhere.
+    Level(FeatureReading),
+}
+
+/// Reads what a model needs for its predictions, then `response` if one is asked for.
 ///
 /// # Errors
 /// If the file cannot be read, a column is absent, or one of numbers is not numeric.
 pub fn read_features<'a>(
     file: impl Into<TableFile<'a>>,
     features: Vec<FeatureReading>,
-    response: Option<&str>,
+    response: Option<ResponseReading>,
 ) -> Result<RawColumns, DataError> {
     let features = features.into_iter().map(RawRequest::Feature);
-    let response = response.map(|name| RawRequest::Number(name.to_owned()));
+    let response = response.map(|response| match response {
+        ResponseReading::Number(name) => RawRequest::Number(name),
+        ResponseReading::Level(reading) => RawRequest::Feature(reading),
+    });
     let requests: Vec<RawRequest> = features.chain(response).collect();
     open(file.into())?.into_raw(&requests)
 }

@@ -41,6 +41,7 @@ const WORLD: WorldRequest = WorldRequest {
     correlation: Correlation::Autoregressive(0.5),
     unexplained: Unexplained::PopulationR2(0.9),
     reading: Reading::Clean,
+    outcome: sprifed_simulate::WorldOutcome::Linear,
     sites: WorldSites::NONE,
 };
 

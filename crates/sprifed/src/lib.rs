@@ -54,7 +54,9 @@ pub use fit_report::{
 };
 pub use guarantee::{Guarantee, Mode, Terms};
 pub use holdings::{Grouped, Holdings};
-pub use inference::{CoefficientReport, InterceptEstimate, LEVEL, ModelInference, TermEstimate};
+pub use inference::{
+    CoefficientReport, InterceptEstimate, LEVEL, ModelInference, OddsRatio, TermEstimate,
+};
 pub use load_words::counts_words;
 pub use model::{FORMAT, Model, Receipt, Response, Term, VERSION, software};
 pub use planning::{
@@ -69,7 +71,7 @@ pub use reference::{ExactModel, centred_omp};
 pub use repeated::{RepeatedFit, Repetition, cost_of_all};
 pub use run::{Run, Secret, Watch, rows_of, spent_words};
 pub use schema_answer::{SchemaCheck, SchemaDraft};
-pub use score::{Fitness, SCORE_LABEL, Score, require_columns};
+pub use score::{BinaryFitness, Fitness, SCORE_LABEL, Score, require_columns};
 pub use secure_sums::{
     ClientCosts, CoordinatorCosts, Failures, MessageSizes, SecureSums, StudyFailure, SumFailure,
 };
@@ -85,6 +87,6 @@ pub use sprifed_noise::{NoiseGenerator, Provenance};
 pub use sprifed_privacy::{ApproxDp, Delta, Epsilon, Relation};
 pub use sprifed_recovery::{CertifiedProcedure, InferenceMethod, Keep, Role};
 pub use sprifed_schema::Schema;
-pub use sprifed_simulate::{Correlation, Reading, WorldSites};
+pub use sprifed_simulate::{Correlation, Reading, WorldOutcome, WorldSites};
 pub use sprifed_study::PartyKey;
 pub use sprifed_tables::{DataError, Table, read_csv, read_table};

@@ -5,8 +5,9 @@ use sprifed_noise::Provenance;
 use sprifed_party::Cost;
 use sprifed_privacy::{LedgerRecord, PrivacyUnit, counted};
 use sprifed_query::Plan;
-use sprifed_recovery::{Cut, Fit, FitStatus, Keep, Role};
+use sprifed_recovery::{Cut, Fit, FitStatus, Keep, Outcome, Role};
 use sprifed_schema::{FeatureReading, Mapping, Marker, MissingPolicy, Transform, UnitModel};
+use sprifed_study::outcome_of;
 use sprifed_tables::Markers;
 
 use crate::error::{Error, ModelDefect};
@@ -98,6 +99,12 @@ pub struct Response {
     pub lower: f64,
     /// Its public upper bound.
     pub upper: f64,
+    /// What it is. Where that has a link, intercepts and coefficients are those of its linear predictor.
+    #[serde(default, skip_serializing_if = "Outcome::is_linear")]
+    pub outcome: Outcome,
+    /// How its two levels are read as zero and one; absent where it is a number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<FeatureReading>,
 }
 
 /// One feature of the model, in the units of its column.
@@ -247,6 +254,7 @@ impl Model {
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let mut notes = self.inference.notes();
+        notes.extend(self.outcome_note());
         notes.extend(self.site_note());
         notes.extend(self.cut_note());
         let not_kept = self.n_not_kept();
@@ -259,6 +267,16 @@ impl Model {
             ));
         }
         notes
+    }
+
+    /// What the coefficients mean, where they are not added to the response itself.
+    fn outcome_note(&self) -> Option<String> {
+        let event = self.response.event_name()?;
+        Some(format!(
+            "Coefficients are added to the logarithm of the odds of `{event}`. Predictions are its probability. Features \
+             were selected by the linear procedure on zeros and ones: where features are about normal it finds those that \
+             matter for the odds; elsewhere the last step corrects the sizes of coefficients, not the selection."
+        ))
     }
 
     /// What is said of columns that were cut, if there are any.
@@ -304,7 +322,7 @@ impl Model {
         })
     }
 
-    /// The prediction in the units of the response's column, from numbers as the table has them and zeros and ones for
+    /// The prediction in the units of the response's column, or the probability of its event, from numbers as the table has them and zeros and ones for
     /// levels; `None` if a feature is missing and
     /// nothing stands in for it.
     ///
@@ -329,9 +347,13 @@ impl Model {
             transform,
             lower,
             upper,
+            outcome,
             ..
         } = self.response;
-        Some(transform.invert(total.clamp(lower, upper)))
+        Some(match outcome.link() {
+            None => transform.invert(total.clamp(lower, upper)),
+            Some(link) => link.expected(total),
+        })
     }
 }
 
@@ -394,6 +416,7 @@ impl Term {
                 false => Role::Selected,
             },
             estimate: self.coefficient,
+            odds_ratio: None,
             std_error: None,
             interval: None,
             level: crate::inference::LEVEL,
@@ -445,18 +468,32 @@ impl Term {
 }
 
 impl Response {
-    /// The response that a column of this name is, with the bounds of `mapping`.
-    pub(crate) fn of(name: &str, mapping: &Mapping) -> Self {
+    /// The response of a schema.
+    pub(crate) fn of(response: &sprifed_schema::Response) -> Self {
         Self {
-            name: name.to_owned(),
-            transform: mapping.transform(),
-            lower: mapping.response().lower(),
-            upper: mapping.response().upper(),
+            name: response.name().to_owned(),
+            transform: response.transform(),
+            lower: response.units().lower(),
+            upper: response.units().upper(),
+            outcome: outcome_of(response),
+            event: response.reading(),
         }
     }
 
     fn is_usable(&self) -> bool {
-        self.lower <= self.upper
+        let has_event = self.event.as_ref().is_some_and(|event| {
+            matches!(event, FeatureReading::Level { .. }) && event.is_usable()
+        });
+        self.lower <= self.upper && has_event != self.outcome.is_linear()
+    }
+
+    /// The level that a model predicts the probability of.
+    #[must_use]
+    pub fn event_name(&self) -> Option<&str> {
+        match &self.event {
+            Some(FeatureReading::Level { level, .. }) => level.as_deref(),
+            _ => None,
+        }
     }
 }
 

@@ -10,13 +10,15 @@ use sprifed_privacy::{
 };
 use sprifed_query::{FeatureSet, Plan, PlannedStep};
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, InferenceMethod, Intercept, Keep, Needs, ROBUST_BLOCK,
-    Setting, Sites,
+    CertifiedProcedure, ColumnScales, InferenceMethod, Intercept, Keep, Needs, Outcome,
+    ROBUST_BLOCK, Setting, Sites,
 };
 use sprifed_schema::{Coding, Schema, Units};
 use sprifed_simulate::{
-    Absence, Certified, Unexplained, WorldRequest, compare, forecast_records, setting_of,
+    Absence, Certified, Unexplained, WorldOutcome, WorldRequest, compare, forecast_records,
+    setting_of, spread_for,
 };
+use sprifed_study::outcome_of;
 
 use self::forecast::assumptions;
 pub use self::forecast::{FloorAnswer, ForecastAnswer, ForecastRow, Thinned};
@@ -60,6 +62,9 @@ pub struct PlanRequest {
     pub neighbours: Relation,
 }
 
+/// The share of ones in a forecast.
+const FORECAST_PREVALENCE: f64 = 0.5;
+
 /// What a plan takes from the public schema.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SchemaFacts {
@@ -75,6 +80,8 @@ pub struct SchemaFacts {
     pub scaled: u32,
     /// The largest size of a feature without a public scale, in bounded units.
     pub bound: f64,
+    /// What the response is.
+    pub outcome: Outcome,
 }
 
 impl SchemaFacts {
@@ -86,6 +93,7 @@ impl SchemaFacts {
         sites: Sites::NONE,
         scaled: u32::MAX,
         bound: 0.0,
+        outcome: Outcome::Linear,
     };
 
     /// What `schema` says.
@@ -114,7 +122,26 @@ impl SchemaFacts {
             bound: bounds.into_iter().fold(0.0, f64::max),
             always: u32::try_from(schema.n_always()).unwrap_or(u32::MAX),
             sites: sites_of(schema),
+            outcome: outcome_of(schema.response()),
         }
+    }
+
+    /// The world in which the best linear model explains this share of the variance of the response; none where zeros and
+    /// ones cannot be explained so well.
+    fn explaining(&self, population_r2: f64, world: WorldRequest) -> Option<WorldRequest> {
+        Some(match self.outcome {
+            Outcome::Linear => WorldRequest {
+                unexplained: Unexplained::PopulationR2(population_r2),
+                ..world
+            },
+            Outcome::Binary => WorldRequest {
+                outcome: WorldOutcome::Binary {
+                    spread: spread_for(population_r2, FORECAST_PREVALENCE)?,
+                    prevalence: FORECAST_PREVALENCE,
+                },
+                ..world
+            },
+        })
     }
 
     /// How many features `schema` has, if it names them all.
@@ -325,6 +352,7 @@ impl PlanRequest {
         let setting = setting_of(data, budget, self.neighbours)?;
         // Eight standard deviations of the response, of which the model explains a part.
         let response_bound = match data.unexplained {
+            _ if !self.schema.outcome.is_linear() => 1.0,
             Unexplained::PopulationR2(share) => setting.response_bound / share.sqrt(),
             Unexplained::ErrorStdDev(_) => setting.response_bound,
         };
@@ -337,6 +365,7 @@ impl PlanRequest {
             inference: self.inference,
             always: self.schema.always,
             sites: self.schema.sites,
+            outcome: self.schema.outcome,
             response_bound,
             ..setting
         })
@@ -369,9 +398,8 @@ impl Planned {
         let stated = self.request.world.stated();
         let mut rows = Vec::new();
         for population_r2 in stated.levels() {
-            let world = WorldRequest {
-                unexplained: Unexplained::PopulationR2(population_r2),
-                ..self.data
+            let Some(world) = self.request.schema.explaining(population_r2, self.data) else {
+                continue;
             };
             let setting = simulated(self.request.setting(&world, budget)?);
             let able = CertifiedProcedure::all().filter(|one| backend.answers(one.needs()));
@@ -381,18 +409,17 @@ impl Planned {
             rows.extend(compared.map(|row| ForecastRow::of(population_r2, row)));
         }
         let mut answer = ForecastAnswer {
-            assumes: assumptions(stated.population_r2, stated.correlation, self.data.support),
+            assumes: assumptions(&self.request.schema, stated, self.data.support),
             rows,
             records_for_90_percent: None,
             tried: Vec::new(),
             trials,
             seconds_per_study: None,
         };
-        if let Some(population_r2) = stated.population_r2 {
-            let world = WorldRequest {
-                unexplained: Unexplained::PopulationR2(population_r2),
-                ..self.data
-            };
+        let world = stated
+            .population_r2
+            .and_then(|r2| self.request.schema.explaining(r2, self.data));
+        if let Some(world) = world {
             let setting = simulated(self.request.setting(&world, budget)?);
             let procedure = self.choice.procedure;
             let search = forecast_records(procedure, setting, world, trials, &mut watch)?;

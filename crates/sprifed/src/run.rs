@@ -18,7 +18,7 @@ use crate::backend::Backend;
 use crate::error::Error;
 use crate::guarantee::Guarantee;
 use crate::inference::ModelInference;
-use crate::model::{FORMAT, Model, Receipt, Response, VERSION, software, to_terms};
+use crate::model::{FORMAT, Model, Receipt, VERSION, software, to_terms};
 use crate::site_intercepts::site_intercepts;
 use crate::study::Study;
 
@@ -202,7 +202,7 @@ impl Study<'_> {
             label: guarantee.label().map(str::to_owned),
             guarantee,
             status: fit.status,
-            response: Response::of(&self.response, mapping),
+            response: self.response.clone(),
             intercept,
             sites: site_intercepts(fit, &self.site_names, intercept, units),
             features,

@@ -6,11 +6,16 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_privacy::counted;
+use sprifed_recovery::Outcome;
 use sprifed_schema::{FeatureReading, Transform};
-use sprifed_tables::{RawColumns, TableFile, read_columns, read_features};
+use sprifed_tables::{RawColumns, ResponseReading, TableFile, read_columns, read_features};
 
 use crate::error::Error;
-use crate::model::{Model, Term};
+use crate::model::{Model, Response, Term};
+
+pub use self::binary::BinaryFitness;
+
+mod binary;
 
 /// What every score is labelled with.
 pub const SCORE_LABEL: &str =
@@ -42,6 +47,9 @@ pub struct Score {
     pub fitness: Fitness,
     /// On the scale the model was fitted on, if that is another one.
     pub on_fitted_scale: Option<Fitness>,
+    /// Of predicted probabilities, beside their squared error, which is the Brier score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub binary: Option<BinaryFitness>,
 }
 
 impl Score {
@@ -59,7 +67,7 @@ impl Score {
             let (values, actual) = split_last(raw.row(record));
             (model.predict(values), actual)
         });
-        Self::of_pairs(pairs, model.response.transform)
+        Self::of_pairs(pairs, &model.response)
     }
 
     /// The score of predictions beside actual responses; either may be missing.
@@ -68,8 +76,9 @@ impl Score {
     /// When no pair is complete.
     pub fn of_pairs(
         pairs: impl IntoIterator<Item = (Option<f64>, f64)>,
-        transform: Transform,
+        response: &Response,
     ) -> Result<Self, Error> {
+        let transform = response.transform;
         let (mut complete, mut left_out) = (Vec::new(), 0);
         for (prediction, actual) in pairs {
             match prediction {
@@ -97,6 +106,10 @@ impl Score {
             left_out,
             fitness: Fitness::of(&complete),
             on_fitted_scale,
+            binary: match response.outcome {
+                Outcome::Linear => None,
+                Outcome::Binary => Some(BinaryFitness::of(&complete)),
+            },
         })
     }
 
@@ -110,6 +123,9 @@ impl Score {
                 " ({} without response or prediction left out)",
                 self.left_out
             );
+        }
+        if let Some(binary) = &self.binary {
+            text += &format!("; {}", binary.text());
         }
         if let Some(fitted) = &self.on_fitted_scale {
             text += &format!("; on the scale of the transform: {}", fitted.text());
@@ -166,7 +182,23 @@ pub(crate) fn read_for(
     let names = readings.iter().map(FeatureReading::column).chain(response);
     let names: Vec<String> = names.map(str::to_owned).collect();
     require_columns(table, &names)?;
+    let response = response.map(|name| response_reading(&model.response, name));
     Ok(read_features(table, readings, response)?)
+}
+
+/// How the column `name` is read as the response of a model.
+fn response_reading(response: &Response, name: &str) -> ResponseReading {
+    match response.event.clone() {
+        Some(FeatureReading::Level { level, levels, .. }) => {
+            let column = name.to_owned();
+            ResponseReading::Level(FeatureReading::Level {
+                column,
+                level,
+                levels,
+            })
+        }
+        _ => ResponseReading::Number(name.to_owned()),
+    }
 }
 
 /// Refuses a table that lacks some of `names`, and names them.

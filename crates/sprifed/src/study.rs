@@ -11,6 +11,7 @@ use sprifed_recovery::{
     CertifiedProcedure, ColumnScales, InferenceMethod, Intercept, Keep, MOST_SITES, Setting, Sites,
 };
 use sprifed_schema::{MissingPolicy, Schema, SiteColumn};
+use sprifed_study::outcome_of;
 use sprifed_tables::Outline;
 
 use crate::backend::{Backend, BackendRequest};
@@ -18,6 +19,7 @@ use crate::column_choice::{ColumnScalesChoice, ColumnScalesRequest};
 use crate::error::Error;
 use crate::guarantee::{Guarantee, Terms};
 use crate::holdings::{Grouping, Holdings};
+use crate::model::Response;
 use crate::procedure_choice::{ProcedureChoice, ProcedureRequest, Stated};
 
 /// What was asked of a fit.
@@ -54,7 +56,7 @@ pub struct Request {
 #[derive(Debug)]
 pub struct Study<'a> {
     pub(crate) table: Outline<'a>,
-    pub(crate) response: String,
+    pub(crate) response: Response,
     pub(crate) missing: MissingPolicy,
     pub(crate) site_names: Vec<String>,
     backend: Backend,
@@ -104,6 +106,7 @@ impl<'a> Study<'a> {
             inference: request.inference,
             always: count(mapping.covariates().n_features() as u64, "features")?,
             sites: sites_of(schema),
+            outcome: outcome_of(schema.response()),
             budget: ApproxDp::new(request.epsilon, delta),
             relation: request.neighbours,
             unit,
@@ -140,7 +143,7 @@ impl<'a> Study<'a> {
         require_within_budget(&spending, setting.budget)?;
         Ok(Self {
             table,
-            response: schema.response().name().to_owned(),
+            response: Response::of(schema.response()),
             missing: schema.missing(),
             site_names: schema
                 .sites()

@@ -1,6 +1,7 @@
 //! `fit`: from a table and a schema to a model in original units.
 
 mod bad_input;
+mod binary;
 mod clients;
 mod columns;
 mod ledger;

@@ -182,6 +182,7 @@ pub(super) fn certified(
         always: 0,
         sites: Sites::NONE,
         column_scales: ColumnScales::NONE,
+        outcome: sprifed_recovery::Outcome::Linear,
         budget,
         relation: Relation::ZeroOut,
         unit: PrivacyUnit::Record,

@@ -16,6 +16,18 @@ const MEAN_SHARE: f64 = 0.01;
 const JOINT_SHARE: f64 = 0.05;
 const ROW_SCALE_SHARE: f64 = 0.003;
 
+/// Of an outcome whose mean says what its scale is, no residual's scale is asked, and the last share has the refit.
+const REFIT_FINAL_SHARE: f64 = 0.15;
+
+/// The shares of all questions for the scale of a residual, and of those after the last pick.
+const fn scale_and_final_shares(setting: &Setting) -> (f64, f64) {
+    if setting.outcome.has_scale_of_mean() {
+        (0.0, REFIT_FINAL_SHARE)
+    } else {
+        (SCALE_SHARE, FINAL_SHARE)
+    }
+}
+
 /// The clips of features and residuals of every score, in units of their scale.
 pub(super) fn score_clips(setting: &Setting) -> Result<(f64, f64), PlanError> {
     let rho = choice_rho(setting, setting.least_rho()?);
@@ -28,7 +40,8 @@ pub(super) fn score_clips(setting: &Setting) -> Result<(f64, f64), PlanError> {
 
 /// The ρ of one choice when all steps together cost `total`.
 fn choice_rho(setting: &Setting, total: f64) -> f64 {
-    let mut others = SCALE_SHARE + UPDATE_SHARE + FINAL_SHARE;
+    let (scale, last) = scale_and_final_shares(setting);
+    let mut others = scale + UPDATE_SHARE + last;
     others += if setting.intercept == Intercept::Estimated {
         MEAN_SHARE
     } else {
@@ -82,8 +95,9 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
         row_scale: gaussian(ROW_SCALE_SHARE, 1.0)?,
         columns: gaussian(Setting::column_share(), 1.0)?,
     };
-    let last_cost = gaussian(FINAL_SHARE, 1.0)?;
-    setting.check_always(last_cost)?;
+    let asks_scale = !setting.outcome.has_scale_of_mean();
+    let last_costs = setting.last_costs(gaussian(scale_and_final_shares(setting).1, 1.0)?)?;
+    setting.check_always(last_costs.moments)?;
     let always = setting.always as usize;
     let mut steps = setting.opening_steps(costs)?;
     if setting.asks_joint() {
@@ -94,7 +108,7 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
     }
     for pick in 0..setting.sparsity {
         let number = pick + 1;
-        if pick > 0 || setting.asks_joint() {
+        if asks_scale && (pick > 0 || setting.asks_joint()) {
             let blocks = vec![setting.scale_block(costs.scale)?];
             let purpose = format!("residual scale before pick {number}");
             steps.push(PlannedStep::Sum(PlannedSum::new(purpose, blocks)));
@@ -108,18 +122,15 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
         let purpose = format!("support update of pick {number}");
         steps.push(PlannedStep::Sum(PlannedSum::new(purpose, vec![update])));
     }
-    let scale = setting.scale_block(costs.scale)?;
-    let asked = always + setting.sparsity as usize;
-    let moments = setting.last_blocks(asked, last_cost, robust_cost)?;
-    for (purpose, blocks) in [
-        ("residual scale after the last pick", vec![scale]),
-        ("second moments of the support", moments),
-    ] {
-        steps.push(PlannedStep::Sum(PlannedSum::new(
-            purpose.to_owned(),
-            blocks,
-        )));
+    let sum = |purpose: &str, blocks| PlannedStep::Sum(PlannedSum::new(purpose.to_owned(), blocks));
+    if asks_scale {
+        let scale = setting.scale_block(costs.scale)?;
+        steps.push(sum("residual scale after the last pick", vec![scale]));
     }
+    let asked = always + setting.sparsity as usize;
+    let moments = setting.last_blocks(asked, last_costs.moments, robust_cost)?;
+    steps.push(sum("second moments of the support", moments));
+    steps.extend(setting.refit_step(asked, last_costs)?);
     Ok(setting.plan("argmax OMP", steps))
 }
 
@@ -140,7 +151,8 @@ impl PlannedNoise {
             PlannedStep::Choice(choice) => Some(choice.purchase),
             PlannedStep::Sum(_) => None,
         };
-        let last = match plan.steps.last() {
+        let after = setting.outcome.steps_after_moments();
+        let last = match plan.steps.iter().rev().nth(after) {
             Some(PlannedStep::Sum(sum)) => &sum.blocks[..],
             _ => &[],
         };

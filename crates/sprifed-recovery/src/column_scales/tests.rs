@@ -474,6 +474,7 @@ fn the_way_back_keeps_predictions_and_follows_the_covariance() {
         clip_factor: 1.0,
         moment_noise: 1.0,
         residual_moment_noise: None,
+        score: None,
         records: 400,
         no_intervals: None,
         intercept: Some(ReportedIntercept {

@@ -6,6 +6,7 @@
     reason = "tests decide nothing for a study"
 )]
 
+mod binary;
 mod decisions;
 mod often_zero;
 mod script;

@@ -9,7 +9,8 @@ use sprifed_query::{
     Answer, ChoosingProcedure, ChoosingStep, FeatureSet, PlannedStep, PlannedSum, Procedure, Step,
 };
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, Fit, InferenceMethod, Intercept, Keep, Ready, Setting, Sites,
+    CertifiedProcedure, ColumnScales, Fit, InferenceMethod, Intercept, Keep, Outcome, Ready,
+    Setting, Sites,
 };
 
 /// What a run decided.
@@ -70,6 +71,7 @@ pub(crate) fn setting() -> Setting {
         always: 0,
         sites: Sites::NONE,
         column_scales: ColumnScales::NONE,
+        outcome: Outcome::Linear,
         budget: ApproxDp::new(
             Epsilon::try_from(3.0).unwrap(),
             Delta::try_from(1e-6).unwrap(),
@@ -228,7 +230,7 @@ impl Script {
         Self::Extreme,
     ];
 
-    fn integers(self, seed: u64, step: usize, size: usize) -> Vec<i64> {
+    pub(crate) fn integers(self, seed: u64, step: usize, size: usize) -> Vec<i64> {
         let mut draws = Integers(seed.wrapping_mul(1000) + step as u64);
         let value = |index: usize| match self {
             Self::Zeros => 0,
@@ -308,8 +310,8 @@ pub(crate) struct Case {
     pool: Vec<i64>,
     indices: Vec<prop::sample::Index>,
     stride: usize,
-    intercept: bool,
-    setting: Setting,
+    pub(crate) intercept: bool,
+    pub(crate) setting: Setting,
 }
 
 fn any_integer() -> impl Strategy<Value = i64> {

@@ -37,12 +37,26 @@ pub(super) struct SitesTable {
 #[serde(deny_unknown_fields)]
 pub(super) struct ResponseTable {
     pub(super) name: String,
-    pub(super) lower: f64,
-    pub(super) upper: f64,
+    pub(super) lower: Option<f64>,
+    pub(super) upper: Option<f64>,
     pub(super) center: Option<f64>,
     pub(super) scale: Option<f64>,
     #[serde(default)]
     pub(super) transform: Transform,
+    #[serde(default)]
+    pub(super) outcome: OutcomeKey,
+    pub(super) levels: Option<Vec<Level>>,
+}
+
+/// What the response is, as a schema spells it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum OutcomeKey {
+    /// A number within bounds.
+    #[default]
+    Linear,
+    /// One of two levels.
+    Binary,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -28,6 +28,7 @@ fn outcome(recovered: usize, test_mse: f64) -> TrialOutcome {
         recovered,
         test_mse,
         null_mse: 4.0,
+        odds: None,
     }
 }
 

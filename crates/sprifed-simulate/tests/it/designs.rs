@@ -10,8 +10,8 @@ use sprifed_privacy::{NoiseOrigin, PrivacyUnit, Relation};
 use sprifed_query::{Curator, Records};
 use sprifed_recovery::test_support::budget;
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, InferenceMethod, Intercept, Keep, Role, Setting, Sites,
-    SquareMatrix,
+    CertifiedProcedure, ColumnScales, InferenceMethod, Intercept, Keep, Outcome, Role, Setting,
+    Sites, SquareMatrix,
 };
 
 /// How features are distributed.
@@ -244,6 +244,7 @@ impl Case {
             always: self.covariates,
             sites: Sites::NONE,
             column_scales: ColumnScales::NONE,
+            outcome: Outcome::Linear,
             budget: budget(self.epsilon, 1e-4),
             relation: Relation::ZeroOut,
             unit: PrivacyUnit::Record,

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of tests may panic")]
 
+mod binary_slow;
 mod designs;
 mod floor;
 mod inference_slow;

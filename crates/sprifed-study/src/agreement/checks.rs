@@ -5,14 +5,33 @@ use sprifed_privacy::{
     SumPurchase,
 };
 use sprifed_query::{Plan, PlannedStep};
-use sprifed_recovery::Setting;
-use sprifed_schema::DataTerms;
+use sprifed_recovery::{Outcome, Setting};
+use sprifed_schema::{DataTerms, Response};
 
 use super::trustees::{TrusteeEntry, check_entries};
 use super::{Agreement, IllegalAgreement};
 
 /// What the schema asks for must be what the procedure does: a party must not agree to a model that it does not get.
 pub(super) fn check_data(data: &DataTerms, setting: &Setting) -> Result<(), IllegalAgreement> {
+    let outcome = outcome_of(data.schema().response());
+    if outcome != setting.outcome {
+        return Err(IllegalAgreement::Contradiction {
+            what: "the outcome",
+            found: setting.outcome.name().to_owned(),
+            required: format!("{}, as the schema says", outcome.name()),
+        });
+    }
+    // An agreement without a schema is of one machine, whose fits are built for every outcome.
+    if !outcome.is_linear() {
+        return Err(IllegalAgreement::Contradiction {
+            what: "the outcome",
+            found: format!(
+                "{}, for which studies between parties are not built",
+                outcome.name()
+            ),
+            required: Outcome::Linear.name().to_owned(),
+        });
+    }
     let always = data.mapping().covariates().n_features();
     if always != setting.always as usize {
         return Err(IllegalAgreement::Contradiction {
@@ -22,6 +41,15 @@ pub(super) fn check_data(data: &DataTerms, setting: &Setting) -> Result<(), Ille
         });
     }
     check_columns(data, setting)
+}
+
+/// What a procedure takes the response of a schema to be.
+#[must_use]
+pub const fn outcome_of(response: &Response) -> Outcome {
+    match response.levels() {
+        None => Outcome::Linear,
+        Some(_) => Outcome::Binary,
+    }
 }
 
 /// Private scales are of the columns that the schema leaves without public ones, or of none.

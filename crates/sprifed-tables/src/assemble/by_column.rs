@@ -36,8 +36,9 @@ pub(crate) fn from_columns(
     let (mut response, mut owners) = (Vec::new(), Vec::new());
     let mut fates = Vec::with_capacity(n_read);
     let mut admitted_clients = admitted.iter().zip(1..);
-    let places = source.places(bounding.selection.response);
-    source.numbers(bounding.selection.response, &mut |raw| {
+    let response_column = bounding.selection.response;
+    let places = source.places(response_column);
+    let mut take = |raw| {
         let Some((Some(client), record)) = admitted_clients.next() else {
             fates.push(Fate::OverCap);
             return;
@@ -46,7 +47,13 @@ pub(crate) fn from_columns(
         fates.push(unit.map_or(Fate::Dropped, |_| Fate::Counted));
         owners.push(*client);
         response.push(unit);
-    })?;
+    };
+    match schema.response().levels() {
+        None => source.numbers(response_column, &mut take)?,
+        Some(levels) => source.labels(response_column, &mut |label| {
+            take(levels.of_text(label).map_err(Defect::from));
+        })?,
+    }
     drop(admitted);
 
     if response.is_empty() {

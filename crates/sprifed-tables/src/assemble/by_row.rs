@@ -17,6 +17,7 @@ pub(crate) fn from_rows(source: &mut dyn RowSource, schema: &Schema) -> Result<T
     let width = bounding.mapping.names().len();
     let (response_column, client_column) = (bounding.selection.response, bounding.selection.client);
 
+    let levels = schema.response().levels();
     let mut values: Vec<f32> = Vec::new();
     if let Some(n_records) = source.n_records() {
         reserve(&mut values, n_records.saturating_mul(width))?;
@@ -36,10 +37,15 @@ pub(crate) fn from_rows(source: &mut dyn RowSource, schema: &Schema) -> Result<T
         else {
             continue;
         };
-        let unit = bounding.response(
-            source.number(response_column),
-            source.place(response_column),
-        );
+        let raw = match levels {
+            None => source.number(response_column),
+            Some(levels) => {
+                label.clear();
+                source.label(response_column, &mut label);
+                levels.of_text(&label).map_err(Defect::from)
+            }
+        };
+        let unit = bounding.response(raw, source.place(response_column));
         make_room(&mut values, width)?;
         let start = values.len();
         values.resize(start + width, 0.0);

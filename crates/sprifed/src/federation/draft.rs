@@ -10,7 +10,7 @@ use sprifed_privacy::{
 };
 use sprifed_recovery::{ColumnScales, InferenceMethod, Intercept, Setting, Sites};
 use sprifed_schema::DataTerms;
-use sprifed_study::{Agreement, Digest, FORMAT, Party, TrusteeEntry};
+use sprifed_study::{Agreement, Digest, FORMAT, Party, TrusteeEntry, outcome_of};
 
 use crate::backend::Backend;
 use crate::column_choice::{ColumnScalesChoice, ColumnScalesRequest};
@@ -203,6 +203,7 @@ impl Draft {
             inference: InferenceMethod::Selective,
             always: u32::try_from(mapping.covariates().n_features()).unwrap_or(u32::MAX),
             sites: self.sites(unit)?,
+            outcome: outcome_of(self.data.schema().response()),
             budget: ApproxDp::new(self.epsilon, delta),
             relation: self.neighbours,
             unit,

@@ -100,7 +100,7 @@ pub fn study_model(receipt: &Receipt) -> Result<Option<Model>, Error> {
         software: software(),
         label: guarantee.label().map(str::to_owned),
         guarantee,
-        response: Response::of(schema.response().name(), mapping),
+        response: Response::of(schema.response()),
         status: fit.status,
         intercept,
         sites: site_intercepts(

@@ -58,6 +58,7 @@ fn status(model: &Model) -> Vec<Badge> {
     let (kind, words) = match model.status {
         FitStatus::Complete if model.is_reliable() => (BadgeKind::Done, "complete"),
         FitStatus::Complete => (BadgeKind::Failed, "do not use this model"),
+        FitStatus::AlmostSeparated { .. } => (BadgeKind::Failed, "almost separated"),
         FitStatus::IllConditioned { .. } if model.has_chosen() => {
             (BadgeKind::Failed, "do not interpret the coefficients")
         }

@@ -3,7 +3,10 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_query::PlanError;
-use sprifed_recovery::{CertifiedProcedure, FLOOR_CORRELATIONS, Floor, Needs, Setting};
+use sprifed_recovery::{CertifiedProcedure, FLOOR_CORRELATIONS, Floor, Needs, Outcome, Setting};
+
+use super::SchemaFacts;
+use crate::procedure_choice::Stated;
 use sprifed_simulate::{Compared, Correlation, Mean};
 
 /// What simulated studies found.
@@ -63,8 +66,12 @@ impl ForecastRow {
 }
 
 /// What a forecast assumes, in words.
-pub(super) fn assumptions(stated: Option<f64>, correlation: Correlation, support: usize) -> String {
-    let explained = stated.map_or_else(
+pub(super) fn assumptions(schema: &SchemaFacts, stated: Stated, support: usize) -> String {
+    let Stated {
+        population_r2,
+        correlation,
+    } = stated;
+    let explained = population_r2.map_or_else(
         || {
             "the best model explains the share R2 of the variance (not stated, so four are shown)"
                 .to_owned()
@@ -76,8 +83,14 @@ pub(super) fn assumptions(stated: Option<f64>, correlation: Correlation, support
         Correlation::Autoregressive(rho) => format!("normal features, neighbours correlated {rho}"),
         Correlation::Equal(rho) => format!("normal features, every two correlated {rho}"),
     };
+    let errors = match schema.outcome {
+        Outcome::Linear => "normal errors",
+        Outcome::Binary => {
+            "as many zeros as ones, whose log odds are linear (of their variance a linear model explains at most 0.6)"
+        }
+    };
     format!(
-        "{features}; {support} true ones with coefficients from N(2, 1); normal errors; public scales that fit; {explained}"
+        "{features}; {support} true ones with coefficients from N(2, 1); {errors}; public scales that fit; {explained}"
     )
 }
 
