@@ -417,6 +417,7 @@ impl Argmax {
                 },
                 status: FitStatus::NoFeatureAboveNoise { largest_ratio: 0.0 },
                 residual_scale: None,
+                baseline: None,
                 cuts: Vec::new(),
                 provenance: self.provenance,
             });

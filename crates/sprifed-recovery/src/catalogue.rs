@@ -16,7 +16,8 @@ use crate::argmax;
 use crate::fit::Fit;
 use crate::joint::ROBUST_BLOCK;
 use crate::mean_only::{self, MeanOnly};
-use crate::outcome::refit::SCORE_BLOCK;
+use crate::outcome::Outcome;
+use crate::outcome::newton::SCORE_BLOCK;
 use crate::pooled;
 use crate::ready::Ready;
 use crate::setting::{Keep, Setting};
@@ -183,12 +184,24 @@ impl CertifiedProcedure {
     /// # Errors
     /// When no plan exists.
     pub fn begin(self, setting: &Setting) -> Result<Ready, PlanError> {
-        match self.needed(setting)? {
-            Some(needed) => Ok(Ready::sums(MeanOnly::new(setting, needed)?)),
-            None if !setting.inference.is_selective() => split::begin(self.0, setting),
-            None if setting.column_scales.is_empty() => (self.0.begin)(setting),
-            None => Ok((self.0.begin)(setting)?.standardising(setting)),
-        }
+        let needed = self.needed(setting)?;
+        let setting = &match needed {
+            Some(_) => mean_only::of_the_mean(setting),
+            None => *setting,
+        };
+        let ready = match needed {
+            Some(needed) => Ready::sums(MeanOnly::new(setting, needed)?),
+            None if !setting.inference.is_selective() => return split::begin(self.0, setting),
+            None => (self.0.begin)(setting)?,
+        };
+        let ready = match setting.outcome {
+            Outcome::Linear | Outcome::Binary => ready,
+            Outcome::Survival => ready.following(setting),
+        };
+        Ok(match setting.column_scales.is_empty() {
+            true => ready,
+            false => ready.standardising(setting),
+        })
     }
 
     /// The fewest records with which features are sought, a public number.

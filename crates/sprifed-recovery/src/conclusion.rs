@@ -184,6 +184,7 @@ impl Conclusion<'_> {
             inference,
             status,
             residual_scale: Some(self.scale),
+            baseline: None,
             cuts: Vec::new(),
             provenance: self.provenance,
         }
@@ -351,6 +352,7 @@ impl Conclusion<'_> {
             inference: setting.inference,
             estimated_by: None,
             score: None,
+            survival: None,
             no_intervals,
             intercept: self.reported_intercept(solved, has_intervals && has_records),
             terms,

@@ -6,6 +6,7 @@ use sprifed_noise::Provenance;
 use sprifed_query::LinearModel;
 
 use crate::inference::Inferred;
+use crate::outcome::survival::baseline::Baseline;
 
 /// How a fit ended.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -88,6 +89,9 @@ pub struct Fit {
     pub status: FitStatus,
     /// The last private estimate of the residual's scale, in bounded units.
     pub residual_scale: Option<f64>,
+    /// The hazard of a record whose linear predictor is zero, where the response is a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Baseline>,
     /// Where columns were cut that had private scales, for the features that predict or are reported.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cuts: Vec<Cut>,

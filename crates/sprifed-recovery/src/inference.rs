@@ -101,6 +101,19 @@ pub struct ScoreNoise {
     pub curvature_noise: f64,
 }
 
+/// What is known of the last step of Cox's model.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SurvivalNoise {
+    /// The standard deviation of the noise on an entry of the score.
+    pub score_noise: f64,
+    /// The same of a diagonal entry of its curvature.
+    pub curvature_noise: f64,
+    /// By how much standard errors are enlarged, in place of the noise of the baseline hazard, which moves all
+    /// coefficients together.
+    pub baseline_factor: f64,
+}
+
 /// What is known of the coefficients.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -134,6 +147,10 @@ pub struct Inference {
     /// then those of its linear predictor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<ScoreNoise>,
+    /// What is known of the step that made the estimates, where the outcome is a time: coefficients are then logarithms of
+    /// hazard ratios.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub survival: Option<SurvivalNoise>,
     /// Why there are no intervals, if there are none.
     pub no_intervals: Option<NoInterval>,
     /// The intercept, if the model has one.

@@ -56,14 +56,16 @@ pub use floor::{
 };
 pub use inference::{
     Inference, Inferred, Interval, NoInference, NoInterval, ReportedIntercept, ReportedTerm, Role,
-    ScoreNoise,
+    ScoreNoise, SurvivalNoise,
 };
 pub use joint::ROBUST_BLOCK;
 pub use least_squares::{NoisyNormalEquations, Solution};
 pub use moments::Moments;
 pub use opening::{Opening, OpeningCosts};
 pub use outcome::Outcome;
-pub use outcome::refit::SCORE_BLOCK;
+pub use outcome::newton::SCORE_BLOCK;
+pub use outcome::survival::EVENTS_BLOCK;
+pub use outcome::survival::baseline::Baseline;
 pub use pooled::Pooled;
 pub use ready::{AnyChoosing, Ready, SummingProcedure};
 pub use reference::{columns, non_private_lasso, non_private_lasso_at, non_private_omp};

@@ -53,6 +53,7 @@ enum Asked {
 pub(crate) fn plan(setting: &Setting) -> Result<Plan, PlanError> {
     let setting = &of_the_mean(setting);
     let sum = |purpose: &str, blocks| PlannedStep::Sum(PlannedSum::new(purpose.to_owned(), blocks));
+    let total = setting.total_mu()?;
     let steps = match Asked::of(setting)? {
         Asked::One(all) if setting.intercept == Intercept::Estimated => {
             vec![sum("mean of the response", vec![setting.mean_block(all)?])]
@@ -79,12 +80,13 @@ pub(crate) fn plan(setting: &Setting) -> Result<Plan, PlanError> {
             steps
         }
     };
+    let steps = setting.with_event_times(total, setting.always as usize, steps)?;
     Ok(setting.plan("mean only", steps))
 }
 
 /// What is asked of a study that seeks no feature: no units of columns, and no row scale where there is no feature to
 /// scale.
-fn of_the_mean(setting: &Setting) -> Setting {
+pub(crate) fn of_the_mean(setting: &Setting) -> Setting {
     Setting {
         feature_scale: match setting.always {
             0 => setting.feature_scale.or(Some(1.0)),
@@ -97,7 +99,7 @@ fn of_the_mean(setting: &Setting) -> Setting {
 
 impl Asked {
     fn of(setting: &Setting) -> Result<Self, PlanError> {
-        let all = setting.total_mu()?;
+        let all = setting.of_procedure(setting.total_mu()?)?;
         let (total, robust) = setting.without_robust(all)?;
         let with_mean = setting.intercept == Intercept::Estimated;
         let has_scale = setting.outcome.has_scale_of_mean();
@@ -161,16 +163,15 @@ enum Phase {
 }
 
 impl MeanOnly {
-    /// A run for `setting`, of which `needed` records would do.
+    /// A run for `setting`, one [`of_the_mean`], of which `needed` records would do.
     pub(crate) fn new(setting: &Setting, needed: u64) -> Result<Self, PlanError> {
-        let setting = of_the_mean(setting);
         Ok(Self {
-            asked: Asked::of(&setting)?,
-            opening: Opening::before(&setting),
+            asked: Asked::of(setting)?,
+            opening: Opening::before(setting),
             scale: setting.response_bound,
             phase: Phase::Centre,
             step: 0,
-            setting,
+            setting: *setting,
             needed,
         })
     }
@@ -216,6 +217,7 @@ impl MeanOnly {
                 needed: self.needed,
             },
             residual_scale: has_scale.then_some(self.scale),
+            baseline: None,
             cuts: Vec::new(),
             provenance: Some(answer.provenance),
         }

@@ -81,7 +81,8 @@ impl Setting {
         if self.asks_row_scale() {
             centre.push(planner.ball("row scale", ROW_BUCKETS, costs.row_scale, counts)?);
         }
-        if !self.column_scales.is_empty() {
+        // Of times the units of columns are asked with the first question, before the residuals are known.
+        if !self.column_scales.is_empty() && self.outcome.reserved_share() <= 0.0 {
             centre.extend(self.column_blocks(costs.columns)?);
         }
         let purpose = match self.intercept {

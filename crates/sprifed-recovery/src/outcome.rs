@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sprifed_privacy::{IllegalQuantity, Mu, PrivacyUnit};
 use sprifed_query::{
-    AnswerBlock, Limit, LinearModel, Link, PlanError, PlannedBlock, PlannedStep, PlannedSum,
-    Question,
+    AnswerBlock, LARGEST_HAZARD, Limit, LinearModel, Link, PlanError, PlannedBlock, PlannedStep,
+    PlannedSum, Question,
 };
 
 use crate::opening::Opening;
@@ -17,7 +17,9 @@ use crate::portable::{dot, larger};
 use crate::setting::{InferenceMethod, Intercept, Keep, Setting, share_of};
 
 pub(crate) mod binary;
+pub(crate) mod newton;
 pub(crate) mod refit;
+pub(crate) mod survival;
 
 /// What the response is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -28,6 +30,8 @@ pub enum Outcome {
     Linear,
     /// A zero or a one. A sum of features explains the logarithm of the odds of a one.
     Binary,
+    /// A time, and whether the event occurred then. A sum of features explains the logarithm of the hazard.
+    Survival,
 }
 
 /// Of the last share, what the second moments get: more where p-values decide what is kept.
@@ -65,7 +69,7 @@ pub(crate) struct LastPoint {
 
 impl Outcome {
     /// All of them, in the order of help texts.
-    pub const ALL: [Self; 2] = [Self::Linear, Self::Binary];
+    pub const ALL: [Self; 3] = [Self::Linear, Self::Binary, Self::Survival];
 
     /// Its name, in commands and files.
     #[must_use]
@@ -73,6 +77,7 @@ impl Outcome {
         match self {
             Self::Linear => "linear",
             Self::Binary => "binary",
+            Self::Survival => "survival",
         }
     }
 
@@ -82,11 +87,12 @@ impl Outcome {
         matches!(self, Self::Linear)
     }
 
-    /// How the expected response follows from the linear predictor; none if it is the predictor.
+    /// How the expected response follows from the linear predictor; none if it is the predictor, or if there is a hazard
+    /// instead.
     #[must_use]
     pub const fn link(self) -> Option<Link> {
         match self {
-            Self::Linear => None,
+            Self::Linear | Self::Survival => None,
             Self::Binary => Some(Link::Logit),
         }
     }
@@ -94,14 +100,14 @@ impl Outcome {
     /// Whether the mean of the response says what its scale is.
     pub(crate) const fn has_scale_of_mean(self) -> bool {
         match self {
-            Self::Linear => false,
+            Self::Linear | Self::Survival => false,
             Self::Binary => true,
         }
     }
 
     /// How many sums follow the last second moments.
     pub(crate) fn steps_after_moments(self) -> usize {
-        usize::from(self.link().is_some())
+        usize::from(self.link().is_some()) + self.steps_after_procedure()
     }
 }
 
@@ -135,9 +141,13 @@ impl Setting {
                 "they are not built for it: name covariates of sites that are always in the model, or leave sites out",
             );
         }
-        if (self.response_bound - 1.0).abs() > 0.0 {
+        let (bound, why) = match self.outcome {
+            Outcome::Linear | Outcome::Binary => (1.0, "its two values are 0 and 1"),
+            Outcome::Survival => (LARGEST_HAZARD, "its martingale residuals are within 4"),
+        };
+        if (self.response_bound - bound).abs() > 0.0 {
             let what = format!("a response within {}", self.response_bound);
-            return refuse(&what, "its two values are 0 and 1");
+            return refuse(&what, why);
         }
         Ok(())
     }
@@ -145,7 +155,7 @@ impl Setting {
     /// What the opening says of the response once its mean is known.
     pub(crate) fn opening_of_mean(&self, opening: Opening) -> Opening {
         match self.outcome {
-            Outcome::Linear => opening,
+            Outcome::Linear | Outcome::Survival => opening,
             Outcome::Binary => binary::opening_of_mean(opening),
         }
     }
@@ -158,7 +168,7 @@ impl Setting {
         coefficients: &[f64],
     ) -> Option<f64> {
         match self.outcome {
-            Outcome::Linear => None,
+            Outcome::Linear | Outcome::Survival => None,
             Outcome::Binary => Some(binary::residual_scale(
                 opening.scale,
                 dot(coefficients, coefficients),
@@ -231,7 +241,7 @@ impl Setting {
         let Some((gradient, curvature)) = costs.step else {
             return Ok(None);
         };
-        let blocks = refit::blocks(self, n_features, gradient, curvature)?;
+        let blocks = newton::blocks(self, n_features, gradient, curvature)?;
         let purpose = "score of the kept features".to_owned();
         Ok(Some(PlannedStep::Sum(PlannedSum::new(purpose, blocks))))
     }
@@ -239,7 +249,7 @@ impl Setting {
     /// Where the last second moments are asked: at `current`, or at the mean where the refit starts from all that the
     /// features explain.
     pub(crate) fn last_point(&self, opening: &Opening, current: LastPoint) -> LastPoint {
-        if self.outcome.is_linear() {
+        if self.outcome.link().is_none() {
             return current;
         }
         LastPoint {
@@ -252,7 +262,7 @@ impl Setting {
     /// The model of no feature, where the response has this mean.
     pub(crate) fn null_model(&self, opening: &Opening) -> LinearModel {
         match self.outcome {
-            Outcome::Linear => opening.model(),
+            Outcome::Linear | Outcome::Survival => opening.model(),
             Outcome::Binary => LinearModel {
                 intercept: binary::log_odds(opening.intercept),
                 terms: Vec::new(),

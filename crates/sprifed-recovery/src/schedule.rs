@@ -108,7 +108,8 @@ impl Schedule {
     )]
     pub fn of(setting: &Setting, working: Working) -> Result<Self, PlanError> {
         setting.check()?;
-        let (total, robust_cost) = setting.without_robust(setting.total_mu()?)?;
+        let (total, robust_cost) =
+            setting.without_robust(setting.of_procedure(setting.total_mu()?)?)?;
         let sparsity = setting.sparsity as usize;
         let features = setting.n_candidates() as usize;
         let fractions = working.fractions();
@@ -220,6 +221,7 @@ impl Schedule {
         )));
         let most_kept = always + setting.sparsity as usize;
         steps.extend(setting.refit_step(most_kept, self.final_costs)?);
+        let steps = setting.with_event_times(setting.total_mu()?, most_kept, steps)?;
         let procedure = match self.working {
             Working::Pooled => "sieve",
             Working::LeastSquares => "certified GRAD",

@@ -248,6 +248,14 @@ impl Setting {
         Ok((rest, Some(share_of(total, ROBUST_SHARE, 1)?)))
     }
 
+    /// The part of `total` that is left for the linear procedure where something is asked before and after it.
+    pub(crate) fn of_procedure(&self, total: Mu) -> Result<Mu, IllegalQuantity> {
+        match self.outcome.reserved_share() {
+            0.0 => Ok(total),
+            reserved => share_of(total, 1.0 - reserved, 1),
+        }
+    }
+
     pub(crate) fn is_legal_bound(bound: f64) -> bool {
         (SMALLEST_BOUND..=LARGEST_BOUND).contains(&bound)
     }

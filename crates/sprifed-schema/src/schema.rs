@@ -20,7 +20,7 @@ use self::file::{FeatureTable, FeaturesTable, OutcomeKey, ResponseTable, SchemaF
 pub use self::file::{PublicBounds, RecordPolicy};
 pub use self::policy::{MissingPolicy, MissingResponsePolicy, Transform};
 use self::resolve::Codings;
-pub use self::response::{BinaryLevels, Response};
+pub use self::response::{BinaryLevels, EventTime, Response};
 pub use self::sites::SiteColumn;
 use crate::coding::Coding;
 use crate::error::SchemaError;
@@ -155,6 +155,8 @@ impl Schema {
                 transform: bounds.transform,
                 outcome: OutcomeKey::Linear,
                 levels: None,
+                event: None,
+                horizon: None,
             },
             features,
             feature: feature.collect(),
@@ -244,6 +246,18 @@ impl Schema {
         let response = self.response.name();
         if is_named_feature(response) {
             return two_roles(response, "the response", "a feature");
+        }
+        let event = self.response.event_time().map(EventTime::column);
+        if let Some(event) = event {
+            if is_named_feature(event) {
+                return two_roles(event, "the event", "a feature");
+            }
+            if self.client.as_deref() == Some(event) {
+                return two_roles(event, "the event", "the client column");
+            }
+            if self.sites.as_ref().map(SiteColumn::name) == Some(event) {
+                return two_roles(event, "the event", "the column of sites");
+            }
         }
         if let Some(client) = self.client.as_deref() {
             if client == response {

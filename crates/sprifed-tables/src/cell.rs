@@ -100,6 +100,10 @@ impl fmt::Display for CellProblem {
                 "a value that is none of the `levels`",
                 "correct it, add the level, or set `other = true`",
             ),
+            (Defect::Cell(CellDefect::NegativeTime), _) => (
+                "a time below zero",
+                "correct it: times are counted from the start of the follow-up",
+            ),
             (Defect::Date, _) => (
                 "a date where a number is required",
                 "write dates as the number of days since a public date, or list the column in `features.exclude`",

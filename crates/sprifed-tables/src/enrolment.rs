@@ -53,6 +53,10 @@ impl Enrolment {
         if let (Some(client), Some(_)) = (schema.client(), labels) {
             columns.push(column(client));
         }
+        if let Some(event) = schema.response().event_time() {
+            let column = event.column().to_owned();
+            return Err(TableError::NotForArrays { column }.into());
+        }
         let mut bounding = Bounding::new(&columns, schema)?;
         let is_number = |coded: &&CodedColumn| {
             matches!(coded.coding, Coding::Number(_)) && coded.coding.width() == 1

@@ -58,7 +58,13 @@ fn choice_rho(setting: &Setting, total: f64) -> f64 {
         0.0
     };
     others += setting.columns_share();
-    total * (1.0 - setting.robust_share()) * (1.0 - others) / f64::from(setting.sparsity)
+    let rest = of_procedure(setting, total) * (1.0 - setting.robust_share());
+    rest * (1.0 - others) / f64::from(setting.sparsity)
+}
+
+/// The part of the ρ `total` that is left for the procedure where something is asked before and after it.
+fn of_procedure(setting: &Setting, total: f64) -> f64 {
+    total * (1.0 - setting.outcome.reserved_share())
 }
 
 /// The plan of argmax OMP.
@@ -79,11 +85,12 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
     let planner = setting.planner();
     let picks = f64::from(setting.sparsity);
     let robust = setting.robust_share();
-    let rest = total * (1.0 - robust);
+    let all = of_procedure(setting, total);
+    let rest = all * (1.0 - robust);
     let gaussian = |share: f64, times: f64| Mu::try_from((2.0 * rest * share / times).sqrt());
     let robust_cost = setting
         .robust
-        .then(|| Mu::try_from((2.0 * total * robust).sqrt()))
+        .then(|| Mu::try_from((2.0 * all * robust).sqrt()))
         .transpose()?;
     let range = RangeBound::try_from((8.0 * choice_rho(setting, total)).sqrt())?;
     let costs = OpeningCosts {
@@ -131,6 +138,7 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
     let moments = setting.last_blocks(asked, last_costs.moments, robust_cost)?;
     steps.push(sum("second moments of the support", moments));
     steps.extend(setting.refit_step(asked, last_costs)?);
+    let steps = setting.with_event_times(Mu::try_from((2.0 * total).sqrt())?, asked, steps)?;
     Ok(setting.plan("argmax OMP", steps))
 }
 

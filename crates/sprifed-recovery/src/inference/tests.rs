@@ -24,6 +24,7 @@ fn inference() -> Inference {
         moment_noise: 5.0,
         residual_moment_noise: None,
         score: None,
+        survival: None,
         records: 500,
         inference: InferenceMethod::Selective,
         estimated_by: None,

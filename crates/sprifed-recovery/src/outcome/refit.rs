@@ -14,24 +14,18 @@
 //! docs/proofs/score_step.md. The plain step θ + H⁻¹g is what intervals are about. The model that predicts takes a shrunk
 //! step: where the noise outweighs what is known, a plain one would predict noise.
 
-use sprifed_privacy::{Mu, Rounding};
 use sprifed_query::{
-    Answer, Constant, FeatureList, Limit, LinearModel, Link, PlanError, PlannedBlock, Question,
-    ScoreStep,
+    Answer, Constant, Expectation, FeatureList, Limit, LinearModel, Link, Question, ScoreStep,
 };
 
+use super::newton::{Most, Step, at_most_long, clip_norm};
 use crate::conclusion::two_sided;
 use crate::fit::{Fit, FitStatus};
 use crate::inference::{
     Inference, Inferred, Interval, NoInterval, ReportedIntercept, ReportedTerm, Role, ScoreNoise,
 };
-use crate::joint::noise_covariance;
-use crate::least_squares::NoisyNormalEquations;
-use crate::moments::second_moments;
 use crate::outcome::binary;
-use crate::portable::{dot, norm, square};
-use crate::selection::{Estimate, wald};
-use crate::setting::Setting;
+use crate::selection::wald;
 use crate::square_matrix::SquareMatrix;
 
 #[cfg(test)]
@@ -41,41 +35,12 @@ use crate::square_matrix::SquareMatrix;
 )]
 mod tests;
 
-/// The name of the block of the score.
-pub const SCORE_BLOCK: &str = "score";
-
-/// C²/k.
-const CLIP_FACTOR: f64 = 1.5;
-
-/// The squared length that a step is expected to have.
-const EXPECTED_STEP: f64 = 4.0;
-
 /// The longest step of a model that predicts.
 const LONGEST_STEP: f64 = 4.0;
 
 /// A model whose start explains so much of the variance of the response almost separates its values. The score is then far
 /// from linear, and intervals from one step are too short.
 const ALMOST_SEPARATED: f64 = 0.5;
-
-/// The blocks of the score and of its curvature, for at most so many features.
-pub(super) fn blocks(
-    setting: &Setting,
-    n_features: usize,
-    gradient: Mu,
-    curvature: Mu,
-) -> Result<Vec<PlannedBlock>, PlanError> {
-    let (planner, size) = (setting.planner(), n_features + 1);
-    let dithered = Rounding::Dithered;
-    Ok(vec![
-        planner.ball(SCORE_BLOCK, size, gradient, dithered)?,
-        planner.ball(
-            "score curvature",
-            size * (size + 1) / 2,
-            curvature,
-            dithered,
-        )?,
-    ])
-}
 
 /// A model at which a score is asked, in units of scaled features.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,37 +91,18 @@ pub(crate) struct Refit {
     pub(crate) linear: Fit,
 }
 
-/// A step and what is known of it.
-struct Step {
-    /// H⁻¹g, of the constant first.
-    plain: Vec<f64>,
-    /// That of the model that predicts.
-    shrunk: Vec<f64>,
-    sampling: SquareMatrix,
-    privacy: SquareMatrix,
-    condition: f64,
-    repaired: usize,
-    noise: (f64, f64),
-}
-
 impl Refit {
-    /// C.
-    #[expect(clippy::cast_precision_loss, reason = "a support is small")]
-    fn norm(&self) -> f64 {
-        (CLIP_FACTOR * (self.features.len() + 1) as f64).sqrt()
-    }
-
     /// The questions, in the order of [`blocks`].
     pub(crate) fn questions(&self) -> Vec<Question> {
         let step = ScoreStep {
-            link: self.link,
+            expects: Expectation::Response(self.link),
             support: FeatureList::of(&self.features),
             constant: Constant::One,
             model: self
                 .model(self.start.intercept, &self.start.coefficients)
                 .into(),
             feature: Limit::nearest(self.feature_scale),
-            norm: Limit::nearest(self.norm()),
+            norm: Limit::nearest(clip_norm(self.features.len())),
         };
         vec![
             Question::ScoreGradient(step.clone()),
@@ -184,7 +130,8 @@ impl Refit {
                 ..self.linear
             };
         };
-        let moved = |index: usize, value: &f64| value + step.shrunk[index];
+        let predicting = at_most_long(step.shrunk.clone(), LONGEST_STEP);
+        let moved = |index: usize, value: &f64| value + predicting[index];
         let start = &self.start;
         let coefficients = start.coefficients.iter().enumerate();
         let coefficients: Vec<f64> = coefficients
@@ -225,45 +172,12 @@ impl Refit {
     }
 
     /// The step that the two blocks of an answer give.
-    #[expect(clippy::cast_precision_loss, reason = "a support is small")]
     fn step(&self, answer: &Answer) -> Option<Step> {
-        let [gradient, curvature] = answer.blocks.as_slice() else {
-            return None;
+        let most = Most {
+            residual: self.link.most_residual(),
+            weight: self.link.most_weight(),
         };
-        let size = self.features.len() + 1;
-        let clip = self.norm();
-        let unit = clip * self.link.most_residual();
-        let values = gradient.values.iter().chain(core::iter::repeat(&0.0));
-        let cross: Vec<f64> = values.take(size).map(|value| value * unit).collect();
-        let curvature_norm = clip * self.link.most_weight().sqrt();
-        let noise = (
-            gradient.noise_std_dev * unit,
-            curvature.noise_std_dev * square(curvature_norm),
-        );
-        let equations = NoisyNormalEquations {
-            gram: second_moments(curvature, size, curvature_norm),
-            cross,
-            gram_noise: noise.1,
-            cross_noise: noise.0,
-        };
-        let inverted = equations.inverted();
-        let inverse = &inverted.inverse;
-        let plain = inverse.times(&equations.cross);
-        let of_curvature = noise_covariance(&plain, dot(&plain, &plain), noise.1);
-        let added = SquareMatrix::from_fn(size, |row, column| {
-            let of_score = if row == column { square(noise.0) } else { 0.0 };
-            of_curvature[(row, column)] + of_score
-        });
-        let shrunk = equations.solve_expecting(EXPECTED_STEP / size as f64);
-        Some(Step {
-            shrunk: at_most_long(shrunk.coefficients),
-            privacy: inverse.times_matrix(&added).times_matrix(inverse),
-            sampling: inverted.inverse,
-            plain,
-            condition: inverted.condition,
-            repaired: inverted.repaired,
-            noise,
-        })
+        Step::of(answer, self.features.len(), most)
     }
 
     /// The report of the second moments with the estimates and intervals of the step.
@@ -273,17 +187,9 @@ impl Refit {
             other => other,
         };
         let has_intervals = no_intervals.is_none();
-        let estimate = |place: usize, start: f64| {
-            let sampling_variance = step.sampling[(place, place)];
-            Estimate {
-                value: start + step.plain[place],
-                sampling_variance,
-                variance: sampling_variance + step.privacy[(place, place)],
-            }
-        };
         let is_known = no_intervals.is_none_or(|reason| reason == NoInterval::FewRecords);
         let term = |(index, term): (usize, ReportedTerm)| {
-            let found = estimate(index + 1, self.start.coefficients[index]);
+            let found = step.estimate(index + 1, self.start.coefficients[index]);
             let (is_shown, p_value) = match term.role {
                 Role::Selected => (has_intervals, term.p_value),
                 Role::Always => (
@@ -301,7 +207,7 @@ impl Refit {
             }
         };
         let intercept = linear.intercept.map(|intercept| {
-            let found = estimate(0, self.start.intercept);
+            let found = step.estimate(0, self.start.intercept);
             let is_shown = has_intervals && self.has_records;
             let interval = is_shown.then(|| wald(&found, 1.0 - intercept.level));
             ReportedIntercept {
@@ -350,15 +256,4 @@ impl Refit {
             Vec::new()
         }
     }
-}
-
-/// The step, made as short as a step that predicts may be.
-fn at_most_long(mut step: Vec<f64>) -> Vec<f64> {
-    let length = norm(&step);
-    if length > LONGEST_STEP {
-        for entry in &mut step {
-            *entry *= LONGEST_STEP / length;
-        }
-    }
-    step
 }

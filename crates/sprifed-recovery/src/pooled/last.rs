@@ -116,6 +116,7 @@ impl Pooled {
             },
             status: FitStatus::NoFeatureAboveNoise { largest_ratio: 0.0 },
             residual_scale: Some(self.scale),
+            baseline: None,
             cuts: Vec::new(),
             provenance: self.provenance,
         }

@@ -46,6 +46,8 @@ pub(super) struct ResponseTable {
     #[serde(default)]
     pub(super) outcome: OutcomeKey,
     pub(super) levels: Option<Vec<Level>>,
+    pub(super) event: Option<String>,
+    pub(super) horizon: Option<f64>,
 }
 
 /// What the response is, as a schema spells it.
@@ -57,6 +59,8 @@ pub(super) enum OutcomeKey {
     Linear,
     /// One of two levels.
     Binary,
+    /// A time, and whether the event occurred then.
+    Survival,
 }
 
 #[derive(Debug, Default, Deserialize)]

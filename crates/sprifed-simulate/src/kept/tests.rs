@@ -37,6 +37,7 @@ fn fit(inference: Inferred) -> Fit {
         inference,
         status: FitStatus::Complete,
         residual_scale: None,
+        baseline: None,
         cuts: Vec::new(),
         provenance: None,
     }
@@ -52,6 +53,7 @@ fn inferred(terms: Vec<ReportedTerm>) -> Inferred {
         moment_noise: 1.0,
         residual_moment_noise: None,
         score: None,
+        survival: None,
         records: 100,
         inference: InferenceMethod::Selective,
         estimated_by: None,

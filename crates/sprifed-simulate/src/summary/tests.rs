@@ -15,6 +15,7 @@ fn outcome(recovered: usize, test_mse: f64) -> TrialOutcome {
         },
         status: FitStatus::Complete,
         residual_scale: None,
+        baseline: None,
         cuts: Vec::new(),
         provenance: None,
     };

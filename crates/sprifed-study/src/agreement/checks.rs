@@ -46,9 +46,10 @@ pub(super) fn check_data(data: &DataTerms, setting: &Setting) -> Result<(), Ille
 /// What a procedure takes the response of a schema to be.
 #[must_use]
 pub const fn outcome_of(response: &Response) -> Outcome {
-    match response.levels() {
-        None => Outcome::Linear,
-        Some(_) => Outcome::Binary,
+    match (response.levels(), response.event_time()) {
+        (Some(_), _) => Outcome::Binary,
+        (None, Some(_)) => Outcome::Survival,
+        (None, None) => Outcome::Linear,
     }
 }
 

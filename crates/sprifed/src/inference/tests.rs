@@ -40,6 +40,7 @@ fn inference() -> Inference {
         moment_noise: 3.0,
         residual_moment_noise: None,
         score: None,
+        survival: None,
         records: 600,
         inference: InferenceMethod::Selective,
         estimated_by: None,

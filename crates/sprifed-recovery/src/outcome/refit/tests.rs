@@ -47,6 +47,7 @@ fn linear() -> Fit {
             inference: InferenceMethod::Selective,
             estimated_by: None,
             score: None,
+            survival: None,
             no_intervals: None,
             intercept: Some(ReportedIntercept {
                 estimate: 0.0,
@@ -59,6 +60,7 @@ fn linear() -> Fit {
         }),
         status: FitStatus::Complete,
         residual_scale: Some(0.5),
+        baseline: None,
         cuts: Vec::new(),
         provenance: None,
     }
@@ -255,7 +257,7 @@ fn an_ill_conditioned_curvature_keeps_its_intervals() {
 
 #[test]
 fn a_step_that_predicts_has_a_limit() {
-    let cut = at_most_long(vec![30.0, 40.0]);
+    let cut = at_most_long(vec![30.0, 40.0], LONGEST_STEP);
     assert!((norm(&cut) - LONGEST_STEP).abs() < 1e-12);
-    assert_eq!(at_most_long(vec![1.0, 2.0]), [1.0, 2.0]);
+    assert_eq!(at_most_long(vec![1.0, 2.0], LONGEST_STEP), [1.0, 2.0]);
 }
