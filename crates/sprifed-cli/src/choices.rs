@@ -100,6 +100,9 @@ pub(crate) fn outcomes() -> impl TypedValueParser<Value = Outcome> {
     let about = |one| match one {
         Outcome::Linear => "A number: the linear predictor and an error",
         Outcome::Binary => "Zero or one: the linear predictor is the logarithm of the odds",
+        Outcome::Survival => {
+            "A time to an event: the linear predictor is the logarithm of the hazard"
+        }
     };
     one_of(
         Outcome::ALL

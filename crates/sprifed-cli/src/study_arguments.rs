@@ -144,6 +144,12 @@ pub(crate) struct WorldArguments {
     /// five].
     #[arg(long, value_name = "SD")]
     log_odds_std: Option<f64>,
+    /// Of times: the share of records with an event before they are censored [default: 0.6].
+    #[arg(long, value_name = "SHARE")]
+    event_share: Option<f64>,
+    /// Of times: the standard deviation of the logarithm of the hazard [default: 1].
+    #[arg(long, value_name = "SD")]
+    log_hazard_std: Option<f64>,
     /// How many sites of unequal sizes the records are of; each has an intercept of its own. R2 on new records is then that
     /// for records of a new site.
     #[arg(long, value_name = "K")]
@@ -159,15 +165,31 @@ pub(crate) struct WorldArguments {
 impl WorldArguments {
     /// Refuses odds of a response that has none.
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        let is_given = self.prevalence.is_some() || self.log_odds_std.is_some();
-        match self.outcome {
-            Outcome::Linear if is_given => Err(Failure::usage(
+        let has_odds = self.prevalence.is_some() || self.log_odds_std.is_some();
+        let has_hazards = self.event_share.is_some() || self.log_hazard_std.is_some();
+        let refuse = |options: &str, required: &str| {
+            Err(Failure::usage(
                 "sprifed::simulate::odds",
-                "--prevalence or --log-odds-std is given, but the outcome is linear".to_owned(),
+                format!(
+                    "{options} is given, but the outcome is {}",
+                    self.outcome.name()
+                ),
+                required,
+            ))
+        };
+        if has_odds && self.outcome != Outcome::Binary {
+            return refuse(
+                "--prevalence or --log-odds-std",
                 "give --outcome binary, or leave them out",
-            )),
-            _ => Ok(()),
+            );
         }
+        if has_hazards && self.outcome != Outcome::Survival {
+            return refuse(
+                "--event-share or --log-hazard-std",
+                "give --outcome survival, or leave them out",
+            );
+        }
+        Ok(())
     }
 
     /// The same without the command line.
@@ -184,6 +206,16 @@ impl WorldArguments {
             reading: self.reading,
             outcome: match self.outcome {
                 Outcome::Linear => WorldOutcome::Linear,
+                Outcome::Survival => WorldOutcome::Survival {
+                    spread: match self.log_hazard_std {
+                        Some(spread) => spread,
+                        None => 1.0,
+                    },
+                    events: match self.event_share {
+                        Some(share) => share,
+                        None => 0.6,
+                    },
+                },
                 Outcome::Binary => {
                     let prevalence = match self.prevalence {
                         Some(share) => share,

@@ -273,7 +273,7 @@ fn fit_private(
     if labels.is_some() && schema.client().is_none() {
         return Err(refuse(Refusal::Labels));
     }
-    if schema.response().levels().is_some() {
+    if schema.response().reading().is_some() {
         return Err(refuse(Refusal::Outcome));
     }
     let earlier = earlier_receipts(&earlier);

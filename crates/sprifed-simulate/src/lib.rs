@@ -11,6 +11,7 @@ mod sites;
 mod summary;
 #[doc(hidden)]
 pub mod test_support;
+mod times;
 mod trial;
 mod world;
 
@@ -22,6 +23,7 @@ pub use kept::{Kept, ReportedInterval};
 pub use odds::{OddsScores, explained_share, spread_for};
 pub use sites::WorldSites;
 pub use summary::{Mean, Summary};
+pub use times::TimeScores;
 pub use trial::{
     Certified, Method, Reference, TrialError, TrialOutcome, default_response_bound, setting_of,
     typical_response,

@@ -54,7 +54,7 @@ pub(crate) fn logistic(predictor: f64) -> f64 {
 }
 
 /// Nodes of a standard normal number, with their weights.
-fn nodes() -> impl Iterator<Item = (f64, f64)> + Clone {
+pub(crate) fn nodes() -> impl Iterator<Item = (f64, f64)> + Clone {
     (-HALF..=HALF).map(|step| {
         let z = DISTANCE * f64::from(step);
         (z, DISTANCE * (-z * z / 2.0).exp() / (2.0 * PI).sqrt())
@@ -62,7 +62,7 @@ fn nodes() -> impl Iterator<Item = (f64, f64)> + Clone {
 }
 
 /// The mean of the probability where the predictor is normal.
-fn mean_share(mean: f64, variance: f64) -> f64 {
+pub(crate) fn mean_share(mean: f64, variance: f64) -> f64 {
     let spread = variance.max(0.0).sqrt();
     nodes()
         .map(|(z, weight)| weight * logistic(mean + spread * z))

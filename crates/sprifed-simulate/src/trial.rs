@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{ApproxDp, NoiseOrigin, Participation, PrivacyUnit, Relation};
 use sprifed_query::{
-    Curator, CuratorError, IllegalRecords, Plan, PlanError, RecordSource, Records,
+    Curator, CuratorError, IllegalRecords, LARGEST_HAZARD, Plan, PlanError, RecordSource, Records,
 };
 use sprifed_recovery::{
     CertifiedProcedure, ColumnScales, Fit, InferenceMethod, Intercept, Keep, Outcome, RunError,
@@ -20,6 +20,8 @@ use crate::absence::Absence;
 use crate::kept::Kept;
 use crate::odds::OddsScores;
 use crate::odds::reference::most_likely_odds;
+use crate::times::TimeScores;
+use crate::times::reference::{martingale_residuals, most_likely_hazards};
 use crate::world::{Reading, Rows, World, WorldOutcome, WorldRequest};
 
 #[cfg(test)]
@@ -160,15 +162,20 @@ impl Method for Reference {
         let request = world.request();
         let (features, width) = (world.features(), request.columns());
         let records = Records::each_a_unit(features, world.responses(), width)?;
-        if request.outcome.is_linear() {
-            let fit = self.fit(records, request.sparsity, noise_seed(seed))?;
-            return Ok(TrialOutcome::of(world, fit));
-        }
-        // Selected around the mean, as the certified procedures do, and then refitted.
-        let centred = around_mean(world.responses());
-        let centred = Records::each_a_unit(features, &centred, width)?;
-        let fit = self.fit(centred, request.sparsity, noise_seed(seed))?;
-        let model = most_likely_odds(&records, &fit.model.support());
+        // Selected by the linear procedure, as the certified ones do, and then refitted.
+        let selected = match request.outcome {
+            WorldOutcome::Linear => world.responses().to_vec(),
+            WorldOutcome::Binary { .. } => around_mean(world.responses()),
+            WorldOutcome::Survival { .. } => martingale_residuals(world.responses()),
+        };
+        let selected = Records::each_a_unit(features, &selected, width)?;
+        let fit = self.fit(selected, request.sparsity, noise_seed(seed))?;
+        let support = fit.model.support();
+        let model = match request.outcome {
+            WorldOutcome::Linear => fit.model,
+            WorldOutcome::Binary { .. } => most_likely_odds(&records, &support),
+            WorldOutcome::Survival { .. } => most_likely_hazards(&records, &support),
+        };
         Ok(TrialOutcome::of(world, Fit { model, ..fit }))
     }
 }
@@ -199,24 +206,25 @@ pub struct TrialOutcome {
     pub null_mse: f64,
     /// Of zeros and ones, how well their probability is predicted.
     pub odds: Option<OddsScores>,
+    /// Of times, how well a model tells whose event comes first.
+    pub times: Option<TimeScores>,
 }
 
 impl TrialOutcome {
     /// The score of `fit` in `world`.
     #[must_use]
     pub fn of(world: &World, fit: Fit) -> Self {
-        let odds = world.odds_scores(&fit.model);
-        Self::with_errors(world.kept(&fit), world.errors(&fit.model), odds, fit)
+        Self {
+            odds: world.odds_scores(&fit.model),
+            times: world.time_scores(&fit.model),
+            ..Self::with_errors(world.kept(&fit), world.errors(&fit.model), fit)
+        }
     }
 
-    fn with_errors(
-        kept: Kept,
-        (test_mse, null_mse): (f64, f64),
-        odds: Option<OddsScores>,
-        fit: Fit,
-    ) -> Self {
+    fn with_errors(kept: Kept, (test_mse, null_mse): (f64, f64), fit: Fit) -> Self {
         Self {
-            odds,
+            odds: None,
+            times: None,
             fit,
             recovered: kept.true_ones(),
             kept,
@@ -353,13 +361,11 @@ impl Method for Certified {
                 let rows = Rows::generate(request, seed);
                 let fit = self.fit_federated(participation, &rows, noise_seed(seed))?;
                 let errors = rows.population_errors(&fit.model);
-                let odds = rows.odds_scores(&fit.model);
-                Ok(TrialOutcome::with_errors(
-                    rows.kept(&fit),
-                    errors,
-                    odds,
-                    fit,
-                ))
+                Ok(TrialOutcome {
+                    odds: rows.odds_scores(&fit.model),
+                    times: rows.time_scores(&fit.model),
+                    ..TrialOutcome::with_errors(rows.kept(&fit), errors, fit)
+                })
             }
             _ => self.run_on(&World::generate(request, seed), seed),
         }
@@ -382,6 +388,7 @@ pub fn setting_of(
 ) -> Result<Setting, PlanError> {
     let (feature_bound, response_bound) = match (world.outcome, world.reading) {
         (WorldOutcome::Binary { .. }, _) => (8.0, 1.0),
+        (WorldOutcome::Survival { .. }, _) => (8.0, LARGEST_HAZARD),
         (WorldOutcome::Linear, Reading::Paper) => (1.4, 1.1),
         (WorldOutcome::Linear, Reading::Clean) => (8.0, default_response_bound(world.support)),
     };
@@ -399,6 +406,7 @@ pub fn setting_of(
         outcome: match world.outcome {
             WorldOutcome::Linear => Outcome::Linear,
             WorldOutcome::Binary { .. } => Outcome::Binary,
+            WorldOutcome::Survival { .. } => Outcome::Survival,
         },
         budget,
         relation,

@@ -16,6 +16,7 @@ use crate::kept::Kept;
 use crate::odds::{OddsScores, Predictors, logistic, odds_model, projected_factor};
 use crate::projection::projection;
 use crate::sites::WorldSites;
+use crate::times::{self, Spread, TimeScores, hazard_model};
 use crate::trial::typical_response;
 
 #[cfg(test)]
@@ -57,6 +58,14 @@ pub enum WorldOutcome {
         spread: f64,
         /// The share of ones.
         prevalence: f64,
+    },
+    /// A time; the linear predictor is the logarithm of its hazard. What the model leaves unexplained follows from these
+    /// two.
+    Survival {
+        /// The standard deviation of the linear predictor.
+        spread: f64,
+        /// The share of records with an event before they are censored.
+        events: f64,
     },
 }
 
@@ -170,6 +179,10 @@ impl Rows {
                 let drawn = quadratic(&truth.terms, &truth.terms, request.correlation).sqrt();
                 odds_model(truth, drawn, spread, prevalence)
             }
+            WorldOutcome::Survival { spread, events } => {
+                let drawn = quadratic(&truth.terms, &truth.terms, request.correlation).sqrt();
+                hazard_model(truth, drawn, spread, events)
+            }
         };
         // Without a true feature the errors are as large as if those that are sought were true.
         let explained = match truth.terms.is_empty() {
@@ -212,9 +225,15 @@ impl Rows {
         let mut stream = stream_of(self.seed, row as u64);
         let (values, indicators) = values.split_at_mut(self.request.features);
         fill_row(values, &self.request, &mut stream);
-        if !self.request.outcome.is_linear() {
-            let share = logistic(self.truth.predict(values));
-            return f32::from(u8::from(uniform(&mut stream) < share));
+        match self.request.outcome {
+            WorldOutcome::Linear => {}
+            WorldOutcome::Binary { .. } => {
+                let share = logistic(self.truth.predict(values));
+                return f32::from(u8::from(uniform(&mut stream) < share));
+            }
+            WorldOutcome::Survival { .. } => {
+                return times::draw(self.truth.predict(values), &mut stream);
+            }
         }
         let error: f64 = StandardNormal.sample(&mut stream);
         let site = self.site_ends.iter().take_while(|end| row >= **end).count();
@@ -254,15 +273,24 @@ impl Rows {
             let linear = projection(&self.truth, features, correlation?)?;
             Some(match self.request.outcome {
                 WorldOutcome::Linear => linear,
-                WorldOutcome::Binary { .. } => self.odds_projection(features, linear),
+                WorldOutcome::Binary { .. } => self.scaled(features, linear, projected_factor),
+                WorldOutcome::Survival { .. } => {
+                    self.scaled(features, linear, times::projected_factor)
+                }
             })
         };
         Kept::of(fit, &self.truth, targets)
     }
 
-    /// The coefficients of the best logistic model of these features, from those of the best linear prediction of the linear
-    /// predictor.
-    fn odds_projection(&self, features: &[u32], linear: Vec<f64>) -> Vec<f64> {
+    /// The coefficients of the best model of these features, from those of the best linear prediction of the linear
+    /// predictor: `factor` says by what these are to be multiplied, from the intercept, the variance of that prediction and
+    /// that of the rest.
+    fn scaled(
+        &self,
+        features: &[u32],
+        linear: Vec<f64>,
+        factor: fn(f64, f64, f64) -> f64,
+    ) -> Vec<f64> {
         let (truth, correlation) = (&self.truth, self.request.correlation);
         let terms: Vec<(u32, f64)> = features
             .iter()
@@ -271,16 +299,16 @@ impl Rows {
             .collect();
         let known = quadratic(&terms, &terms, correlation);
         let all = quadratic(&truth.terms, &truth.terms, correlation);
-        let factor = projected_factor(truth.intercept, known, all - known);
+        let factor = factor(truth.intercept, known, all - known);
         linear.into_iter().map(|slope| factor * slope).collect()
     }
 
     /// How well `model` predicts the probability of a one over the population; none where the response is a number.
     #[must_use]
     pub fn odds_scores(&self, model: &LinearModel) -> Option<OddsScores> {
-        if self.request.outcome.is_linear() {
+        let WorldOutcome::Binary { .. } = self.request.outcome else {
             return None;
-        }
+        };
         let (truth, correlation) = (&self.truth, self.request.correlation);
         Some(OddsScores::of(&Predictors {
             true_mean: truth.intercept,
@@ -291,12 +319,30 @@ impl Rows {
         }))
     }
 
+    /// How well `model` tells whose event comes first; none where the response is no time.
+    #[must_use]
+    pub fn time_scores(&self, model: &LinearModel) -> Option<TimeScores> {
+        let WorldOutcome::Survival { .. } = self.request.outcome else {
+            return None;
+        };
+        let (truth, correlation) = (&self.truth, self.request.correlation);
+        Some(TimeScores::of(Spread {
+            truth: quadratic(&truth.terms, &truth.terms, correlation),
+            model: quadratic(&model.terms, &model.terms, correlation),
+            covariance: quadratic(&truth.terms, &model.terms, correlation),
+        }))
+    }
+
     /// The mean squared error of `model` over the population of the clean reading, and that of
     /// predicting zero. Of sites, it is that for records of a new one; of zeros and ones, the error of a probability, and
-    /// that of the share of ones.
+    /// that of the share of ones; of times, the error of the probability that the first of two records has its event first,
+    /// and that of a half.
     #[must_use]
     pub fn population_errors(&self, model: &LinearModel) -> (f64, f64) {
         if let Some(scores) = self.odds_scores(model) {
+            return (scores.brier, scores.null_brier);
+        }
+        if let Some(scores) = self.time_scores(model) {
             return (scores.brier, scores.null_brier);
         }
         let mut difference = self.truth.terms.clone();
@@ -404,6 +450,12 @@ impl World {
         self.rows.odds_scores(model)
     }
 
+    /// How well `model` tells whose event comes first; none where the response is no time.
+    #[must_use]
+    pub fn time_scores(&self, model: &LinearModel) -> Option<TimeScores> {
+        self.rows.time_scores(model)
+    }
+
     /// What `fit` kept; its intervals are judged in the clean reading.
     #[must_use]
     pub fn kept(&self, fit: &Fit) -> Kept {
@@ -459,7 +511,7 @@ pub(crate) fn stream_of(seed: u64, row: u64) -> Xoshiro256PlusPlus {
 
 /// A number from zero to below one.
 #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
-fn uniform(stream: &mut Xoshiro256PlusPlus) -> f64 {
+pub(crate) fn uniform(stream: &mut Xoshiro256PlusPlus) -> f64 {
     (stream.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 

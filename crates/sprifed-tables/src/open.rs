@@ -115,6 +115,13 @@ pub enum ResponseReading {
     Number(String),
     /// One where a column has a level, and zero elsewhere.
     Level(FeatureReading),
+    /// Whether the event occurred, and then the time as it is.
+    Time {
+        /// How the event is read.
+        event: FeatureReading,
+        /// The column of times.
+        time: String,
+    },
 }
 
 /// Reads what a model needs for its predictions, then `response` if one is asked for.
@@ -127,9 +134,12 @@ pub fn read_features<'a>(
     response: Option<ResponseReading>,
 ) -> Result<RawColumns, DataError> {
     let features = features.into_iter().map(RawRequest::Feature);
-    let response = response.map(|response| match response {
-        ResponseReading::Number(name) => RawRequest::Number(name),
-        ResponseReading::Level(reading) => RawRequest::Feature(reading),
+    let response = response.map_or_else(Vec::new, |response| match response {
+        ResponseReading::Number(name) => vec![RawRequest::Number(name)],
+        ResponseReading::Level(reading) => vec![RawRequest::Feature(reading)],
+        ResponseReading::Time { event, time } => {
+            vec![RawRequest::Feature(event), RawRequest::Number(time)]
+        }
     });
     let requests: Vec<RawRequest> = features.chain(response).collect();
     open(file.into())?.into_raw(&requests)

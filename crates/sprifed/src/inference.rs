@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use sprifed_query::Link;
 use sprifed_recovery::{
     Inference, InferenceMethod, Inferred, Interval, NoInference, NoInterval, Role, ScoreNoise,
+    SurvivalNoise,
 };
 use sprifed_schema::Mapping;
 
@@ -74,6 +75,9 @@ pub struct CoefficientReport {
     /// linear model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<ScoreNoise>,
+    /// The same where the response is a time: estimates are logarithms of hazard ratios.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub survival: Option<SurvivalNoise>,
     /// Why there are no intervals, if there are none.
     pub no_intervals: Option<NoInterval>,
     /// The intercept, if the model has one.
@@ -100,7 +104,10 @@ pub struct TermEstimate {
     /// By what the odds of the event are multiplied where the feature is larger by one; absent where the response is a
     /// number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub odds_ratio: Option<OddsRatio>,
+    pub odds_ratio: Option<Ratio>,
+    /// By what the hazard is multiplied where the feature is larger by one; absent where the response is no time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hazard_ratio: Option<Ratio>,
     /// The standard error of the estimate, selection not counted.
     pub std_error: Option<f64>,
     /// Its confidence interval.
@@ -114,17 +121,17 @@ pub struct TermEstimate {
     pub privacy_share: Option<f64>,
 }
 
-/// An odds ratio.
+/// An odds ratio or a hazard ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct OddsRatio {
+pub struct Ratio {
     /// The exponential of the coefficient.
     pub estimate: f64,
     /// That of the ends of its interval.
     pub interval: Option<Interval>,
 }
 
-impl OddsRatio {
+impl Ratio {
     /// None if a number is too large to be written down.
     fn of(coefficient: f64, interval: Option<Interval>) -> Option<Self> {
         let estimate = coefficient.exp();
@@ -213,9 +220,10 @@ impl CoefficientReport {
                 name: names[term.feature as usize].clone(),
                 role: term.role,
                 estimate,
-                odds_ratio: has_odds
-                    .then(|| OddsRatio::of(estimate, interval))
-                    .flatten(),
+                odds_ratio: has_odds.then(|| Ratio::of(estimate, interval)).flatten(),
+                hazard_ratio: inference
+                    .survival
+                    .and_then(|_| Ratio::of(estimate, interval)),
                 std_error: std_error(first_term + place),
                 interval,
                 level: term.level,
@@ -261,6 +269,7 @@ impl CoefficientReport {
             moment_noise: inference.moment_noise,
             residual_moment_noise: inference.residual_moment_noise,
             score: inference.score,
+            survival: inference.survival,
             no_intervals: inference.no_intervals,
             intercept,
             terms,

@@ -2,6 +2,7 @@
 
 pub mod account;
 mod backend;
+mod baseline;
 mod coefficients;
 mod column_choice;
 mod demo;
@@ -37,6 +38,7 @@ mod verify;
 mod world;
 
 pub use backend::{Backend, BackendRequest};
+pub use baseline::{CurvePoint, ModelBaseline};
 pub use column_choice::{ColumnScalesChoice, ColumnScalesRequest};
 pub use demo::{DemoAnswer, DemoGuarantee};
 pub use document::{
@@ -55,7 +57,7 @@ pub use fit_report::{
 pub use guarantee::{Guarantee, Mode, Terms};
 pub use holdings::{Grouped, Holdings};
 pub use inference::{
-    CoefficientReport, InterceptEstimate, LEVEL, ModelInference, OddsRatio, TermEstimate,
+    CoefficientReport, InterceptEstimate, LEVEL, ModelInference, Ratio, TermEstimate,
 };
 pub use load_words::counts_words;
 pub use model::{FORMAT, Model, Receipt, Response, Term, VERSION, software};
@@ -71,7 +73,7 @@ pub use reference::{ExactModel, centred_omp};
 pub use repeated::{RepeatedFit, Repetition, cost_of_all};
 pub use run::{Run, Secret, Watch, rows_of, spent_words};
 pub use schema_answer::{SchemaCheck, SchemaDraft};
-pub use score::{BinaryFitness, Fitness, SCORE_LABEL, Score, require_columns};
+pub use score::{BinaryFitness, Fitness, SCORE_LABEL, Score, SurvivalFitness, require_columns};
 pub use secure_sums::{
     ClientCosts, CoordinatorCosts, Failures, MessageSizes, SecureSums, StudyFailure, SumFailure,
 };

@@ -141,6 +141,8 @@ impl SchemaFacts {
                 },
                 ..world
             },
+            // No forecast is built for times; what a forecast assumes says so.
+            Outcome::Survival => return None,
         })
     }
 
@@ -352,7 +354,8 @@ impl PlanRequest {
         let setting = setting_of(data, budget, self.neighbours)?;
         // Eight standard deviations of the response, of which the model explains a part.
         let response_bound = match data.unexplained {
-            _ if !self.schema.outcome.is_linear() => 1.0,
+            _ if self.schema.outcome == Outcome::Binary => 1.0,
+            _ if self.schema.outcome == Outcome::Survival => LARGEST_HAZARD,
             Unexplained::PopulationR2(share) => setting.response_bound / share.sqrt(),
             Unexplained::ErrorStdDev(_) => setting.response_bound,
         };

@@ -15,6 +15,7 @@ use sprifed_study::{Agreed, Agreement, Embedded, EmbeddedTrustees, PartyKey, all
 use sprifed_tables::Table;
 
 use crate::backend::Backend;
+use crate::baseline::ModelBaseline;
 use crate::error::Error;
 use crate::guarantee::Guarantee;
 use crate::inference::ModelInference;
@@ -202,6 +203,7 @@ impl Study<'_> {
             label: guarantee.label().map(str::to_owned),
             guarantee,
             status: fit.status,
+            baseline: ModelBaseline::of(fit),
             response: self.response.clone(),
             intercept,
             sites: site_intercepts(fit, &self.site_names, intercept, units),

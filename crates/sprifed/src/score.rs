@@ -6,6 +6,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_privacy::counted;
+use sprifed_query::FollowUp;
 use sprifed_recovery::Outcome;
 use sprifed_schema::{FeatureReading, Transform};
 use sprifed_tables::{RawColumns, ResponseReading, TableFile, read_columns, read_features};
@@ -14,8 +15,10 @@ use crate::error::Error;
 use crate::model::{Model, Response, Term};
 
 pub use self::binary::BinaryFitness;
+pub use self::survival::SurvivalFitness;
 
 mod binary;
+mod survival;
 
 /// What every score is labelled with.
 pub const SCORE_LABEL: &str =
@@ -42,14 +45,17 @@ pub struct Score {
     pub records: usize,
     /// Records without a response or a prediction.
     pub left_out: usize,
-    /// In the units of the column.
+    /// In the units of the column; absent of times, some of which are only known to be longer than they were followed.
     #[serde(flatten)]
-    pub fitness: Fitness,
+    pub fitness: Option<Fitness>,
     /// On the scale the model was fitted on, if that is another one.
     pub on_fitted_scale: Option<Fitness>,
     /// Of predicted probabilities, beside their squared error, which is the Brier score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub binary: Option<BinaryFitness>,
+    /// Of predicted risks of an event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub survival: Option<SurvivalFitness>,
 }
 
 impl Score {
@@ -64,7 +70,7 @@ impl Score {
     ) -> Result<Self, Error> {
         let raw = read_for(model, table.into(), Some(response))?;
         let pairs = (0..raw.n_records()).map(|record| {
-            let (values, actual) = split_last(raw.row(record));
+            let (values, actual) = model.response.split(raw.row(record));
             (model.predict(values), actual)
         });
         Self::of_pairs(pairs, &model.response)
@@ -104,11 +110,18 @@ impl Score {
             label: SCORE_LABEL,
             records: complete.len(),
             left_out,
-            fitness: Fitness::of(&complete),
+            fitness: match response.outcome {
+                Outcome::Linear | Outcome::Binary => Some(Fitness::of(&complete)),
+                Outcome::Survival => None,
+            },
             on_fitted_scale,
             binary: match response.outcome {
-                Outcome::Linear => None,
                 Outcome::Binary => Some(BinaryFitness::of(&complete)),
+                Outcome::Linear | Outcome::Survival => None,
+            },
+            survival: match response.outcome {
+                Outcome::Survival => Some(SurvivalFitness::of(&complete)),
+                Outcome::Linear | Outcome::Binary => None,
             },
         })
     }
@@ -117,7 +130,12 @@ impl Score {
     #[must_use]
     pub fn text(&self) -> String {
         let records = counted(self.records, "record", "records");
-        let mut text = format!("{} on {records}", self.fitness.text());
+        let fitness = match (&self.fitness, &self.survival) {
+            (Some(fitness), _) => fitness.text(),
+            (None, Some(survival)) => survival.text(),
+            (None, None) => String::new(),
+        };
+        let mut text = format!("{fitness} on {records}");
         if self.left_out > 0 {
             text += &format!(
                 " ({} without response or prediction left out)",
@@ -179,7 +197,10 @@ pub(crate) fn read_for(
     response: Option<&str>,
 ) -> Result<RawColumns, Error> {
     let readings: Vec<FeatureReading> = model.features.iter().map(Term::reading).collect();
-    let names = readings.iter().map(FeatureReading::column).chain(response);
+    let event = model.response.event.as_ref();
+    let event = event.filter(|_| response.is_some() && model.response.outcome == Outcome::Survival);
+    let names = readings.iter().chain(event).map(FeatureReading::column);
+    let names = names.chain(response);
     let names: Vec<String> = names.map(str::to_owned).collect();
     require_columns(table, &names)?;
     let response = response.map(|name| response_reading(&model.response, name));
@@ -189,6 +210,10 @@ pub(crate) fn read_for(
 /// How the column `name` is read as the response of a model.
 fn response_reading(response: &Response, name: &str) -> ResponseReading {
     match response.event.clone() {
+        Some(event) if response.outcome == Outcome::Survival => ResponseReading::Time {
+            event,
+            time: name.to_owned(),
+        },
         Some(FeatureReading::Level { level, levels, .. }) => {
             let column = name.to_owned();
             ResponseReading::Level(FeatureReading::Level {
@@ -226,8 +251,25 @@ pub fn require_columns<'a>(table: impl Into<TableFile<'a>>, names: &[String]) ->
     })
 }
 
-/// The features of a record and its response, which is the last.
-pub(crate) fn split_last(row: &[f64]) -> (&[f64], f64) {
-    row.split_last()
-        .map_or((row, f64::NAN), |(last, values)| (values, *last))
+impl Response {
+    /// The features of a record and its response, which comes last; a time comes after the event, and both are one number
+    /// as a [`FollowUp`] reads it.
+    pub(crate) fn split<'a>(&self, row: &'a [f64]) -> (&'a [f64], f64) {
+        let Some((last, values)) = row.split_last() else {
+            return (row, f64::NAN);
+        };
+        match (self.horizon, values.split_last()) {
+            (Some(horizon), Some((event, values))) => (values, follow_up(*last / horizon, *event)),
+            _ => (values, *last),
+        }
+    }
+}
+
+/// A time in units of the horizon and an event as one number; not a number if one is missing.
+fn follow_up(time: f64, event: f64) -> f64 {
+    if time >= 0.0 && !event.is_nan() {
+        f64::from(FollowUp::new(time, event > 0.0).response())
+    } else {
+        f64::NAN
+    }
 }

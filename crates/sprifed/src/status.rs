@@ -132,6 +132,9 @@ impl Model {
     fn what_is_left(&self, chosen: &'static str) -> &'static str {
         match (self.has_chosen(), self.features.len()) {
             (true, _) => chosen,
+            (false, 0) if self.baseline.is_some() => {
+                "No feature is kept: the model predicts the same for every record."
+            }
             (false, 0) => "No feature is kept: the model predicts the mean.",
             (false, _) => {
                 "No feature is kept: the model has only the features that are always in it."

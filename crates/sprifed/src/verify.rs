@@ -6,7 +6,7 @@
 
 use sprifed_privacy::{Ledger, NoiseOrigin, PrivacyUnit};
 use sprifed_query::PlannedStep;
-use sprifed_recovery::{FitStatus, SCORE_BLOCK};
+use sprifed_recovery::{EVENTS_BLOCK, FitStatus, Outcome, SCORE_BLOCK};
 
 use crate::backend::Backend;
 use crate::error::Error;
@@ -128,16 +128,19 @@ fn purpose(step: &PlannedStep) -> &str {
     }
 }
 
-/// A score is asked exactly of a response that is no number, unless so few records were there that only their mean was.
+/// Times are asked exactly of a response that is one, and a score of a response that is no number, unless so few records were there that only their mean was.
 fn compare_outcome(model: &Model) -> Result<(), Error> {
     let blocks = model.plan.steps.iter().flat_map(|step| match step {
         PlannedStep::Sum(sum) => sum.blocks.as_slice(),
         PlannedStep::Choice(_) => &[],
     });
-    let has_score = blocks.into_iter().any(|one| one.block.name == SCORE_BLOCK);
+    let names: Vec<&str> = blocks.map(|one| one.block.name.as_str()).collect();
+    let has_score = names.contains(&SCORE_BLOCK);
+    let has_times = names.contains(&EVENTS_BLOCK);
     let is_linear = model.response.outcome.is_linear();
     let is_mean_only = matches!(model.status, FitStatus::TooFewRecords { .. });
-    if has_score == is_linear && !(is_mean_only && !is_linear) {
+    let is_time = model.response.outcome == Outcome::Survival;
+    if has_times != is_time || (has_score == is_linear && !(is_mean_only && !is_linear)) {
         let found = model.response.outcome.name();
         return Err(refuse(
             "the outcome",

@@ -104,8 +104,8 @@ pub enum IllegalWorld {
     SitesOfContender,
     /// Zeros and ones follow from their odds alone.
     #[error(
-        "zeros and ones are asked for together with {with}, but they follow from the standard deviation of the linear \
-         predictor and the share of ones alone"
+        "zeros and ones, or times, are asked for together with {with}, but they follow from the standard deviation of the \
+         linear predictor and the share of events alone"
     )]
     OutcomeWith {
         /// What was asked for with it.
@@ -122,9 +122,21 @@ pub enum IllegalWorld {
         /// The share of ones.
         prevalence: f64,
     },
+    /// Hazards that are none.
+    #[error(
+        "the logarithm of the hazard has the standard deviation {spread} and the share of events is {events}; required: a \
+         standard deviation above 0 and at most 20, and a share from 0.001 to 0.999"
+    )]
+    Hazards {
+        /// The standard deviation of the linear predictor.
+        spread: f64,
+        /// The share of records with an event.
+        events: f64,
+    },
     /// Only certified procedures explain zeros and ones.
     #[error(
-        "zeros and ones are asked for, but only certified procedures and the references without noise explain them"
+        "zeros and ones, or times, are asked for, but only certified procedures and the references without noise explain \
+         them"
     )]
     OutcomeOfContender,
     /// A standard deviation that is none.
@@ -286,8 +298,16 @@ impl WorldSize {
 
     /// Refuses odds that do not exist, and what would say the same in another way.
     fn check_outcome(&self) -> Result<(), IllegalWorld> {
-        let WorldOutcome::Binary { spread, prevalence } = self.outcome else {
-            return Ok(());
+        let (spread, share, illegal) = match self.outcome {
+            WorldOutcome::Linear => return Ok(()),
+            WorldOutcome::Binary { spread, prevalence } => (
+                spread,
+                prevalence,
+                IllegalWorld::Odds { spread, prevalence },
+            ),
+            WorldOutcome::Survival { spread, events } => {
+                (spread, events, IllegalWorld::Hazards { spread, events })
+            }
         };
         let others = [
             (self.error_std.is_some(), "an error"),
@@ -301,10 +321,10 @@ impl WorldSize {
         if let Some((_, with)) = others.into_iter().find(|(is_given, _)| *is_given) {
             return Err(IllegalWorld::OutcomeWith { with });
         }
-        let is_legal = spread > 0.0 && spread <= 20.0 && (0.001..=0.999).contains(&prevalence);
+        let is_legal = spread > 0.0 && spread <= 20.0 && (0.001..=0.999).contains(&share);
         match is_legal {
             true => Ok(()),
-            false => Err(IllegalWorld::Odds { spread, prevalence }),
+            false => Err(illegal),
         }
     }
 }

@@ -131,6 +131,7 @@ const fn help_with_world(error: &IllegalWorld) -> &'static str {
             "leave it out, or use --outcome linear; --prevalence and --log-odds-std say how well the odds are known"
         }
         IllegalWorld::Odds { .. } => "correct --log-odds-std or --prevalence",
+        IllegalWorld::Hazards { .. } => "correct --log-hazard-std or --event-share",
         IllegalWorld::OutcomeOfContender => "use grad, sieve or argmax, without --tune",
         IllegalWorld::SitesOfPaper => "leave --sites out, or use --reading clean",
         IllegalWorld::SitesOfContender => {

@@ -85,7 +85,10 @@ impl Setting {
                 weighted,
             ));
             let score = newton::blocks(self, n_features, gradient, curvature)?;
-            all.push(sum(format!("score of the kept features, step {step}"), score));
+            all.push(sum(
+                format!("score of the kept features, step {step}"),
+                score,
+            ));
         }
         Ok(all)
     }

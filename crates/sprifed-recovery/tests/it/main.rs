@@ -10,3 +10,4 @@ mod binary;
 mod decisions;
 mod often_zero;
 mod script;
+mod survival;

@@ -30,6 +30,7 @@ fn outcome(recovered: usize, test_mse: f64) -> TrialOutcome {
         test_mse,
         null_mse: 4.0,
         odds: None,
+        times: None,
     }
 }
 

@@ -6,6 +6,7 @@ use sprifed_recovery::Fit;
 use sprifed_study::{PartyReceipt, Receipt, SignedReceipt, Transcript};
 use sprifed_tables::Markers;
 
+use crate::baseline::ModelBaseline;
 use crate::error::Error;
 use crate::guarantee::{Guarantee, Terms};
 use crate::inference::ModelInference;
@@ -102,6 +103,7 @@ pub fn study_model(receipt: &Receipt) -> Result<Option<Model>, Error> {
         guarantee,
         response: Response::of(schema.response()),
         status: fit.status,
+        baseline: ModelBaseline::of(fit),
         intercept,
         sites: site_intercepts(
             fit,

@@ -2,7 +2,7 @@
 
 use sprifed_privacy::counted;
 use sprifed_query::Link;
-use sprifed_recovery::{NoInference, NoInterval, Role, ScoreNoise};
+use sprifed_recovery::{NoInference, NoInterval, Role, ScoreNoise, SurvivalNoise};
 
 use super::{CoefficientReport, LOOSE_CLIP, TermEstimate};
 
@@ -142,6 +142,9 @@ fn intervals(report: &CoefficientReport) -> [String; 3] {
     if let Some(score) = report.score {
         return intervals_of_score(report, score);
     }
+    if let Some(survival) = report.survival {
+        return intervals_of_survival(report, survival);
+    }
     let is_tight = report.clip_factor < LOOSE_CLIP;
     let clip = if is_tight {
         format!(
@@ -212,6 +215,27 @@ fn intervals_of_score(report: &CoefficientReport, score: ScoreNoise) -> [String;
              by a private mean.",
             100.0 * score.mean
         ),
+    ]
+}
+
+/// The same for estimates of Cox's model.
+fn intervals_of_survival(report: &CoefficientReport, survival: SurvivalNoise) -> [String; 3] {
+    [
+        format!(
+            "An interval is meant to contain the coefficient of Cox's model of the hazard by the reported features, fitted to \
+             all such records, each counted as clipping weighs it. {:.0} % of the intervals of kept features do so on \
+             average over all of them. For a feature that was kept by mistake, the interval often misses zero.",
+            100.0 * report.level
+        ),
+        format!(
+            "The intervals allow for chance in the records, for the noise added for privacy and, by their level, for the \
+             number of features that were kept of those sought. Standard errors are multiplied by {}: this factor was \
+             measured and stands for the noise of the baseline hazard, which moves all coefficients together.",
+            survival.baseline_factor
+        ),
+        "The intervals assume independent records, hazards that are proportional, and censoring that does not depend on the \
+         event given the features. Equal times need no rule: times count by their bin."
+            .to_owned(),
     ]
 }
 

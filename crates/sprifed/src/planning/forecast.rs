@@ -85,6 +85,9 @@ pub(super) fn assumptions(schema: &SchemaFacts, stated: Stated, support: usize) 
     };
     let errors = match schema.outcome {
         Outcome::Linear => "normal errors",
+        Outcome::Survival => {
+            "times to an event, for which no forecast is built: use `simulate --outcome survival`"
+        }
         Outcome::Binary => {
             "as many zeros as ones, whose log odds are linear (of their variance a linear model explains at most 0.6)"
         }

@@ -7,7 +7,8 @@
 use core::ops::ControlFlow;
 
 use sprifed_query::{
-    Answer, AnswerBlock, ChoiceQuery, ChoosingProcedure, ChoosingStep, Procedure, Question, Step, SumQuery,
+    Answer, AnswerBlock, ChoiceQuery, ChoosingProcedure, ChoosingStep, Procedure, Question, Step,
+    SumQuery,
 };
 
 use super::baseline::{Baseline, Counted};
@@ -237,7 +238,9 @@ impl<P: ChoosingProcedure<Fit = Fit>> ChoosingProcedure for Following<P> {
     fn chosen(self, index: usize) -> ChoosingStep<Self> {
         match self {
             // No choice is asked before the times are known.
-            Self::Times(procedure, times) => ChoosingProcedure::start(Self::Times(procedure, times)),
+            Self::Times(procedure, times) => {
+                ChoosingProcedure::start(Self::Times(procedure, times))
+            }
             Self::Selecting(procedure, residuals) => {
                 Self::after_choices(procedure.chosen(index), residuals)
             }
