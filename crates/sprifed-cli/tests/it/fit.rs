@@ -8,6 +8,7 @@ mod ledger;
 mod places;
 mod spent;
 mod split;
+mod survival;
 pub(crate) mod table;
 
 use serde_json::Value;

@@ -11,3 +11,4 @@ mod robust_slow;
 mod sites_slow;
 mod status;
 mod study;
+mod survival_slow;
