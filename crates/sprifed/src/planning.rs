@@ -8,15 +8,14 @@ use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, LOG_WRAP_PROBABILITY, Mu, NoiseOrigin, PrivacyUnit, RecordPart,
     Relation, Spending, SumCost, SumPlan, SumSize,
 };
-use sprifed_query::{FeatureSet, Plan, PlannedStep};
+use sprifed_query::{FeatureSet, LARGEST_HAZARD, Plan, PlannedStep};
 use sprifed_recovery::{
     CertifiedProcedure, ColumnScales, InferenceMethod, Intercept, Keep, Needs, Outcome,
     ROBUST_BLOCK, Setting, Sites,
 };
 use sprifed_schema::{Coding, Schema, Units};
 use sprifed_simulate::{
-    Absence, Certified, Unexplained, WorldOutcome, WorldRequest, compare, forecast_records,
-    setting_of, spread_for,
+    Absence, Certified, Unexplained, WorldRequest, compare, forecast_records, setting_of,
 };
 use sprifed_study::outcome_of;
 
@@ -61,9 +60,6 @@ pub struct PlanRequest {
     /// Which data sets count as neighbours.
     pub neighbours: Relation,
 }
-
-/// The share of ones in a forecast.
-const FORECAST_PREVALENCE: f64 = 0.5;
 
 /// What a plan takes from the public schema.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -124,26 +120,6 @@ impl SchemaFacts {
             sites: sites_of(schema),
             outcome: outcome_of(schema.response()),
         }
-    }
-
-    /// The world in which the best linear model explains this share of the variance of the response; none where zeros and
-    /// ones cannot be explained so well.
-    fn explaining(&self, population_r2: f64, world: WorldRequest) -> Option<WorldRequest> {
-        Some(match self.outcome {
-            Outcome::Linear => WorldRequest {
-                unexplained: Unexplained::PopulationR2(population_r2),
-                ..world
-            },
-            Outcome::Binary => WorldRequest {
-                outcome: WorldOutcome::Binary {
-                    spread: spread_for(population_r2, FORECAST_PREVALENCE)?,
-                    prevalence: FORECAST_PREVALENCE,
-                },
-                ..world
-            },
-            // No forecast is built for times; what a forecast assumes says so.
-            Outcome::Survival => return None,
-        })
     }
 
     /// How many features `schema` has, if it names them all.
@@ -353,11 +329,13 @@ impl PlanRequest {
     fn setting(&self, data: &WorldRequest, budget: ApproxDp) -> Result<Setting, Error> {
         let setting = setting_of(data, budget, self.neighbours)?;
         // Eight standard deviations of the response, of which the model explains a part.
-        let response_bound = match data.unexplained {
-            _ if self.schema.outcome == Outcome::Binary => 1.0,
-            _ if self.schema.outcome == Outcome::Survival => LARGEST_HAZARD,
-            Unexplained::PopulationR2(share) => setting.response_bound / share.sqrt(),
-            Unexplained::ErrorStdDev(_) => setting.response_bound,
+        let response_bound = match (self.schema.outcome, data.unexplained) {
+            (Outcome::Binary, _) => 1.0,
+            (Outcome::Survival, _) => LARGEST_HAZARD,
+            (Outcome::Linear, Unexplained::PopulationR2(share)) => {
+                setting.response_bound / share.sqrt()
+            }
+            (Outcome::Linear, Unexplained::ErrorStdDev(_)) => setting.response_bound,
         };
         Ok(Setting {
             unit: self.schema.unit,

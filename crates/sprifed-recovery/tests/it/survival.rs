@@ -301,9 +301,39 @@ fn decisions(procedure: CertifiedProcedure, script: Script) -> (u64, u64) {
 
 /// Digests of discrete parts and of all numbers, in the order of [`Script::ALL`].
 const GOLDEN: [(CertifiedProcedure, [(u64, u64); 6]); 3] = [
-    (CertifiedProcedure::GRAD, [(0, 0); 6]),
-    (CertifiedProcedure::SIEVE, [(0, 0); 6]),
-    (CertifiedProcedure::ARGMAX, [(0, 0); 6]),
+    (
+        CertifiedProcedure::GRAD,
+        [
+            (0x5c7f_fac9_62b0_5357, 0x9cb4_0b2e_8689_5c6c),
+            (0xb84c_1918_afe7_727d, 0x2dc1_61de_e19c_f34a),
+            (0x5c7f_fac9_62b0_5357, 0x3f3a_0ed2_dfa3_300d),
+            (0x696f_a124_a1ce_2c57, 0xb38a_f919_d891_037b),
+            (0xa391_2ea8_dc73_8e41, 0x8d63_3ab7_ec34_f87d),
+            (0xda4a_4557_37fd_dd68, 0xbdee_0c12_8b41_0daa),
+        ],
+    ),
+    (
+        CertifiedProcedure::SIEVE,
+        [
+            (0x3472_1409_0521_ee39, 0x5460_2189_8a00_cad8),
+            (0x85e2_6c8f_3cdb_f963, 0x2191_2c12_0558_f9ee),
+            (0x3472_1409_0521_ee39, 0x9c97_c3ae_259f_3838),
+            (0xd6f1_42cb_f7a3_5ba9, 0x4e24_fbec_0efa_ef82),
+            (0x1daf_a2b4_ff32_222d, 0x17ae_f20c_caa6_44f8),
+            (0xa6ca_17cf_a0e3_7724, 0x45e5_b587_723e_c416),
+        ],
+    ),
+    (
+        CertifiedProcedure::ARGMAX,
+        [
+            (0xa2b1_154a_b85a_a1da, 0x302b_8e55_e777_b5fb),
+            (0xa2b1_154a_b85a_a1da, 0x666f_ec6e_5cd0_1df6),
+            (0xa2b1_154a_b85a_a1da, 0xa7a4_644f_1d13_d105),
+            (0xa2b1_154a_b85a_a1da, 0x516a_2aef_2613_45bb),
+            (0xa2b1_154a_b85a_a1da, 0x571e_25ee_3824_a97b),
+            (0xa2b1_154a_b85a_a1da, 0xa3cf_8897_52ea_c20c),
+        ],
+    ),
 ];
 
 #[test]

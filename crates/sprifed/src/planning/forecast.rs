@@ -7,7 +7,9 @@ use sprifed_recovery::{CertifiedProcedure, FLOOR_CORRELATIONS, Floor, Needs, Out
 
 use super::SchemaFacts;
 use crate::procedure_choice::Stated;
-use sprifed_simulate::{Compared, Correlation, Mean};
+use sprifed_simulate::{
+    Compared, Correlation, Mean, Unexplained, WorldOutcome, WorldRequest, spread_for,
+};
 
 /// What simulated studies found.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -62,6 +64,35 @@ impl ForecastRow {
             width,
             test_r2,
         }
+    }
+}
+
+/// The share of ones in a forecast.
+const FORECAST_PREVALENCE: f64 = 0.5;
+
+impl SchemaFacts {
+    /// The world in which the best linear model explains this share of the variance of the response; none where zeros and
+    /// ones cannot be explained so well.
+    pub(super) fn explaining(
+        &self,
+        population_r2: f64,
+        world: WorldRequest,
+    ) -> Option<WorldRequest> {
+        Some(match self.outcome {
+            Outcome::Linear => WorldRequest {
+                unexplained: Unexplained::PopulationR2(population_r2),
+                ..world
+            },
+            Outcome::Binary => WorldRequest {
+                outcome: WorldOutcome::Binary {
+                    spread: spread_for(population_r2, FORECAST_PREVALENCE)?,
+                    prevalence: FORECAST_PREVALENCE,
+                },
+                ..world
+            },
+            // No forecast is built for times; what a forecast assumes says so.
+            Outcome::Survival => return None,
+        })
     }
 }
 

@@ -12,6 +12,7 @@ fn residuals_larger_than_a_constant_leaves_are_a_warning() {
         upper: 30.0,
         outcome: Outcome::Linear,
         event: None,
+        horizon: None,
     };
     assert_eq!(residual_warning(None, &response), None);
     assert_eq!(residual_warning(Some(19.0), &response), None);

@@ -5,6 +5,7 @@ use sprifed_query::{AnswerBlock, Record};
 
 use super::*;
 use crate::inference::{Inference, Role};
+use crate::portable::{dot, norm};
 use crate::setting::InferenceMethod;
 
 /// Records whose response follows from their number, so that nothing is drawn.
@@ -143,7 +144,7 @@ fn maximum(records: &[([f32; 3], f32)], norm: f64) -> (Vec<f64>, SquareMatrix) {
 #[test]
 fn repeated_steps_without_noise_come_to_the_maximum_of_the_likelihood() {
     let records = records(900);
-    let norm = (CLIP_FACTOR * 3.0).sqrt();
+    let norm = clip_norm(2);
     let (expected, inverse) = maximum(&records, norm);
     let mut from = vec![0.0; 3];
     for _ in 0..8 {
