@@ -3,6 +3,7 @@
 use serde::Serialize;
 use sprifed_privacy::GuaranteeTable;
 
+use crate::chart::LineChart;
 use crate::features::FeatureTable;
 use crate::page::{Badge, GuaranteeView, render};
 
@@ -35,6 +36,8 @@ pub struct FitPage {
     pub features: FeatureTable,
     /// How estimates, intervals and p-values are to be read.
     pub notes: Vec<String>,
+    /// A curve that the model predicts, if it predicts one.
+    pub curve: Option<LineChart>,
     /// Names and values.
     pub facts: Vec<(String, String)>,
     /// The steps that were asked.
@@ -58,6 +61,8 @@ struct View<'a> {
 struct Rest<'a> {
     warnings: &'a [String],
     notes: &'a [String],
+    /// The title and the drawing.
+    curve: Option<(&'a str, String)>,
     facts: &'a [(String, String)],
     rounds: &'a [Round],
     budget: &'a [(String, String)],
@@ -78,6 +83,10 @@ impl FitPage {
                 page: Rest {
                     warnings: &self.warnings,
                     notes: &self.notes,
+                    curve: self
+                        .curve
+                        .as_ref()
+                        .and_then(|chart| Some((chart.title.as_str(), chart.to_svg()?))),
                     facts: &self.facts,
                     rounds: &self.rounds,
                     budget: &self.budget,

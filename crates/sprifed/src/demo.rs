@@ -200,6 +200,7 @@ impl DemoAnswer {
             warnings: Vec::new(),
             features: FeatureTable::new(&self.coefficients, None),
             notes: vec![READING.to_owned()],
+            curve: None,
             facts: vec![
                 (
                     "records, spread over clients".to_owned(),

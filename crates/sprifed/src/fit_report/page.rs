@@ -3,6 +3,7 @@
 use sprifed_privacy::{Epsilon, counted, shown_cost};
 use sprifed_query::PlannedStep;
 use sprifed_recovery::{FitStatus, Keep, Role};
+use sprifed_report::chart::{LineChart, Marker, Point, Scale, Series, Shape};
 use sprifed_report::{Badge, BadgeKind, Bar, FeatureTable, FitPage, Round};
 
 use super::FitReport;
@@ -45,12 +46,45 @@ impl FitReport {
             warnings,
             features: features(model),
             notes: model.notes(),
+            curve: curve(model),
             facts,
             rounds: model.plan.steps.iter().map(round).collect(),
             budget: budget(model),
             diagnostics,
         }
     }
+}
+
+/// The survival of a record of average features, with its band; none where the response is no time.
+fn curve(model: &Model) -> Option<LineChart> {
+    let points: Vec<Point> = model
+        .survival_curve()
+        .into_iter()
+        .map(|point| Point {
+            x: point.time,
+            y: point.survival,
+            low: point.low,
+            high: point.high,
+        })
+        .collect();
+    (!points.is_empty()).then(|| LineChart {
+        title: "Survival of a record whose features are all at their centres".to_owned(),
+        across: (model.response.name.clone(), Scale::Linear),
+        up: (
+            "share without the event, and its 95 % band".to_owned(),
+            Scale::Linear,
+        ),
+        series: vec![Series {
+            marker: Marker {
+                shape: Shape::Circle,
+                is_filled: true,
+                colour: (38, 84, 160),
+            },
+            points,
+        }],
+        printed: Vec::new(),
+        reference: None,
+    })
 }
 
 /// How the fit ended, and whether it is private, at first sight.

@@ -105,6 +105,7 @@ fn every_backend_fits_hazards_predicts_and_verifies() {
         );
         let page = folder.read("page.html");
         assert!(page.contains("martingale residuals") && page.contains("baseline hazard"));
+        assert!(page.contains("<h2>Survival of a record") && page.contains("<circle"));
 
         let [model, new] = ["model.json", "new.csv"].map(|file| folder.path(file));
         let verified = answer(&format!("verify {model}"));
