@@ -20,6 +20,15 @@ pub struct Round {
     pub coordinates: u64,
 }
 
+/// Charts of a score, which no noise protects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ScoreCurves {
+    /// What the score is of, and that no guarantee covers it.
+    pub label: String,
+    /// Charts as SVG, each with what is said of it.
+    pub charts: Vec<(String, String)>,
+}
+
 /// What the page about a fit shows.
 #[derive(Clone, Debug)]
 pub struct FitPage {
@@ -37,6 +46,8 @@ pub struct FitPage {
     pub notes: Vec<String>,
     /// Names and values.
     pub facts: Vec<(String, String)>,
+    /// What is drawn of a score, if one was asked for.
+    pub curves: Option<ScoreCurves>,
     /// The steps that were asked.
     pub rounds: Vec<Round>,
     /// What was spent.
@@ -59,6 +70,7 @@ struct Rest<'a> {
     warnings: &'a [String],
     notes: &'a [String],
     facts: &'a [(String, String)],
+    curves: Option<&'a ScoreCurves>,
     rounds: &'a [Round],
     budget: &'a [(String, String)],
     diagnostics: &'a [String],
@@ -79,6 +91,7 @@ impl FitPage {
                     warnings: &self.warnings,
                     notes: &self.notes,
                     facts: &self.facts,
+                    curves: self.curves.as_ref(),
                     rounds: &self.rounds,
                     budget: &self.budget,
                     diagnostics: &self.diagnostics,

@@ -1,6 +1,6 @@
 use sprifed_privacy::GuaranteeTable;
 
-use super::FitPage;
+use super::{FitPage, ScoreCurves};
 use crate::features::{Bar, FeatureTable};
 use crate::page::{Badge, BadgeKind};
 
@@ -19,6 +19,10 @@ fn the_status_is_first_and_warnings_stand_above_what_they_concern() {
         features: FeatureTable::new(&[bar], Some(0.5)),
         notes: vec!["an average over all features".to_owned()],
         facts: Vec::new(),
+        curves: Some(ScoreCurves {
+            label: "a score, NOT PRIVATE".to_owned(),
+            charts: vec![("<svg>drawn</svg>".to_owned(), "a < b".to_owned())],
+        }),
         rounds: Vec::new(),
         budget: Vec::new(),
         diagnostics: Vec::new(),
@@ -33,6 +37,9 @@ fn the_status_is_first_and_warnings_stand_above_what_they_concern() {
         "-1.500 to -1.000",
         "(intercept)",
         "an average over all features",
+        "<p class=\"warning\">a score, NOT PRIVATE",
+        "<svg>drawn</svg>",
+        "a &lt; b",
     ]
     .into_iter()
     .map(|words| {

@@ -21,17 +21,6 @@ pub(super) fn check_data(data: &DataTerms, setting: &Setting) -> Result<(), Ille
             required: format!("{}, as the schema says", outcome.name()),
         });
     }
-    // An agreement without a schema is of one machine, whose fits are built for every outcome.
-    if !outcome.is_linear() {
-        return Err(IllegalAgreement::Contradiction {
-            what: "the outcome",
-            found: format!(
-                "{}, for which studies between parties are not built",
-                outcome.name()
-            ),
-            required: Outcome::Linear.name().to_owned(),
-        });
-    }
     let always = data.mapping().covariates().n_features();
     if always != setting.always as usize {
         return Err(IllegalAgreement::Contradiction {

@@ -3,9 +3,9 @@
 use sprifed_privacy::{Epsilon, counted, shown_cost};
 use sprifed_query::PlannedStep;
 use sprifed_recovery::{FitStatus, Keep, Role};
-use sprifed_report::{Badge, BadgeKind, Bar, FeatureTable, FitPage, Round};
+use sprifed_report::{Badge, BadgeKind, Bar, FeatureTable, FitPage, Round, ScoreCurves};
 
-use super::FitReport;
+use super::{Evaluation, FitReport};
 use crate::inference::TermEstimate;
 use crate::model::{Model, Term};
 
@@ -24,7 +24,7 @@ impl FitReport {
         .map(|(name, value)| (name.to_owned(), value))
         .into();
         match &self.evaluation {
-            Some(evaluation) => facts.push((evaluation.label(), evaluation.score.text())),
+            Some(evaluation) => facts.push((evaluation.label(), evaluation.scored.score.text())),
             None => facts.push((
                 "score".to_owned(),
                 "none: it would be a release without noise".to_owned(),
@@ -46,11 +46,21 @@ impl FitReport {
             features: features(model),
             notes: model.notes(),
             facts,
+            curves: self.evaluation.as_ref().and_then(curves),
             rounds: model.plan.steps.iter().map(round).collect(),
             budget: budget(model),
             diagnostics,
         }
     }
+}
+
+/// What is drawn of a score, under the words that say what no guarantee covers.
+fn curves(evaluation: &Evaluation) -> Option<ScoreCurves> {
+    let curves = evaluation.scored.curves.as_ref()?;
+    Some(ScoreCurves {
+        label: evaluation.label(),
+        charts: curves.to_charts(),
+    })
 }
 
 /// How the fit ended, and whether it is private, at first sight.

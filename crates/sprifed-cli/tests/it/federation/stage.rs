@@ -31,6 +31,8 @@ pub(crate) struct Kind {
     pub(crate) site_effects: bool,
     /// Whether columns have no public scales, and private ones are asked for.
     pub(crate) column_scales: bool,
+    /// Whether the response has two levels.
+    pub(crate) binary: bool,
 }
 
 impl Default for Kind {
@@ -46,6 +48,7 @@ impl Default for Kind {
             trustees: false,
             site_effects: false,
             column_scales: false,
+            binary: false,
         }
     }
 }
@@ -72,8 +75,11 @@ pub(crate) const SEED: &str = "11";
 /// What every study of a stage is for.
 pub(crate) const PURPOSE: &str = "testing what matters";
 
-const SCHEMA: &str = "[response]\nname = \"y\"\nlower = -12.0\nupper = 12.0\n\
-                      [features]\nlower = -2.0\nupper = 2.0\ncenter = 0.0\n";
+const NUMBER: &str = "[response]\nname = \"y\"\nlower = -12.0\nupper = 12.0\n";
+
+const LEVELS: &str = "[response]\nname = \"y\"\noutcome = \"binary\"\nlevels = [\"no\", \"yes\"]\n";
+
+const FEATURES: &str = "[features]\nlower = -2.0\nupper = 2.0\ncenter = 0.0\n";
 
 #[expect(
     clippy::disallowed_methods,
@@ -109,7 +115,8 @@ impl Stage {
         } else {
             "scale = 1.0\n"
         };
-        let schema = [SCHEMA, scales, sites].concat();
+        let response = if kind.binary { LEVELS } else { NUMBER };
+        let schema = [response, FEATURES, scales, sites].concat();
         fs::write(stage.folder.join("schema.toml"), schema).unwrap();
         stage.make_trustees();
         stage.init("study");
@@ -183,7 +190,8 @@ impl Stage {
         json_at(&self.study().join("result/receipt.json"))
     }
 
-    /// Two features of twelve matter; values repeat in a pattern that no other feature follows.
+    /// Two features of twelve matter; values repeat in a pattern that no other feature follows. Of two levels, their sum
+    /// is the logarithm of the odds.
     fn write_table(&self, party: u32) {
         let mut text = String::from("y");
         for feature in 0..12 {
@@ -200,7 +208,14 @@ impl Stage {
         };
         for _ in 0..self.kind.records {
             let row: Vec<f64> = (0..12).map(|_| draw()).collect();
-            text += &format!("{:.5}", 2.0 * row[3] - 1.5 * row[8] + 0.05 * draw());
+            let sum = 2.0 * row[3] - 1.5 * row[8];
+            text += &if self.kind.binary {
+                let share = (draw() + 1.7) / 3.4;
+                let event = share < 1.0 / (1.0 + (-sum).exp());
+                if event { "yes" } else { "no" }.to_owned()
+            } else {
+                format!("{:.5}", sum + 0.05 * draw())
+            };
             for value in row {
                 text += &format!(",{value:.5}");
             }
