@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import sprifed
-from sprifed import Schema, SparsePrivateRegressor
+from sprifed import Schema, SparsePrivateClassifier, SparsePrivateRegressor
 
 
 def estimator(**changes):
@@ -53,13 +53,15 @@ def test_bad_responses_too(table):
         estimator().fit(X, None)
 
 
-def test_a_response_of_two_levels_is_refused(table):
+def test_an_estimator_refuses_the_other_outcome(table):
     X, y = table
-    schema = Schema.from_toml(
-        '[response]\nname = "y"\noutcome = "binary"\nlevels = [0, 1]\n[features]\nlower = -3\nupper = 3\n'
-    )
-    with pytest.raises(sprifed.SchemaError, match="fits in Python are not built"):
-        estimator(**by_schema(schema)).fit(X, (y > 0).astype(float))
+    features = "[features]\nlower = -3\nupper = 3\n"
+    levels = Schema.from_toml(f'[response]\nname = "y"\noutcome = "binary"\nlevels = [0, 1]\n{features}')
+    with pytest.raises(sprifed.SchemaError, match='explains "linear"'):
+        estimator(**by_schema(levels)).fit(X, (y > 0).astype(float))
+    number = Schema.from_toml(f'[response]\nname = "y"\nlower = 0\nupper = 1\n{features}')
+    with pytest.raises(sprifed.SchemaError, match='explains "binary"'):
+        SparsePrivateClassifier(epsilon=1, sparsity=2, schema=number).fit(X, y > 0)
 
 
 def test_other_columns_at_prediction(table):

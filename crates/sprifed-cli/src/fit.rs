@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use sprifed::{
-    Error, Evaluation, FitReport, Model, ProcedureRequest, Request, Score, Secret, Study,
+    Error, Evaluation, FitReport, Model, ProcedureRequest, Request, ScoredTable, Secret, Study,
     counts_words, keep, require_columns,
 };
 use sprifed_party::{Destination, is_same_file};
@@ -248,11 +248,11 @@ impl Fit {
             (None, true) => (&self.data, true),
             (None, false) => return Ok(None),
         };
-        let score = Score::of_table(model, self.reading.table(path), &model.response.name)?;
+        let scored = ScoredTable::of(model, self.reading.table(path), &model.response.name)?;
         Ok(Some(Evaluation {
             path: path.clone(),
             on_training_records,
-            score,
+            scored,
         }))
     }
 }

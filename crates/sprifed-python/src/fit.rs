@@ -136,7 +136,7 @@ impl PrivateModel {
         self.model.to_text().map_err(|failure| raise(py, failure))
     }
 
-    /// Predictions in the units of the response.
+    /// Predictions in the units of the response, or probabilities of the event.
     fn predict<'py>(
         &self,
         py: Python<'py>,
@@ -272,9 +272,6 @@ fn fit_private(
     let schema = &schema.get().inner;
     if labels.is_some() && schema.client().is_none() {
         return Err(refuse(Refusal::Labels));
-    }
-    if schema.response().reading().is_some() {
-        return Err(refuse(Refusal::Outcome));
     }
     let earlier = earlier_receipts(&earlier);
     let earlier = earlier.map_err(|error| refuse(Refusal::EarlierReceipt(error)))?;

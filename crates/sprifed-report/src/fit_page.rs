@@ -21,6 +21,15 @@ pub struct Round {
     pub coordinates: u64,
 }
 
+/// Charts of a score, which no noise protects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ScoreCurves {
+    /// What the score is of, and that no guarantee covers it.
+    pub label: String,
+    /// Charts as SVG, each with what is said of it.
+    pub charts: Vec<(String, String)>,
+}
+
 /// What the page about a fit shows.
 #[derive(Clone, Debug)]
 pub struct FitPage {
@@ -40,6 +49,8 @@ pub struct FitPage {
     pub curve: Option<LineChart>,
     /// Names and values.
     pub facts: Vec<(String, String)>,
+    /// What is drawn of a score, if one was asked for.
+    pub curves: Option<ScoreCurves>,
     /// The steps that were asked.
     pub rounds: Vec<Round>,
     /// What was spent.
@@ -64,6 +75,7 @@ struct Rest<'a> {
     /// The title and the drawing.
     curve: Option<(&'a str, String)>,
     facts: &'a [(String, String)],
+    curves: Option<&'a ScoreCurves>,
     rounds: &'a [Round],
     budget: &'a [(String, String)],
     diagnostics: &'a [String],
@@ -88,6 +100,7 @@ impl FitPage {
                         .as_ref()
                         .and_then(|chart| Some((chart.title.as_str(), chart.to_svg()?))),
                     facts: &self.facts,
+                    curves: self.curves.as_ref(),
                     rounds: &self.rounds,
                     budget: &self.budget,
                     diagnostics: &self.diagnostics,

@@ -16,8 +16,8 @@ use sprifed_privacy::PrivacyUnit;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 
-use self::file::{FeatureTable, FeaturesTable, OutcomeKey, ResponseTable, SchemaFile};
-pub use self::file::{PublicBounds, RecordPolicy};
+use self::file::{FeatureTable, FeaturesTable, SchemaFile};
+pub use self::file::{PublicBounds, PublicResponse, RecordPolicy};
 pub use self::policy::{MissingPolicy, MissingResponsePolicy, Transform};
 use self::resolve::Codings;
 pub use self::response::{BinaryLevels, EventTime, Response};
@@ -128,12 +128,12 @@ impl Schema {
     /// # Errors
     /// The same as those of [`Self::parse`].
     pub fn of_bounds(
-        response: (&str, PublicBounds),
+        response: (&str, PublicResponse),
         features: Option<PublicBounds>,
         named: BTreeMap<String, PublicBounds>,
         record: RecordPolicy,
     ) -> Result<Self, SchemaError> {
-        let (name, bounds) = response;
+        let (name, response) = response;
         let features = features.map_or_else(FeaturesTable::default, |bounds| FeaturesTable {
             lower: Some(bounds.lower),
             upper: Some(bounds.upper),
@@ -146,18 +146,7 @@ impl Schema {
             .into_iter()
             .map(|(name, bounds)| (name, bounds.into()));
         let file = SchemaFile {
-            response: ResponseTable {
-                name: name.to_owned(),
-                lower: Some(bounds.lower),
-                upper: Some(bounds.upper),
-                center: bounds.center,
-                scale: bounds.scale,
-                transform: bounds.transform,
-                outcome: OutcomeKey::Linear,
-                levels: None,
-                event: None,
-                horizon: None,
-            },
+            response: response.named(name),
             features,
             feature: feature.collect(),
             record,

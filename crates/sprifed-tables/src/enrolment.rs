@@ -2,7 +2,7 @@
 //! the values.
 
 use sprifed_privacy::PrivacyUnit;
-use sprifed_schema::{CodedColumn, Coding, Column, ColumnKind, Mapping, Schema};
+use sprifed_schema::{CellDefect, CodedColumn, Coding, Column, ColumnKind, Mapping, Schema};
 
 use crate::assemble::{Admission, Bounding};
 use crate::cell::{Defect, Place};
@@ -34,7 +34,7 @@ pub struct Enrolment {
 
 impl Enrolment {
     /// The enrolment of a matrix with columns of these `names`, its `responses` and, where the schema
-    /// has a client column, the label of each record.
+    /// has a client column, the label of each record. A response of two levels comes as zeros and ones.
     ///
     /// # Errors
     /// If the columns do not fit the schema, or a record is not usable.
@@ -80,10 +80,9 @@ impl Enrolment {
             let Some(client) = admission.admit(label, place)? else {
                 continue;
             };
-            let raw = match schema.response().levels() {
-                None => Ok(*raw),
-                Some(levels) => levels.of_number(*raw).map_err(Defect::from),
-            };
+            let is_legal = schema.response().levels().is_none() || is_code(*raw);
+            let raw = is_legal.then_some(*raw);
+            let raw = raw.ok_or(Defect::from(CellDefect::UnknownLevel));
             response.push(bounding.response(raw, place));
             rows.push(row);
             owners.push(client);
@@ -152,4 +151,9 @@ impl Enrolment {
     pub const fn counts(&self) -> &LoadCounts {
         &self.counts
     }
+}
+
+/// Whether `raw` stands for one of two levels, or is missing.
+fn is_code(raw: f64) -> bool {
+    raw.is_nan() || [0.0, 1.0].contains(&raw)
 }

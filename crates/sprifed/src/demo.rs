@@ -214,6 +214,7 @@ impl DemoAnswer {
                     format!("{:.3}", self.test_r2),
                 ),
             ],
+            curves: None,
             rounds: Vec::new(),
             budget: Vec::new(),
             diagnostics: Vec::new(),

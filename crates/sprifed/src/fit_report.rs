@@ -13,7 +13,7 @@ use crate::guarantee::Guarantee;
 use crate::inference::ModelInference;
 use crate::model::Model;
 use crate::planning::KeptFeatures;
-use crate::score::Score;
+use crate::score::{Score, ScoredTable};
 
 mod page;
 
@@ -45,8 +45,8 @@ pub struct Evaluation {
     pub path: PathBuf,
     /// Whether it is the table that was fitted.
     pub on_training_records: bool,
-    /// The score.
-    pub score: Score,
+    /// The score, and what the page draws of it.
+    pub scored: ScoredTable,
 }
 
 impl Evaluation {
@@ -174,7 +174,8 @@ impl FitReport {
     #[must_use]
     pub fn answer(&self) -> FitAnswer {
         let model = &self.model;
-        let score = self.evaluation.as_ref().map(|evaluation| evaluation.score);
+        let score = self.evaluation.as_ref();
+        let score = score.map(|evaluation| evaluation.scored.score);
         let fitness = score.and_then(|score| score.fitness);
         let support = model.support();
         let coefficient = |name: &String| model.feature(name).map_or(0.0, |term| term.coefficient);
@@ -215,7 +216,7 @@ impl FitReport {
                 Some(evaluation) => EvaluationAnswer::Scored {
                     label: evaluation.label(),
                     data: evaluation.path.clone(),
-                    score: evaluation.score,
+                    score: evaluation.scored.score,
                 },
                 None => EvaluationAnswer::Absent {
                     label: None,

@@ -73,7 +73,10 @@ pub use reference::{ExactModel, centred_omp};
 pub use repeated::{RepeatedFit, Repetition, cost_of_all};
 pub use run::{Run, Secret, Watch, rows_of, spent_words};
 pub use schema_answer::{SchemaCheck, SchemaDraft};
-pub use score::{BinaryFitness, Fitness, SCORE_LABEL, Score, SurvivalFitness, require_columns};
+pub use score::{
+    BinaryCurves, BinaryFitness, Fitness, SCORE_LABEL, Score, ScoredTable, SurvivalFitness,
+    require_columns,
+};
 pub use secure_sums::{
     ClientCosts, CoordinatorCosts, Failures, MessageSizes, SecureSums, StudyFailure, SumFailure,
 };

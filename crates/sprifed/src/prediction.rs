@@ -37,7 +37,7 @@ impl Prediction {
         let pairs: Vec<(Option<f64>, f64)> = rows
             .map(|(values, actual)| (model.predict(values), actual))
             .collect();
-        let score = response.map(|_| Score::of_pairs(pairs.iter().copied(), &model.response));
+        let score = response.map(|_| Score::of_pairs(&pairs, &model.response));
         Ok(Self {
             values: pairs.iter().map(|(prediction, _)| *prediction).collect(),
             score: score.transpose()?,

@@ -15,9 +15,11 @@ use crate::error::Error;
 use crate::model::{Model, Response, Term};
 
 pub use self::binary::BinaryFitness;
+pub use self::curves::BinaryCurves;
 pub use self::survival::SurvivalFitness;
 
 mod binary;
+mod curves;
 mod survival;
 
 /// What every score is labelled with.
@@ -58,40 +60,61 @@ pub struct Score {
     pub survival: Option<SurvivalFitness>,
 }
 
-impl Score {
-    /// The score of `model` on the records of `table` with `response`.
+/// The score of a table, and what a page draws of it. NOT PRIVATE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScoredTable {
+    /// The score.
+    pub score: Score,
+    /// Of predicted probabilities.
+    pub curves: Option<BinaryCurves>,
+}
+
+impl ScoredTable {
+    /// What the predictions of `model` on the records of `table` come to beside `response`.
     ///
     /// # Errors
-    /// When the table cannot be read or lacks a column.
-    pub fn of_table<'a>(
+    /// When the table cannot be read or lacks a column, or no record has both.
+    pub fn of<'a>(
         model: &Model,
         table: impl Into<TableFile<'a>>,
         response: &str,
     ) -> Result<Self, Error> {
         let raw = read_for(model, table.into(), Some(response))?;
-        let pairs = (0..raw.n_records()).map(|record| {
-            let (values, actual) = model.response.split(raw.row(record));
-            (model.predict(values), actual)
-        });
-        Self::of_pairs(pairs, &model.response)
+        let pairs: Vec<(Option<f64>, f64)> = (0..raw.n_records())
+            .map(|record| {
+                let (values, actual) = model.response.split(raw.row(record));
+                (model.predict(values), actual)
+            })
+            .collect();
+        let curves = match model.response.outcome {
+            Outcome::Linear | Outcome::Survival => None,
+            Outcome::Binary => Some(BinaryCurves::of(&complete(&pairs))),
+        };
+        Ok(Self {
+            score: Score::of_pairs(&pairs, &model.response)?,
+            curves,
+        })
     }
+}
 
+/// The pairs of which neither number is missing.
+fn complete(pairs: &[(Option<f64>, f64)]) -> Vec<(f64, f64)> {
+    let complete = pairs.iter().filter_map(|(prediction, actual)| {
+        let prediction = prediction.filter(|_| actual.is_finite())?;
+        Some((prediction, *actual))
+    });
+    complete.collect()
+}
+
+impl Score {
     /// The score of predictions beside actual responses; either may be missing.
     ///
     /// # Errors
     /// When no pair is complete.
-    pub fn of_pairs(
-        pairs: impl IntoIterator<Item = (Option<f64>, f64)>,
-        response: &Response,
-    ) -> Result<Self, Error> {
+    pub fn of_pairs(pairs: &[(Option<f64>, f64)], response: &Response) -> Result<Self, Error> {
         let transform = response.transform;
-        let (mut complete, mut left_out) = (Vec::new(), 0);
-        for (prediction, actual) in pairs {
-            match prediction {
-                Some(prediction) if actual.is_finite() => complete.push((prediction, actual)),
-                _ => left_out += 1,
-            }
-        }
+        let complete = complete(pairs);
+        let left_out = pairs.len() - complete.len();
         if complete.is_empty() {
             return Err(Error::NothingToScore);
         }

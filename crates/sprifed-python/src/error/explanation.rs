@@ -20,9 +20,7 @@ pub(super) fn class_of<'py>(py: Python<'py>, refusal: &Refusal) -> Bound<'py, Py
         Refusal::Columns { .. } | Refusal::Labels | Refusal::Alignment => {
             py.get_type::<DataError>()
         }
-        Refusal::SchemaChoice { .. } | Refusal::Lengths { .. } | Refusal::Outcome => {
-            py.get_type::<SchemaError>()
-        }
+        Refusal::SchemaChoice { .. } | Refusal::Lengths { .. } => py.get_type::<SchemaError>(),
         Refusal::Choice { .. }
         | Refusal::NotRobust { .. }
         | Refusal::Entropy(_)
@@ -103,9 +101,6 @@ pub(super) fn help_of(refusal: &Refusal) -> Cow<'static, str> {
         Refusal::Labels => {
             "give a schema with `client` (and `unit` and `max_per_client`), or no labels; nothing was spent"
         }
-        Refusal::Outcome => {
-            "use the command `sprifed fit`, or describe zeros and ones as a number from 0 to 1; nothing was spent"
-        }
         Refusal::EarlierReceipt(_) => {
             "keep it as a record of what was spent and make a new estimator; nothing was spent"
         }
@@ -173,6 +168,7 @@ const fn help_with_world(error: &IllegalWorld) -> &'static str {
         // Python makes worlds with numbers as responses.
         IllegalWorld::OutcomeWith { .. }
         | IllegalWorld::Odds { .. }
+        | IllegalWorld::Hazards { .. }
         | IllegalWorld::OutcomeOfContender => "use a linear outcome",
         IllegalWorld::PopulationR2(_) => "correct `population_r2`",
         IllegalWorld::ErrorStd(_) => "correct `error_std`",

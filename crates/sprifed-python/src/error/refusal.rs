@@ -53,11 +53,6 @@ pub(crate) enum Refusal {
          several records would not be protected as one"
     )]
     Labels,
-    /// The schema has a response that Python cannot fit.
-    #[error(
-        "the schema has the outcome \"binary\", for which fits in Python are not built; required: \"linear\""
-    )]
-    Outcome,
     /// The receipt of an earlier fit cannot be read.
     #[error("the receipt of an earlier fit is damaged ({0})")]
     EarlierReceipt(serde_json::Error),
@@ -102,7 +97,6 @@ impl Refusal {
             Self::Columns { .. } => "sprifed::data::table",
             Self::Entropy(_) => "sprifed::python::entropy",
             Self::Labels => "sprifed::data::labels",
-            Self::Outcome => "sprifed::data::schema",
             Self::EarlierReceipt(_) => "sprifed::receipt::unreadable",
             Self::Unentered(error) if error.advice().is_some() => "sprifed::ledger::refused",
             Self::Unentered(_) => "sprifed::ledger::unusable",

@@ -1,6 +1,6 @@
 use sprifed_privacy::GuaranteeTable;
 
-use super::FitPage;
+use super::{FitPage, ScoreCurves};
 use crate::chart::{LineChart, Marker, Point, Scale, Series, Shape};
 use crate::features::{Bar, FeatureTable};
 use crate::page::{Badge, BadgeKind};
@@ -64,6 +64,10 @@ fn the_status_is_first_and_warnings_stand_above_what_they_concern() {
         notes: vec!["an average over all features".to_owned()],
         curve: None,
         facts: Vec::new(),
+        curves: Some(ScoreCurves {
+            label: "a score, NOT PRIVATE".to_owned(),
+            charts: vec![("<svg>drawn</svg>".to_owned(), "a < b".to_owned())],
+        }),
         rounds: Vec::new(),
         budget: Vec::new(),
         diagnostics: Vec::new(),
@@ -78,6 +82,9 @@ fn the_status_is_first_and_warnings_stand_above_what_they_concern() {
         "-1.500 to -1.000",
         "(intercept)",
         "an average over all features",
+        "<p class=\"warning\">a score, NOT PRIVATE",
+        "<svg>drawn</svg>",
+        "a &lt; b",
     ]
     .into_iter()
     .map(|words| {

@@ -133,6 +133,48 @@ pub struct PublicBounds {
     pub transform: Transform,
 }
 
+/// What is public of the response.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PublicResponse {
+    /// It is a number within bounds.
+    Number(PublicBounds),
+    /// It is one of two levels; the second is the event.
+    Levels([String; 2]),
+}
+
+impl PublicResponse {
+    /// The table of a response of this name.
+    pub(super) fn named(self, name: &str) -> ResponseTable {
+        let name = name.to_owned();
+        match self {
+            Self::Number(bounds) => ResponseTable {
+                name,
+                lower: Some(bounds.lower),
+                upper: Some(bounds.upper),
+                center: bounds.center,
+                scale: bounds.scale,
+                transform: bounds.transform,
+                outcome: OutcomeKey::Linear,
+                levels: None,
+                event: None,
+                horizon: None,
+            },
+            Self::Levels(levels) => ResponseTable {
+                name,
+                lower: None,
+                upper: None,
+                center: None,
+                scale: None,
+                transform: Transform::Identity,
+                outcome: OutcomeKey::Binary,
+                levels: Some(levels.map(Level::Text).to_vec()),
+                event: None,
+                horizon: None,
+            },
+        }
+    }
+}
+
 impl From<PublicBounds> for FeatureTable {
     fn from(bounds: PublicBounds) -> Self {
         Self {

@@ -284,17 +284,6 @@ impl BinaryLevels {
             Err(defect) => Err(defect),
         }
     }
-
-    /// The same for a number of an array.
-    ///
-    /// # Errors
-    /// If it is none of the two levels.
-    pub fn of_number(&self, number: f64) -> Result<f64, CellDefect> {
-        match number.is_nan() {
-            true => Ok(f64::NAN),
-            false => self.of_text(number.to_string().as_bytes()),
-        }
-    }
 }
 
 fn refuse(problem: &str) -> SchemaError {

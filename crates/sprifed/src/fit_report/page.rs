@@ -4,9 +4,9 @@ use sprifed_privacy::{Epsilon, counted, shown_cost};
 use sprifed_query::PlannedStep;
 use sprifed_recovery::{FitStatus, Keep, Role};
 use sprifed_report::chart::{LineChart, Marker, Point, Scale, Series, Shape};
-use sprifed_report::{Badge, BadgeKind, Bar, FeatureTable, FitPage, Round};
+use sprifed_report::{Badge, BadgeKind, Bar, FeatureTable, FitPage, Round, ScoreCurves};
 
-use super::FitReport;
+use super::{Evaluation, FitReport};
 use crate::inference::TermEstimate;
 use crate::model::{Model, Term};
 
@@ -25,7 +25,7 @@ impl FitReport {
         .map(|(name, value)| (name.to_owned(), value))
         .into();
         match &self.evaluation {
-            Some(evaluation) => facts.push((evaluation.label(), evaluation.score.text())),
+            Some(evaluation) => facts.push((evaluation.label(), evaluation.scored.score.text())),
             None => facts.push((
                 "score".to_owned(),
                 "none: it would be a release without noise".to_owned(),
@@ -48,6 +48,7 @@ impl FitReport {
             notes: model.notes(),
             curve: curve(model),
             facts,
+            curves: self.evaluation.as_ref().and_then(curves),
             rounds: model.plan.steps.iter().map(round).collect(),
             budget: budget(model),
             diagnostics,
@@ -84,6 +85,15 @@ fn curve(model: &Model) -> Option<LineChart> {
         }],
         printed: Vec::new(),
         reference: None,
+    })
+}
+
+/// What is drawn of a score, under the words that say what no guarantee covers.
+fn curves(evaluation: &Evaluation) -> Option<ScoreCurves> {
+    let curves = evaluation.scored.curves.as_ref()?;
+    Some(ScoreCurves {
+        label: evaluation.label(),
+        charts: curves.to_charts(),
     })
 }
 

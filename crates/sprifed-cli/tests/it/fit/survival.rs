@@ -11,7 +11,7 @@ use crate::command::{answer, assert_near, number, sprifed, text};
 const SCHEMA: &str = "[response]\nname = \"months\"\noutcome = \"survival\"\nevent = \"status\"\nlevels = [\"alive\", \"dead\"]\n\
                       horizon = 60\n\n[features]\nlower = 0\nupper = 10\n";
 
-/// Twelve features from 0 to 10; the logarithm of the hazard for 60 months is 0.25·x_3 − 0.2·x_7 − 0.25, and follow-up ends
+/// Twelve features from 0 to 10; the logarithm of the hazard for 60 months is 0.15·x_3 − 0.12·x_7 − 0.15, and follow-up ends
 /// at a time that is uniform up to 120 months.
 fn csv(n_records: usize, seed: u64) -> String {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
@@ -27,7 +27,7 @@ fn csv(n_records: usize, seed: u64) -> String {
         + "months,status\n";
     for _ in 0..n_records {
         let row: Vec<f64> = (0..12).map(|_| (uniform() * 1e4).round() / 1e3).collect();
-        let hazard = (0.25 * row[3] - 0.2 * row[7] - 0.25).exp() / 60.0;
+        let hazard = (0.15 * row[3] - 0.12 * row[7] - 0.15).exp() / 60.0;
         let (time, censored) = (-(1.0 - uniform()).ln() / hazard, 120.0 * uniform());
         for value in &row {
             let _ = write!(text, "{value},");
@@ -72,14 +72,19 @@ fn every_backend_fits_hazards_predicts_and_verifies() {
             folder.path("page.html")
         )));
         assert_eq!(fitted["status"], "complete", "{name}");
-        for (feature, truth) in [("x_3", 0.25), ("x_7", -0.2)] {
+        for (feature, truth) in [("x_3", 0.15), ("x_7", -0.12)] {
             let term = term(&fitted, feature);
-            assert_near(number(term, "/estimate"), truth, 0.08);
             let (low, high) = (
                 number(term, "/interval/low"),
                 number(term, "/interval/high"),
             );
-            assert!(low < truth && truth < high, "{name}: {term}");
+            // Five backends and two features: four standard errors are exceeded in one of 1,500 runs of this test.
+            let error = (number(term, "/estimate") - truth).abs();
+            let std_error = number(term, "/std_error");
+            assert!(
+                low < high && error < 4.0 * std_error && std_error < 0.02,
+                "{name}: {term}"
+            );
             assert_near(
                 number(term, "/hazard_ratio/estimate"),
                 number(term, "/estimate").exp(),
@@ -99,8 +104,10 @@ fn every_backend_fits_hazards_predicts_and_verifies() {
         let last = &curve[19];
         assert_near(number(last, "/time"), 60.0, 1e-9);
         let (low, high) = (number(last, "/low"), number(last, "/high"));
+        let survival = number(last, "/survival");
+        assert_near(survival, (-1f64).exp(), 0.1);
         assert!(
-            low < (-1f64).exp() && (-1f64).exp() < high && high - low < 0.3,
+            low < survival && survival < high && high - low < 0.3,
             "{name}: {last}"
         );
         let page = folder.read("page.html");
@@ -113,16 +120,16 @@ fn every_backend_fits_hazards_predicts_and_verifies() {
         let predicted = answer(&format!("predict {model} {new} --score months"));
         let score = &predicted["score"];
         let concordance = number(score, "/survival/concordance");
-        assert!((0.66..0.85).contains(&concordance), "{name}: {score}");
+        assert!((0.58..0.75).contains(&concordance), "{name}: {score}");
         assert!(score.get("mse").is_none(), "{score}");
-        // 0.25 · 8 − 0.2 · 2 − 0.25 against 0.25 · 1 − 0.2 · 9 − 0.25.
+        // 0.15 · 8 − 0.12 · 2 − 0.15 against 0.15 · 1 − 0.12 · 9 − 0.15.
         folder.write(
             "two.csv",
             &format!("{}\n{}\n{}\n", header(), row(8.0, 2.0), row(1.0, 9.0)),
         );
         let two = answer(&format!("predict {model} {}", folder.path("two.csv")));
-        assert_near(number(&two, "/predictions/0"), 0.979, 0.05);
-        assert_near(number(&two, "/predictions/1"), 0.152, 0.08);
+        assert_near(number(&two, "/predictions/0"), 0.894, 0.06);
+        assert_near(number(&two, "/predictions/1"), 0.288, 0.08);
     }
 }
 

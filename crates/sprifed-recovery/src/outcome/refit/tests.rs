@@ -67,6 +67,16 @@ fn linear() -> Fit {
     }
 }
 
+/// What another program fits to the records of a file.
+#[derive(serde::Deserialize)]
+struct Known {
+    /// Three features and a response each.
+    records: Vec<[f32; 4]>,
+    /// The constant first.
+    coefficients: Vec<f64>,
+    standard_errors: Vec<f64>,
+}
+
 fn refit(intercept: f64, coefficients: &[f64], explained: f64) -> Refit {
     Refit {
         link: Link::Logit,
@@ -175,6 +185,43 @@ fn repeated_steps_without_noise_come_to_the_maximum_of_the_likelihood() {
         assert_eq!(term.p_value, Some(0.01));
     }
     assert_eq!(report.score.unwrap().link, Link::Logit);
+}
+
+/// Repeats steps without noise, and compares with what another program says of the same records.
+fn assert_known(link: Link, text: &str) {
+    let known: Known = serde_json::from_str(text).unwrap();
+    let records: Vec<([f32; 3], f32)> = known
+        .records
+        .iter()
+        .map(|[first, second, third, response]| ([*first, *second, *third], *response))
+        .collect();
+    let mut from = vec![0.0; 4];
+    let mut errors = Vec::new();
+    for _ in 0..12 {
+        let refit = Refit {
+            link,
+            features: vec![0, 1, 2],
+            feature_scale: 1.0,
+            ..refit(from[0], &from[1..], 0.2)
+        };
+        let step = refit.step(&answer(&refit, &records, 0.0)).unwrap();
+        for (entry, change) in from.iter_mut().zip(&step.plain) {
+            *entry += change;
+        }
+        errors = (0..4)
+            .map(|place| step.sampling[(place, place)].sqrt())
+            .collect();
+    }
+    let expected = known.coefficients.iter().chain(&known.standard_errors);
+    for (found, expected) in from.iter().chain(&errors).zip(expected) {
+        // Contributions are of single precision.
+        assert!((found - expected).abs() < 2e-6, "{found} for {expected}");
+    }
+}
+
+#[test]
+fn the_limit_without_noise_is_the_logistic_regression_of_other_programs() {
+    assert_known(Link::Logit, include_str!("known/logistic.json"));
 }
 
 #[test]
