@@ -34,6 +34,7 @@ from sprifed._guarantee import Guarantee
 # What needs scikit-learn is imported when it is used, so that a node of a fleet starts fast.
 _LATER = {
     "NonPrivateOMP": "sprifed._estimators",
+    "SparsePrivateClassifier": "sprifed._classifier",
     "SparsePrivateRegressor": "sprifed._estimators",
     "plot_report": "sprifed._plot",
 }
@@ -60,6 +61,7 @@ __all__ = [
     "ReceiptError",
     "Schema",
     "SchemaError",
+    "SparsePrivateClassifier",
     "SparsePrivateRegressor",
     "SprifedError",
     "SprifedWarning",

@@ -19,6 +19,7 @@ from sprifed._documents import forecast as forecast
 from sprifed._documents import plan as plan
 from sprifed._documents import simulate as simulate
 from sprifed._documents import verify_receipt as verify_receipt
+from sprifed._classifier import SparsePrivateClassifier as SparsePrivateClassifier
 from sprifed._estimators import NonPrivateOMP as NonPrivateOMP
 from sprifed._estimators import SparsePrivateRegressor as SparsePrivateRegressor
 from sprifed._guarantee import Guarantee as Guarantee

@@ -31,6 +31,7 @@ class Kind(NamedTuple):
 ARGUMENT = Kind(_core.StudyError, "sprifed::python::argument")
 QUANTITY = Kind(_core.BudgetError, "sprifed::privacy::illegal-quantity")
 SCHEMA = Kind(_core.SchemaError, "sprifed::data::schema")
+TABLE = Kind(_core.DataError, "sprifed::data::table")
 UNUSABLE_LEDGER = Kind(_core.BudgetError, "sprifed::ledger::unusable")
 RECEIPT = Kind(_core.ReceiptError, "sprifed::receipt::unreadable")
 

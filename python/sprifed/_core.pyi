@@ -29,7 +29,7 @@ class Schema:
     def read(path: str | PathLike[str]) -> Schema: ...
     @staticmethod
     def from_bounds(
-        response: tuple[float, float],
+        response: tuple[float, float] | tuple[str, str],
         lower: float | Sequence[float],
         upper: float | Sequence[float],
         names: Sequence[str] | None = None,
@@ -49,6 +49,8 @@ class Schema:
     def response_name(self) -> str: ...
     @property
     def response_bounds(self) -> tuple[float, float]: ...
+    @property
+    def response_levels(self) -> list[str] | None: ...
     @property
     def client(self) -> str | None: ...
     @property

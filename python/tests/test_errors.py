@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import sprifed
-from sprifed import Schema, SparsePrivateRegressor
+from sprifed import Schema, SparsePrivateClassifier, SparsePrivateRegressor
 
 
 def estimator(**changes):
@@ -51,6 +51,17 @@ def test_bad_responses_too(table):
         estimator().fit(X, y)
     with pytest.raises(ValueError, match="requires y to be passed"):
         estimator().fit(X, None)
+
+
+def test_an_estimator_refuses_the_other_outcome(table):
+    X, y = table
+    features = "[features]\nlower = -3\nupper = 3\n"
+    levels = Schema.from_toml(f'[response]\nname = "y"\noutcome = "binary"\nlevels = [0, 1]\n{features}')
+    with pytest.raises(sprifed.SchemaError, match='explains "linear"'):
+        estimator(**by_schema(levels)).fit(X, (y > 0).astype(float))
+    number = Schema.from_toml(f'[response]\nname = "y"\nlower = 0\nupper = 1\n{features}')
+    with pytest.raises(sprifed.SchemaError, match='explains "binary"'):
+        SparsePrivateClassifier(epsilon=1, sparsity=2, schema=number).fit(X, y > 0)
 
 
 def test_other_columns_at_prediction(table):

@@ -15,10 +15,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from sprifed import BudgetError, NonPrivateOMP, SparsePrivateRegressor
+from sprifed import BudgetError, NonPrivateOMP, SparsePrivateClassifier, SparsePrivateRegressor
 
 # Checks that may fail, by estimator, each with its reason. Today none does.
 EXPECTED = {
+    SparsePrivateClassifier: {},
     SparsePrivateRegressor: {},
     NonPrivateOMP: {},
 }
@@ -33,7 +34,8 @@ def public(**changes):
 
 
 def cases():
-    for estimator in (public(), NonPrivateOMP()):
+    classifier = SparsePrivateClassifier(epsilon=30.0, sparsity=1, bounds=(-5, 5), simulate_noise=1)
+    for estimator in (public(), classifier, NonPrivateOMP()):
         expected = EXPECTED[type(estimator)]
         for instance, check in estimator_checks_generator(
             estimator, expected_failed_checks=expected, mark="xfail"

@@ -137,6 +137,7 @@ impl Sweep {
             correlation: Correlation::None,
             unexplained: Unexplained::ErrorStdDev(0.001),
             reading: Reading::Paper,
+            outcome: sprifed_simulate::WorldOutcome::Linear,
             sites: WorldSites::NONE,
         };
         let per_vector = Mu::try_from(if self.sparsity <= 5 { 0.543 } else { 0.4 })?;

@@ -4,7 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use sprifed::{ABOUT_AUTO, AUTO, Backend, ColumnScalesRequest, ProcedureRequest};
 use sprifed_paper::{Contender, NamedContender};
 use sprifed_privacy::{Algorithm, PrivacyUnit, Relation};
-use sprifed_recovery::{CertifiedProcedure, InferenceMethod};
+use sprifed_recovery::{CertifiedProcedure, InferenceMethod, Outcome};
 use sprifed_simulate::Reading;
 use sprifed_tables::{ExtraSamples, format_names};
 
@@ -90,6 +90,22 @@ pub(crate) fn inferences() -> impl TypedValueParser<Value = InferenceMethod> {
     };
     one_of(
         InferenceMethod::ALL
+            .map(|one| (one.name(), about(one), one))
+            .to_vec(),
+    )
+}
+
+/// What a response is.
+pub(crate) fn outcomes() -> impl TypedValueParser<Value = Outcome> {
+    let about = |one| match one {
+        Outcome::Linear => "A number: the linear predictor and an error",
+        Outcome::Binary => "Zero or one: the linear predictor is the logarithm of the odds",
+        Outcome::Survival => {
+            "A time to an event: the linear predictor is the logarithm of the hazard"
+        }
+    };
+    one_of(
+        Outcome::ALL
             .map(|one| (one.name(), about(one), one))
             .to_vec(),
     )

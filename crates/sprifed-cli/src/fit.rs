@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use sprifed::{
-    Error, Evaluation, FitReport, Model, ProcedureRequest, Request, Score, Secret, Study,
+    Error, Evaluation, FitReport, Model, ProcedureRequest, Request, ScoredTable, Secret, Study,
     counts_words, keep, require_columns, site_words,
 };
 use sprifed_noise::Provenance;
@@ -263,11 +263,11 @@ impl Fit {
             (None, true) => (&self.data, true),
             (None, false) => return Ok(None),
         };
-        let score = Score::of_table(model, self.reading.table(path), &model.response.name)?;
+        let scored = ScoredTable::of(model, self.reading.table(path), &model.response.name)?;
         Ok(Some(Evaluation {
             path: path.clone(),
             on_training_records,
-            score,
+            scored,
         }))
     }
 }

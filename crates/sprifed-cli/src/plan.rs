@@ -11,7 +11,7 @@ use sprifed::{
 };
 use sprifed_privacy::{Delta, Epsilon, Relation};
 use sprifed_recovery::InferenceMethod;
-use sprifed_simulate::{Reading, WorldSites};
+use sprifed_simulate::{Reading, WorldOutcome, WorldSites};
 use sprifed_tables::read_schema;
 
 use crate::account::{parse_epsilon, parse_quantity};
@@ -107,6 +107,7 @@ impl PlanStudy {
                 population_r2: self.stated.r2,
                 correlation: self.stated.correlation,
                 reading: Reading::Clean,
+                outcome: WorldOutcome::Linear,
                 sites: WorldSites::NONE,
             },
             keep: keep(self.exactly),

@@ -106,6 +106,7 @@ impl Simulate {
 
     /// What is asked, without the command line.
     fn request(&self) -> Result<TrialsRequest, Failure> {
+        self.world.check()?;
         let BaselineArguments {
             steps,
             step_size,

@@ -6,10 +6,12 @@ use sprifed::{
     parse_correlation,
 };
 use sprifed_privacy::{Delta, Epsilon};
-use sprifed_simulate::{Correlation, Reading, WorldSites};
+use sprifed_recovery::Outcome;
+use sprifed_simulate::{Correlation, Reading, WorldOutcome, WorldSites};
 
 use crate::account::{parse_epsilon, parse_quantity};
-use crate::choices::{backends, column_scales, readings};
+use crate::choices::{backends, column_scales, outcomes, readings};
+use crate::failure::Failure;
 use crate::table_arguments::parse_sparsity;
 
 /// Who answers, and on whom the noise depends.
@@ -132,6 +134,22 @@ pub(crate) struct WorldArguments {
     /// How the generated numbers are read.
     #[arg(long, value_parser = readings(), default_value = "clean")]
     reading: Reading,
+    /// What the response is.
+    #[arg(long, value_parser = outcomes(), default_value = "linear")]
+    outcome: Outcome,
+    /// Of a binary outcome: the share of records with the event [default: 0.5].
+    #[arg(long, value_name = "SHARE")]
+    prevalence: Option<f64>,
+    /// Of a binary outcome: the standard deviation of its log odds [default: 2; 1.5 where the event is rarer than one in
+    /// five].
+    #[arg(long, value_name = "SD")]
+    log_odds_std: Option<f64>,
+    /// Of times: the share of records with an event before they are censored [default: 0.6].
+    #[arg(long, value_name = "SHARE")]
+    event_share: Option<f64>,
+    /// Of times: the standard deviation of the logarithm of the hazard [default: 1].
+    #[arg(long, value_name = "SD")]
+    log_hazard_std: Option<f64>,
     /// How many sites of unequal sizes the records are of; each has an intercept of its own. R2 on new records is then that
     /// for records of a new site.
     #[arg(long, value_name = "K")]
@@ -145,6 +163,35 @@ pub(crate) struct WorldArguments {
 }
 
 impl WorldArguments {
+    /// Refuses odds of a response that has none.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let has_odds = self.prevalence.is_some() || self.log_odds_std.is_some();
+        let has_hazards = self.event_share.is_some() || self.log_hazard_std.is_some();
+        let refuse = |options: &str, required: &str| {
+            Err(Failure::usage(
+                "sprifed::simulate::odds",
+                format!(
+                    "{options} is given, but the outcome is {}",
+                    self.outcome.name()
+                ),
+                required,
+            ))
+        };
+        if has_odds && self.outcome != Outcome::Binary {
+            return refuse(
+                "--prevalence or --log-odds-std",
+                "give --outcome binary, or leave them out",
+            );
+        }
+        if has_hazards && self.outcome != Outcome::Survival {
+            return refuse(
+                "--event-share or --log-hazard-std",
+                "give --outcome survival, or leave them out",
+            );
+        }
+        Ok(())
+    }
+
     /// The same without the command line.
     pub(crate) const fn size(&self) -> WorldSize {
         WorldSize {
@@ -157,6 +204,33 @@ impl WorldArguments {
             population_r2: self.population_r2,
             correlation: self.correlation,
             reading: self.reading,
+            outcome: match self.outcome {
+                Outcome::Linear => WorldOutcome::Linear,
+                Outcome::Survival => WorldOutcome::Survival {
+                    spread: match self.log_hazard_std {
+                        Some(spread) => spread,
+                        None => 1.0,
+                    },
+                    events: match self.event_share {
+                        Some(share) => share,
+                        None => 0.6,
+                    },
+                },
+                Outcome::Binary => {
+                    let prevalence = match self.prevalence {
+                        Some(share) => share,
+                        None => 0.5,
+                    };
+                    let usual = if prevalence < 0.2 { 1.5 } else { 2.0 };
+                    WorldOutcome::Binary {
+                        spread: match self.log_odds_std {
+                            Some(spread) => spread,
+                            None => usual,
+                        },
+                        prevalence,
+                    }
+                }
+            },
             sites: match self.sites {
                 None => WorldSites::NONE,
                 Some(count) => WorldSites {

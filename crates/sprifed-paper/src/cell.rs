@@ -121,8 +121,9 @@ impl Cell {
             correlation,
             unexplained,
             reading,
-            // The paper has no sites.
+            // The paper has neither sites nor zeros and ones.
             sites: _,
+            outcome: _,
         } = self.world;
         let correlation = match correlation {
             Correlation::None => String::new(),

@@ -285,6 +285,8 @@ impl Method for AnyMethod {
         match self {
             // Over secure sums it generates its records on demand.
             Self::Certified(certified) => Ok(certified.run(request, seed)?),
+            // It refits responses that are no numbers.
+            Self::Reference(reference) => Ok(reference.run(request, seed)?),
             _ => self.run_on(&sprifed_simulate::World::generate(request, seed), seed),
         }
     }

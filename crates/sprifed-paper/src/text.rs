@@ -166,6 +166,20 @@ fn trials_text(answer: &TrialsAnswer) -> String {
         ),
         _ => "none were reported".to_owned(),
     };
+    let odds = match (&trials.deviance_share, &trials.auc) {
+        (Some(deviance), Some(auc)) => format!(
+            "odds        share of the explainable deviance {:.3} (standard error {:.3}); AUC {:.3}\n",
+            deviance.mean, deviance.std_error, auc.mean
+        ),
+        _ => String::new(),
+    };
+    let times = match (&trials.deviance_share, &trials.concordance) {
+        (Some(deviance), Some(concordance)) => format!(
+            "times       share of the explainable deviance {:.3} (standard error {:.3}); concordance {:.3}\n",
+            deviance.mean, deviance.std_error, concordance.mean
+        ),
+        _ => String::new(),
+    };
     let too_few = too_few_text(answer);
     let theorem = answer.theorem;
     let theorem = theorem.map_or_else(String::new, |words| format!("\n{words}"));
@@ -176,7 +190,7 @@ fn trials_text(answer: &TrialsAnswer) -> String {
          intervals   {intervals}\n\
          test MSE    mean {:.4}, median {:.4}; predicting zero: {:.4}\n\
          test R2     mean {:.3}, median {:.3}; predicting zero: 0\n\
-         {} of n = {}, p = {}; {:.2} s each{theorem}",
+         {odds}{times}{} of n = {}, p = {}; {:.2} s each{theorem}",
         trials.procedure,
         trials.recovered.mean,
         counted(trials.support, "true feature", "true features"),

@@ -169,6 +169,10 @@ impl TrialsRequest {
         if request.sites.count > 0 && (!is_certified || self.dropouts != 0.0) {
             return Err(Error::from(IllegalWorld::SitesOfContender).into());
         }
+        let is_reference = matches!(contender, Contender::NonPrivate(_));
+        if !request.outcome.is_linear() && !(has_intervals && is_certified) && !is_reference {
+            return Err(Error::from(IllegalWorld::OutcomeOfContender).into());
+        }
         if !self.inference.is_selective() && !is_certified {
             return Err(TrialsError::NothingToSplit { name });
         }

@@ -9,7 +9,8 @@ use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, NoiseOrigin, Participation, PrivacyUnit, Relation,
 };
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, Groups, InferenceMethod, Intercept, Keep, Setting, Sites,
+    CertifiedProcedure, ColumnScales, Groups, InferenceMethod, Intercept, Keep, Outcome, Setting,
+    Sites,
 };
 use sprifed_schema::DataTerms;
 use sprifed_study::{Agreed, Agreement, Digest, FORMAT, Party, PartyKey};
@@ -72,6 +73,7 @@ pub(crate) fn agreement(noise: Provenance) -> Agreement {
         groups: Groups::NONE,
         sites: Sites::NONE,
         column_scales: ColumnScales::NONE,
+        outcome: Outcome::Linear,
         budget: ApproxDp::new(epsilon, Delta::try_from(1e-6).expect("legal")),
         relation: Relation::ZeroOut,
         unit: PrivacyUnit::Record,

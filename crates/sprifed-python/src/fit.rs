@@ -136,7 +136,7 @@ impl PrivateModel {
         self.model.to_text().map_err(|failure| raise(py, failure))
     }
 
-    /// Predictions in the units of the response.
+    /// Predictions in the units of the response, or probabilities of the event.
     fn predict<'py>(
         &self,
         py: Python<'py>,

@@ -13,7 +13,9 @@ use sprifed::{
 use sprifed_paper::{AnyMethod, Contender, certified_setting};
 use sprifed_privacy::{ApproxDp, NoiseOrigin};
 use sprifed_recovery::Setting;
-use sprifed_simulate::{Absence, Certified, Method as _, Reading, Summary, WorldSites};
+use sprifed_simulate::{
+    Absence, Certified, Method as _, Reading, Summary, WorldOutcome, WorldSites,
+};
 
 use crate::budget::quantity;
 use crate::choices;
@@ -47,6 +49,7 @@ fn world_size(world: World) -> Result<WorldSize, Refusal> {
         population_r2,
         correlation,
         reading: Reading::Clean,
+        outcome: WorldOutcome::Linear,
         sites: WorldSites::NONE,
     })
 }

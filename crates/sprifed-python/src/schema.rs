@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error as NameError, StrDeserializer};
 use sprifed::Error;
-use sprifed_schema::{PublicBounds, RecordPolicy, SchemaText};
+use sprifed_schema::{PublicBounds, PublicResponse, RecordPolicy, SchemaText};
 use sprifed_tables::{DataError, read_schema, read_schema_text};
 
 use crate::error::{Refusal, raise};
@@ -32,7 +32,7 @@ enum Source {
 
 /// The arguments of `from_bounds`.
 type FromBounds = (
-    (f64, f64),
+    BoundsOrLevels,
     OneOrMany,
     OneOrMany,
     Option<Vec<String>>,
@@ -52,6 +52,15 @@ type Options = (
     String,
     String,
 );
+
+/// What is public of a response: its bounds, or its two levels.
+#[derive(Clone, Debug, FromPyObject, IntoPyObject)]
+pub(crate) enum BoundsOrLevels {
+    /// It is a number within these.
+    Bounds(f64, f64),
+    /// It is one of these; the second is the event.
+    Levels(String, String),
+}
 
 /// One number for all columns, or one for each.
 #[derive(Clone, Debug, FromPyObject, IntoPyObject)]
@@ -107,7 +116,8 @@ impl Schema {
         })
     }
 
-    /// A schema for arrays: `lower` and `upper` are one number for all columns or one for each.
+    /// A schema for arrays: `lower` and `upper` are one number for all columns or one for each. `response` is the pair of
+    /// its bounds, or that of its two levels as texts, the one that counts as the event last.
     #[staticmethod]
     #[pyo3(signature = (response, lower, upper, names=None, *, response_name="y", center=None, scale=None,
         transform="identity", client=None, max_per_client=None, unit="record", missing="reject",
@@ -115,7 +125,7 @@ impl Schema {
     #[expect(clippy::too_many_arguments, reason = "keywords, in Python")]
     fn from_bounds(
         py: Python<'_>,
-        response: (f64, f64),
+        response: BoundsOrLevels,
         lower: OneOrMany,
         upper: OneOrMany,
         names: Option<Vec<String>>,
@@ -158,6 +168,13 @@ impl Schema {
         (units.lower(), units.upper())
     }
 
+    /// The two levels of the response, the one that counts as the event last; none if it is a number.
+    #[getter]
+    fn response_levels(&self) -> Option<Vec<String>> {
+        let levels = self.inner.response().levels()?;
+        Some(levels.names().to_vec())
+    }
+
     /// The column that says whose record it is, if there is one.
     #[getter]
     fn client(&self) -> Option<&str> {
@@ -183,11 +200,12 @@ impl Schema {
     }
 
     fn __repr__(&self) -> String {
+        let name = self.response_name();
+        if let Some([other, event]) = self.response_levels().as_deref() {
+            return format!("Schema(response {name:?}, {other:?} or {event:?})");
+        }
         let (lower, upper) = self.response_bounds();
-        format!(
-            "Schema(response {:?} from {lower} to {upper})",
-            self.response_name()
-        )
+        format!("Schema(response {name:?} from {lower} to {upper})")
     }
 
     fn __eq__(&self, other: &Self) -> bool {
@@ -213,7 +231,7 @@ impl Schema {
     #[staticmethod]
     fn _restore(
         py: Python<'_>,
-        response: (f64, f64),
+        response: BoundsOrLevels,
         lower: OneOrMany,
         upper: OneOrMany,
         names: Option<Vec<String>>,
@@ -261,13 +279,18 @@ impl Schema {
             }
         }
         let features = if lengths.is_empty() { at(0) } else { None };
-        let (lowest, highest) = *response;
-        let bounds = PublicBounds {
-            lower: lowest,
-            upper: highest,
-            center: None,
-            scale: None,
-            transform: named_choice("transform", transform)?,
+        let transform = named_choice("transform", transform)?;
+        let response = match response {
+            BoundsOrLevels::Bounds(lower, upper) => PublicResponse::Number(PublicBounds {
+                lower: *lower,
+                upper: *upper,
+                center: None,
+                scale: None,
+                transform,
+            }),
+            BoundsOrLevels::Levels(other, event) => {
+                PublicResponse::Levels([other.clone(), event.clone()])
+            }
         };
         let record = RecordPolicy {
             client: client.clone(),
@@ -277,7 +300,7 @@ impl Schema {
             missing_response: named_choice("missing_response", gap)?,
             site_effects: false,
         };
-        let response = (response_name.as_str(), bounds);
+        let response = (response_name.as_str(), response);
         let inner = sprifed_schema::Schema::of_bounds(response, features, named, record)
             .map_err(DataError::from)?;
         Ok(Self {

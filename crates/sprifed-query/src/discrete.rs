@@ -8,6 +8,7 @@
 //! |---|---|
 //! | a number | 8, least significant first |
 //! | a kind | 1 |
+//! | what is expected | 1 |
 //! | a constant | 1: zero if absent, one if it is a one; two for sites, then the first and their number as features |
 //! | a list | its length as a number, then its items |
 //! | a set of features | the list of its longest runs, each its start and end as numbers |
@@ -22,6 +23,7 @@ use crate::feature_set::FeatureSet;
 use crate::model::ReleasedModel;
 use crate::procedure::{ChoiceQuery, SumQuery};
 use crate::question::{Newest, Question};
+use crate::score_step::{Expectation, Link, ScoreStep};
 
 #[cfg(test)]
 mod tests;
@@ -144,12 +146,46 @@ fn write_question(bytes: &mut Vec<u8>, question: &Question) {
             bytes.push(14);
             write_set(bytes, features);
         }
+        Question::ResidualSquare { model, .. } => {
+            bytes.push(16);
+            write_model(bytes, model);
+        }
+        Question::ScoreGradient(step) => {
+            bytes.push(17);
+            write_score_step(bytes, step);
+        }
+        Question::ScoreCurvature(step) => {
+            bytes.push(18);
+            write_score_step(bytes, step);
+        }
+        Question::EventsInBins => bytes.push(19),
+        Question::LeftInBins { risk } => {
+            bytes.push(20);
+            bytes.push(u8::from(risk.is_some()));
+            if let Some(model) = risk {
+                write_model(bytes, model);
+            }
+        }
+        Question::Martingale { question, .. } => {
+            bytes.push(21);
+            write_question(bytes, question);
+        }
         Question::Standardised { columns, question } => {
             bytes.push(15);
             write_set(bytes, columns.features());
             write_question(bytes, question);
         }
     }
+}
+
+fn write_score_step(bytes: &mut Vec<u8>, step: &ScoreStep) {
+    bytes.push(match step.expects {
+        Expectation::Response(Link::Logit) => 1,
+        Expectation::Events(_) => 2,
+    });
+    write_features(bytes, step.support.as_slice());
+    write_constant(bytes, step.constant);
+    write_model(bytes, &step.model);
 }
 
 fn write_constant(bytes: &mut Vec<u8>, constant: Constant) {

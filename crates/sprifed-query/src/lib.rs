@@ -6,6 +6,7 @@ mod contribution;
 mod curator;
 mod discrete;
 mod dither;
+mod event_times;
 mod feature_list;
 mod feature_set;
 mod limit;
@@ -14,6 +15,7 @@ mod plan;
 mod procedure;
 mod question;
 mod records;
+mod score_step;
 mod work;
 
 pub use columns::{COLUMN_CUT, ColumnUnit, IllegalColumns, ReleasedColumns};
@@ -21,6 +23,9 @@ pub use constant::Constant;
 pub use contribution::{AskedBlock, Contributor};
 pub use curator::{Curator, CuratorError};
 pub use dither::Dither;
+pub use event_times::{
+    FollowUp, IllegalHazard, LARGEST_HAZARD, LARGEST_RISK, ReleasedHazard, TIME_BINS,
+};
 pub use feature_list::{FeatureList, RepeatedFeature};
 pub use feature_set::{FeatureSet, IllegalRuns};
 pub use limit::{IllegalLimit, Limit};
@@ -32,3 +37,4 @@ pub use procedure::{
 };
 pub use question::{Newest, Question, ROW_BUCKETS, SCALE_BUCKETS, Scales};
 pub use records::{IllegalRecords, Part, Record, RecordSource, Records};
+pub use score_step::{Expectation, Link, MOST_EXPECTED, ScoreStep};

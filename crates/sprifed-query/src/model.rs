@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::question::value;
 use crate::records::Record;
 
 /// An intercept and a few coefficients.
@@ -32,6 +33,14 @@ impl LinearModel {
     pub fn residual(&self, record: Record<'_>) -> f64 {
         let residual = f64::from(record.response) - self.predict(record.features);
         if residual.is_finite() { residual } else { 0.0 }
+    }
+
+    /// The prediction for a record without the intercept. What of the record is not a number counts as zero.
+    pub(crate) fn slopes(&self, record: Record<'_>) -> f64 {
+        let terms = self.terms.iter();
+        terms
+            .map(|(feature, coefficient)| coefficient * value(record, *feature))
+            .sum()
     }
 
     /// The features of the model.

@@ -11,21 +11,22 @@
 
 use serde::{Deserialize, Serialize};
 
-use self::arithmetic::{
-    WIDEST, add, add_one, add_products, bucket_of, clip, halvings, length, response,
-    tamed_squared_norm, upper_triangle,
-};
+use self::arithmetic::{WIDEST, add_one, add_products, bucket_of, halvings, tamed_squared_norm};
 use crate::columns::ReleasedColumns;
 use crate::constant::Constant;
+use crate::event_times::{FollowUp, LARGEST_RISK, ReleasedHazard, TIME_BINS, relative_risk};
 use crate::feature_list::FeatureList;
 use crate::feature_set::FeatureSet;
 use crate::limit::Limit;
 use crate::model::{LinearModel, ReleasedModel};
 use crate::records::Record;
+use crate::score_step::ScoreStep;
 
 mod arithmetic;
 
-pub(crate) use self::arithmetic::{limited, squared_norm, value};
+pub(crate) use self::arithmetic::{
+    add, clip, length, limited, response, squared_norm, upper_triangle, value,
+};
 
 #[cfg(test)]
 mod tests;
@@ -163,6 +164,31 @@ pub enum Question {
         /// Norm to which z is clipped.
         norm: Limit,
     },
+    /// The square of the residual, of which the absolute value is limited.
+    ResidualSquare {
+        /// The model already released.
+        model: ReleasedModel,
+        /// Limit on the absolute residual.
+        residual_limit: Limit,
+    },
+    /// The score of a generalised linear model, clipped to a norm.
+    ScoreGradient(ScoreStep),
+    /// Its curvature, the upper triangle with off-diagonals weighted by √2, clipped to a norm.
+    ScoreCurvature(ScoreStep),
+    /// In which of [`TIME_BINS`] bins of its time a record had its event: a one among zeros, and zeros only without one.
+    EventsInBins,
+    /// In which of [`TIME_BINS`] bins the time of a record ended: its weight among zeros.
+    LeftInBins {
+        /// The model by whose relative risk, at most [`LARGEST_RISK`], a record counts. Each counts as one without it.
+        risk: Option<ReleasedModel>,
+    },
+    /// Another question, about records whose response is the martingale residual of their time.
+    Martingale {
+        /// The cumulative hazard of a record of which nothing else is known.
+        hazard: ReleasedHazard,
+        /// The question.
+        question: Box<Self>,
+    },
     /// x_j for each feature, the row clipped to a norm.
     ColumnMeans {
         /// Which features.
@@ -248,8 +274,15 @@ impl Question {
             | Self::RowClippedGradient {
                 model, features, ..
             } => of_model(model) && features.end() <= n_features,
-            Self::ResidualScale { model, .. } => of_model(model),
-            Self::ResponseMean { .. } => true,
+            Self::ResidualScale { model, .. } | Self::ResidualSquare { model, .. } => {
+                of_model(model)
+            }
+            Self::ScoreGradient(step) | Self::ScoreCurvature(step) => {
+                of_list(&step.support) && of_model(&step.model) && step.constant.end() <= n_features
+            }
+            Self::ResponseMean { .. } | Self::EventsInBins => true,
+            Self::LeftInBins { risk } => risk.as_ref().is_none_or(of_model),
+            Self::Martingale { question, .. } => question.fits(n_features),
             Self::RowScale { features, .. } => *features <= n_features,
             Self::SupportResponse { feature, .. } => *feature < n_features,
             Self::SupportRow { support, .. } => of_list(support),
@@ -291,7 +324,14 @@ impl Question {
             | Self::ColumnMeans { features, .. }
             | Self::ColumnSquares { features, .. } => features.len(),
             Self::ResidualScale { .. } => SCALE_BUCKETS,
-            Self::ResponseMean { .. } | Self::SupportResponse { .. } => 1,
+            Self::ResponseMean { .. }
+            | Self::SupportResponse { .. }
+            | Self::ResidualSquare { .. } => 1,
+            Self::ScoreGradient(step) => step.size(),
+            Self::ScoreCurvature(step) => {
+                let size = step.size();
+                size.saturating_mul(size + 1) / 2
+            }
             Self::SupportRow { support, .. } => support.len(),
             Self::RowScale { .. } => ROW_BUCKETS,
             Self::SupportUpdate {
@@ -315,7 +355,10 @@ impl Question {
                 let size = support.len() + constant.entries();
                 size.saturating_mul(size + 1) / 2
             }
-            Self::Standardised { question, .. } => question.coordinates(),
+            Self::EventsInBins | Self::LeftInBins { .. } => TIME_BINS,
+            Self::Standardised { question, .. } | Self::Martingale { question, .. } => {
+                question.coordinates()
+            }
         }
     }
 
@@ -328,6 +371,10 @@ impl Question {
     /// # Why
     /// No branch depends on what the record says: one that does not count goes through the same
     /// arithmetic and is weighted by zero at its end.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "weights of at most one, and single precision is enough"
+    )]
     pub fn add_contribution(&self, record: Record<'_>, out: &mut [f32]) {
         let counted: f32 = if record.is_present { 1.0 } else { 0.0 };
         match self {
@@ -454,6 +501,30 @@ impl Question {
                     add(out, counted, upper_triangle(&u));
                 }
             }
+            Self::ResidualSquare {
+                model,
+                residual_limit,
+            } => {
+                let residual = clip(model.residual(record), *residual_limit) / residual_limit.get();
+                add(out, counted, [residual * residual]);
+            }
+            Self::EventsInBins => {
+                let follow_up = FollowUp::of(record.response);
+                add_one(out, follow_up.bin(), counted * follow_up.events() as f32);
+            }
+            Self::LeftInBins { risk } => {
+                let follow_up = FollowUp::of(record.response);
+                let weight = risk.as_ref().map_or(1.0, |model| {
+                    relative_risk(model.as_model().slopes(record)) / LARGEST_RISK
+                });
+                add_one(out, follow_up.bin(), counted * weight as f32);
+            }
+            Self::Martingale { hazard, question } => {
+                let response = hazard.martingale(record.response);
+                question.add_contribution(Record { response, ..record }, out);
+            }
+            Self::ScoreGradient(step) => step.add_gradient(record, counted, out),
+            Self::ScoreCurvature(step) => step.add_curvature(record, counted, out),
             Self::ColumnMeans { features, row_norm } => {
                 let norm = tamed_squared_norm(features.runs_of(record.features)).sqrt();
                 let weight = f64::from(counted) / norm.max(row_norm.get());

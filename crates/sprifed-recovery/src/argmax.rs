@@ -16,6 +16,8 @@ use crate::inference::{Inferred, NoInference};
 use crate::joint::{LastAnswer, joint_size};
 use crate::least_squares::NoisyNormalEquations;
 use crate::opening::Opening;
+use crate::outcome::LastPoint;
+use crate::outcome::refit::{Ended, Refit};
 use crate::portable::{larger, smaller, square};
 use crate::ready::Ready;
 use crate::selection::Pick;
@@ -118,6 +120,7 @@ enum Phase {
     Choice { candidates: FeatureSet },
     Update { newest: u32 },
     Final,
+    Refit(Box<Refit>),
 }
 
 impl Argmax {
@@ -174,12 +177,41 @@ impl Argmax {
         model
     }
 
+    /// One unit of the residual in updates: its scale, or that of the response where no residual has its scale asked.
+    const fn unit(&self) -> f64 {
+        if self.setting.outcome.has_scale_of_mean() {
+            self.opening.scale
+        } else {
+            self.scale
+        }
+    }
+
     /// What one unit of each variable is now.
     const fn scales(&self) -> Scales {
+        self.scales_of(self.unit())
+    }
+
+    /// What one unit of each variable is, where `residual` is that of the residual.
+    const fn scales_of(&self, residual: f64) -> Scales {
         Scales {
             feature: Limit::nearest(self.opening.feature_scale),
-            residual: Limit::nearest(self.scale),
+            residual: Limit::nearest(residual),
         }
+    }
+
+    /// Where the last second moments are asked.
+    fn last_point(&self) -> LastPoint {
+        let scale = self.scale;
+        let current = LastPoint {
+            model: self.current(),
+            coefficients: self
+                .coefficients
+                .iter()
+                .map(|value| value / scale)
+                .collect(),
+            scale,
+        };
+        self.setting.last_point(&self.opening, current)
     }
 
     fn ask(mut self, phase: Phase, questions: Vec<Question>) -> ChoosingStep<Self> {
@@ -192,7 +224,14 @@ impl Argmax {
         ChoosingStep::Ask(query, self)
     }
 
-    fn ask_scale(self) -> ChoosingStep<Self> {
+    fn ask_scale(mut self) -> ChoosingStep<Self> {
+        let known = self
+            .setting
+            .scale_without_question(&self.opening, &self.coefficients);
+        if let Some(scale) = known {
+            self.scale = scale;
+            return self.with_scale();
+        }
         let question = self.setting.scale_question(self.current());
         self.ask(Phase::Scale, vec![question])
     }
@@ -319,7 +358,8 @@ impl Argmax {
     /// Moves the intercepts and the coefficients by `changes`, in units of the residual: of the constant or the sites,
     /// then of the support.
     fn move_by(&mut self, changes: &[f64]) {
-        let changes: Vec<f64> = changes.iter().map(|change| self.scale * change).collect();
+        let unit = self.unit();
+        let changes: Vec<f64> = changes.iter().map(|change| unit * change).collect();
         let constant = self.setting.constant();
         let (constants, features) = changes.split_at(constant.entries().min(changes.len()));
         self.intercept += match constant {
@@ -402,9 +442,10 @@ impl Argmax {
         #[expect(clippy::cast_precision_loss, reason = "a support is small")]
         let expected = 1.0 / always.max(1) as f64;
         let solution = moments.normal_equations().solve_expecting(expected);
-        self.intercept += self.scale * moments.intercept_change(&solution.coefficients);
+        let unit = self.unit();
+        self.intercept += unit * moments.intercept_change(&solution.coefficients);
         for (coefficient, change) in self.coefficients.iter_mut().zip(&solution.coefficients) {
-            *coefficient += self.scale * change;
+            *coefficient += unit * change;
         }
     }
 
@@ -417,27 +458,31 @@ impl Argmax {
         (factor, factor * (size / joint_size(self.support.len())))
     }
 
-    /// The fit that the last answer gives.
-    fn finish(self, answer: &Answer) -> Fit {
-        let current = self.coefficients.iter().map(|value| value / self.scale);
-        let current: Vec<f64> = current.collect();
+    /// The fit that the last second moments give, or what is still to be asked.
+    fn finish(mut self, answer: &Answer) -> ChoosingStep<Self> {
+        let point = self.last_point();
         let (clip_factor, of_columns) = self.clip_factors();
-        let answer = LastAnswer::new(&self.setting, answer, current, of_columns);
+        let answer = LastAnswer::new(&self.setting, answer, point.coefficients, of_columns);
         let Some(answer) = answer else {
-            return Fit {
-                model: self.model(),
+            let model = match self.setting.outcome.is_linear() {
+                true => self.model(),
+                false => self.setting.null_model(&self.opening),
+            };
+            return ChoosingStep::Done(Fit {
+                model,
                 sites: self.sites.into_deviations(),
                 inference: Inferred::NotAvailable {
                     reason: NoInference::NoAnswer,
                 },
                 status: FitStatus::NoFeatureAboveNoise { largest_ratio: 0.0 },
                 residual_scale: None,
+                baseline: None,
                 cuts: Vec::new(),
                 provenance: self.provenance,
-            };
+            });
         };
         let judged = self.picks.iter().map(|picked| picked.places.clone());
-        let fit = Conclusion {
+        let ended = Conclusion {
             setting: &self.setting,
             too_few: self.planned.too_few,
             opening: self.opening,
@@ -446,16 +491,38 @@ impl Argmax {
             judged: judged.collect(),
             answer,
             clip_factor,
-            scale: self.scale,
-            intercept: self.intercept,
-            evidence: Evidence::Picks(self.picks),
+            scale: point.scale,
+            intercept: point.model.intercept,
+            evidence: Evidence::Picks(core::mem::take(&mut self.picks)),
             provenance: self.provenance,
         }
-        .fit();
-        Fit {
-            sites: self.sites.into_deviations(),
-            ..fit
+        .ended();
+        match ended {
+            Ended::Fit(fit) => ChoosingStep::Done(Fit {
+                sites: self.sites.into_deviations(),
+                ..*fit
+            }),
+            Ended::Refit(refit) => {
+                let questions = refit.questions();
+                self.ask(Phase::Refit(refit), questions)
+            }
         }
+    }
+
+    /// What follows once the scale of the residual is known.
+    fn with_scale(self) -> ChoosingStep<Self> {
+        if self.asks_joint {
+            return self.ask_joint();
+        }
+        if self.named.len() < self.setting.sparsity as usize {
+            return self.ask_choice();
+        }
+        let (point, (_, factor)) = (self.last_point(), self.clip_factors());
+        let scales = self.scales_of(point.scale);
+        let questions = self
+            .setting
+            .last_questions(&self.support, point.model, scales, factor);
+        self.ask(Phase::Final, questions)
     }
 }
 
@@ -480,17 +547,7 @@ impl ChoosingProcedure for Argmax {
             }
             Phase::Scale | Phase::Choice { .. } => {
                 self.take_scale(&answer);
-                if self.asks_joint {
-                    return self.ask_joint();
-                }
-                if self.named.len() < self.setting.sparsity as usize {
-                    return self.ask_choice();
-                }
-                let (scales, (_, factor)) = (self.scales(), self.clip_factors());
-                let questions =
-                    self.setting
-                        .last_questions(&self.support, self.current(), scales, factor);
-                self.ask(Phase::Final, questions)
+                self.with_scale()
             }
             Phase::Joint => {
                 self.asks_joint = false;
@@ -501,7 +558,8 @@ impl ChoosingProcedure for Argmax {
                 self.take_update(newest as usize, &answer);
                 self.ask_scale()
             }
-            Phase::Final => ChoosingStep::Done(self.finish(&answer)),
+            Phase::Final => self.finish(&answer),
+            Phase::Refit(refit) => ChoosingStep::Done(refit.finish(&answer)),
         }
     }
 

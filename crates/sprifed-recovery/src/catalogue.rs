@@ -17,6 +17,8 @@ use crate::fit::Fit;
 use crate::groups::Groups;
 use crate::joint::ROBUST_BLOCK;
 use crate::mean_only::{self, MeanOnly};
+use crate::outcome::Outcome;
+use crate::outcome::newton::SCORE_BLOCK;
 use crate::pooled;
 use crate::ready::Ready;
 use crate::setting::{Keep, Setting};
@@ -174,10 +176,19 @@ impl CertifiedProcedure {
     pub fn plan(self, setting: &Setting) -> Result<Plan, PlanError> {
         let setting = &self.grouped(setting);
         let plan = self.seeking_plan(setting)?;
-        if setting.robust && !asks_robust(&plan) {
+        if setting.robust && !has_block(&plan, ROBUST_BLOCK) {
             return Err(PlanError::Request {
                 found: format!("robust intervals are asked of {self}"),
                 required: "it gives none; use grad, sieve or argmax".to_owned(),
+            });
+        }
+        if !setting.outcome.is_linear() && !has_block(&plan, SCORE_BLOCK) {
+            return Err(PlanError::Request {
+                found: format!(
+                    "the outcome \"{}\" is asked of {self}",
+                    setting.outcome.name()
+                ),
+                required: "it explains linear ones only; use grad, sieve or argmax".to_owned(),
             });
         }
         let is_sought = setting.choice == Keep::Exactly
@@ -194,12 +205,24 @@ impl CertifiedProcedure {
     /// When no plan exists.
     pub fn begin(self, setting: &Setting) -> Result<Ready, PlanError> {
         let setting = &self.grouped(setting);
-        match self.needed(setting)? {
-            Some(needed) => Ok(Ready::sums(MeanOnly::new(setting, needed)?)),
-            None if !setting.inference.is_selective() => split::begin(self.0, setting),
-            None if setting.column_scales.is_empty() => (self.0.begin)(setting),
-            None => Ok((self.0.begin)(setting)?.standardising(setting)),
-        }
+        let needed = self.needed(setting)?;
+        let setting = &match needed {
+            Some(_) => mean_only::of_the_mean(setting),
+            None => *setting,
+        };
+        let ready = match needed {
+            Some(needed) => Ready::sums(MeanOnly::new(setting, needed)?),
+            None if !setting.inference.is_selective() => return split::begin(self.0, setting),
+            None => (self.0.begin)(setting)?,
+        };
+        let ready = match setting.outcome {
+            Outcome::Linear | Outcome::Binary => ready,
+            Outcome::Survival => ready.following(setting),
+        };
+        Ok(match setting.column_scales.is_empty() {
+            true => ready,
+            false => ready.standardising(setting),
+        })
     }
 
     /// The fewest records with which features are sought, a public number.
@@ -273,10 +296,10 @@ impl CertifiedProcedure {
     }
 }
 
-/// Whether `plan` has the block that robust intervals are made from.
-fn asks_robust(plan: &Plan) -> bool {
+/// Whether `plan` has a block of this name.
+fn has_block(plan: &Plan, name: &str) -> bool {
     plan.steps.iter().any(|step| match step {
-        PlannedStep::Sum(sum) => sum.blocks.iter().any(|one| one.block.name == ROBUST_BLOCK),
+        PlannedStep::Sum(sum) => sum.blocks.iter().any(|one| one.block.name == name),
         PlannedStep::Choice(_) => false,
     })
 }

@@ -5,10 +5,10 @@ use core::ops::Range;
 
 use sprifed_noise::Provenance;
 use sprifed_privacy::PrivacyUnit;
-use sprifed_query::LinearModel;
+use sprifed_query::{LinearModel, Link};
 
-pub(crate) use self::evidence::{Evidence, Picked, PoolEvidence};
-use self::evidence::{Judged, two_sided};
+use self::evidence::Judged;
+pub(crate) use self::evidence::{Evidence, Picked, PoolEvidence, two_sided};
 use crate::fit::{Fit, FitStatus};
 use crate::inference::{
     Inference, Inferred, Interval, NoInference, NoInterval, ReportedIntercept, ReportedTerm, Role,
@@ -16,8 +16,9 @@ use crate::inference::{
 use crate::joint::{LastAnswer, Solved};
 use crate::least_squares::Solution;
 use crate::opening::Opening;
+use crate::outcome::refit::{Ended, Refit, Start};
 use crate::portable::{larger, square};
-use crate::selection::{self, Estimate, false_coverage_level, kept_by_benjamini_hochberg, wald};
+use crate::selection::{Estimate, false_coverage_level, kept_by_benjamini_hochberg, wald};
 use crate::setting::{Intercept, Keep, Setting};
 
 mod evidence;
@@ -78,10 +79,42 @@ pub(crate) struct Conclusion<'a> {
 }
 
 impl Conclusion<'_> {
-    /// The fit.
-    pub(crate) fn fit(self) -> Fit {
+    /// The fit, or what is asked next for it.
+    pub(crate) fn ended(self) -> Ended {
+        let (linear, kept) = self.fit();
+        match self.setting.outcome.link() {
+            None => Ended::Fit(Box::new(linear)),
+            Some(link) => Ended::Refit(Box::new(self.refit(link, linear, &kept))),
+        }
+    }
+
+    /// The refit of the features at `kept`.
+    fn refit(&self, link: Link, linear: Fit, kept: &[usize]) -> Refit {
+        let places = self.answer.places(kept);
+        let (slopes, _, _) = self.answer.shrunk(kept);
+        let slopes: Vec<f64> = slopes.iter().map(|slope| self.scale * slope).collect();
+        let (means, covariance) = self.answer.spread(&places);
+        // How well the second moments tell the kept features apart decides about the start only.
+        let status = match linear.status {
+            FitStatus::IllConditioned { .. } if !kept.is_empty() => FitStatus::Complete,
+            status => status,
+        };
+        Refit {
+            link,
+            mean: self.opening.intercept,
+            features: places.iter().map(|place| self.asked[*place]).collect(),
+            start: Start::of(link, self.opening.intercept, &slopes, &means, &covariance),
+            feature_scale: self.opening.feature_scale,
+            has_records: self.has_records(),
+            linear: Fit { status, ..linear },
+        }
+    }
+
+    /// The linear fit, and the places of the features that it keeps.
+    fn fit(&self) -> (Fit, Vec<usize>) {
         if let (Keep::Significant, Some(needed)) = (self.setting.choice, self.too_few) {
-            return self.mean_fit(FitStatus::TooFewRecords { needed });
+            let fit = self.mean_fit(FitStatus::TooFewRecords { needed });
+            return (fit, Vec::new());
         }
         let (coefficients, change, solution) = self.answer.shrunk(&self.chosen);
         let intercept = self.intercept + self.scale * change;
@@ -90,10 +123,11 @@ impl Conclusion<'_> {
         let status = self.status_of_all(&solution, selected);
         if self.setting.unit == PrivacyUnit::Client {
             let reason = NoInference::ClientUnit;
-            return self.ended(chosen_model, Inferred::NotAvailable { reason }, status);
+            let fit = self.fit_of(chosen_model, Inferred::NotAvailable { reason }, status);
+            return (fit, self.chosen.clone());
         }
         let all = self.answer.solve(&places_of(&self.judged));
-        let mut judged = Judged::new(&self, &all);
+        let mut judged = Judged::new(self, &all);
         let kept = self.kept(&mut judged, &all);
         let kept_solve = self.answer.solve(&places_of(&kept));
         let report = self.report(&judged, &kept, &kept_solve);
@@ -115,7 +149,8 @@ impl Conclusion<'_> {
             Keep::Significant if is_unsound => (chosen_model, ill_conditioned(&kept_solve)),
             Keep::Significant => (chosen_model, FitStatus::Complete),
         };
-        self.ended(model, Inferred::Available(report), status)
+        let fit = self.fit_of(model, Inferred::Available(report), status);
+        (fit, places_of(&kept))
     }
 
     /// What is reported of all judged features, which other records chose, and the status if the equations are unsound.
@@ -142,16 +177,17 @@ impl Conclusion<'_> {
                 Inferred::Available(self.report(&judged, &[], &solved))
             }
         };
-        self.ended(model, inferred, status)
+        self.fit_of(model, inferred, status)
     }
 
-    fn ended(&self, model: LinearModel, inference: Inferred, status: FitStatus) -> Fit {
+    fn fit_of(&self, model: LinearModel, inference: Inferred, status: FitStatus) -> Fit {
         Fit {
             sites: Vec::new(),
             model,
             inference,
             status,
             residual_scale: Some(self.scale),
+            baseline: None,
             cuts: Vec::new(),
             provenance: self.provenance,
         }
@@ -277,7 +313,9 @@ impl Conclusion<'_> {
             }
         };
         let no_intervals = self.no_intervals(kept, solved);
-        let (has_intervals, has_records) = (no_intervals.is_none(), self.has_records());
+        // The refit makes other estimates, with intervals of their own.
+        let has_intervals = no_intervals.is_none() && self.setting.outcome.is_linear();
+        let has_records = self.has_records();
         let is_known = no_intervals.is_none_or(|reason| reason == NoInterval::FewRecords);
         let always = self.answer.always();
         let mut terms = Vec::with_capacity(solved.places.len());
@@ -301,7 +339,8 @@ impl Conclusion<'_> {
                 role,
                 group: self.group_of(*place),
                 estimate: estimate.value / self.opening.feature_scale,
-                interval: interval.and_then(|interval| self.in_bounded_units(interval)),
+                interval: interval
+                    .and_then(|found| Interval::in_units(found, self.opening.feature_scale)),
                 level: 1.0 - miss,
                 p_value,
                 privacy_share: solved.privacy_share(solved.first + index),
@@ -318,6 +357,8 @@ impl Conclusion<'_> {
             records: setting.n_records,
             inference: setting.inference,
             estimated_by: None,
+            score: None,
+            survival: None,
             no_intervals,
             intercept: self.reported_intercept(solved, has_intervals && has_records),
             terms,
@@ -346,7 +387,7 @@ impl Conclusion<'_> {
         let is_by_number = self.setting.choice == Keep::Exactly
             && !kept.is_empty()
             && !matches!(self.evidence, Evidence::OtherRecords);
-        if solved.repaired > 0 {
+        if solved.repaired > 0 && self.setting.outcome.is_linear() {
             Some(NoInterval::IllConditioned)
         } else if self.too_few.is_some() && !kept.is_empty() {
             Some(NoInterval::TooFewRecords)
@@ -371,7 +412,7 @@ impl Conclusion<'_> {
         let interval = has_interval.then(|| wald(&estimate, NOMINAL));
         Some(ReportedIntercept {
             estimate: estimate.value,
-            interval: interval.and_then(finite),
+            interval: interval.and_then(|interval| Interval::in_units(interval, 1.0)),
             level: 1.0 - NOMINAL,
             privacy_share: solved.privacy_share(0),
         })
@@ -404,14 +445,6 @@ impl Conclusion<'_> {
             Vec::new()
         }
     }
-
-    fn in_bounded_units(&self, interval: selection::Interval) -> Option<Interval> {
-        let unit = self.opening.feature_scale;
-        finite(selection::Interval {
-            low: interval.low / unit,
-            high: interval.high / unit,
-        })
-    }
 }
 
 /// All places of these features and groups, in order.
@@ -424,9 +457,4 @@ const fn ill_conditioned(solved: &Solved) -> FitStatus {
         condition: solved.condition,
         repaired: solved.repaired,
     }
-}
-
-fn finite(interval: selection::Interval) -> Option<Interval> {
-    let selection::Interval { low, high } = interval;
-    (low.is_finite() && high.is_finite()).then_some(Interval { low, high })
 }

@@ -6,6 +6,7 @@ use sprifed_noise::Provenance;
 use sprifed_query::LinearModel;
 
 use crate::inference::Inferred;
+use crate::outcome::survival::baseline::Baseline;
 
 /// How a fit ended.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -22,6 +23,11 @@ pub enum FitStatus {
     TooFewRecords {
         /// How many records would do.
         needed: u64,
+    },
+    /// The features almost separate the values of the response: coefficients are large and one step finds them badly.
+    AlmostSeparated {
+        /// The share of the response's variance that the model was found to explain before the last step.
+        explained: f64,
     },
     /// The noisy normal equations had to be repaired so much that coefficients are unreliable.
     IllConditioned {
@@ -41,6 +47,7 @@ enum StatedStatus {
     Complete {},
     NoFeatureAboveNoise { largest_ratio: f64 },
     TooFewRecords { needed: u64 },
+    AlmostSeparated { explained: f64 },
     IllConditioned { condition: f64, repaired: usize },
 }
 
@@ -52,6 +59,7 @@ impl From<StatedStatus> for FitStatus {
                 Self::NoFeatureAboveNoise { largest_ratio }
             }
             StatedStatus::TooFewRecords { needed } => Self::TooFewRecords { needed },
+            StatedStatus::AlmostSeparated { explained } => Self::AlmostSeparated { explained },
             StatedStatus::IllConditioned {
                 condition,
                 repaired,
@@ -67,7 +75,7 @@ impl From<StatedStatus> for FitStatus {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fit {
-    /// The model that predicts, in bounded units: of all features that were chosen, shrunk where
+    /// The model that predicts, in bounded units; where the outcome has a link, its linear predictor. Of all features that were chosen, shrunk where
     /// noise outweighs what is known; the mean and the features of every model if none was kept.
     /// Which of its features were kept, [`Self::inference`] says.
     pub model: LinearModel,
@@ -81,6 +89,9 @@ pub struct Fit {
     pub status: FitStatus,
     /// The last private estimate of the residual's scale, in bounded units.
     pub residual_scale: Option<f64>,
+    /// The hazard of a record whose linear predictor is zero, where the response is a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Baseline>,
     /// Where columns were cut that had private scales, for the features that predict or are reported.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cuts: Vec<Cut>,

@@ -124,7 +124,7 @@ impl BudgetNoise {
             // Three shares are added, two are certain.
             NoiseOrigin::Trustees => 1.5,
         };
-        let rest = 1.0 - setting.robust_share();
+        let rest = (1.0 - setting.robust_share()) * (1.0 - setting.outcome.reserved_share());
         Ok(Self {
             rho: rest * Rho::largest_within(setting.noise_budget()?)?.get() / surplus,
             mu: rest.sqrt() * setting.total_mu()?.get() / surplus.sqrt(),

@@ -3,7 +3,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sprifed_query::Link;
 
+use crate::selection;
 use crate::setting::InferenceMethod;
 
 /// An interval of numbers.
@@ -14,6 +16,14 @@ pub struct Interval {
     pub low: f64,
     /// Its upper end.
     pub high: f64,
+}
+
+impl Interval {
+    /// `found`, in units that are `unit` times as large; none if an end is not finite.
+    pub(crate) fn in_units(found: selection::Interval, unit: f64) -> Option<Self> {
+        let (low, high) = (found.low / unit, found.high / unit);
+        (low.is_finite() && high.is_finite()).then_some(Self { low, high })
+    }
 }
 
 /// Why a feature is in the report.
@@ -73,8 +83,39 @@ pub enum NoInterval {
     IllConditioned,
     /// There are fewer records than intervals need.
     FewRecords,
+    /// The features almost separate the values of the response.
+    AlmostSeparated,
     /// There are fewer records than one feature needs: p-values do not hold either.
     TooFewRecords,
+}
+
+/// What is known of the step that made the estimates of a generalised linear model.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScoreNoise {
+    /// How the expected response follows from the linear predictor.
+    pub link: Link,
+    /// The private mean of the response: of zeros and ones, the share of ones.
+    pub mean: f64,
+    /// The share of the response's variance that the start of the step was found to explain.
+    pub explained: f64,
+    /// The standard deviation of the noise on an entry of the score.
+    pub score_noise: f64,
+    /// The same of a diagonal entry of its curvature.
+    pub curvature_noise: f64,
+}
+
+/// What is known of the last step of Cox's model.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SurvivalNoise {
+    /// The standard deviation of the noise on an entry of the score.
+    pub score_noise: f64,
+    /// The same of a diagonal entry of its curvature.
+    pub curvature_noise: f64,
+    /// By how much standard errors are enlarged, in place of the noise of the baseline hazard, which moves all
+    /// coefficients together.
+    pub baseline_factor: f64,
 }
 
 /// What is known of the coefficients.
@@ -106,6 +147,14 @@ pub struct Inference {
     /// How many of the records the estimates are made from; absent if it is all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimated_by: Option<u32>,
+    /// What is known of the step that made the estimates, where the outcome has a link: coefficients and intercept are
+    /// then those of its linear predictor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<ScoreNoise>,
+    /// What is known of the step that made the estimates, where the outcome is a time: coefficients are then logarithms of
+    /// hazard ratios.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub survival: Option<SurvivalNoise>,
     /// Why there are no intervals, if there are none.
     pub no_intervals: Option<NoInterval>,
     /// The intercept, if the model has one.

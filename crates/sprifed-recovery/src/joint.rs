@@ -260,6 +260,19 @@ impl LastAnswer {
         self.joint.matrix()[(0, 0)]
     }
 
+    /// Means and covariance of the features at `places`, as far as clipping left them.
+    pub(crate) fn spread(&self, places: &[usize]) -> (Vec<f64>, SquareMatrix) {
+        let matrix = self.joint.matrix();
+        let count = smaller(larger(self.weights(), 0.5 * self.records), self.records);
+        let mean = |place: &usize| matrix[(0, place + 1)] / count;
+        let means: Vec<f64> = places.iter().map(mean).collect();
+        let covariance = SquareMatrix::from_fn(places.len(), |row, column| {
+            let product = matrix[(places[row] + 1, places[column] + 1)] / count;
+            product - means[row] * means[column]
+        });
+        (means, covariance)
+    }
+
     /// How many features are in every model.
     pub(crate) const fn always(&self) -> usize {
         self.always
@@ -271,7 +284,7 @@ impl LastAnswer {
     }
 
     /// The features of every model, and `kept`.
-    fn places(&self, kept: &[usize]) -> Vec<usize> {
+    pub(crate) fn places(&self, kept: &[usize]) -> Vec<usize> {
         (0..self.always).chain(kept.iter().copied()).collect()
     }
 
@@ -425,7 +438,7 @@ fn robust_covariance(inverse: &SquareMatrix, middle: &SquareMatrix, variance: f6
 /// # Why
 /// N is symmetric with independent entries, of variance τ² on the diagonal and τ²/2 off it. So
 /// var (Nv)_i = τ²v_i² + (τ²/2)Σ_{j≠i} v_j², and cov((Nv)_i, (Nv)_l) = var(N_il)·v_i·v_l.
-fn noise_covariance(part: &[f64], length: f64, noise: f64) -> SquareMatrix {
+pub(crate) fn noise_covariance(part: &[f64], length: f64, noise: f64) -> SquareMatrix {
     let half = square(noise) / 2.0;
     SquareMatrix::from_fn(part.len(), |row, column| {
         let diagonal = if row == column { length } else { 0.0 };

@@ -21,6 +21,7 @@ mod least_squares;
 mod mean_only;
 mod moments;
 mod opening;
+mod outcome;
 mod pool;
 mod pooled;
 pub mod portable;
@@ -57,11 +58,16 @@ pub use floor::{
 pub use groups::{Groups, MOST_GROUP_RUNS};
 pub use inference::{
     Inference, Inferred, Interval, NoInference, NoInterval, ReportedIntercept, ReportedTerm, Role,
+    ScoreNoise, SurvivalNoise,
 };
 pub use joint::ROBUST_BLOCK;
 pub use least_squares::{NoisyNormalEquations, Solution};
 pub use moments::Moments;
 pub use opening::{Opening, OpeningCosts};
+pub use outcome::Outcome;
+pub use outcome::newton::SCORE_BLOCK;
+pub use outcome::survival::EVENTS_BLOCK;
+pub use outcome::survival::baseline::Baseline;
 pub use pooled::Pooled;
 pub use ready::{AnyChoosing, Ready, SummingProcedure};
 pub use reference::{columns, non_private_lasso, non_private_lasso_at, non_private_omp};

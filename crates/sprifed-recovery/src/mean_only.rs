@@ -15,6 +15,8 @@ use crate::fit::{Fit, FitStatus};
 use crate::inference::{Inferred, NoInference};
 use crate::joint::LastAnswer;
 use crate::opening::{Opening, OpeningCosts};
+use crate::outcome::LastCosts;
+use crate::outcome::refit::{Ended, Refit};
 use crate::portable::larger;
 use crate::setting::{Intercept, Setting, share_of};
 
@@ -41,7 +43,7 @@ enum Asked {
     /// The mean, the scale, and then the mean and the features of every model together.
     All {
         opening: OpeningCosts,
-        last: Mu,
+        last: LastCosts,
         robust: Option<Mu>,
         clip_factor: f64,
     },
@@ -51,6 +53,7 @@ enum Asked {
 pub(crate) fn plan(setting: &Setting) -> Result<Plan, PlanError> {
     let setting = &of_the_mean(setting);
     let sum = |purpose: &str, blocks| PlannedStep::Sum(PlannedSum::new(purpose.to_owned(), blocks));
+    let total = setting.total_mu()?;
     let steps = match Asked::of(setting)? {
         Asked::One(all) if setting.intercept == Intercept::Estimated => {
             vec![sum("mean of the response", vec![setting.mean_block(all)?])]
@@ -71,16 +74,19 @@ pub(crate) fn plan(setting: &Setting) -> Result<Plan, PlanError> {
                 _ => "second moments of the features of every model",
             };
             let always = setting.always as usize;
-            steps.push(sum(purpose, setting.last_blocks(always, last, robust)?));
+            let blocks = setting.last_blocks(always, last.moments, robust)?;
+            steps.push(sum(purpose, blocks));
+            steps.extend(setting.refit_step(always, last)?);
             steps
         }
     };
+    let steps = setting.with_event_times(total, setting.always as usize, steps)?;
     Ok(setting.plan("mean only", steps))
 }
 
 /// What is asked of a study that seeks no feature: no units of columns, and no row scale where there is no feature to
 /// scale.
-fn of_the_mean(setting: &Setting) -> Setting {
+pub(crate) fn of_the_mean(setting: &Setting) -> Setting {
     Setting {
         feature_scale: match setting.always {
             0 => setting.feature_scale.or(Some(1.0)),
@@ -93,10 +99,11 @@ fn of_the_mean(setting: &Setting) -> Setting {
 
 impl Asked {
     fn of(setting: &Setting) -> Result<Self, PlanError> {
-        let all = setting.total_mu()?;
+        let all = setting.of_procedure(setting.total_mu()?)?;
         let (total, robust) = setting.without_robust(all)?;
         let with_mean = setting.intercept == Intercept::Estimated;
-        let mut others = SCALE_SHARE;
+        let has_scale = setting.outcome.has_scale_of_mean();
+        let mut others = if has_scale { 0.0 } else { SCALE_SHARE };
         others += if with_mean { MEAN_SHARE } else { 0.0 };
         others += if setting.asks_row_scale() {
             ROW_SCALE_SHARE
@@ -111,6 +118,10 @@ impl Asked {
         };
         let last = share_of(total, 1.0 - others, 1)?;
         let shares = setting.origin.most_shares();
+        if setting.always == 0 && has_scale {
+            return Ok(Self::One(all));
+        }
+        let last = setting.last_costs(last)?;
         if setting.always == 0 {
             let scale_noise = setting.scale_block(opening.scale)?.noise_std_dev(shares);
             let is_told = scale_noise <= MOST_SCALE_NOISE * f64::from(setting.n_records);
@@ -118,9 +129,9 @@ impl Asked {
                 return Ok(Self::One(all));
             }
         }
-        setting.check_told_apart(0, last)?;
+        setting.check_told_apart(0, last.moments)?;
         let always = setting.always as usize;
-        let blocks = setting.last_blocks(always, last, robust)?;
+        let blocks = setting.last_blocks(always, last.moments, robust)?;
         Ok(Self::All {
             opening,
             last,
@@ -143,24 +154,24 @@ pub(crate) struct MeanOnly {
     scale: f64,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Phase {
     Centre,
     Scale,
     Final,
+    Refit(Box<Refit>),
 }
 
 impl MeanOnly {
-    /// A run for `setting`, of which `needed` records would do.
+    /// A run for `setting`, one [`of_the_mean`], of which `needed` records would do.
     pub(crate) fn new(setting: &Setting, needed: u64) -> Result<Self, PlanError> {
-        let setting = of_the_mean(setting);
         Ok(Self {
-            asked: Asked::of(&setting)?,
-            opening: Opening::before(&setting),
+            asked: Asked::of(setting)?,
+            opening: Opening::before(setting),
             scale: setting.response_bound,
             phase: Phase::Centre,
             step: 0,
-            setting,
+            setting: *setting,
             needed,
         })
     }
@@ -178,7 +189,9 @@ impl MeanOnly {
 
     fn ask_last(mut self, clip_factor: f64) -> Step<Self> {
         // A residual is not smaller than the first mean is wrong, whatever the noisy histogram says.
-        self.scale = larger(self.scale, self.opening.mean_noise.unwrap_or(0.0));
+        if !self.setting.outcome.has_scale_of_mean() {
+            self.scale = larger(self.scale, self.opening.mean_noise.unwrap_or(0.0));
+        }
         let scales = Scales {
             feature: Limit::nearest(self.opening.feature_scale),
             residual: Limit::nearest(self.scale),
@@ -195,7 +208,7 @@ impl MeanOnly {
     fn after_one(&self, answer: &Answer) -> Fit {
         let has_scale = self.setting.intercept == Intercept::Absent;
         Fit {
-            model: self.opening.model(),
+            model: self.setting.null_model(&self.opening),
             sites: self.equal_sites(),
             inference: Inferred::NotAvailable {
                 reason: NoInference::TooFewRecords,
@@ -204,18 +217,19 @@ impl MeanOnly {
                 needed: self.needed,
             },
             residual_scale: has_scale.then_some(self.scale),
+            baseline: None,
             cuts: Vec::new(),
             provenance: Some(answer.provenance),
         }
     }
 
-    fn finish(&self, clip_factor: f64, answer: &Answer) -> Fit {
+    fn finish(self, clip_factor: f64, answer: &Answer) -> Step<Self> {
         let always = self.setting.always_features();
         let current = vec![0.0; always.len()];
         let Some(last) = LastAnswer::new(&self.setting, answer, current, clip_factor) else {
-            return self.after_one(answer);
+            return Step::Done(self.after_one(answer));
         };
-        let fit = Conclusion {
+        let ended = Conclusion {
             setting: &self.setting,
             too_few: Some(self.needed),
             opening: self.opening,
@@ -229,10 +243,16 @@ impl MeanOnly {
             evidence: Evidence::Picks(Vec::new()),
             provenance: Some(answer.provenance),
         }
-        .fit();
-        Fit {
-            sites: self.equal_sites(),
-            ..fit
+        .ended();
+        match ended {
+            Ended::Fit(fit) => Step::Done(Fit {
+                sites: self.equal_sites(),
+                ..*fit
+            }),
+            Ended::Refit(refit) => {
+                let questions = refit.questions();
+                self.ask(Phase::Refit(refit), questions)
+            }
         }
     }
 
@@ -254,12 +274,17 @@ impl Procedure for MeanOnly {
     }
 
     fn resume(mut self, answer: Answer) -> Step<Self> {
-        match (self.phase, self.asked) {
+        match (self.phase.clone(), self.asked) {
             (Phase::Centre, asked) => {
                 self.opening = self.setting.centre_of(&answer);
-                match asked {
-                    Asked::One(_) => Step::Done(self.after_one(&answer)),
-                    Asked::All { .. } => self.ask_scale(),
+                let known = self.setting.scale_without_question(&self.opening, &[]);
+                match (asked, known) {
+                    (Asked::One(_), _) => Step::Done(self.after_one(&answer)),
+                    (Asked::All { clip_factor, .. }, Some(scale)) => {
+                        self.scale = scale;
+                        self.ask_last(clip_factor)
+                    }
+                    (Asked::All { .. }, None) => self.ask_scale(),
                 }
             }
             (Phase::Scale, asked) => {
@@ -269,9 +294,8 @@ impl Procedure for MeanOnly {
                     Asked::All { clip_factor, .. } => self.ask_last(clip_factor),
                 }
             }
-            (Phase::Final, Asked::All { clip_factor, .. }) => {
-                Step::Done(self.finish(clip_factor, &answer))
-            }
+            (Phase::Final, Asked::All { clip_factor, .. }) => self.finish(clip_factor, &answer),
+            (Phase::Refit(refit), _) => Step::Done(refit.finish(&answer)),
             (Phase::Final, Asked::One(_)) => Step::Done(self.after_one(&answer)),
         }
     }

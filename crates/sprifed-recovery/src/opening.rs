@@ -1,5 +1,6 @@
 //! What every certified procedure asks before its first pick: the mean of the response and the scale
-//! of a row of features, where they are not public (or the units of columns, see `column_scales`), and then the scale of the response around its mean.
+//! of a row of features, where they are not public (or the units of columns, see `column_scales`), and then the scale of the response around its mean,
+//! unless the mean says what that is.
 //!
 //! # Why
 //! The mean comes first. Around a public centre at which many responses lie exactly, the scale says
@@ -34,7 +35,7 @@ pub struct OpeningCosts {
 /// What the opening found, as far as it was asked.
 #[derive(Clone, Copy, Debug)]
 pub struct Opening {
-    /// The scale of the response around its mean.
+    /// The scale of the response around its mean, where the mean says what it is; a bound on it otherwise.
     pub scale: f64,
     /// Its mean, if it was asked for.
     pub intercept: f64,
@@ -80,7 +81,8 @@ impl Setting {
         if self.asks_row_scale() {
             centre.push(planner.ball("row scale", ROW_BUCKETS, costs.row_scale, counts)?);
         }
-        if !self.column_scales.is_empty() {
+        // Of times the units of columns are asked with the first question, before the residuals are known.
+        if !self.column_scales.is_empty() && self.outcome.reserved_share() <= 0.0 {
             centre.extend(self.column_blocks(costs.columns)?);
         }
         let purpose = match self.intercept {
@@ -90,7 +92,10 @@ impl Setting {
             Intercept::Estimated => "mean of the response",
             Intercept::Absent => "scale of the features",
         };
-        let scale = vec![self.scale_block(costs.scale)?];
+        let scale = match self.outcome.has_scale_of_mean() {
+            true => Vec::new(),
+            false => vec![self.scale_block(costs.scale)?],
+        };
         let sums = [(purpose, centre), ("scale of the response", scale)];
         let asked = sums.into_iter().filter(|(_, blocks)| !blocks.is_empty());
         Ok(asked
@@ -109,6 +114,9 @@ impl Setting {
 
     /// The block that answers a [`Self::scale_question`].
     pub(crate) fn scale_block(&self, cost: Mu) -> Result<PlannedBlock, PlanError> {
+        if self.outcome.has_scale_of_mean() {
+            return self.square_block(cost);
+        }
         let counts = self.count_rounding();
         self.planner()
             .ball(SCALE_BLOCK, SCALE_BUCKETS, cost, counts)
@@ -143,6 +151,7 @@ impl Setting {
             let sum = block.values.first().copied().unwrap_or(0.0);
             opening.intercept = (sum / records).clamp(-1.0, 1.0) * self.response_bound;
             opening.mean_noise = Some(block.noise_std_dev / records * self.response_bound);
+            opening = self.opening_of_mean(opening);
         }
         if self.asks_row_scale()
             && let Some(block) = blocks.next()
@@ -155,6 +164,9 @@ impl Setting {
     /// The question for the scale of the residual at `model`.
     #[must_use]
     pub fn scale_question(&self, model: LinearModel) -> Question {
+        if self.outcome.has_scale_of_mean() {
+            return self.square_question(model);
+        }
         Question::ResidualScale {
             model: model.into(),
             largest: Limit::nearest(self.largest_residual()),
@@ -171,6 +183,9 @@ impl Setting {
     /// What the block of a [`Self::scale_question`] says.
     #[must_use]
     pub fn scale_of(&self, block: &AnswerBlock) -> f64 {
+        if self.outcome.has_scale_of_mean() {
+            return self.scale_of_square(block);
+        }
         estimate_scale(
             &block.values,
             f64::from(self.n_records),

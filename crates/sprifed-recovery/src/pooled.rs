@@ -16,19 +16,17 @@ use sprifed_query::{
 
 use crate::catalogue::{Entry, Needs};
 use crate::clipping::{best_clip, clipped_variance, kept_signal};
-use crate::conclusion::{Conclusion, Evidence, PoolEvidence};
-use crate::fit::{Fit, FitStatus};
-use crate::inference::{Inferred, NoInference};
-use crate::joint::LastAnswer;
+use crate::fit::Fit;
 use crate::opening::Opening;
+use crate::outcome::refit::Refit;
 use crate::pool::{Pool, Ranking, median};
 use crate::portable::{larger, smaller, square};
 use crate::ready::Ready;
 use crate::schedule::{Schedule, Working};
-use crate::setting::{Keep, Setting};
+use crate::setting::Setting;
 use crate::sites::SiteEffects;
-use crate::subset::best_subset;
 
+mod last;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -124,6 +122,7 @@ enum Phase {
     Gradient { round: usize, clip: f64 },
     Working { round: usize, features: Vec<u32> },
     Final { asked: Vec<u32> },
+    Refit(Box<Refit>),
 }
 
 impl Pooled {
@@ -187,6 +186,16 @@ impl Pooled {
         self.step += 1;
         self.phase = phase;
         Step::Ask(query, self)
+    }
+
+    /// What follows once the scale of the response is known.
+    fn after_opening(self) -> Step<Self> {
+        if !self.setting.asks_joint() {
+            return self.ask_gradient(0);
+        }
+        let (model, scales) = (self.model(), self.scales());
+        let question = self.setting.first_joint_question(model, scales);
+        self.ask(Phase::Joint, vec![question])
     }
 
     fn ask_gradient(self, round: usize) -> Step<Self> {
@@ -253,14 +262,16 @@ impl Pooled {
     }
 
     fn take_scale(&mut self, answer: &Answer) {
-        self.scale = self.setting.scale_after(answer, self.scale);
+        let scale = self.setting.scale_after(answer, self.scale);
+        self.scale = self.setting.least_scale(&self.opening, scale);
         self.expected_scale = self.scale;
     }
 
     /// Pools the de-biased gradient and ranks the candidates.
     fn take_gradient(&mut self, round: usize, clip: f64, answer: &Answer) {
         if let Some(block) = answer.blocks.get(1) {
-            self.scale = self.setting.scale_of(block);
+            let scale = self.setting.scale_of(block);
+            self.scale = self.setting.least_scale(&self.opening, scale);
         }
         let Some(block) = answer.blocks.first() else {
             return;
@@ -378,9 +389,14 @@ impl Pooled {
 
     /// What one unit of each variable is now.
     const fn scales(&self) -> Scales {
+        self.scales_of(self.scale)
+    }
+
+    /// What one unit of each variable is, where `residual` is that of the residual.
+    const fn scales_of(&self, residual: f64) -> Scales {
         Scales {
             feature: Limit::nearest(self.opening.feature_scale),
-            residual: Limit::nearest(self.scale),
+            residual: Limit::nearest(residual),
         }
     }
 
@@ -445,92 +461,6 @@ impl Pooled {
         }
         self.ask_gradient(round + 1)
     }
-
-    fn ask_final(self) -> Step<Self> {
-        let mut finalists: Vec<u32> = self.terms.iter().map(|(feature, _)| *feature).collect();
-        let in_model = finalists.clone();
-        if let Some(ranking) = &self.ranking {
-            let others = ranking.ranked.iter().map(|candidate| candidate.feature);
-            finalists.extend(others.filter(|feature| !in_model.contains(feature)));
-        }
-        finalists.truncate(self.schedule.final_features);
-        let mut asked = self.setting.always_features();
-        asked.extend(finalists);
-        let (scales, factor) = (self.scales(), self.schedule.clip_factor);
-        let questions = self
-            .setting
-            .last_questions(&asked, self.model(), scales, factor);
-        self.ask(Phase::Final { asked }, questions)
-    }
-
-    /// The fit that the second moments of the finalists, asked after the features of every model, give.
-    fn finish(self, asked: &[u32], answer: &Answer) -> Fit {
-        let always = self.setting.always as usize;
-        let current = self.current(asked);
-        let current = current.iter().map(|value| value / self.scale).collect();
-        let clip_factor = self.schedule.clip_factor;
-        let answer = LastAnswer::new(&self.setting, answer, current, clip_factor);
-        let Some(answer) = answer else {
-            return self.nothing();
-        };
-        let response = answer.equations().eliminating(always);
-        let places = |size: usize| -> Vec<usize> {
-            let subset = best_subset(&response, size);
-            subset.iter().map(|place| always + place).collect()
-        };
-        let chosen = places(self.setting.sparsity as usize);
-        // Of features that stand in for one another, fewer are told apart
-        // (docs/proofs/selective_inference.md#4-conditioning).
-        let mut judged = chosen.clone();
-        if self.setting.choice == Keep::Significant {
-            while !judged.is_empty() && answer.solve(&judged).repaired > 0 {
-                judged = places(judged.len() - 1);
-            }
-        }
-        let finalists = &asked[always..];
-        let others = self.setting.always..self.setting.n_features;
-        let pooled = asked.iter().map(|feature| self.pool.estimate(*feature));
-        let evidence = PoolEvidence {
-            pooled: pooled.collect(),
-            largest_left_out: self
-                .pool
-                .largest_ratio(others.filter(|feature| !finalists.contains(feature))),
-        };
-        let fit = Conclusion {
-            setting: &self.setting,
-            too_few: self.too_few,
-            opening: self.opening,
-            asked,
-            chosen,
-            judged: judged.into_iter().map(|place| place..place + 1).collect(),
-            answer,
-            clip_factor,
-            scale: self.scale,
-            intercept: self.intercept,
-            evidence: Evidence::Pool(evidence),
-            provenance: self.provenance,
-        }
-        .fit();
-        Fit {
-            sites: self.sites.into_deviations(),
-            ..fit
-        }
-    }
-
-    /// What an answer without blocks leaves: the current model. No backend gives one.
-    fn nothing(self) -> Fit {
-        Fit {
-            model: self.feature_model(),
-            sites: self.sites.into_deviations(),
-            inference: Inferred::NotAvailable {
-                reason: NoInference::NoAnswer,
-            },
-            status: FitStatus::NoFeatureAboveNoise { largest_ratio: 0.0 },
-            residual_scale: Some(self.scale),
-            cuts: Vec::new(),
-            provenance: self.provenance,
-        }
-    }
 }
 
 impl Procedure for Pooled {
@@ -550,16 +480,16 @@ impl Procedure for Pooled {
             Phase::Centre => {
                 self.opening = self.setting.centre_of(&answer);
                 self.intercept = self.opening.intercept;
+                if let Some(scale) = self.setting.scale_without_question(&self.opening, &[]) {
+                    self.scale = scale;
+                    self.expected_scale = scale;
+                    return self.after_opening();
+                }
                 self.ask_scale(Phase::FirstScale)
             }
             Phase::FirstScale => {
                 self.take_scale(&answer);
-                if !self.setting.asks_joint() {
-                    return self.ask_gradient(0);
-                }
-                let (model, scales) = (self.model(), self.scales());
-                let question = self.setting.first_joint_question(model, scales);
-                self.ask(Phase::Joint, vec![question])
+                self.after_opening()
             }
             Phase::Joint => {
                 self.take_joint(&answer);
@@ -585,7 +515,8 @@ impl Procedure for Pooled {
                 self.take_working(&features, &answer);
                 self.next_round(round)
             }
-            Phase::Final { asked } => Step::Done(self.finish(&asked, &answer)),
+            Phase::Final { asked } => self.finish(&asked, &answer),
+            Phase::Refit(refit) => Step::Done(refit.finish(&answer)),
         }
     }
 }

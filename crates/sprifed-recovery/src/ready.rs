@@ -6,6 +6,7 @@ use sprifed_query::{Answer, ChoosingProcedure, ChoosingStep, Procedure, Step};
 
 use crate::column_scales::Standardising;
 use crate::fit::Fit;
+use crate::outcome::survival::following::Following;
 use crate::setting::Setting;
 
 /// A procedure that can begin, by what it needs of a backend.
@@ -36,6 +37,14 @@ impl Ready {
 }
 
 impl Ready {
+    /// The same procedure, told the martingale residuals of times, and Cox's model after it.
+    pub(crate) fn following(self, setting: &Setting) -> Self {
+        match self {
+            Self::Sums(procedure) => Self::sums(Following::new(procedure, *setting)),
+            Self::Choices(procedure) => Self::choices(Following::new(procedure, *setting)),
+        }
+    }
+
     /// The same procedure, which asks for the units of the columns of `setting` first.
     pub(crate) fn standardising(self, setting: &Setting) -> Self {
         match self {

@@ -28,6 +28,7 @@ fn exact_fit(terms: Vec<(u32, f64)>) -> Fit {
         },
         status: FitStatus::Complete,
         residual_scale: None,
+        baseline: None,
         cuts: Vec::new(),
         provenance: None,
     }

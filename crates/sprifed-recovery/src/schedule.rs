@@ -8,6 +8,7 @@ use sprifed_privacy::{Mu, Rounding};
 use sprifed_query::{Plan, PlanError, PlannedBlock, PlannedStep, PlannedSum};
 
 use crate::opening::OpeningCosts;
+use crate::outcome::LastCosts;
 use crate::portable::larger;
 use crate::setting::{Intercept, Setting, share_of};
 
@@ -59,6 +60,12 @@ const WORKING_SLACK: f64 = 1.5;
 /// At most this many times the sparsity enter the last question.
 const FINAL_SLACK: u32 = 3;
 
+/// How many questions for the scale of a residual come before the rounds.
+fn scales_before_rounds(setting: &Setting) -> u32 {
+    let opening = u32::from(!setting.outcome.has_scale_of_mean());
+    opening + u32::from(setting.asks_joint())
+}
+
 /// One round of gradients.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Round {
@@ -80,7 +87,7 @@ pub struct Schedule {
     pub(crate) working_cost: Mu,
     pub(crate) working_features: usize,
     pub(crate) joint_cost: Mu,
-    pub(crate) final_cost: Mu,
+    pub(crate) final_costs: LastCosts,
     /// Of the block for robust intervals, if it is asked.
     pub(crate) robust_cost: Option<Mu>,
     /// Of the candidates: the features of every model come on top.
@@ -101,7 +108,8 @@ impl Schedule {
     )]
     pub fn of(setting: &Setting, working: Working) -> Result<Self, PlanError> {
         setting.check()?;
-        let (total, robust_cost) = setting.without_robust(setting.total_mu()?)?;
+        let (total, robust_cost) =
+            setting.without_robust(setting.of_procedure(setting.total_mu()?)?)?;
         let sparsity = setting.sparsity as usize;
         let features = setting.n_candidates() as usize;
         let fractions = working.fractions();
@@ -144,27 +152,23 @@ impl Schedule {
                 cost,
             });
         }
-        let final_cost = share_of(total, FINAL_SHARE, 1)?;
-        setting.check_always(final_cost)?;
-        let told_apart = setting.told_apart(final_cost) - f64::from(setting.always);
+        let final_costs = setting.last_costs(share_of(total, FINAL_SHARE, 1)?)?;
+        setting.check_always(final_costs.moments)?;
+        let told_apart = setting.told_apart(final_costs.moments) - f64::from(setting.always);
         let final_features = (larger(told_apart, 0.0) as usize)
             .clamp(sparsity, FINAL_SLACK as usize * sparsity)
             .min(most);
         let mut schedule = Self {
             working,
             rounds: planned,
-            scale_cost: share_of(
-                total,
-                SCALE_SHARE,
-                rounds + if setting.asks_joint() { 2 } else { 1 },
-            )?,
+            scale_cost: share_of(total, SCALE_SHARE, rounds + scales_before_rounds(setting))?,
             row_scale_cost: share_of(total, ROW_SCALE_SHARE, 1)?,
             column_cost: share_of(total, Setting::column_share(), 1)?,
             mean_cost: share_of(total, MEAN_SHARE, 1)?,
             working_cost: share_of(total, WORKING_SHARE, rounds - 1)?,
             working_features: ((WORKING_SLACK * f64::from(setting.sparsity)) as usize).max(1),
             joint_cost: share_of(total, JOINT_SHARE, 1)?,
-            final_cost,
+            final_costs,
             robust_cost,
             final_features,
             clip_factor: 1.0,
@@ -215,6 +219,9 @@ impl Schedule {
             "second moments of the finalists".to_owned(),
             self.last_blocks(setting)?,
         )));
+        let most_kept = always + setting.sparsity as usize;
+        steps.extend(setting.refit_step(most_kept, self.final_costs)?);
+        let steps = setting.with_event_times(setting.total_mu()?, most_kept, steps)?;
         let procedure = match self.working {
             Working::Pooled => "sieve",
             Working::LeastSquares => "certified GRAD",
@@ -225,7 +232,7 @@ impl Schedule {
     /// The blocks of the last sum.
     fn last_blocks(&self, setting: &Setting) -> Result<Vec<PlannedBlock>, PlanError> {
         let asked = setting.always as usize + self.final_features;
-        setting.last_blocks(asked, self.final_cost, self.robust_cost)
+        setting.last_blocks(asked, self.final_costs.moments, self.robust_cost)
     }
 
     fn planned_clip_factor(&self, setting: &Setting) -> Result<f64, PlanError> {

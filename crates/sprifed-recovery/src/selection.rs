@@ -63,6 +63,13 @@ impl Estimate {
         self.value.abs() / self.std_error()
     }
 
+    /// The share of the variance that is due to the noise.
+    #[must_use]
+    pub fn privacy_share(&self) -> Option<f64> {
+        let share = 1.0 - self.sampling_variance / self.variance;
+        (0.0..=1.0).contains(&share).then_some(share)
+    }
+
     /// Whether the numbers are those of an estimate: finite, and 0 ≤ V_s ≤ V with V > 0.
     #[must_use]
     pub fn is_legal(&self) -> bool {

@@ -9,6 +9,7 @@ use sprifed_query::{Plan, PlanError, PlannedStep, Planner};
 
 use crate::column_scales::ColumnScales;
 use crate::groups::Groups;
+use crate::outcome::Outcome;
 use crate::portable::larger;
 use crate::sites::Sites;
 
@@ -43,6 +44,9 @@ pub struct Setting {
     /// The sites that have an intercept of their own.
     #[serde(default = "no_sites", skip_serializing_if = "Sites::is_empty")]
     pub sites: Sites,
+    /// What the response is.
+    #[serde(default, skip_serializing_if = "Outcome::is_linear")]
+    pub outcome: Outcome,
     /// The budget.
     pub budget: ApproxDp,
     /// Which data sets are neighbours.
@@ -177,8 +181,8 @@ impl Setting {
     /// # Errors
     /// When the sparsity is zero or not below the number of features to choose from, there are fewer than two
     /// records, a bound or scale is not from 1e-30 to 1e30, δ is not above the probability that the
-    /// protocol of the sums fails, sites are too small or the units of privacy, robust intervals are asked of clients, or the
-    /// records cannot be split.
+    /// protocol of the sums fails, sites are too small or the units of privacy, robust intervals are asked of clients, the
+    /// records cannot be split, or something is asked that is not built for the outcome.
     pub fn check(&self) -> Result<(), PlanError> {
         let refuse = |found: String, required: &str| {
             Err(PlanError::Request {
@@ -232,6 +236,7 @@ impl Setting {
             );
         }
         self.noise_budget()?;
+        self.check_outcome()?;
         self.check_columns()?;
         self.check_split()?;
         self.check_sites()
@@ -250,6 +255,14 @@ impl Setting {
         }
         let rest = share_of(total, 1.0 - ROBUST_SHARE, 1)?;
         Ok((rest, Some(share_of(total, ROBUST_SHARE, 1)?)))
+    }
+
+    /// The part of `total` that is left for the linear procedure where something is asked before and after it.
+    pub(crate) fn of_procedure(&self, total: Mu) -> Result<Mu, IllegalQuantity> {
+        match self.outcome.reserved_share() {
+            0.0 => Ok(total),
+            reserved => share_of(total, 1.0 - reserved, 1),
+        }
     }
 
     pub(crate) fn is_legal_bound(bound: f64) -> bool {

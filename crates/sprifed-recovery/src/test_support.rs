@@ -10,6 +10,7 @@ use sprifed_query::LinearModel;
 use crate::column_scales::ColumnScales;
 use crate::fit::Fit;
 use crate::groups::Groups;
+use crate::outcome::Outcome;
 use crate::setting::{InferenceMethod, Intercept, Keep, Setting};
 use crate::sites::Sites;
 
@@ -26,6 +27,7 @@ pub fn legal_setting() -> Setting {
         groups: Groups::NONE,
         sites: Sites::NONE,
         column_scales: ColumnScales::NONE,
+        outcome: Outcome::Linear,
         budget: budget(5.34, 1e-4),
         relation: Relation::ZeroOut,
         unit: PrivacyUnit::Record,

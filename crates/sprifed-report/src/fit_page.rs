@@ -3,6 +3,7 @@
 use serde::Serialize;
 use sprifed_privacy::GuaranteeTable;
 
+use crate::chart::LineChart;
 use crate::features::FeatureTable;
 use crate::page::{Badge, GuaranteeView, render};
 
@@ -20,6 +21,15 @@ pub struct Round {
     pub coordinates: u64,
 }
 
+/// Charts of a score, which no noise protects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ScoreCurves {
+    /// What the score is of, and that no guarantee covers it.
+    pub label: String,
+    /// Charts as SVG, each with what is said of it.
+    pub charts: Vec<(String, String)>,
+}
+
 /// What the page about a fit shows.
 #[derive(Clone, Debug)]
 pub struct FitPage {
@@ -35,8 +45,12 @@ pub struct FitPage {
     pub features: FeatureTable,
     /// How estimates, intervals and p-values are to be read.
     pub notes: Vec<String>,
+    /// A curve that the model predicts, if it predicts one.
+    pub curve: Option<LineChart>,
     /// Names and values.
     pub facts: Vec<(String, String)>,
+    /// What is drawn of a score, if one was asked for.
+    pub curves: Option<ScoreCurves>,
     /// The steps that were asked.
     pub rounds: Vec<Round>,
     /// What was spent.
@@ -58,7 +72,10 @@ struct View<'a> {
 struct Rest<'a> {
     warnings: &'a [String],
     notes: &'a [String],
+    /// The title and the drawing.
+    curve: Option<(&'a str, String)>,
     facts: &'a [(String, String)],
+    curves: Option<&'a ScoreCurves>,
     rounds: &'a [Round],
     budget: &'a [(String, String)],
     diagnostics: &'a [String],
@@ -78,7 +95,12 @@ impl FitPage {
                 page: Rest {
                     warnings: &self.warnings,
                     notes: &self.notes,
+                    curve: self
+                        .curve
+                        .as_ref()
+                        .and_then(|chart| Some((chart.title.as_str(), chart.to_svg()?))),
                     facts: &self.facts,
+                    curves: self.curves.as_ref(),
                     rounds: &self.rounds,
                     budget: &self.budget,
                     diagnostics: &self.diagnostics,

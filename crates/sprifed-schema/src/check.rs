@@ -10,6 +10,7 @@ use crate::mapping::Mapping;
 use crate::pattern::{Pattern, Patterns};
 use sprifed_privacy::PrivacyUnit;
 
+use crate::schema::EventTime;
 use crate::schema::{MissingPolicy, MissingResponsePolicy, Schema, Transform};
 
 /// What `schema check` found.
@@ -37,6 +38,15 @@ pub struct SchemaReport {
     pub response_bounds: [f64; 2],
     /// Its change of scale.
     pub transform: Transform,
+    /// Its two levels, the first of which counts as zero and the second as one; absent where it is a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_levels: Option<[String; 2]>,
+    /// The column that says whether its time ended with the event; absent where it is no time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_event: Option<String>,
+    /// The public horizon of its times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_horizon: Option<f64>,
     /// How many features have a table of their own.
     pub n_named_features: usize,
     /// Whether features without a table of their own have bounds.
@@ -148,6 +158,11 @@ pub fn check_schema(schema: &Schema) -> CheckReport {
             response: response.name().to_owned(),
             response_bounds: [response.units().lower(), response.units().upper()],
             transform: response.transform(),
+            response_levels: response
+                .levels()
+                .and_then(|levels| levels.names().to_vec().try_into().ok()),
+            response_event: response.event_time().map(|event| event.column().to_owned()),
+            response_horizon: response.event_time().map(EventTime::horizon),
             n_named_features: schema.named_features().count(),
             has_default_bounds: schema.has_default_bounds(),
             client: schema.client().map(str::to_owned),
@@ -174,6 +189,7 @@ pub fn check_columns(schema: &Schema, columns: &[Column]) -> CheckReport {
     let mapping = Mapping::for_features(schema, used.iter().copied());
     let names: HashSet<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     let absent: BTreeSet<&str> = std::iter::once(schema.response().name())
+        .chain(schema.response().event_time().map(EventTime::column))
         .chain(schema.client())
         .chain(schema.named_features())
         .chain(schema.include().into_iter().flat_map(Patterns::names))
@@ -222,7 +238,10 @@ pub fn check_columns(schema: &Schema, columns: &[Column]) -> CheckReport {
 
 fn left_out(schema: &Schema, columns: &[Column], used: &[&str]) -> Vec<String> {
     let used: HashSet<&str> = used.iter().copied().collect();
-    let has_role = |name: &str| name == schema.response().name() || Some(name) == schema.client();
+    let event = schema.response().event_time().map(EventTime::column);
+    let has_role = |name: &str| {
+        name == schema.response().name() || [schema.client(), event].contains(&Some(name))
+    };
     let is_left_out = |column: &&Column| match used.is_empty() {
         // Without a selection, by what the schema says of each column alone.
         true => role_of(column, schema) == Role::LeftOut,

@@ -48,6 +48,8 @@ pub enum CellDefect {
     Infinite,
     /// The value is none of the levels of its column.
     UnknownLevel,
+    /// A time is below zero.
+    NegativeTime,
 }
 
 /// What happened to a cell that can be used.

@@ -58,6 +58,8 @@ pub struct Selection {
     pub features: Vec<usize>,
     /// The response.
     pub response: usize,
+    /// The column that says whether a time ended with the event, if the response is a time.
+    pub event: Option<usize>,
     /// The column that says whose record it is.
     pub client: Option<usize>,
 }
@@ -71,18 +73,22 @@ impl Selection {
         let positions = positions_by_name(columns)?;
         let mut problems = absent_columns(columns, schema, &positions);
         let response = positions.get(schema.response().name()).copied();
+        let event = schema.response().event_time();
+        let event = event.and_then(|event| positions.get(event.column()).copied());
         let client = schema
             .client()
             .and_then(|name| positions.get(name).copied());
         let sites = schema.sites();
         let sites = sites.and_then(|sites| positions.get(sites.name()).copied());
-        if let Some(response) = response {
+        if let Some(response) = response
+            && schema.response().levels().is_none()
+        {
             problems.extend(require_numeric(&columns[response], "the response").err());
         }
         let mut features = Vec::new();
         let mut thinned = 0..;
         for (position, column) in columns.iter().enumerate() {
-            if [response, client, sites].contains(&Some(position)) {
+            if [response, event, client, sites].contains(&Some(position)) {
                 continue;
             }
             let is_kept = match role_of(column, schema) {
@@ -111,6 +117,7 @@ impl Selection {
             (Some(response), None) => Ok(Self {
                 features,
                 response,
+                event,
                 client,
             }),
             (_, Some(problem)) => Err(problem),
@@ -148,6 +155,12 @@ fn absent_columns(
     let mut seen = HashSet::new();
     let mut problems: Vec<ColumnError> = [(schema.response().name(), "the response")]
         .into_iter()
+        .chain(
+            schema
+                .response()
+                .event_time()
+                .map(|event| (event.column(), "the event")),
+        )
         .chain(schema.client().map(|name| (name, "the client column")))
         .chain(
             schema

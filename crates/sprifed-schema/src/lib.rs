@@ -29,8 +29,8 @@ pub use crate::marker::Marker;
 pub use crate::reading::FeatureReading;
 pub use crate::region::Region;
 pub use crate::schema::{
-    MissingPolicy, MissingResponsePolicy, PublicBounds, RecordPolicy, Response, Schema, SchemaText,
-    SiteColumn, Transform,
+    BinaryLevels, EventTime, MissingPolicy, MissingResponsePolicy, PublicBounds, PublicResponse,
+    RecordPolicy, Response, Schema, SchemaText, SiteColumn, Transform,
 };
 pub use crate::terms::{DataTerms, TermsError};
 pub use crate::toml_text::{TomlProblem, line_at, parse_toml};

@@ -8,6 +8,7 @@ mod bounds_file;
 mod file;
 mod policy;
 mod resolve;
+mod response;
 mod sites;
 
 use serde::{Deserialize, Serialize};
@@ -16,10 +17,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 
 use self::bounds_file::BoundsFile;
-use self::file::{FeaturesTable, ResponseTable, SchemaFile};
-pub use self::file::{PublicBounds, RecordPolicy};
+use self::file::{FeaturesTable, SchemaFile};
+pub use self::file::{PublicBounds, PublicResponse, RecordPolicy};
 pub use self::policy::{MissingPolicy, MissingResponsePolicy, Transform};
 use self::resolve::Codings;
+pub use self::response::{BinaryLevels, EventTime, Response};
 pub use self::sites::SiteColumn;
 use crate::coding::Coding;
 use crate::error::SchemaError;
@@ -104,31 +106,6 @@ impl From<String> for SchemaText {
     }
 }
 
-/// The column to be explained, its transform and its units.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Response {
-    name: String,
-    units: Units,
-    transform: Transform,
-}
-
-impl Response {
-    /// The name of the column.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The units of the response, on the scale after the transform.
-    pub const fn units(&self) -> &Units {
-        &self.units
-    }
-
-    /// The change of scale made before bounding.
-    pub const fn transform(&self) -> Transform {
-        self.transform
-    }
-}
-
 impl Schema {
     /// The schema written in `text`.
     ///
@@ -154,12 +131,12 @@ impl Schema {
     /// # Errors
     /// The same as those of [`Self::parse`].
     pub fn of_bounds(
-        response: (&str, PublicBounds),
+        response: (&str, PublicResponse),
         features: Option<PublicBounds>,
         named: BTreeMap<String, PublicBounds>,
         record: RecordPolicy,
     ) -> Result<Self, SchemaError> {
-        let (name, bounds) = response;
+        let (name, response) = response;
         let features = features.map_or_else(FeaturesTable::default, |bounds| FeaturesTable {
             lower: Some(bounds.lower),
             upper: Some(bounds.upper),
@@ -172,14 +149,7 @@ impl Schema {
             .into_iter()
             .map(|(name, bounds)| (name, bounds.into()));
         let file = SchemaFile {
-            response: ResponseTable {
-                name: name.to_owned(),
-                lower: bounds.lower,
-                upper: bounds.upper,
-                center: bounds.center,
-                scale: bounds.scale,
-                transform: bounds.transform,
-            },
+            response: response.named(name),
             features,
             feature: feature.collect(),
             record,
@@ -189,7 +159,7 @@ impl Schema {
     }
 
     fn check(file: SchemaFile, bounds: Option<&str>) -> Result<Self, SchemaError> {
-        let response = check_response(file.response)?;
+        let response = Response::new(file.response)?;
         let bounds = check_bounds(file.features.bounds.as_deref(), bounds)?;
         let codings = Codings::resolve(
             &file.features,
@@ -270,9 +240,21 @@ impl Schema {
                 second,
             })
         };
-        let response = self.response.name.as_str();
+        let response = self.response.name();
         if is_named_feature(response) {
             return two_roles(response, "the response", "a feature");
+        }
+        let event = self.response.event_time().map(EventTime::column);
+        if let Some(event) = event {
+            if is_named_feature(event) {
+                return two_roles(event, "the event", "a feature");
+            }
+            if self.client.as_deref() == Some(event) {
+                return two_roles(event, "the event", "the client column");
+            }
+            if self.sites.as_ref().map(SiteColumn::name) == Some(event) {
+                return two_roles(event, "the event", "the column of sites");
+            }
         }
         if let Some(client) = self.client.as_deref() {
             if client == response {
@@ -296,6 +278,7 @@ impl Schema {
         let sites = self.sites.as_ref().map(SiteColumn::name);
         let roles = [
             (Some(response), "the response"),
+            (event, "the event"),
             (self.client.as_deref(), "the client column"),
             (sites, "the column of sites"),
         ];
@@ -322,12 +305,12 @@ impl Schema {
     /// # Errors
     /// If `target` is another column.
     pub fn require_target(&self, target: &str) -> Result<(), SchemaError> {
-        if target == self.response.name {
+        if target == self.response.name() {
             return Ok(());
         }
         Err(SchemaError::OtherTarget {
             target: target.to_owned(),
-            response: self.response.name.clone(),
+            response: self.response.name().to_owned(),
         })
     }
 
@@ -514,29 +497,6 @@ impl Schema {
     pub const fn missing_response(&self) -> MissingResponsePolicy {
         self.missing_response
     }
-}
-
-/// Bounds are stated in the units of the column; centre and scale, where given, belong to the scale
-/// the model is fitted on.
-fn check_response(table: ResponseTable) -> Result<Response, SchemaError> {
-    if table.name.is_empty() {
-        return Err(SchemaError::EmptyName {
-            key: "response.name".into(),
-        });
-    }
-    let transform = table.transform;
-    // The bounds alone first, so that a message shows them as they were written.
-    Units::new("response", table.lower, table.upper, None, None)?;
-    if transform == Transform::Log1p && table.lower <= -1.0 {
-        return Err(SchemaError::LogOfNegative { lower: table.lower });
-    }
-    let (lower, upper) = (transform.apply(table.lower), transform.apply(table.upper));
-    let units = Units::new("response", lower, upper, table.center, table.scale)?;
-    Ok(Response {
-        name: table.name,
-        units,
-        transform,
-    })
 }
 
 /// The tables of the schema `text`.

@@ -22,7 +22,8 @@ use sprifed_privacy::{
 };
 use sprifed_query::{Answer, Curator, Plan, PlanError};
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, Groups, InferenceMethod, Intercept, Keep, Setting, Sites,
+    CertifiedProcedure, ColumnScales, Groups, InferenceMethod, Intercept, Keep, Outcome, Setting,
+    Sites,
 };
 use sprifed_study::{
     Agreed, Agreement, Embedded, EmbeddedTrustees, PartyKey, all_present, split_evenly,
@@ -304,6 +305,7 @@ impl AuditRequest {
             groups: Groups::NONE,
             sites: Sites::NONE,
             column_scales: ColumnScales::NONE,
+            outcome: Outcome::Linear,
             budget: self.budget,
             relation: self.relation,
             unit: self.unit,

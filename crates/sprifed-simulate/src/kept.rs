@@ -3,9 +3,6 @@
 use sprifed_query::LinearModel;
 use sprifed_recovery::{Fit, Role};
 
-use crate::projection::projection;
-use crate::world::Correlation;
-
 #[cfg(test)]
 mod tests;
 
@@ -25,15 +22,19 @@ pub struct Kept {
 pub struct ReportedInterval {
     /// Its width.
     pub width: f64,
-    /// Whether it contains the coefficient of the best linear prediction by the reported features.
+    /// Whether it contains the coefficient of the best model of the reported features.
     pub covers: bool,
 }
 
 impl Kept {
-    /// What `fit` kept in a world with this `truth`. `correlation` is that of features of unit variance; without it,
-    /// intervals are not judged.
+    /// What `fit` kept in a world with this `truth`. `targets` says what the coefficients of some features are to be where
+    /// those are all of a model; where it does not, intervals are not judged.
     #[must_use]
-    pub fn of(fit: &Fit, truth: &LinearModel, correlation: Option<Correlation>) -> Self {
+    pub fn of(
+        fit: &Fit,
+        truth: &LinearModel,
+        targets: impl FnOnce(&[u32]) -> Option<Vec<f64>>,
+    ) -> Self {
         let Some(inference) = fit.inference.available() else {
             return Self::without_intervals(fit.model.support(), truth);
         };
@@ -41,7 +42,7 @@ impl Kept {
         let kept = inference.terms.iter().filter(|term| is_kept(term.role));
         let kept = Self::without_intervals(kept.map(|term| term.feature).collect(), truth);
         let reported: Vec<u32> = inference.terms.iter().map(|term| term.feature).collect();
-        let targets = correlation.and_then(|known| projection(truth, &reported, known));
+        let targets = targets(&reported);
         let pairs = inference.terms.iter().zip(targets.into_iter().flatten());
         let pairs = pairs.filter(|(term, _)| is_kept(term.role));
         let intervals = pairs.filter_map(|(term, target)| {

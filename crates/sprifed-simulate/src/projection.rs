@@ -6,6 +6,7 @@
 
 use sprifed_query::LinearModel;
 
+use crate::odds::reference::solved;
 use crate::world::Correlation;
 
 #[cfg(test)]
@@ -18,33 +19,13 @@ pub(crate) fn projection(
     features: &[u32],
     correlation: Correlation,
 ) -> Option<Vec<f64>> {
-    let mut rows: Vec<Vec<f64>> = features
-        .iter()
-        .map(|left| {
-            let covariances = features
-                .iter()
-                .map(|right| correlation.between(*left, *right));
-            let with_truth = truth.terms.iter();
-            let with_truth = with_truth.map(|(at, value)| value * correlation.between(*left, *at));
-            covariances.chain([with_truth.sum()]).collect()
-        })
-        .collect();
-    let size = rows.len();
-    // Gauss and Jordan; a covariance matrix needs no change of rows.
-    for step in 0..size {
-        let (before, rest) = rows.split_at_mut(step);
-        let (pivot_row, after) = rest.split_first_mut()?;
-        let pivot = pivot_row[step];
-        if pivot <= 1e-12 {
-            return None;
-        }
-        pivot_row.iter_mut().for_each(|value| *value /= pivot);
-        for row in before.iter_mut().chain(after) {
-            let factor = row[step];
-            for (value, pivot) in row.iter_mut().zip(pivot_row.iter()) {
-                *value -= factor * pivot;
-            }
-        }
-    }
-    rows.iter().map(|row| row.last().copied()).collect()
+    let rows = features.iter().map(|left| {
+        let covariances = features
+            .iter()
+            .map(|right| correlation.between(*left, *right));
+        let with_truth = truth.terms.iter();
+        let with_truth = with_truth.map(|(at, value)| value * correlation.between(*left, *at));
+        covariances.chain([with_truth.sum()]).collect()
+    });
+    solved(rows.collect())
 }

@@ -45,6 +45,13 @@ pub struct Summary {
     pub test_r2: Mean,
     /// Mean squared error of predicting zero.
     pub null_mse: f64,
+    /// Of the deviance that the true model explains, the share that the model explains: of zeros and ones, or of which of
+    /// two records has its event first.
+    pub deviance_share: Option<Mean>,
+    /// Of zeros and ones: how often a one has a larger predictor than a zero.
+    pub auc: Option<Mean>,
+    /// Of times: how often the record of the larger predictor has its event first.
+    pub concordance: Option<Mean>,
 }
 
 impl Mean {
@@ -114,6 +121,10 @@ impl Summary {
             let groups = intervals.map(|intervals| intervals.iter().map(value).collect());
             Mean::of_groups(&groups.collect::<Vec<Vec<f64>>>())
         };
+        let of_some = |value: fn(&TrialOutcome) -> Option<f64>| {
+            let values: Vec<f64> = outcomes.iter().filter_map(value).collect();
+            (!values.is_empty()).then(|| Mean::of(&values))
+        };
         Self {
             recovered,
             recovered_share: Mean {
@@ -128,6 +139,13 @@ impl Summary {
             test_mse: of(|outcome| outcome.test_mse),
             test_r2: of(|outcome| 1.0 - outcome.test_mse / outcome.null_mse),
             null_mse: of(|outcome| outcome.null_mse).mean,
+            deviance_share: of_some(|one| match (&one.odds, &one.times) {
+                (Some(odds), _) => odds.deviance_share,
+                (None, Some(times)) => times.deviance_share,
+                (None, None) => None,
+            }),
+            auc: of_some(|one| one.odds.map(|odds| odds.auc)),
+            concordance: of_some(|one| one.times.map(|times| times.concordance)),
         }
     }
 }

@@ -4,7 +4,7 @@ use sprifed_privacy::ApproxDp;
 use sprifed_recovery::test_support;
 
 use crate::sites::WorldSites;
-use crate::world::{Correlation, Reading, Unexplained, WorldRequest};
+use crate::world::{Correlation, Reading, Unexplained, WorldOutcome, WorldRequest};
 
 /// A budget with a delta of 1e-5.
 #[must_use]
@@ -24,6 +24,7 @@ pub const fn request() -> WorldRequest {
         correlation: Correlation::None,
         unexplained: Unexplained::ErrorStdDev(0.1),
         reading: Reading::Clean,
+        outcome: WorldOutcome::Linear,
         sites: WorldSites::NONE,
     }
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{ApproxDp, NoiseOrigin, Participation, PrivacyUnit, Relation};
 use sprifed_query::{
-    Curator, CuratorError, IllegalRecords, Plan, PlanError, RecordSource, Records,
+    Curator, CuratorError, IllegalRecords, LARGEST_HAZARD, Plan, PlanError, RecordSource, Records,
 };
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, Fit, Groups, InferenceMethod, Intercept, Keep, RunError,
+    CertifiedProcedure, ColumnScales, Fit, Groups, InferenceMethod, Intercept, Keep, Outcome, RunError,
     Setting, Sites, non_private_lasso, non_private_omp,
 };
 use sprifed_study::{
@@ -18,7 +18,11 @@ use sprifed_study::{
 
 use crate::absence::Absence;
 use crate::kept::Kept;
-use crate::world::{Reading, Rows, World, WorldRequest};
+use crate::odds::OddsScores;
+use crate::odds::reference::most_likely_odds;
+use crate::times::TimeScores;
+use crate::times::reference::{martingale_residuals, most_likely_hazards};
+use crate::world::{Reading, Rows, World, WorldOutcome, WorldRequest};
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -153,6 +157,38 @@ impl Method for Reference {
             Self::Lasso => non_private_lasso(&records, sparsity),
         })
     }
+
+    fn run_on(&self, world: &World, seed: u64) -> Result<TrialOutcome, TrialError> {
+        let request = world.request();
+        let (features, width) = (world.features(), request.columns());
+        let records = Records::each_a_unit(features, world.responses(), width)?;
+        // Selected by the linear procedure, as the certified ones do, and then refitted.
+        let selected = match request.outcome {
+            WorldOutcome::Linear => world.responses().to_vec(),
+            WorldOutcome::Binary { .. } => around_mean(world.responses()),
+            WorldOutcome::Survival { .. } => martingale_residuals(world.responses()),
+        };
+        let selected = Records::each_a_unit(features, &selected, width)?;
+        let fit = self.fit(selected, request.sparsity, noise_seed(seed))?;
+        let support = fit.model.support();
+        let model = match request.outcome {
+            WorldOutcome::Linear => fit.model,
+            WorldOutcome::Binary { .. } => most_likely_odds(&records, &support),
+            WorldOutcome::Survival { .. } => most_likely_hazards(&records, &support),
+        };
+        Ok(TrialOutcome::of(world, Fit { model, ..fit }))
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "records are stored in f32, and there are far fewer than 2^53"
+)]
+fn around_mean(responses: &[f32]) -> Vec<f32> {
+    let sum: f64 = responses.iter().map(|response| f64::from(*response)).sum();
+    let mean = (sum / responses.len().max(1) as f64) as f32;
+    responses.iter().map(|response| response - mean).collect()
 }
 
 /// How one trial came out.
@@ -166,19 +202,29 @@ pub struct TrialOutcome {
     pub recovered: usize,
     /// Mean squared error on new records.
     pub test_mse: f64,
-    /// Mean squared error of predicting zero.
+    /// Mean squared error of predicting zero, or the share of ones.
     pub null_mse: f64,
+    /// Of zeros and ones, how well their probability is predicted.
+    pub odds: Option<OddsScores>,
+    /// Of times, how well a model tells whose event comes first.
+    pub times: Option<TimeScores>,
 }
 
 impl TrialOutcome {
     /// The score of `fit` in `world`.
     #[must_use]
     pub fn of(world: &World, fit: Fit) -> Self {
-        Self::with_errors(world.kept(&fit), world.errors(&fit.model), fit)
+        Self {
+            odds: world.odds_scores(&fit.model),
+            times: world.time_scores(&fit.model),
+            ..Self::with_errors(world.kept(&fit), world.errors(&fit.model), fit)
+        }
     }
 
     fn with_errors(kept: Kept, (test_mse, null_mse): (f64, f64), fit: Fit) -> Self {
         Self {
+            odds: None,
+            times: None,
             fit,
             recovered: kept.true_ones(),
             kept,
@@ -315,7 +361,11 @@ impl Method for Certified {
                 let rows = Rows::generate(request, seed);
                 let fit = self.fit_federated(participation, &rows, noise_seed(seed))?;
                 let errors = rows.population_errors(&fit.model);
-                Ok(TrialOutcome::with_errors(rows.kept(&fit), errors, fit))
+                Ok(TrialOutcome {
+                    odds: rows.odds_scores(&fit.model),
+                    times: rows.time_scores(&fit.model),
+                    ..TrialOutcome::with_errors(rows.kept(&fit), errors, fit)
+                })
             }
             _ => self.run_on(&World::generate(request, seed), seed),
         }
@@ -336,9 +386,11 @@ pub fn setting_of(
     budget: ApproxDp,
     relation: Relation,
 ) -> Result<Setting, PlanError> {
-    let (feature_bound, response_bound) = match world.reading {
-        Reading::Paper => (1.4, 1.1),
-        Reading::Clean => (8.0, default_response_bound(world.support)),
+    let (feature_bound, response_bound) = match (world.outcome, world.reading) {
+        (WorldOutcome::Binary { .. }, _) => (8.0, 1.0),
+        (WorldOutcome::Survival { .. }, _) => (8.0, LARGEST_HAZARD),
+        (WorldOutcome::Linear, Reading::Paper) => (1.4, 1.1),
+        (WorldOutcome::Linear, Reading::Clean) => (8.0, default_response_bound(world.support)),
     };
     Ok(Setting {
         n_records: small(world.records)?,
@@ -352,6 +404,11 @@ pub fn setting_of(
             true => Sites::new(&world.sites.sizes(world.records))?,
             false => Sites::NONE,
         },
+        outcome: match world.outcome {
+            WorldOutcome::Linear => Outcome::Linear,
+            WorldOutcome::Binary { .. } => Outcome::Binary,
+            WorldOutcome::Survival { .. } => Outcome::Survival,
+        },
         budget,
         relation,
         unit: PrivacyUnit::Record,
@@ -360,8 +417,8 @@ pub fn setting_of(
         feature_bound,
         feature_scale: Some(1.0),
         column_scales: ColumnScales::NONE,
-        intercept: match world.sites.count {
-            0 => Intercept::Absent,
+        intercept: match (world.sites.count, world.outcome) {
+            (0, WorldOutcome::Linear) => Intercept::Absent,
             _ => Intercept::Estimated,
         },
         robust: false,

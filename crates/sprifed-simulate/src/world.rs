@@ -13,11 +13,17 @@ use sprifed_query::{LinearModel, Record, RecordSource};
 use sprifed_recovery::Fit;
 
 use crate::kept::Kept;
+use crate::odds::{OddsScores, Predictors, logistic, odds_model, projected_factor};
+use crate::projection::projection;
 use crate::sites::WorldSites;
+use crate::times::{self, Spread, TimeScores, hazard_model};
 use crate::trial::typical_response;
 
+mod outcome;
 #[cfg(test)]
 mod tests;
+
+pub use self::outcome::WorldOutcome;
 
 /// How features depend on each other.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -71,6 +77,9 @@ pub struct WorldRequest {
     pub unexplained: Unexplained,
     /// How the numbers are read.
     pub reading: Reading,
+    /// What the response is.
+    #[serde(default, skip_serializing_if = "WorldOutcome::is_linear")]
+    pub outcome: WorldOutcome,
     /// The sites of the records.
     #[serde(default = "no_sites")]
     pub sites: WorldSites,
@@ -93,6 +102,7 @@ impl WorldRequest {
             correlation: Correlation::None,
             unexplained: Unexplained::ErrorStdDev(0.1),
             reading: Reading::Clean,
+            outcome: WorldOutcome::Linear,
             sites: WorldSites::NONE,
         }
     }
@@ -133,6 +143,17 @@ impl Rows {
     pub fn generate(request: WorldRequest, seed: u64) -> Self {
         let mut stream = stream_of(seed, u64::MAX);
         let truth = draw_truth(&request, &mut stream);
+        let truth = match request.outcome {
+            WorldOutcome::Linear => truth,
+            WorldOutcome::Binary { spread, prevalence } => {
+                let drawn = quadratic(&truth.terms, &truth.terms, request.correlation).sqrt();
+                odds_model(truth, drawn, spread, prevalence)
+            }
+            WorldOutcome::Survival { spread, events } => {
+                let drawn = quadratic(&truth.terms, &truth.terms, request.correlation).sqrt();
+                hazard_model(truth, drawn, spread, events)
+            }
+        };
         // Without a true feature the errors are as large as if those that are sought were true.
         let explained = match truth.terms.is_empty() {
             true => typical_response(request.sparsity).powi(2),
@@ -174,6 +195,16 @@ impl Rows {
         let mut stream = stream_of(self.seed, row as u64);
         let (values, indicators) = values.split_at_mut(self.request.features);
         fill_row(values, &self.request, &mut stream);
+        match self.request.outcome {
+            WorldOutcome::Linear => {}
+            WorldOutcome::Binary { .. } => {
+                let share = logistic(self.truth.predict(values));
+                return f32::from(u8::from(uniform(&mut stream) < share));
+            }
+            WorldOutcome::Survival { .. } => {
+                return times::draw(self.truth.predict(values), &mut stream);
+            }
+        }
         let error: f64 = StandardNormal.sample(&mut stream);
         let site = self.site_ends.iter().take_while(|end| row >= **end).count();
         if let Some(indicator) = indicators.get_mut(site) {
@@ -184,6 +215,12 @@ impl Rows {
         #[expect(clippy::cast_possible_truncation, reason = "records are stored in f32")]
         let exact = (expected + self.error_std_dev * error) as f32;
         exact
+    }
+
+    /// The model that generated the responses.
+    #[must_use]
+    pub const fn truth(&self) -> &LinearModel {
+        &self.truth
     }
 
     /// How many features of the true model `model` has found.
@@ -202,13 +239,82 @@ impl Rows {
     pub fn kept(&self, fit: &Fit) -> Kept {
         let is_clean = self.request.reading == Reading::Clean;
         let correlation = is_clean.then_some(self.request.correlation);
-        Kept::of(fit, &self.truth, correlation)
+        let targets = |features: &[u32]| {
+            let linear = projection(&self.truth, features, correlation?)?;
+            Some(match self.request.outcome {
+                WorldOutcome::Linear => linear,
+                WorldOutcome::Binary { .. } => self.scaled(features, linear, projected_factor),
+                WorldOutcome::Survival { .. } => {
+                    self.scaled(features, linear, times::projected_factor)
+                }
+            })
+        };
+        Kept::of(fit, &self.truth, targets)
+    }
+
+    /// The coefficients of the best model of these features, from those of the best linear prediction of the linear
+    /// predictor: `factor` says by what these are to be multiplied, from the intercept, the variance of that prediction and
+    /// that of the rest.
+    fn scaled(
+        &self,
+        features: &[u32],
+        linear: Vec<f64>,
+        factor: fn(f64, f64, f64) -> f64,
+    ) -> Vec<f64> {
+        let (truth, correlation) = (&self.truth, self.request.correlation);
+        let terms: Vec<(u32, f64)> = features
+            .iter()
+            .copied()
+            .zip(linear.iter().copied())
+            .collect();
+        let known = quadratic(&terms, &terms, correlation);
+        let all = quadratic(&truth.terms, &truth.terms, correlation);
+        let factor = factor(truth.intercept, known, all - known);
+        linear.into_iter().map(|slope| factor * slope).collect()
+    }
+
+    /// How well `model` predicts the probability of a one over the population; none where the response is a number.
+    #[must_use]
+    pub fn odds_scores(&self, model: &LinearModel) -> Option<OddsScores> {
+        let WorldOutcome::Binary { .. } = self.request.outcome else {
+            return None;
+        };
+        let (truth, correlation) = (&self.truth, self.request.correlation);
+        Some(OddsScores::of(&Predictors {
+            true_mean: truth.intercept,
+            true_variance: quadratic(&truth.terms, &truth.terms, correlation),
+            model_mean: model.intercept,
+            model_variance: quadratic(&model.terms, &model.terms, correlation),
+            covariance: quadratic(&truth.terms, &model.terms, correlation),
+        }))
+    }
+
+    /// How well `model` tells whose event comes first; none where the response is no time.
+    #[must_use]
+    pub fn time_scores(&self, model: &LinearModel) -> Option<TimeScores> {
+        let WorldOutcome::Survival { .. } = self.request.outcome else {
+            return None;
+        };
+        let (truth, correlation) = (&self.truth, self.request.correlation);
+        Some(TimeScores::of(Spread {
+            truth: quadratic(&truth.terms, &truth.terms, correlation),
+            model: quadratic(&model.terms, &model.terms, correlation),
+            covariance: quadratic(&truth.terms, &model.terms, correlation),
+        }))
     }
 
     /// The mean squared error of `model` over the population of the clean reading, and that of
-    /// predicting zero. Of sites, it is that for records of a new one.
+    /// predicting zero. Of sites, it is that for records of a new one; of zeros and ones, the error of a probability, and
+    /// that of the share of ones; of times, the error of the probability that the first of two records has its event first,
+    /// and that of a half.
     #[must_use]
     pub fn population_errors(&self, model: &LinearModel) -> (f64, f64) {
+        if let Some(scores) = self.odds_scores(model) {
+            return (scores.brier, scores.null_brier);
+        }
+        if let Some(scores) = self.time_scores(model) {
+            return (scores.brier, scores.null_brier);
+        }
         let mut difference = self.truth.terms.clone();
         difference.extend(
             model
@@ -308,6 +414,18 @@ impl World {
         self.rows.recovered(model)
     }
 
+    /// How well `model` predicts the probability of a one over the population; none where the response is a number.
+    #[must_use]
+    pub fn odds_scores(&self, model: &LinearModel) -> Option<OddsScores> {
+        self.rows.odds_scores(model)
+    }
+
+    /// How well `model` tells whose event comes first; none where the response is no time.
+    #[must_use]
+    pub fn time_scores(&self, model: &LinearModel) -> Option<TimeScores> {
+        self.rows.time_scores(model)
+    }
+
     /// What `fit` kept; its intervals are judged in the clean reading.
     #[must_use]
     pub fn kept(&self, fit: &Fit) -> Kept {
@@ -359,6 +477,12 @@ pub fn shuffled(count: usize, seed: u64) -> Vec<usize> {
 
 pub(crate) fn stream_of(seed: u64, row: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_mul(0xD134_2543_DE82_EF95).wrapping_add(row))
+}
+
+/// A number from zero to below one.
+#[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
+pub(crate) fn uniform(stream: &mut Xoshiro256PlusPlus) -> f64 {
+    (stream.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
 /// A random support with coefficients from N(2, 1).

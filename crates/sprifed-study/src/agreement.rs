@@ -28,6 +28,7 @@ mod notice_size;
 pub(crate) mod tests;
 mod trustees;
 
+pub use checks::outcome_of;
 use checks::{
     Protection, ceiling_of, check_data, check_sites, check_steps, line_of, protection_of,
 };

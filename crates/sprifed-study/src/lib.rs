@@ -34,7 +34,7 @@ mod wire;
 
 pub use agreement::{
     Agreed, AgreedTrustees, Agreement, FORMAT, IllegalAgreement, Paid, Party, StudyKey,
-    TrusteeEntry, split_evenly,
+    TrusteeEntry, outcome_of, split_evenly,
 };
 pub use answering_party::{AnsweringParty, Declined, JournalLine, charged_by};
 pub use asked::Asked;

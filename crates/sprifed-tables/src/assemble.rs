@@ -19,7 +19,8 @@ pub(crate) use self::by_row::from_rows;
 use std::rc::Rc;
 
 use sprifed_schema::{
-    CellDefect, CellNote, Column, ColumnError, Mapping, MissingResponsePolicy, Schema, Selection,
+    BinaryLevels, CellDefect, CellNote, Column, ColumnError, Mapping, MissingResponsePolicy,
+    Schema, Selection,
 };
 
 use crate::cell::{CellProblem, CellProblems, CellRole, Defect, Place};
@@ -93,6 +94,17 @@ pub(crate) type TakeOwner<'a> = dyn FnMut(Option<&[u8]>) + 'a;
 /// Takes the number of a record, NaN if it is missing, or what is wrong with its cell.
 pub(crate) type TakeNumber<'a> = dyn FnMut(Result<f64, Defect>) + 'a;
 
+/// How the response of a record is read.
+#[derive(Clone, Copy)]
+pub(crate) enum Reading<'a> {
+    /// As a number.
+    Number,
+    /// As one of two levels.
+    Levels(&'a BinaryLevels),
+    /// As a time, and by the levels of the column at this place.
+    Time(&'a BinaryLevels, usize),
+}
+
 /// What both ways of assembling share.
 pub(crate) struct Bounding<'a> {
     schema: &'a Schema,
@@ -132,6 +144,20 @@ impl<'a> Bounding<'a> {
         })
     }
 
+    /// How the response of a record is read.
+    pub(crate) fn reading(&self) -> Reading<'a> {
+        let response = self.schema.response();
+        match (
+            response.levels(),
+            response.event_time(),
+            self.selection.event,
+        ) {
+            (Some(levels), _, _) => Reading::Levels(levels),
+            (None, Some(time), Some(column)) => Reading::Time(time.levels(), column),
+            (None, _, _) => Reading::Number,
+        }
+    }
+
     /// A response in bounded units, or nothing if its record does not count.
     pub(crate) fn response(&mut self, raw: Result<f64, Defect>, place: Place) -> Option<f32> {
         let defect = match raw {
@@ -157,7 +183,11 @@ impl<'a> Bounding<'a> {
             },
             Err(defect) => defect,
         };
-        let column = self.schema.response().name();
+        let response = self.schema.response();
+        let column = match (defect, response.event_time()) {
+            (Defect::Cell(CellDefect::UnknownLevel), Some(event)) => event.column(),
+            _ => response.name(),
+        };
         self.problems.note(self.selection.response, || CellProblem {
             column: column.to_owned(),
             place,
@@ -165,6 +195,21 @@ impl<'a> Bounding<'a> {
             role: CellRole::Response,
         });
         Some(0.0)
+    }
+
+    /// A time and an event as one response: nothing if the response is no time.
+    ///
+    /// # Errors
+    /// If one of them cannot be used.
+    pub(crate) fn follow_up(
+        &self,
+        time: Result<f64, Defect>,
+        event: Result<f64, CellDefect>,
+    ) -> Result<f64, Defect> {
+        match self.schema.response().event_time() {
+            None => time,
+            Some(reading) => Ok(reading.response(time?, event?)?),
+        }
     }
 
     /// Counts what happened to a cell of the column at `column` among those of the mapping, or notes why it cannot be

@@ -92,9 +92,17 @@ impl fmt::Display for CellProblem {
                 "infinite value",
                 "correct it, or set `record.missing_response = \"drop\"`",
             ),
-            (Defect::Cell(CellDefect::UnknownLevel), _) => (
+            (Defect::Cell(CellDefect::UnknownLevel), CellRole::Response) => (
+                "a value that is none of the two `levels`",
+                "correct it, or correct the levels of the response",
+            ),
+            (Defect::Cell(CellDefect::UnknownLevel), CellRole::Feature) => (
                 "a value that is none of the `levels`",
                 "correct it, add the level, or set `other = true`",
+            ),
+            (Defect::Cell(CellDefect::NegativeTime), _) => (
+                "a time below zero",
+                "correct it: times are counted from the start of the follow-up",
             ),
             (Defect::Date, CellRole::Feature) => (
                 "a date where a number is required",

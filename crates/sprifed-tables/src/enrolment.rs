@@ -2,10 +2,10 @@
 //! the values.
 
 use sprifed_privacy::PrivacyUnit;
-use sprifed_schema::{CodedColumn, Coding, Column, ColumnKind, Mapping, Schema};
+use sprifed_schema::{CellDefect, CodedColumn, Coding, Column, ColumnKind, Mapping, Schema};
 
 use crate::assemble::{Admission, Bounding};
-use crate::cell::Place;
+use crate::cell::{Defect, Place};
 use crate::clients::{ClientIndex, count_rows};
 use crate::error::{DataError, TableError};
 use crate::markers::Markers;
@@ -34,7 +34,7 @@ pub struct Enrolment {
 
 impl Enrolment {
     /// The enrolment of a matrix with columns of these `names`, its `responses` and, where the schema
-    /// has a client column, the label of each record.
+    /// has a client column, the label of each record. A response of two levels comes as zeros and ones.
     ///
     /// # Errors
     /// If the columns do not fit the schema, or a record is not usable.
@@ -52,6 +52,10 @@ impl Enrolment {
         columns.push(column(schema.response().name()));
         if let (Some(client), Some(_)) = (schema.client(), labels) {
             columns.push(column(client));
+        }
+        if let Some(event) = schema.response().event_time() {
+            let column = event.column().to_owned();
+            return Err(TableError::NotForArrays { column }.into());
         }
         let mut bounding = Bounding::new(&columns, schema)?;
         let is_number = |coded: &&CodedColumn| {
@@ -76,7 +80,10 @@ impl Enrolment {
             let Some(client) = admission.admit(label, place)? else {
                 continue;
             };
-            response.push(bounding.response(Ok(*raw), place));
+            let is_legal = schema.response().levels().is_none() || is_code(*raw);
+            let raw = is_legal.then_some(*raw);
+            let raw = raw.ok_or(Defect::from(CellDefect::UnknownLevel));
+            response.push(bounding.response(raw, place));
             rows.push(row);
             owners.push(client);
         }
@@ -144,4 +151,9 @@ impl Enrolment {
     pub const fn counts(&self) -> &LoadCounts {
         &self.counts
     }
+}
+
+/// Whether `raw` stands for one of two levels, or is missing.
+fn is_code(raw: f64) -> bool {
+    raw.is_nan() || [0.0, 1.0].contains(&raw)
 }

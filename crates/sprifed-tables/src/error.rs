@@ -163,7 +163,7 @@ pub enum TableError {
     DecimalSeparator,
     /// Arrays have columns of numbers only.
     #[error(
-        "the column `{column}` has levels or a missing-value indicator, which arrays do not take; encode it as columns \
+        "the column `{column}` has levels, a missing-value indicator or events, which arrays do not take; encode it as columns \
          of numbers, or fit a file"
     )]
     NotForArrays {

@@ -32,8 +32,8 @@ pub use crate::formats::svmlight::read_svmlight;
 pub use crate::join::{ExtraSamples, SampleTable};
 pub use crate::markers::Markers;
 pub use crate::open::{
-    check, draft_schema_for, read_columns, read_features, read_raw_columns, read_schema,
-    read_schema_text, read_table,
+    ResponseReading, check, draft_schema_for, read_columns, read_features, read_raw_columns,
+    read_schema, read_schema_text, read_table,
 };
 pub use crate::raw::RawColumns;
 pub use crate::table::{LoadCounts, Outline, Table};

@@ -108,17 +108,39 @@ pub fn read_raw_columns<'a>(
     open(file.into())?.into_raw(&requests)
 }
 
-/// Reads what a model needs for its predictions, then the column `response` if one is asked for.
+/// How the response that a model is scored against is read.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ResponseReading {
+    /// The numbers of this column, as they are.
+    Number(String),
+    /// One where a column has a level, and zero elsewhere.
+    Level(FeatureReading),
+    /// Whether the event occurred, and then the time as it is.
+    Time {
+        /// How the event is read.
+        event: FeatureReading,
+        /// The column of times.
+        time: String,
+    },
+}
+
+/// Reads what a model needs for its predictions, then `response` if one is asked for.
 ///
 /// # Errors
 /// If the file cannot be read, a column is absent, or one of numbers is not numeric.
 pub fn read_features<'a>(
     file: impl Into<TableFile<'a>>,
     features: Vec<FeatureReading>,
-    response: Option<&str>,
+    response: Option<ResponseReading>,
 ) -> Result<RawColumns, DataError> {
     let features = features.into_iter().map(RawRequest::Feature);
-    let response = response.map(|name| RawRequest::Number(name.to_owned()));
+    let response = response.map_or_else(Vec::new, |response| match response {
+        ResponseReading::Number(name) => vec![RawRequest::Number(name)],
+        ResponseReading::Level(reading) => vec![RawRequest::Feature(reading)],
+        ResponseReading::Time { event, time } => {
+            vec![RawRequest::Feature(event), RawRequest::Number(time)]
+        }
+    });
     let requests: Vec<RawRequest> = features.chain(response).collect();
     open(file.into())?.into_raw(&requests)
 }

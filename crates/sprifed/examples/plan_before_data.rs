@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 
 use sprifed::{
     Backend, BackendRequest, ColumnScalesRequest, Correlation, Epsilon, Error, InferenceMethod,
-    Keep, PlanAnswer, PlanRequest, ProcedureRequest, Reading, Relation, SchemaFacts, WorldSites,
-    WorldSize,
+    Keep, PlanAnswer, PlanRequest, ProcedureRequest, Reading, Relation, SchemaFacts, WorldOutcome,
+    WorldSites, WorldSize,
 };
 
 /// The plan of a study of 500 records in 20 clinics, with a forecast from two simulated studies a point.
@@ -30,6 +30,7 @@ pub(crate) fn plan() -> Result<PlanAnswer, Error> {
             population_r2: Some(0.8),
             correlation: Correlation::None,
             reading: Reading::Clean,
+            outcome: WorldOutcome::Linear,
             sites: WorldSites::NONE,
         },
         keep: Keep::Significant,

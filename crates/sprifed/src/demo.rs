@@ -41,6 +41,7 @@ const WORLD: WorldRequest = WorldRequest {
     correlation: Correlation::Autoregressive(0.5),
     unexplained: Unexplained::PopulationR2(0.9),
     reading: Reading::Clean,
+    outcome: sprifed_simulate::WorldOutcome::Linear,
     sites: WorldSites::NONE,
 };
 
@@ -199,6 +200,7 @@ impl DemoAnswer {
             warnings: Vec::new(),
             features: FeatureTable::new(&self.coefficients, None),
             notes: vec![READING.to_owned()],
+            curve: None,
             facts: vec![
                 (
                     "records, spread over clients".to_owned(),
@@ -212,6 +214,7 @@ impl DemoAnswer {
                     format!("{:.3}", self.test_r2),
                 ),
             ],
+            curves: None,
             rounds: Vec::new(),
             budget: Vec::new(),
             diagnostics: Vec::new(),

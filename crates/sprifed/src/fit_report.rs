@@ -8,11 +8,12 @@ use serde::Serialize;
 use sprifed_recovery::FitStatus;
 use sprifed_schema::{Marker, Transform};
 
+use crate::baseline::CurvePoint;
 use crate::guarantee::Guarantee;
 use crate::inference::ModelInference;
 use crate::model::Model;
 use crate::planning::KeptFeatures;
-use crate::score::Score;
+use crate::score::{Score, ScoredTable};
 
 mod page;
 
@@ -44,8 +45,8 @@ pub struct Evaluation {
     pub path: PathBuf,
     /// Whether it is the table that was fitted.
     pub on_training_records: bool,
-    /// The score.
-    pub score: Score,
+    /// The score, and what the page draws of it.
+    pub scored: ScoredTable,
 }
 
 impl Evaluation {
@@ -94,6 +95,9 @@ pub struct FitAnswer {
     pub intercept: f64,
     /// What is reported of the coefficients, or why nothing is.
     pub inference: ModelInference,
+    /// Of times: the survival of a record whose features are all at their centres, at the end of each bin.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub survival_curve: Vec<CurvePoint>,
     /// Features that were chosen and not kept, and are used in predictions only.
     pub not_kept: Vec<PredictionTerm>,
     /// How to read the report.
@@ -170,7 +174,9 @@ impl FitReport {
     #[must_use]
     pub fn answer(&self) -> FitAnswer {
         let model = &self.model;
-        let score = self.evaluation.as_ref().map(|evaluation| evaluation.score);
+        let score = self.evaluation.as_ref();
+        let score = score.map(|evaluation| evaluation.scored.score);
+        let fitness = score.and_then(|score| score.fitness);
         let support = model.support();
         let coefficient = |name: &String| model.feature(name).map_or(0.0, |term| term.coefficient);
         let not_kept = model
@@ -198,18 +204,19 @@ impl FitReport {
             coefficients: support.iter().map(coefficient).collect(),
             intercept: model.intercept,
             inference: model.inference.clone(),
+            survival_curve: model.survival_curve(),
             not_kept: not_kept.collect(),
             notes: model.notes(),
             support,
             residual_scale: model.residual_scale,
-            null_mse: score.map(|score| score.fitness.null_mse),
-            mse: score.map(|score| score.fitness.mse),
-            r2: score.and_then(|score| score.fitness.r2),
+            null_mse: fitness.map(|fitness| fitness.null_mse),
+            mse: fitness.map(|fitness| fitness.mse),
+            r2: fitness.and_then(|fitness| fitness.r2),
             evaluation: match &self.evaluation {
                 Some(evaluation) => EvaluationAnswer::Scored {
                     label: evaluation.label(),
                     data: evaluation.path.clone(),
-                    score: evaluation.score,
+                    score: evaluation.scored.score,
                 },
                 None => EvaluationAnswer::Absent {
                     label: None,

@@ -5,8 +5,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sprifed_query::Link;
 use sprifed_recovery::{
-    Inference, InferenceMethod, Inferred, Interval, NoInference, NoInterval, Role,
+    Inference, InferenceMethod, Inferred, Interval, NoInference, NoInterval, Role, ScoreNoise,
+    SurvivalNoise,
 };
 use sprifed_schema::Mapping;
 
@@ -69,6 +71,13 @@ pub struct CoefficientReport {
     /// p-values allow for errors of unequal variance; absent if they assume errors of about equal variance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub residual_moment_noise: Option<f64>,
+    /// What is known of the step that made the estimates, where the response is no number: they are then of a generalised
+    /// linear model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<ScoreNoise>,
+    /// The same where the response is a time: estimates are logarithms of hazard ratios.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub survival: Option<SurvivalNoise>,
     /// Why there are no intervals, if there are none.
     pub no_intervals: Option<NoInterval>,
     /// The intercept, if the model has one.
@@ -96,6 +105,13 @@ pub struct TermEstimate {
     pub category: Option<String>,
     /// Its coefficient in the model of the reported features, without shrinkage.
     pub estimate: f64,
+    /// By what the odds of the event are multiplied where the feature is larger by one; absent where the response is a
+    /// number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub odds_ratio: Option<Ratio>,
+    /// By what the hazard is multiplied where the feature is larger by one; absent where the response is no time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hazard_ratio: Option<Ratio>,
     /// The standard error of the estimate, selection not counted.
     pub std_error: Option<f64>,
     /// Its confidence interval.
@@ -107,6 +123,29 @@ pub struct TermEstimate {
     pub p_value: Option<f64>,
     /// The share of the estimate's variance that is due to the noise added for privacy.
     pub privacy_share: Option<f64>,
+}
+
+/// An odds ratio or a hazard ratio.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ratio {
+    /// The exponential of the coefficient.
+    pub estimate: f64,
+    /// That of the ends of its interval.
+    pub interval: Option<Interval>,
+}
+
+impl Ratio {
+    /// None if a number is too large to be written down.
+    fn of(coefficient: f64, interval: Option<Interval>) -> Option<Self> {
+        let estimate = coefficient.exp();
+        let interval = interval.map(|interval| Interval {
+            low: interval.low.exp(),
+            high: interval.high.exp(),
+        });
+        let is_finite = estimate.is_finite() && interval.is_none_or(|one| one.high.is_finite());
+        is_finite.then_some(Self { estimate, interval })
+    }
 }
 
 /// What is reported of the intercept: the response, after its transform, where all features are zero.
@@ -173,18 +212,27 @@ impl CoefficientReport {
         let first_term = usize::from(inference.intercept.is_some());
         let term = |(place, term): (usize, &sprifed_recovery::ReportedTerm)| {
             let factor = original.factors[place];
+            let estimate = factor * term.estimate;
+            let interval = term.interval.map(|interval| Interval {
+                low: factor * interval.low,
+                high: factor * interval.high,
+            });
+            let has_odds = inference
+                .score
+                .is_some_and(|score| score.link == Link::Logit);
             TermEstimate {
                 name: names[term.feature as usize].clone(),
                 role: term.role,
                 category: term
                     .group
                     .map(|first| mapping.column_of(first as usize).to_owned()),
-                estimate: factor * term.estimate,
+                estimate,
+                odds_ratio: has_odds.then(|| Ratio::of(estimate, interval)).flatten(),
+                hazard_ratio: inference
+                    .survival
+                    .and_then(|_| Ratio::of(estimate, interval)),
                 std_error: std_error(first_term + place),
-                interval: term.interval.map(|interval| Interval {
-                    low: factor * interval.low,
-                    high: factor * interval.high,
-                }),
+                interval,
                 level: term.level,
                 p_value: term.p_value,
                 privacy_share: term.privacy_share,
@@ -227,6 +275,8 @@ impl CoefficientReport {
             clip_factor: inference.clip_factor,
             moment_noise: inference.moment_noise,
             residual_moment_noise: inference.residual_moment_noise,
+            score: inference.score,
+            survival: inference.survival,
             no_intervals: inference.no_intervals,
             intercept,
             terms,

@@ -2,6 +2,7 @@
 
 pub mod account;
 mod backend;
+mod baseline;
 mod coefficients;
 mod column_choice;
 mod demo;
@@ -37,6 +38,7 @@ mod verify;
 mod world;
 
 pub use backend::{Backend, BackendRequest};
+pub use baseline::{CurvePoint, ModelBaseline};
 pub use column_choice::{ColumnScalesChoice, ColumnScalesRequest};
 pub use demo::{DemoAnswer, DemoGuarantee};
 pub use document::{
@@ -54,7 +56,9 @@ pub use fit_report::{
 };
 pub use guarantee::{Guarantee, Mode, Terms};
 pub use holdings::{Grouped, Holdings};
-pub use inference::{CoefficientReport, InterceptEstimate, LEVEL, ModelInference, TermEstimate};
+pub use inference::{
+    CoefficientReport, InterceptEstimate, LEVEL, ModelInference, Ratio, TermEstimate,
+};
 pub use load_words::{counts_words, site_words};
 pub use model::{FORMAT, Model, Receipt, Response, Term, VERSION, software};
 pub use planning::{
@@ -69,7 +73,10 @@ pub use reference::{ExactModel, centred_omp};
 pub use repeated::{RepeatedFit, Repetition, cost_of_all};
 pub use run::{Run, Secret, Watch, rows_of, spent_words};
 pub use schema_answer::{SchemaCheck, SchemaDraft};
-pub use score::{Fitness, SCORE_LABEL, Score, require_columns};
+pub use score::{
+    BinaryCurves, BinaryFitness, Fitness, SCORE_LABEL, Score, ScoredTable, SurvivalFitness,
+    require_columns,
+};
 pub use secure_sums::{
     ClientCosts, CoordinatorCosts, Failures, MessageSizes, SecureSums, StudyFailure, SumFailure,
 };
@@ -85,6 +92,6 @@ pub use sprifed_noise::{NoiseGenerator, Provenance};
 pub use sprifed_privacy::{ApproxDp, Delta, Epsilon, Relation};
 pub use sprifed_recovery::{CertifiedProcedure, InferenceMethod, Keep, Role};
 pub use sprifed_schema::Schema;
-pub use sprifed_simulate::{Correlation, Reading, WorldSites};
+pub use sprifed_simulate::{Correlation, Reading, WorldOutcome, WorldSites};
 pub use sprifed_study::PartyKey;
 pub use sprifed_tables::{DataError, Table, read_csv, read_table};

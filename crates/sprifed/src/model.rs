@@ -5,10 +5,14 @@ use sprifed_noise::Provenance;
 use sprifed_party::Cost;
 use sprifed_privacy::{LedgerRecord, PrivacyUnit, counted};
 use sprifed_query::Plan;
-use sprifed_recovery::{Cut, Fit, FitStatus, Keep, Role};
-use sprifed_schema::{FeatureReading, Mapping, Marker, MissingPolicy, Transform, UnitModel};
+use sprifed_recovery::{Cut, Fit, FitStatus, Keep, Outcome, Role};
+use sprifed_schema::{
+    EventTime, FeatureReading, Mapping, Marker, MissingPolicy, Transform, UnitModel,
+};
+use sprifed_study::outcome_of;
 use sprifed_tables::Markers;
 
+use crate::baseline::{CurvePoint, ModelBaseline};
 use crate::error::{Error, ModelDefect};
 use crate::guarantee::Guarantee;
 use crate::inference::{InterceptEstimate, ModelInference, TermEstimate};
@@ -43,6 +47,9 @@ pub struct Model {
     pub response: Response,
     /// The response, after its transform, that is predicted where all features are zero.
     pub intercept: f64,
+    /// The hazard, where the response is a time: the linear predictor is then the logarithm of what it is multiplied by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<ModelBaseline>,
     /// The intercept of each site, where sites have their own; [`Self::intercept`] is their mean then, each counted by its
     /// records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -98,6 +105,16 @@ pub struct Response {
     pub lower: f64,
     /// Its public upper bound.
     pub upper: f64,
+    /// What it is. Where that has a link, intercepts and coefficients are those of its linear predictor.
+    #[serde(default, skip_serializing_if = "Outcome::is_linear")]
+    pub outcome: Outcome,
+    /// How its two levels are read as zero and one, or, of a time, those of the column that says whether the event
+    /// occurred; absent where it is a number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<FeatureReading>,
+    /// The public time after which nothing counts; absent where it is no time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub horizon: Option<f64>,
 }
 
 /// One feature of the model, in the units of its column.
@@ -201,10 +218,26 @@ impl Model {
             && model.intercept.is_finite()
             && model.sites.iter().all(|site| site.intercept.is_finite())
             && model.response.is_usable()
+            && model.has_usable_baseline()
         {
             return Ok(model);
         }
         Err(refuse(ModelDefect::NotFinite))
+    }
+
+    /// A baseline belongs to a time, and to nothing else.
+    fn has_usable_baseline(&self) -> bool {
+        match &self.baseline {
+            None => self.response.outcome != Outcome::Survival,
+            Some(baseline) => self.response.outcome == Outcome::Survival && baseline.is_usable(),
+        }
+    }
+
+    /// Of times: the survival of a record whose features are all at their centres; empty of other responses.
+    #[must_use]
+    pub fn survival_curve(&self) -> Vec<CurvePoint> {
+        let baseline = self.baseline.as_ref();
+        baseline.map_or_else(Vec::new, |baseline| baseline.curve(&self.response))
     }
 
     /// The model as a file holds it.
@@ -247,6 +280,7 @@ impl Model {
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let mut notes = self.inference.notes();
+        notes.extend(self.outcome_note());
         notes.extend(self.site_note());
         notes.extend(self.cut_note());
         let not_kept = self.n_not_kept();
@@ -259,6 +293,19 @@ impl Model {
             ));
         }
         notes
+    }
+
+    /// What the coefficients mean, where they are not added to the response itself.
+    fn outcome_note(&self) -> Option<String> {
+        let event = self.response.event_name()?;
+        if let Some(baseline) = &self.baseline {
+            return Some(survival_note(&self.response, event, baseline));
+        }
+        Some(format!(
+            "Coefficients are added to the logarithm of the odds of `{event}`. Predictions are its probability. Features \
+             were selected by the linear procedure on zeros and ones: where features are about normal it finds those that \
+             matter for the odds; elsewhere the last step corrects the sizes of coefficients, not the selection."
+        ))
     }
 
     /// What is said of columns that were cut, if there are any.
@@ -304,7 +351,8 @@ impl Model {
         })
     }
 
-    /// The prediction in the units of the response's column, from numbers as the table has them and zeros and ones for
+    /// The prediction in the units of the response's column, or the probability of its event (of times, before the
+    /// horizon), from numbers as the table has them and zeros and ones for
     /// levels; `None` if a feature is missing and
     /// nothing stands in for it.
     ///
@@ -329,10 +377,29 @@ impl Model {
             transform,
             lower,
             upper,
+            outcome,
             ..
         } = self.response;
-        Some(transform.invert(total.clamp(lower, upper)))
+        Some(match (outcome.link(), &self.baseline) {
+            (_, Some(baseline)) => baseline.event_probability(total),
+            (None, None) => transform.invert(total.clamp(lower, upper)),
+            (Some(link), None) => link.expected(total),
+        })
     }
+}
+
+/// What the coefficients of a model of times mean.
+fn survival_note(response: &Response, event: &str, baseline: &ModelBaseline) -> String {
+    let column = response.event.as_ref().map_or("", FeatureReading::column);
+    format!(
+        "Coefficients are added to the logarithm of the hazard of the event (`{column}` is `{event}`). Predictions are its \
+         probability before the horizon of {}. Features were selected by the linear procedure on martingale residuals: \
+         where features are about normal it finds those that matter for the hazard; elsewhere the last steps correct the \
+         sizes of coefficients, not the selection. By a private count {:.0} % of the records had the event. Right \
+         censoring only: late entry, competing events and features that change with time are not modelled.",
+        response.horizon.unwrap_or_default(),
+        100.0 * baseline.event_share
+    )
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
@@ -395,6 +462,8 @@ impl Term {
             },
             category: None,
             estimate: self.coefficient,
+            odds_ratio: None,
+            hazard_ratio: None,
             std_error: None,
             interval: None,
             level: crate::inference::LEVEL,
@@ -446,18 +515,39 @@ impl Term {
 }
 
 impl Response {
-    /// The response that a column of this name is, with the bounds of `mapping`.
-    pub(crate) fn of(name: &str, mapping: &Mapping) -> Self {
+    /// The response of a schema.
+    pub(crate) fn of(response: &sprifed_schema::Response) -> Self {
         Self {
-            name: name.to_owned(),
-            transform: mapping.transform(),
-            lower: mapping.response().lower(),
-            upper: mapping.response().upper(),
+            name: response.name().to_owned(),
+            transform: response.transform(),
+            lower: response.units().lower(),
+            upper: response.units().upper(),
+            outcome: outcome_of(response),
+            event: response.reading(),
+            horizon: response.event_time().map(EventTime::horizon),
         }
     }
 
     fn is_usable(&self) -> bool {
+        let has_event = self.event.as_ref().is_some_and(|event| {
+            matches!(event, FeatureReading::Level { .. }) && event.is_usable()
+        });
+        let has_horizon = self
+            .horizon
+            .is_some_and(|horizon| horizon.is_finite() && horizon > 0.0);
         self.lower <= self.upper
+            && has_event != self.outcome.is_linear()
+            && has_horizon == (self.outcome == Outcome::Survival)
+            && has_horizon == self.horizon.is_some()
+    }
+
+    /// The level that a model predicts the probability of.
+    #[must_use]
+    pub fn event_name(&self) -> Option<&str> {
+        match &self.event {
+            Some(FeatureReading::Level { level, .. }) => level.as_deref(),
+            _ => None,
+        }
     }
 }
 

@@ -500,6 +500,7 @@ fn neighbours_have_the_same_public_numbers() {
                     },
                     status: sprifed_recovery::FitStatus::Complete,
                     residual_scale: None,
+                    baseline: None,
                     cuts: Vec::new(),
                     provenance: None,
                 };

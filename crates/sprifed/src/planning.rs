@@ -8,15 +8,16 @@ use sprifed_privacy::{
     ApproxDp, Delta, Epsilon, LOG_WRAP_PROBABILITY, Mu, NoiseOrigin, PrivacyUnit, RecordPart,
     Relation, Spending, SumCost, SumPlan, SumSize,
 };
-use sprifed_query::{FeatureSet, Plan, PlannedStep};
+use sprifed_query::{FeatureSet, LARGEST_HAZARD, Plan, PlannedStep};
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, Groups, InferenceMethod, Intercept, Keep, Needs,
+    CertifiedProcedure, ColumnScales, Groups, InferenceMethod, Intercept, Keep, Needs, Outcome,
     ROBUST_BLOCK, Setting, Sites,
 };
 use sprifed_schema::{Coding, Schema, Units};
 use sprifed_simulate::{
     Absence, Certified, Unexplained, WorldRequest, compare, forecast_records, setting_of,
 };
+use sprifed_study::outcome_of;
 
 pub use self::categories::PlannedCategories;
 use self::categories::groups_of;
@@ -81,6 +82,8 @@ pub struct SchemaFacts {
     pub scaled: u32,
     /// The largest size of a feature without a public scale, in bounded units.
     pub bound: f64,
+    /// What the response is.
+    pub outcome: Outcome,
 }
 
 impl SchemaFacts {
@@ -93,6 +96,7 @@ impl SchemaFacts {
         sites: Sites::NONE,
         scaled: u32::MAX,
         bound: 0.0,
+        outcome: Outcome::Linear,
     };
 
     /// What `schema` says.
@@ -122,6 +126,7 @@ impl SchemaFacts {
             always: u32::try_from(schema.n_always()).unwrap_or(u32::MAX),
             groups: groups_of(schema),
             sites: sites_of(schema),
+            outcome: outcome_of(schema.response()),
         }
     }
 
@@ -338,9 +343,13 @@ impl PlanRequest {
     fn setting(&self, data: &WorldRequest, budget: ApproxDp) -> Result<Setting, Error> {
         let setting = setting_of(data, budget, self.neighbours)?;
         // Eight standard deviations of the response, of which the model explains a part.
-        let response_bound = match data.unexplained {
-            Unexplained::PopulationR2(share) => setting.response_bound / share.sqrt(),
-            Unexplained::ErrorStdDev(_) => setting.response_bound,
+        let response_bound = match (self.schema.outcome, data.unexplained) {
+            (Outcome::Binary, _) => 1.0,
+            (Outcome::Survival, _) => LARGEST_HAZARD,
+            (Outcome::Linear, Unexplained::PopulationR2(share)) => {
+                setting.response_bound / share.sqrt()
+            }
+            (Outcome::Linear, Unexplained::ErrorStdDev(_)) => setting.response_bound,
         };
         Ok(Setting {
             unit: self.schema.unit,
@@ -352,6 +361,7 @@ impl PlanRequest {
             always: self.schema.always,
             groups: self.schema.groups,
             sites: self.schema.sites,
+            outcome: self.schema.outcome,
             response_bound,
             ..setting
         })
@@ -384,9 +394,8 @@ impl Planned {
         let stated = self.request.world.stated();
         let mut rows = Vec::new();
         for population_r2 in stated.levels() {
-            let world = WorldRequest {
-                unexplained: Unexplained::PopulationR2(population_r2),
-                ..self.data
+            let Some(world) = self.request.schema.explaining(population_r2, self.data) else {
+                continue;
             };
             let setting = simulated(self.request.setting(&world, budget)?);
             let able = CertifiedProcedure::all().filter(|one| backend.answers(one.needs()));
@@ -396,18 +405,17 @@ impl Planned {
             rows.extend(compared.map(|row| ForecastRow::of(population_r2, row)));
         }
         let mut answer = ForecastAnswer {
-            assumes: assumptions(stated.population_r2, stated.correlation, self.data.support),
+            assumes: assumptions(&self.request.schema, stated, self.data.support),
             rows,
             records_for_90_percent: None,
             tried: Vec::new(),
             trials,
             seconds_per_study: None,
         };
-        if let Some(population_r2) = stated.population_r2 {
-            let world = WorldRequest {
-                unexplained: Unexplained::PopulationR2(population_r2),
-                ..self.data
-            };
+        let world = stated
+            .population_r2
+            .and_then(|r2| self.request.schema.explaining(r2, self.data));
+        if let Some(world) = world {
             let setting = simulated(self.request.setting(&world, budget)?);
             let procedure = self.choice.procedure;
             let search = forecast_records(procedure, setting, world, trials, &mut watch)?;

@@ -8,7 +8,7 @@ use sprifed_tables::TableFile;
 
 use crate::error::Error;
 use crate::model::Model;
-use crate::score::{Score, read_for, split_last};
+use crate::score::{Score, read_for};
 
 /// What was predicted for each record, in file order.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,14 +31,13 @@ impl Prediction {
     ) -> Result<Self, Error> {
         let raw = read_for(model, table.into(), response)?;
         let rows = (0..raw.n_records()).map(|record| match response {
-            Some(_) => split_last(raw.row(record)),
+            Some(_) => model.response.split(raw.row(record)),
             None => (raw.row(record), f64::NAN),
         });
         let pairs: Vec<(Option<f64>, f64)> = rows
             .map(|(values, actual)| (model.predict(values), actual))
             .collect();
-        let score =
-            response.map(|_| Score::of_pairs(pairs.iter().copied(), model.response.transform));
+        let score = response.map(|_| Score::of_pairs(&pairs, &model.response));
         Ok(Self {
             values: pairs.iter().map(|(prediction, _)| *prediction).collect(),
             score: score.transpose()?,

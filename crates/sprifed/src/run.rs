@@ -15,10 +15,11 @@ use sprifed_study::{Agreed, Agreement, Embedded, EmbeddedTrustees, PartyKey, all
 use sprifed_tables::Table;
 
 use crate::backend::Backend;
+use crate::baseline::ModelBaseline;
 use crate::error::Error;
 use crate::guarantee::Guarantee;
 use crate::inference::ModelInference;
-use crate::model::{FORMAT, Model, Receipt, Response, VERSION, software, to_terms};
+use crate::model::{FORMAT, Model, Receipt, VERSION, software, to_terms};
 use crate::site_intercepts::site_intercepts;
 use crate::study::Study;
 
@@ -202,7 +203,8 @@ impl Study<'_> {
             label: guarantee.label().map(str::to_owned),
             guarantee,
             status: fit.status,
-            response: Response::of(&self.response, mapping),
+            baseline: ModelBaseline::of(fit),
+            response: self.response.clone(),
             intercept,
             sites: site_intercepts(fit, &self.site_names, intercept, units),
             features,

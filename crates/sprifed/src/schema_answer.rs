@@ -73,12 +73,28 @@ fn text_of(report: &CheckReport) -> String {
         "NOT usable"
     };
     let _ = writeln!(text, "the schema is {verdict}");
-    let _ = writeln!(
-        text,
-        "response `{}` from {lower} to {upper}, transform {}",
-        schema.response,
-        schema.transform.text()
-    );
+    let _ = match (
+        &schema.response_levels,
+        &schema.response_event,
+        schema.response_horizon,
+    ) {
+        (None, Some(event), Some(horizon)) => writeln!(
+            text,
+            "response: times `{}` up to the horizon {horizon}, with the event in `{event}`",
+            schema.response
+        ),
+        (None, ..) => writeln!(
+            text,
+            "response `{}` from {lower} to {upper}, transform {}",
+            schema.response,
+            schema.transform.text()
+        ),
+        (Some([zero, one]), ..) => writeln!(
+            text,
+            "response `{}` with the levels `{zero}` and `{one}`, of which `{one}` is the event",
+            schema.response
+        ),
+    };
     let default = if schema.has_default_bounds {
         "default bounds for the others"
     } else {

@@ -6,11 +6,21 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_privacy::counted;
+use sprifed_query::FollowUp;
+use sprifed_recovery::Outcome;
 use sprifed_schema::{FeatureReading, Transform};
-use sprifed_tables::{RawColumns, TableFile, read_columns, read_features};
+use sprifed_tables::{RawColumns, ResponseReading, TableFile, read_columns, read_features};
 
 use crate::error::Error;
-use crate::model::{Model, Term};
+use crate::model::{Model, Response, Term};
+
+pub use self::binary::BinaryFitness;
+pub use self::curves::BinaryCurves;
+pub use self::survival::SurvivalFitness;
+
+mod binary;
+mod curves;
+mod survival;
 
 /// What every score is labelled with.
 pub const SCORE_LABEL: &str =
@@ -37,46 +47,74 @@ pub struct Score {
     pub records: usize,
     /// Records without a response or a prediction.
     pub left_out: usize,
-    /// In the units of the column.
+    /// In the units of the column; absent of times, some of which are only known to be longer than they were followed.
     #[serde(flatten)]
-    pub fitness: Fitness,
+    pub fitness: Option<Fitness>,
     /// On the scale the model was fitted on, if that is another one.
     pub on_fitted_scale: Option<Fitness>,
+    /// Of predicted probabilities, beside their squared error, which is the Brier score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub binary: Option<BinaryFitness>,
+    /// Of predicted risks of an event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub survival: Option<SurvivalFitness>,
 }
 
-impl Score {
-    /// The score of `model` on the records of `table` with `response`.
+/// The score of a table, and what a page draws of it. NOT PRIVATE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScoredTable {
+    /// The score.
+    pub score: Score,
+    /// Of predicted probabilities.
+    pub curves: Option<BinaryCurves>,
+}
+
+impl ScoredTable {
+    /// What the predictions of `model` on the records of `table` come to beside `response`.
     ///
     /// # Errors
-    /// When the table cannot be read or lacks a column.
-    pub fn of_table<'a>(
+    /// When the table cannot be read or lacks a column, or no record has both.
+    pub fn of<'a>(
         model: &Model,
         table: impl Into<TableFile<'a>>,
         response: &str,
     ) -> Result<Self, Error> {
         let raw = read_for(model, table.into(), Some(response))?;
-        let pairs = (0..raw.n_records()).map(|record| {
-            let (values, actual) = split_last(raw.row(record));
-            (model.predict(values), actual)
-        });
-        Self::of_pairs(pairs, model.response.transform)
+        let pairs: Vec<(Option<f64>, f64)> = (0..raw.n_records())
+            .map(|record| {
+                let (values, actual) = model.response.split(raw.row(record));
+                (model.predict(values), actual)
+            })
+            .collect();
+        let curves = match model.response.outcome {
+            Outcome::Linear | Outcome::Survival => None,
+            Outcome::Binary => Some(BinaryCurves::of(&complete(&pairs))),
+        };
+        Ok(Self {
+            score: Score::of_pairs(&pairs, &model.response)?,
+            curves,
+        })
     }
+}
 
+/// The pairs of which neither number is missing.
+fn complete(pairs: &[(Option<f64>, f64)]) -> Vec<(f64, f64)> {
+    let complete = pairs.iter().filter_map(|(prediction, actual)| {
+        let prediction = prediction.filter(|_| actual.is_finite())?;
+        Some((prediction, *actual))
+    });
+    complete.collect()
+}
+
+impl Score {
     /// The score of predictions beside actual responses; either may be missing.
     ///
     /// # Errors
     /// When no pair is complete.
-    pub fn of_pairs(
-        pairs: impl IntoIterator<Item = (Option<f64>, f64)>,
-        transform: Transform,
-    ) -> Result<Self, Error> {
-        let (mut complete, mut left_out) = (Vec::new(), 0);
-        for (prediction, actual) in pairs {
-            match prediction {
-                Some(prediction) if actual.is_finite() => complete.push((prediction, actual)),
-                _ => left_out += 1,
-            }
-        }
+    pub fn of_pairs(pairs: &[(Option<f64>, f64)], response: &Response) -> Result<Self, Error> {
+        let transform = response.transform;
+        let complete = complete(pairs);
+        let left_out = pairs.len() - complete.len();
         if complete.is_empty() {
             return Err(Error::NothingToScore);
         }
@@ -95,8 +133,19 @@ impl Score {
             label: SCORE_LABEL,
             records: complete.len(),
             left_out,
-            fitness: Fitness::of(&complete),
+            fitness: match response.outcome {
+                Outcome::Linear | Outcome::Binary => Some(Fitness::of(&complete)),
+                Outcome::Survival => None,
+            },
             on_fitted_scale,
+            binary: match response.outcome {
+                Outcome::Binary => Some(BinaryFitness::of(&complete)),
+                Outcome::Linear | Outcome::Survival => None,
+            },
+            survival: match response.outcome {
+                Outcome::Survival => Some(SurvivalFitness::of(&complete)),
+                Outcome::Linear | Outcome::Binary => None,
+            },
         })
     }
 
@@ -104,12 +153,20 @@ impl Score {
     #[must_use]
     pub fn text(&self) -> String {
         let records = counted(self.records, "record", "records");
-        let mut text = format!("{} on {records}", self.fitness.text());
+        let fitness = match (&self.fitness, &self.survival) {
+            (Some(fitness), _) => fitness.text(),
+            (None, Some(survival)) => survival.text(),
+            (None, None) => String::new(),
+        };
+        let mut text = format!("{fitness} on {records}");
         if self.left_out > 0 {
             text += &format!(
                 " ({} without response or prediction left out)",
                 self.left_out
             );
+        }
+        if let Some(binary) = &self.binary {
+            text += &format!("; {}", binary.text());
         }
         if let Some(fitted) = &self.on_fitted_scale {
             text += &format!("; on the scale of the transform: {}", fitted.text());
@@ -163,10 +220,33 @@ pub(crate) fn read_for(
     response: Option<&str>,
 ) -> Result<RawColumns, Error> {
     let readings: Vec<FeatureReading> = model.features.iter().map(Term::reading).collect();
-    let names = readings.iter().map(FeatureReading::column).chain(response);
+    let event = model.response.event.as_ref();
+    let event = event.filter(|_| response.is_some() && model.response.outcome == Outcome::Survival);
+    let names = readings.iter().chain(event).map(FeatureReading::column);
+    let names = names.chain(response);
     let names: Vec<String> = names.map(str::to_owned).collect();
     require_columns(table, &names)?;
+    let response = response.map(|name| response_reading(&model.response, name));
     Ok(read_features(table, readings, response)?)
+}
+
+/// How the column `name` is read as the response of a model.
+fn response_reading(response: &Response, name: &str) -> ResponseReading {
+    match response.event.clone() {
+        Some(event) if response.outcome == Outcome::Survival => ResponseReading::Time {
+            event,
+            time: name.to_owned(),
+        },
+        Some(FeatureReading::Level { level, levels, .. }) => {
+            let column = name.to_owned();
+            ResponseReading::Level(FeatureReading::Level {
+                column,
+                level,
+                levels,
+            })
+        }
+        _ => ResponseReading::Number(name.to_owned()),
+    }
 }
 
 /// Refuses a table that lacks some of `names`, and names them.
@@ -194,8 +274,25 @@ pub fn require_columns<'a>(table: impl Into<TableFile<'a>>, names: &[String]) ->
     })
 }
 
-/// The features of a record and its response, which is the last.
-pub(crate) fn split_last(row: &[f64]) -> (&[f64], f64) {
-    row.split_last()
-        .map_or((row, f64::NAN), |(last, values)| (values, *last))
+impl Response {
+    /// The features of a record and its response, which comes last; a time comes after the event, and both are one number
+    /// as a [`FollowUp`] reads it.
+    pub(crate) fn split<'a>(&self, row: &'a [f64]) -> (&'a [f64], f64) {
+        let Some((last, values)) = row.split_last() else {
+            return (row, f64::NAN);
+        };
+        match (self.horizon, values.split_last()) {
+            (Some(horizon), Some((event, values))) => (values, follow_up(*last / horizon, *event)),
+            _ => (values, *last),
+        }
+    }
+}
+
+/// A time in units of the horizon and an event as one number; not a number if one is missing.
+fn follow_up(time: f64, event: f64) -> f64 {
+    if time >= 0.0 && !event.is_nan() {
+        f64::from(FollowUp::new(time, event > 0.0).response())
+    } else {
+        f64::NAN
+    }
 }

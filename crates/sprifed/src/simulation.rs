@@ -103,12 +103,23 @@ pub struct SimulationAnswer<G> {
     pub coverage: Option<Mean>,
     /// The width of these intervals, in the units of the generated data.
     pub width: Option<Mean>,
-    /// Mean squared error on new records.
+    /// Mean squared error on new records; of zeros and ones, that of the probability, the Brier score; of
+    /// times, that of the probability that the first of two records has its event first.
     pub test_mse: Mean,
-    /// One minus that, relative to predicting zero.
+    /// One minus that, relative to predicting zero, or the share of ones, or a half.
     pub test_r2: Mean,
-    /// Mean squared error of predicting zero.
+    /// Mean squared error of predicting zero, or the share of ones, or a half.
     pub null_mse: f64,
+    /// Of the deviance that the true model explains, the share that the model explains: of zeros and ones, or of which of two
+    /// records has its event first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deviance_share: Option<Mean>,
+    /// Of zeros and ones: how often a one has a larger predictor than a zero.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auc: Option<Mean>,
+    /// Of times: how often the record of the larger predictor has its event first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concordance: Option<Mean>,
     /// Seconds of one trial; absent where there is no clock.
     pub seconds_per_trial: Option<f64>,
 }
@@ -132,6 +143,9 @@ impl Simulation {
             test_mse,
             test_r2,
             null_mse,
+            deviance_share,
+            auc,
+            concordance,
         } = *summary;
         SimulationAnswer {
             procedure: self.procedure.clone(),
@@ -156,6 +170,9 @@ impl Simulation {
             test_mse,
             test_r2,
             null_mse,
+            deviance_share,
+            auc,
+            concordance,
             seconds_per_trial: seconds,
         }
     }

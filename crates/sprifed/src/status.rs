@@ -22,6 +22,7 @@ impl Model {
             FitStatus::Complete => "complete",
             FitStatus::NoFeatureAboveNoise { .. } => "no-feature-above-noise",
             FitStatus::TooFewRecords { .. } => "too-few-records",
+            FitStatus::AlmostSeparated { .. } => "almost-separated",
             FitStatus::IllConditioned { .. } => "ill-conditioned",
         }
     }
@@ -80,6 +81,18 @@ impl Model {
                     self.what_is_left("Take the features as picked at random."),
                 )
             }
+            FitStatus::AlmostSeparated { explained } => format!(
+                "ALMOST SEPARATED: the features almost separate the two values of the response (about {:.0} % of its \
+                 variance is explained). Coefficients are too small, and there are no intervals. {}",
+                100.0 * explained,
+                self.what_is_left("The predictions may be used after a test on other records."),
+            ),
+            FitStatus::IllConditioned { repaired, .. } if self.has_interval() => format!(
+                "INTERVALS ARE TOO WIDE: the noise is too large for {} of the equations of the last step. {} {WOULD_HELP} or \
+                 a smaller sparsity would help.",
+                counted(repaired, "direction", "directions"),
+                self.what_is_left("The predictions may be used after a test on other records."),
+            ),
             FitStatus::IllConditioned {
                 condition,
                 repaired,
@@ -103,6 +116,12 @@ impl Model {
         }
     }
 
+    /// Whether an interval is reported.
+    fn has_interval(&self) -> bool {
+        let report = self.inference.available();
+        report.is_some_and(|report| report.terms.iter().any(|term| term.interval.is_some()))
+    }
+
     /// Whether the model has features that were chosen, beside those that are always in it.
     #[must_use]
     pub fn has_chosen(&self) -> bool {
@@ -113,6 +132,9 @@ impl Model {
     fn what_is_left(&self, chosen: &'static str) -> &'static str {
         match (self.has_chosen(), self.features.len()) {
             (true, _) => chosen,
+            (false, 0) if self.baseline.is_some() => {
+                "No feature is kept: the model predicts the same for every record."
+            }
             (false, 0) => "No feature is kept: the model predicts the mean.",
             (false, _) => {
                 "No feature is kept: the model has only the features that are always in it."

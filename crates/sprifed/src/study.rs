@@ -12,6 +12,7 @@ use sprifed_recovery::{
     Setting, Sites,
 };
 use sprifed_schema::{MissingPolicy, Schema, SiteColumn};
+use sprifed_study::outcome_of;
 use sprifed_tables::Outline;
 
 use crate::backend::{Backend, BackendRequest};
@@ -19,6 +20,7 @@ use crate::column_choice::{ColumnScalesChoice, ColumnScalesRequest};
 use crate::error::Error;
 use crate::guarantee::{Guarantee, Terms};
 use crate::holdings::{Grouping, Holdings};
+use crate::model::Response;
 use crate::procedure_choice::{ProcedureChoice, ProcedureRequest, Stated};
 
 /// What was asked of a fit.
@@ -55,7 +57,7 @@ pub struct Request {
 #[derive(Debug)]
 pub struct Study<'a> {
     pub(crate) table: Outline<'a>,
-    pub(crate) response: String,
+    pub(crate) response: Response,
     pub(crate) missing: MissingPolicy,
     pub(crate) site_names: Vec<String>,
     backend: Backend,
@@ -106,6 +108,7 @@ impl<'a> Study<'a> {
             always: count(mapping.covariates().n_features() as u64, "features")?,
             groups: Groups::of(mapping.categories())?,
             sites: sites_of(schema),
+            outcome: outcome_of(schema.response()),
             budget: ApproxDp::new(request.epsilon, delta),
             relation: request.neighbours,
             unit,
@@ -142,7 +145,7 @@ impl<'a> Study<'a> {
         require_within_budget(&spending, setting.budget)?;
         Ok(Self {
             table,
-            response: schema.response().name().to_owned(),
+            response: Response::of(schema.response()),
             missing: schema.missing(),
             site_names: schema
                 .sites()

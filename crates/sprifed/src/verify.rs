@@ -6,6 +6,7 @@
 
 use sprifed_privacy::{Ledger, NoiseOrigin, PrivacyUnit};
 use sprifed_query::PlannedStep;
+use sprifed_recovery::{EVENTS_BLOCK, FitStatus, Outcome, SCORE_BLOCK};
 
 use crate::backend::Backend;
 use crate::error::Error;
@@ -33,6 +34,7 @@ pub(crate) fn verify_model(model: &Model) -> Result<Guarantee, Error> {
     compare_terms(model, &ledger)?;
     compare_lines(model, receipt)?;
     compare_clients(model)?;
+    compare_outcome(model)?;
     let terms = Terms {
         delta: ledger.budget().delta(),
         relation: ledger.relation(),
@@ -124,6 +126,29 @@ fn purpose(step: &PlannedStep) -> &str {
         PlannedStep::Sum(sum) => &sum.purpose,
         PlannedStep::Choice(choice) => &choice.purpose,
     }
+}
+
+/// Times are asked exactly of a response that is one, and a score of a response that is no number, unless so few records were there that only their mean was.
+fn compare_outcome(model: &Model) -> Result<(), Error> {
+    let blocks = model.plan.steps.iter().flat_map(|step| match step {
+        PlannedStep::Sum(sum) => sum.blocks.as_slice(),
+        PlannedStep::Choice(_) => &[],
+    });
+    let names: Vec<&str> = blocks.map(|one| one.block.name.as_str()).collect();
+    let has_score = names.contains(&SCORE_BLOCK);
+    let has_times = names.contains(&EVENTS_BLOCK);
+    let is_linear = model.response.outcome.is_linear();
+    let is_mean_only = matches!(model.status, FitStatus::TooFewRecords { .. });
+    let is_time = model.response.outcome == Outcome::Survival;
+    if has_times != is_time || (has_score == is_linear && !(is_mean_only && !is_linear)) {
+        let found = model.response.outcome.name();
+        return Err(refuse(
+            "the outcome",
+            found,
+            "the one that the plan asks about",
+        ));
+    }
+    Ok(())
 }
 
 /// The clients of the file, of its plan and of what is promised to those with several records.

@@ -3,7 +3,8 @@
 use sprifed_privacy::{ApproxDp, Relation, counted};
 use sprifed_recovery::Setting;
 use sprifed_simulate::{
-    Correlation, Reading, Unexplained, WorldRequest, WorldSites, setting_of, typical_response,
+    Correlation, Reading, Unexplained, WorldOutcome, WorldRequest, WorldSites, explained_share,
+    setting_of, typical_response,
 };
 
 use crate::backend::BackendRequest;
@@ -36,6 +37,8 @@ pub struct WorldSize {
     pub correlation: Correlation,
     /// How the generated numbers are read.
     pub reading: Reading,
+    /// What the response is.
+    pub outcome: WorldOutcome,
     /// The sites of the records.
     pub sites: WorldSites,
 }
@@ -104,6 +107,43 @@ pub enum IllegalWorld {
     /// Only certified procedures, and sums that no party leaves, have sites.
     #[error("sites are given, but only certified procedures without dropouts have site effects")]
     SitesOfContender,
+    /// Zeros and ones follow from their odds alone.
+    #[error(
+        "zeros and ones, or times, are asked for together with {with}, but they follow from the standard deviation of the \
+         linear predictor and the share of events alone"
+    )]
+    OutcomeWith {
+        /// What was asked for with it.
+        with: &'static str,
+    },
+    /// Odds that are none.
+    #[error(
+        "the linear predictor has the standard deviation {spread} and the share of ones is {prevalence}; required: a \
+         standard deviation above 0 and at most 20, and a share from 0.001 to 0.999"
+    )]
+    Odds {
+        /// The standard deviation of the linear predictor.
+        spread: f64,
+        /// The share of ones.
+        prevalence: f64,
+    },
+    /// Hazards that are none.
+    #[error(
+        "the logarithm of the hazard has the standard deviation {spread} and the share of events is {events}; required: a \
+         standard deviation above 0 and at most 20, and a share from 0.001 to 0.999"
+    )]
+    Hazards {
+        /// The standard deviation of the linear predictor.
+        spread: f64,
+        /// The share of records with an event.
+        events: f64,
+    },
+    /// Only certified procedures explain zeros and ones.
+    #[error(
+        "zeros and ones, or times, are asked for, but only certified procedures and the references without noise explain \
+         them"
+    )]
+    OutcomeOfContender,
     /// A standard deviation that is none.
     #[error("the error is {0:?}, but it must be from 0 to {most:e}", most = LARGEST_ERROR)]
     ErrorStd(f64),
@@ -151,6 +191,12 @@ impl WorldSize {
     #[must_use]
     pub fn stated(&self) -> Stated {
         let explained = typical_response(self.support()).powi(2);
+        if let WorldOutcome::Binary { spread, prevalence } = self.outcome {
+            return Stated {
+                population_r2: Some(explained_share(spread, prevalence)),
+                correlation: self.correlation,
+            };
+        }
         let implied = |error: f64| explained / (explained + error * error);
         Stated {
             population_r2: self.population_r2.or_else(|| self.error_std.map(implied)),
@@ -228,6 +274,7 @@ impl WorldSize {
             (None, None, Reading::Clean) => Unexplained::ErrorStdDev(0.1),
             (None, None, Reading::Paper) => Unexplained::ErrorStdDev(0.001),
         };
+        self.check_outcome()?;
         let share = self.population_r2.unwrap_or(0.0) + self.sites.r2;
         if self.sites.count == 1 || !(0.0..1.0).contains(&self.sites.r2) || share >= 1.0 {
             return Err(IllegalWorld::Sites {
@@ -251,7 +298,40 @@ impl WorldSize {
             correlation: self.correlation,
             unexplained,
             reading,
+            outcome: self.outcome,
             sites: self.sites,
         })
+    }
+
+    /// Refuses odds that do not exist, and what would say the same in another way.
+    fn check_outcome(&self) -> Result<(), IllegalWorld> {
+        let (spread, share, illegal) = match self.outcome {
+            WorldOutcome::Linear => return Ok(()),
+            WorldOutcome::Binary { spread, prevalence } => (
+                spread,
+                prevalence,
+                IllegalWorld::Odds { spread, prevalence },
+            ),
+            WorldOutcome::Survival { spread, events } => {
+                (spread, events, IllegalWorld::Hazards { spread, events })
+            }
+        };
+        let others = [
+            (self.error_std.is_some(), "an error"),
+            (
+                self.population_r2.is_some(),
+                "a share of explained variance",
+            ),
+            (self.reading == Reading::Paper, "the paper's reading"),
+            (self.sites.count > 0, "sites"),
+        ];
+        if let Some((_, with)) = others.into_iter().find(|(is_given, _)| *is_given) {
+            return Err(IllegalWorld::OutcomeWith { with });
+        }
+        let is_legal = spread > 0.0 && spread <= 20.0 && (0.001..=0.999).contains(&share);
+        match is_legal {
+            true => Ok(()),
+            false => Err(illegal),
+        }
     }
 }

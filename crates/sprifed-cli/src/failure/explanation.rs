@@ -127,6 +127,12 @@ const fn help_with_world(error: &IllegalWorld) -> &'static str {
         IllegalWorld::PopulationR2(_) => "correct --population-r2",
         IllegalWorld::ErrorStd(_) => "correct --error-std",
         IllegalWorld::Sites { .. } => "correct --sites, --site-r2 or --population-r2",
+        IllegalWorld::OutcomeWith { .. } => {
+            "leave it out, or use --outcome linear; --prevalence and --log-odds-std say how well the odds are known"
+        }
+        IllegalWorld::Odds { .. } => "correct --log-odds-std or --prevalence",
+        IllegalWorld::Hazards { .. } => "correct --log-hazard-std or --event-share",
+        IllegalWorld::OutcomeOfContender => "use grad, sieve or argmax, without --tune",
         IllegalWorld::SitesOfPaper => "leave --sites out, or use --reading clean",
         IllegalWorld::SitesOfContender => {
             "leave --sites out, or use argmax, sieve or grad without --dropouts and --tune"

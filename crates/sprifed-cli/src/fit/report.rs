@@ -55,7 +55,7 @@ pub(super) fn to_text(report: &FitReport) -> String {
             text,
             "{}:\n{}.",
             evaluation.label(),
-            evaluation.score.text()
+            evaluation.scored.score.text()
         ),
         None => writeln!(
             text,

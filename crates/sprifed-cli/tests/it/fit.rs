@@ -1,12 +1,14 @@
 //! `fit`: from a table and a schema to a model in original units.
 
 mod bad_input;
+mod binary;
 mod clients;
 mod columns;
 mod ledger;
 mod places;
 mod spent;
 mod split;
+mod survival;
 pub(crate) mod table;
 
 use serde_json::Value;

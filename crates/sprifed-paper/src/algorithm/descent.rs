@@ -181,6 +181,7 @@ impl PaperDescent {
             },
             status,
             residual_scale: None,
+            baseline: None,
             cuts: Vec::new(),
             provenance: self.provenance,
         }

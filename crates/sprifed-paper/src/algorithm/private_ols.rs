@@ -177,6 +177,7 @@ impl PrivateOls {
             },
             status,
             residual_scale: None,
+            baseline: None,
             cuts: Vec::new(),
             provenance,
         }

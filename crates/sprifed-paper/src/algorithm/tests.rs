@@ -16,7 +16,9 @@ use super::{
 };
 use sprifed_recovery::Fit;
 use sprifed_recovery::test_support::{SmallWorld, small_world};
-use sprifed_recovery::{ColumnScales, Groups, InferenceMethod, Intercept, Keep, Setting, Sites};
+use sprifed_recovery::{
+    ColumnScales, Groups, InferenceMethod, Intercept, Keep, Outcome, Setting, Sites,
+};
 
 fn setting(n_records: u32, n_features: u32, sparsity: u32, epsilon: f64) -> Setting {
     let delta = Delta::try_from(1e-5).unwrap();
@@ -30,6 +32,7 @@ fn setting(n_records: u32, n_features: u32, sparsity: u32, epsilon: f64) -> Sett
         groups: Groups::NONE,
         sites: Sites::NONE,
         column_scales: ColumnScales::NONE,
+        outcome: Outcome::Linear,
         budget: ApproxDp::new(Epsilon::try_from(epsilon).unwrap(), delta),
         relation: Relation::ZeroOut,
         unit: PrivacyUnit::Record,

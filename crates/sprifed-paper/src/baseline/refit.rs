@@ -68,6 +68,7 @@ impl Refit {
                 inference: NO_INFERENCE,
                 status: FitStatus::NoFeatureAboveNoise { largest_ratio: 0.0 },
                 residual_scale: Some(scale),
+                baseline: None,
                 cuts: Vec::new(),
                 provenance,
             };
@@ -85,6 +86,7 @@ impl Refit {
             inference: NO_INFERENCE,
             status: solution.status_among(&relative, self.setting.n_features),
             residual_scale: Some(scale),
+            baseline: None,
             cuts: Vec::new(),
             provenance,
         }

@@ -96,6 +96,7 @@ pub(super) const fn paper_world(
         correlation: Correlation::None,
         unexplained: Unexplained::ErrorStdDev(error),
         reading: Reading::Paper,
+        outcome: sprifed_simulate::WorldOutcome::Linear,
         sites: WorldSites::NONE,
     }
 }

@@ -183,6 +183,7 @@ pub(super) fn certified(
         groups: Groups::NONE,
         sites: Sites::NONE,
         column_scales: ColumnScales::NONE,
+        outcome: sprifed_recovery::Outcome::Linear,
         budget,
         relation: Relation::ZeroOut,
         unit: PrivacyUnit::Record,

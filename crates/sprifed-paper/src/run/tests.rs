@@ -33,6 +33,7 @@ fn cells(conditions: &Conditions) -> Result<Vec<Cell>, ExperimentError> {
         correlation: Correlation::None,
         unexplained: Unexplained::ErrorStdDev(0.1),
         reading: Reading::Clean,
+        outcome: sprifed_simulate::WorldOutcome::Linear,
         sites: WorldSites::NONE,
     };
     let cell = |contender, noise| Cell {

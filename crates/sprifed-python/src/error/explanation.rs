@@ -165,6 +165,11 @@ const fn help_with_world(error: &IllegalWorld) -> &'static str {
         IllegalWorld::Sites { .. }
         | IllegalWorld::SitesOfPaper
         | IllegalWorld::SitesOfContender => "leave out sites",
+        // Python makes worlds with numbers as responses.
+        IllegalWorld::OutcomeWith { .. }
+        | IllegalWorld::Odds { .. }
+        | IllegalWorld::Hazards { .. }
+        | IllegalWorld::OutcomeOfContender => "use a linear outcome",
         IllegalWorld::PopulationR2(_) => "correct `population_r2`",
         IllegalWorld::ErrorStd(_) => "correct `error_std`",
         IllegalWorld::Correlation(_) | IllegalWorld::CorrelationRange(_) => "correct `correlation`",

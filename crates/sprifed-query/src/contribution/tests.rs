@@ -9,6 +9,7 @@ use sprifed_privacy::{Mu, NoiseOrigin, PrivacyUnit, Relation};
 use super::*;
 use crate::columns::{ColumnUnit, ReleasedColumns};
 use crate::constant::Constant;
+use crate::event_times::{ReleasedHazard, TIME_BINS};
 use crate::feature_list::FeatureList;
 use crate::feature_set::FeatureSet;
 use crate::limit::Limit;
@@ -16,6 +17,7 @@ use crate::model::{LinearModel, ReleasedModel};
 use crate::plan::Planner;
 use crate::question::{Newest, Scales};
 use crate::records::Records;
+use crate::score_step::{Expectation, Link, ScoreStep};
 
 mod work;
 
@@ -45,6 +47,12 @@ const fn place_of(question: &Question) -> usize {
         Question::ColumnMeans { .. } => 12,
         Question::ColumnSquares { .. } => 13,
         Question::Standardised { .. } => 14,
+        Question::ResidualSquare { .. } => 15,
+        Question::ScoreGradient { .. } => 16,
+        Question::ScoreCurvature { .. } => 17,
+        Question::EventsInBins => 18,
+        Question::LeftInBins { .. } => 19,
+        Question::Martingale { .. } => 20,
     }
 }
 
@@ -161,13 +169,67 @@ fn every_question(limit: f64, coefficient: f64, features: FeatureSet, last: u32)
                 scale: Limit::nearest(limit),
             }),
             question: Box::new(Question::RowClippedGradient {
-                model,
+                model: model.clone(),
                 features,
                 row_norm: Limit::nearest(limit),
                 residual_limit: Limit::nearest(limit),
             }),
         },
+        Question::ResidualSquare {
+            model: model.clone(),
+            residual_limit: Limit::nearest(limit),
+        },
+        Question::ScoreGradient(step(&model, limit, last, Constant::One)),
+        Question::ScoreCurvature(step(&model, limit, last, Constant::One)),
+        Question::ScoreGradient(step(&model, limit, last, SITES)),
+        Question::ScoreCurvature(step(&model, limit, last, SITES)),
+        Question::ScoreGradient(of_events(&model, limit, last, coefficient)),
+        Question::ScoreCurvature(of_events(&model, limit, last, coefficient)),
+        Question::EventsInBins,
+        Question::LeftInBins { risk: None },
+        Question::LeftInBins {
+            risk: Some(model.clone()),
+        },
+        Question::Martingale {
+            hazard: ReleasedHazard::new(|_| coefficient),
+            question: Box::new(Question::SupportUpdate {
+                support: FeatureList::of(&[0, last]),
+                constant: Constant::One,
+                model,
+                scales,
+                residual_limit: Limit::nearest(3.0),
+                norm: Limit::nearest(2.0),
+            }),
+        },
     ]
+}
+
+fn step(model: &ReleasedModel, limit: f64, last: u32, constant: Constant) -> ScoreStep {
+    ScoreStep {
+        expects: Expectation::Response(Link::Logit),
+        support: FeatureList::of(&[0, last]),
+        constant,
+        model: model.clone(),
+        feature: Limit::nearest(limit),
+        norm: Limit::nearest(1.2),
+    }
+}
+
+/// The same about events, where each bin adds `hazard`.
+fn of_events(model: &ReleasedModel, limit: f64, last: u32, hazard: f64) -> ScoreStep {
+    ScoreStep {
+        expects: Expectation::Events(ReleasedHazard::new(|_| hazard)),
+        ..step(model, limit, last, Constant::One)
+    }
+}
+
+/// How many coordinates of a question, the last ones, are never negative.
+fn squares_of(question: &Question) -> u32 {
+    match question {
+        Question::SupportRow { .. } | Question::ResidualSquare { .. } => 1,
+        Question::EventsInBins | Question::LeftInBins { .. } => TIME_BINS as u32,
+        _ => 0,
+    }
 }
 
 /// Every way in which a question can be planned.
@@ -179,7 +241,7 @@ fn every_block(question: &Question, cost: f64, relation: Relation) -> Vec<Planne
     };
     let cost = Mu::try_from(cost).unwrap();
     let size = question.coordinates();
-    let squares = u32::from(matches!(question, Question::SupportRow { .. }));
+    let squares = squares_of(question);
     vec![
         planner
             .ball("dithered", size, cost, Rounding::Dithered)
@@ -307,8 +369,9 @@ fn attack(question: &Question, units: &Units, changed: usize, other: &Units, cos
 fn the_attack_knows_every_question() {
     let questions = every_question(1.0, 1.0, FeatureSet::all(N_FEATURES), 4);
     let places: Vec<usize> = questions.iter().map(place_of).collect();
-    // Those with sites are there twice.
-    let expected = (0..11).chain(9..12).chain(11..15);
+    // Those that come in two forms are there twice.
+    let expected = (0..11).chain(9..12).chain(11..18);
+    let expected = expected.chain([16, 17, 16, 17, 18, 19, 19, 20]);
     assert_eq!(places, expected.collect::<Vec<_>>());
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::columns::{ColumnUnit, ReleasedColumns};
+use crate::event_times::ReleasedHazard;
 use crate::feature_list::FeatureList;
 use crate::limit::Limit;
 use crate::model::LinearModel;
@@ -82,10 +83,19 @@ fn questions(value: f64) -> Vec<Question> {
         sites(5, 3),
         sites(6, 2),
     ];
+    questions.push(Question::EventsInBins);
+    questions.push(Question::LeftInBins { risk: None });
     for model in &models {
+        questions.push(Question::LeftInBins {
+            risk: Some(model.clone()),
+        });
         questions.push(Question::ResidualScale {
             model: model.clone(),
             largest: Limit::nearest(value),
+        });
+        questions.push(Question::ResidualSquare {
+            model: model.clone(),
+            residual_limit: Limit::nearest(value),
         });
         for support in [&[][..], &[3], &[3, 4], &[4, 3]] {
             for constant in constants {
@@ -99,6 +109,22 @@ fn questions(value: f64) -> Vec<Question> {
                         residual_limit: Limit::nearest(value),
                         norm: Limit::nearest(value),
                     });
+                }
+                let hazard = ReleasedHazard::new(|_| value);
+                for expects in [
+                    Expectation::Response(Link::Logit),
+                    Expectation::Events(hazard),
+                ] {
+                    let step = ScoreStep {
+                        expects,
+                        support: FeatureList::of(support),
+                        constant,
+                        model: model.clone(),
+                        feature: Limit::nearest(value),
+                        norm: Limit::nearest(value),
+                    };
+                    questions.push(Question::ScoreGradient(step.clone()));
+                    questions.push(Question::ScoreCurvature(step));
                 }
                 questions.push(Question::SecondMoment {
                     support: FeatureList::of(support),
@@ -152,6 +178,12 @@ fn questions(value: f64) -> Vec<Question> {
                 question: Box::new(question),
             });
         }
+    }
+    for question in [&questions[0], &questions[7]].map(Clone::clone) {
+        questions.push(Question::Martingale {
+            hazard: ReleasedHazard::new(|_| value),
+            question: Box::new(question),
+        });
     }
     questions
 }

@@ -37,7 +37,7 @@ pub(super) fn add_one(out: &mut [f32], bucket: usize, counted: f32) {
 }
 
 /// The weighted upper triangle of z·zᵀ, row by row: its norm is the square of z's.
-pub(super) fn upper_triangle(z: &[f64]) -> impl Iterator<Item = f64> + '_ {
+pub(crate) fn upper_triangle(z: &[f64]) -> impl Iterator<Item = f64> + '_ {
     z.iter().enumerate().flat_map(move |(row, left)| {
         let rest = z.iter().skip(row).enumerate();
         rest.map(move |(distance, right)| {
@@ -59,7 +59,7 @@ pub(crate) fn value(record: Record<'_>, feature: u32) -> f64 {
         .map_or(0.0, |value| f64::from(finite(value)))
 }
 
-pub(super) fn response(record: Record<'_>) -> f64 {
+pub(crate) fn response(record: Record<'_>) -> f64 {
     f64::from(finite(record.response))
 }
 
@@ -75,12 +75,12 @@ pub(crate) fn limited(value: f32, limit: f32) -> f32 {
     if value > limit { limit } else { value }
 }
 
-pub(super) fn clip(value: f64, limit: Limit) -> f64 {
+pub(crate) fn clip(value: f64, limit: Limit) -> f64 {
     let value = if value.is_nan() { 0.0 } else { value };
     value.max(-limit.get()).min(limit.get())
 }
 
-pub(super) fn length(values: &[f64]) -> f64 {
+pub(crate) fn length(values: &[f64]) -> f64 {
     work::touch(values.len());
     values.iter().map(|value| value * value).sum::<f64>().sqrt()
 }
@@ -89,7 +89,7 @@ pub(super) fn length(values: &[f64]) -> f64 {
     clippy::cast_possible_truncation,
     reason = "normalised values are small"
 )]
-pub(super) fn add(out: &mut [f32], counted: f32, values: impl IntoIterator<Item = f64>) {
+pub(crate) fn add(out: &mut [f32], counted: f32, values: impl IntoIterator<Item = f64>) {
     work::touch(out.len());
     for (place, value) in out.iter_mut().zip(values) {
         *place += counted * finite(value as f32);

@@ -16,6 +16,18 @@ const MEAN_SHARE: f64 = 0.01;
 const JOINT_SHARE: f64 = 0.05;
 const ROW_SCALE_SHARE: f64 = 0.003;
 
+/// Of an outcome whose mean says what its scale is, no residual's scale is asked, and the last share has the refit.
+const REFIT_FINAL_SHARE: f64 = 0.15;
+
+/// The shares of all questions for the scale of a residual, and of those after the last pick.
+const fn scale_and_final_shares(setting: &Setting) -> (f64, f64) {
+    if setting.outcome.has_scale_of_mean() {
+        (0.0, REFIT_FINAL_SHARE)
+    } else {
+        (SCALE_SHARE, FINAL_SHARE)
+    }
+}
+
 /// The clips of features and residuals of every score, in units of their scale.
 pub(super) fn score_clips(setting: &Setting) -> Result<(f64, f64), PlanError> {
     let rho = choice_rho(setting, setting.least_rho()?);
@@ -28,7 +40,8 @@ pub(super) fn score_clips(setting: &Setting) -> Result<(f64, f64), PlanError> {
 
 /// The ρ of one choice when all steps together cost `total`.
 fn choice_rho(setting: &Setting, total: f64) -> f64 {
-    let mut others = SCALE_SHARE + UPDATE_SHARE + FINAL_SHARE;
+    let (scale, last) = scale_and_final_shares(setting);
+    let mut others = scale + UPDATE_SHARE + last;
     others += if setting.intercept == Intercept::Estimated {
         MEAN_SHARE
     } else {
@@ -45,7 +58,13 @@ fn choice_rho(setting: &Setting, total: f64) -> f64 {
         0.0
     };
     others += setting.columns_share();
-    total * (1.0 - setting.robust_share()) * (1.0 - others) / f64::from(setting.sparsity)
+    let rest = of_procedure(setting, total) * (1.0 - setting.robust_share());
+    rest * (1.0 - others) / f64::from(setting.sparsity)
+}
+
+/// The part of the ρ `total` that is left for the procedure where something is asked before and after it.
+fn of_procedure(setting: &Setting, total: f64) -> f64 {
+    total * (1.0 - setting.outcome.reserved_share())
 }
 
 /// The plan of argmax OMP.
@@ -66,11 +85,12 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
     let planner = setting.planner();
     let picks = f64::from(setting.sparsity);
     let robust = setting.robust_share();
-    let rest = total * (1.0 - robust);
+    let all = of_procedure(setting, total);
+    let rest = all * (1.0 - robust);
     let gaussian = |share: f64, times: f64| Mu::try_from((2.0 * rest * share / times).sqrt());
     let robust_cost = setting
         .robust
-        .then(|| Mu::try_from((2.0 * total * robust).sqrt()))
+        .then(|| Mu::try_from((2.0 * all * robust).sqrt()))
         .transpose()?;
     let range = RangeBound::try_from((8.0 * choice_rho(setting, total)).sqrt())?;
     let costs = OpeningCosts {
@@ -82,8 +102,9 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
         row_scale: gaussian(ROW_SCALE_SHARE, 1.0)?,
         columns: gaussian(Setting::column_share(), 1.0)?,
     };
-    let last_cost = gaussian(FINAL_SHARE, 1.0)?;
-    setting.check_always(last_cost)?;
+    let asks_scale = !setting.outcome.has_scale_of_mean();
+    let last_costs = setting.last_costs(gaussian(scale_and_final_shares(setting).1, 1.0)?)?;
+    setting.check_always(last_costs.moments)?;
     let mut steps = setting.opening_steps(costs)?;
     if setting.asks_joint() {
         let (entries, cost) = (setting.first_joint_entries(), gaussian(JOINT_SHARE, 1.0)?);
@@ -93,7 +114,7 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
     }
     for pick in 0..setting.sparsity {
         let number = pick + 1;
-        if pick > 0 || setting.asks_joint() {
+        if asks_scale && (pick > 0 || setting.asks_joint()) {
             let blocks = vec![setting.scale_block(costs.scale)?];
             let purpose = format!("residual scale before pick {number}");
             steps.push(PlannedStep::Sum(PlannedSum::new(purpose, blocks)));
@@ -109,18 +130,16 @@ fn plan_of(setting: &Setting, total: f64) -> Result<Plan, PlanError> {
         let purpose = format!("support update of pick {number}");
         steps.push(PlannedStep::Sum(PlannedSum::new(purpose, vec![update])));
     }
-    let scale = setting.scale_block(costs.scale)?;
-    let asked = setting.most_features(setting.sparsity);
-    let moments = setting.last_blocks(asked, last_cost, robust_cost)?;
-    for (purpose, blocks) in [
-        ("residual scale after the last pick", vec![scale]),
-        ("second moments of the support", moments),
-    ] {
-        steps.push(PlannedStep::Sum(PlannedSum::new(
-            purpose.to_owned(),
-            blocks,
-        )));
+    let sum = |purpose: &str, blocks| PlannedStep::Sum(PlannedSum::new(purpose.to_owned(), blocks));
+    if asks_scale {
+        let scale = setting.scale_block(costs.scale)?;
+        steps.push(sum("residual scale after the last pick", vec![scale]));
     }
+    let asked = setting.most_features(setting.sparsity);
+    let moments = setting.last_blocks(asked, last_costs.moments, robust_cost)?;
+    steps.push(sum("second moments of the support", moments));
+    steps.extend(setting.refit_step(asked, last_costs)?);
+    let steps = setting.with_event_times(Mu::try_from((2.0 * total).sqrt())?, asked, steps)?;
     Ok(setting.plan("argmax OMP", steps))
 }
 
@@ -141,7 +160,8 @@ impl PlannedNoise {
             PlannedStep::Choice(choice) => Some(choice.purchase),
             PlannedStep::Sum(_) => None,
         };
-        let last = match plan.steps.last() {
+        let after = setting.outcome.steps_after_moments();
+        let last = match plan.steps.iter().rev().nth(after) {
             Some(PlannedStep::Sum(sum)) => sum.blocks.clone(),
             _ => Vec::new(),
         };

@@ -475,6 +475,8 @@ fn the_way_back_keeps_predictions_and_follows_the_covariance() {
         clip_factor: 1.0,
         moment_noise: 1.0,
         residual_moment_noise: None,
+        score: None,
+        survival: None,
         records: 400,
         no_intervals: None,
         intercept: Some(ReportedIntercept {
@@ -498,6 +500,7 @@ fn the_way_back_keeps_predictions_and_follows_the_covariance() {
         inference: Inferred::Available(inference),
         status: FitStatus::Complete,
         residual_scale: Some(0.7),
+        baseline: None,
         cuts: Vec::new(),
         provenance: None,
     };

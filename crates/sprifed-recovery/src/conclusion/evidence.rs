@@ -217,7 +217,7 @@ fn of_feature(conclusion: &Conclusion<'_>, solved: &Solved, index: usize, pick: 
 }
 
 /// The ordinary p-value of an estimate that nothing selected.
-pub(super) fn two_sided(estimate: &Estimate) -> f64 {
+pub(crate) fn two_sided(estimate: &Estimate) -> f64 {
     2.0 * cumulative(-estimate.ratio())
 }
 

@@ -297,7 +297,7 @@ fn a_mean_with_little_noise_is_not_mixed_with_one_of_weighted_records() {
             evidence: Evidence::Picks(Vec::new()),
             provenance: None,
         };
-        conclusion.fit().model.intercept
+        conclusion.fit().0.model.intercept
     };
     assert!((mean(0.01) - 1.0).abs() < 1e-12, "{}", mean(0.01));
     // The other one counts where the first is too noisy.

@@ -24,6 +24,8 @@ fn inference() -> Inference {
         clip_factor: 2.0,
         moment_noise: 5.0,
         residual_moment_noise: None,
+        score: None,
+        survival: None,
         records: 500,
         inference: InferenceMethod::Selective,
         estimated_by: None,

@@ -4,6 +4,7 @@ use sprifed_noise::Provenance;
 use sprifed_query::{AnswerBlock, PlannedStep, Record, run};
 
 use super::*;
+use crate::fit::FitStatus;
 use crate::setting::Intercept;
 use crate::test_support::legal_setting;
 use crate::test_support::small_world;

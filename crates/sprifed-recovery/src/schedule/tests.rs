@@ -9,7 +9,7 @@ fn squared_total(schedule: &Schedule, setting: &Setting) -> f64 {
     let rounds = schedule.rounds.len() as f64;
     let square = |cost: Mu| cost.get().powi(2);
     let mut total: f64 = schedule.rounds.iter().map(|round| square(round.cost)).sum();
-    total += square(schedule.scale_cost) * (rounds + 1.0) + square(schedule.final_cost);
+    total += square(schedule.scale_cost) * (rounds + 1.0) + square(schedule.final_costs.moments);
     if schedule.working == Working::LeastSquares {
         total += square(schedule.working_cost) * (rounds - 1.0);
     }

@@ -6,7 +6,9 @@
     reason = "tests decide nothing for a study"
 )]
 
+mod binary;
 mod categories_slow;
 mod decisions;
 mod often_zero;
 mod script;
+mod survival;

@@ -9,7 +9,7 @@ use sprifed_query::{
     Answer, ChoosingProcedure, ChoosingStep, FeatureSet, PlannedStep, PlannedSum, Procedure, Step,
 };
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, Fit, Groups, InferenceMethod, Intercept, Keep, Ready,
+    CertifiedProcedure, ColumnScales, Fit, Groups, InferenceMethod, Intercept, Keep, Outcome, Ready,
     Setting, Sites,
 };
 
@@ -72,6 +72,7 @@ pub(crate) fn setting() -> Setting {
         groups: Groups::NONE,
         sites: Sites::NONE,
         column_scales: ColumnScales::NONE,
+        outcome: Outcome::Linear,
         budget: ApproxDp::new(
             Epsilon::try_from(3.0).unwrap(),
             Delta::try_from(1e-6).unwrap(),
@@ -230,7 +231,7 @@ impl Script {
         Self::Extreme,
     ];
 
-    fn integers(self, seed: u64, step: usize, size: usize) -> Vec<i64> {
+    pub(crate) fn integers(self, seed: u64, step: usize, size: usize) -> Vec<i64> {
         let mut draws = Integers(seed.wrapping_mul(1000) + step as u64);
         let value = |index: usize| match self {
             Self::Zeros => 0,
@@ -310,8 +311,8 @@ pub(crate) struct Case {
     pool: Vec<i64>,
     indices: Vec<prop::sample::Index>,
     stride: usize,
-    intercept: bool,
-    setting: Setting,
+    pub(crate) intercept: bool,
+    pub(crate) setting: Setting,
 }
 
 fn any_integer() -> impl Strategy<Value = i64> {

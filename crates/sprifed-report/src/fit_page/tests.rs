@@ -1,8 +1,52 @@
 use sprifed_privacy::GuaranteeTable;
 
-use super::FitPage;
+use super::{FitPage, ScoreCurves};
+use crate::chart::{LineChart, Marker, Point, Scale, Series, Shape};
 use crate::features::{Bar, FeatureTable};
 use crate::page::{Badge, BadgeKind};
+
+#[test]
+fn a_curve_has_its_title_above_it() {
+    let point = |x: f64| Point {
+        x,
+        y: 1.0 - x / 2.0,
+        low: 0.4 - x / 4.0,
+        high: 1.0,
+    };
+    let statement = "Privacy   NOT PRIVATE: a seed";
+    let mut page = FitPage {
+        title: "A model".to_owned(),
+        status: Vec::new(),
+        guarantee: GuaranteeTable::try_from(statement.to_owned()).unwrap(),
+        warnings: Vec::new(),
+        features: FeatureTable::new(&[], None),
+        notes: Vec::new(),
+        curve: Some(LineChart {
+            title: "Survival of <one>".to_owned(),
+            across: ("time".to_owned(), Scale::Linear),
+            up: ("share".to_owned(), Scale::Linear),
+            series: vec![Series {
+                marker: Marker {
+                    shape: Shape::Circle,
+                    is_filled: true,
+                    colour: (40, 80, 160),
+                },
+                points: [0.0, 0.5, 1.0].map(point).to_vec(),
+            }],
+            printed: Vec::new(),
+            reference: None,
+        }),
+        facts: Vec::new(),
+        rounds: Vec::new(),
+        budget: Vec::new(),
+        diagnostics: Vec::new(),
+    };
+    let html = page.to_html();
+    let title = html.find("<h2>Survival of &lt;one&gt;</h2>").unwrap();
+    assert!(html[title..].contains("<svg") && html[title..].contains("<circle"));
+    page.curve = None;
+    assert!(!page.to_html().contains("class=\"curve\""));
+}
 
 #[test]
 fn the_status_is_first_and_warnings_stand_above_what_they_concern() {
@@ -18,7 +62,12 @@ fn the_status_is_first_and_warnings_stand_above_what_they_concern() {
         warnings: vec!["do not use".to_owned()],
         features: FeatureTable::new(&[bar], Some(0.5)),
         notes: vec!["an average over all features".to_owned()],
+        curve: None,
         facts: Vec::new(),
+        curves: Some(ScoreCurves {
+            label: "a score, NOT PRIVATE".to_owned(),
+            charts: vec![("<svg>drawn</svg>".to_owned(), "a < b".to_owned())],
+        }),
         rounds: Vec::new(),
         budget: Vec::new(),
         diagnostics: Vec::new(),
@@ -33,6 +82,9 @@ fn the_status_is_first_and_warnings_stand_above_what_they_concern() {
         "-1.500 to -1.000",
         "(intercept)",
         "an average over all features",
+        "<p class=\"warning\">a score, NOT PRIVATE",
+        "<svg>drawn</svg>",
+        "a &lt; b",
     ]
     .into_iter()
     .map(|words| {

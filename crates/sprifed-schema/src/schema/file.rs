@@ -37,12 +37,30 @@ pub(super) struct SitesTable {
 #[serde(deny_unknown_fields)]
 pub(super) struct ResponseTable {
     pub(super) name: String,
-    pub(super) lower: f64,
-    pub(super) upper: f64,
+    pub(super) lower: Option<f64>,
+    pub(super) upper: Option<f64>,
     pub(super) center: Option<f64>,
     pub(super) scale: Option<f64>,
     #[serde(default)]
     pub(super) transform: Transform,
+    #[serde(default)]
+    pub(super) outcome: OutcomeKey,
+    pub(super) levels: Option<Vec<Level>>,
+    pub(super) event: Option<String>,
+    pub(super) horizon: Option<f64>,
+}
+
+/// What the response is, as a schema spells it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum OutcomeKey {
+    /// A number within bounds.
+    #[default]
+    Linear,
+    /// One of two levels.
+    Binary,
+    /// A time, and whether the event occurred then.
+    Survival,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -114,6 +132,48 @@ pub struct PublicBounds {
     pub scale: Option<f64>,
     /// The change of scale made before bounding; centre and scale belong to the scale after it.
     pub transform: Transform,
+}
+
+/// What is public of the response.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PublicResponse {
+    /// It is a number within bounds.
+    Number(PublicBounds),
+    /// It is one of two levels; the second is the event.
+    Levels([String; 2]),
+}
+
+impl PublicResponse {
+    /// The table of a response of this name.
+    pub(super) fn named(self, name: &str) -> ResponseTable {
+        let name = name.to_owned();
+        match self {
+            Self::Number(bounds) => ResponseTable {
+                name,
+                lower: Some(bounds.lower),
+                upper: Some(bounds.upper),
+                center: bounds.center,
+                scale: bounds.scale,
+                transform: bounds.transform,
+                outcome: OutcomeKey::Linear,
+                levels: None,
+                event: None,
+                horizon: None,
+            },
+            Self::Levels(levels) => ResponseTable {
+                name,
+                lower: None,
+                upper: None,
+                center: None,
+                scale: None,
+                transform: Transform::Identity,
+                outcome: OutcomeKey::Binary,
+                levels: Some(levels.map(Level::Text).to_vec()),
+                event: None,
+                horizon: None,
+            },
+        }
+    }
 }
 
 impl From<PublicBounds> for FeatureTable {

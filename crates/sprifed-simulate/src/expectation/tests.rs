@@ -9,7 +9,7 @@ use crate::absence::Absence;
 use crate::forecast::compare;
 use crate::sites::WorldSites;
 use crate::trial::{Certified, setting_of};
-use crate::world::{Reading, Unexplained, WorldRequest};
+use crate::world::{Reading, Unexplained, WorldOutcome, WorldRequest};
 
 fn world(records: usize, features: usize, population_r2: f64) -> WorldRequest {
     WorldRequest {
@@ -21,6 +21,7 @@ fn world(records: usize, features: usize, population_r2: f64) -> WorldRequest {
         correlation: Correlation::None,
         unexplained: Unexplained::PopulationR2(population_r2),
         reading: Reading::Clean,
+        outcome: WorldOutcome::Linear,
         sites: WorldSites::NONE,
     }
 }

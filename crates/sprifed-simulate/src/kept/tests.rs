@@ -5,6 +5,8 @@ use sprifed_recovery::{
 };
 
 use super::*;
+use crate::projection::projection;
+use crate::world::Correlation;
 
 fn truth() -> LinearModel {
     LinearModel {
@@ -36,6 +38,7 @@ fn fit(inference: Inferred) -> Fit {
         inference,
         status: FitStatus::Complete,
         residual_scale: None,
+        baseline: None,
         cuts: Vec::new(),
         provenance: None,
     }
@@ -50,6 +53,8 @@ fn inferred(terms: Vec<ReportedTerm>) -> Inferred {
         clip_factor: 1.0,
         moment_noise: 1.0,
         residual_moment_noise: None,
+        score: None,
+        survival: None,
         records: 100,
         inference: InferenceMethod::Selective,
         estimated_by: None,
@@ -67,7 +72,9 @@ fn kept_features_count_and_others_of_the_model_do_not() {
         term(3, Role::Selected, 1.5, 2.5),
         term(5, Role::Selected, 0.25, 0.75),
     ];
-    let kept = Kept::of(&fit(inferred(terms)), &truth(), Some(Correlation::None));
+    let kept = Kept::of(&fit(inferred(terms)), &truth(), |features| {
+        projection(&truth(), features, Correlation::None)
+    });
     assert_eq!(kept.features, [3, 5]);
     assert_eq!((kept.true_ones(), kept.false_ones), (1, 1));
     assert!((kept.false_share() - 0.5).abs() < 1e-12);
@@ -86,7 +93,7 @@ fn a_fit_that_does_not_say_what_it_kept_kept_all() {
     let kept = Kept::of(
         &fit(Inferred::NotAvailable { reason }),
         &truth(),
-        Some(Correlation::None),
+        |features| projection(&truth(), features, Correlation::None),
     );
     assert_eq!((kept.features.len(), kept.false_ones), (3, 2));
     assert!(kept.intervals.is_empty());
@@ -95,7 +102,7 @@ fn a_fit_that_does_not_say_what_it_kept_kept_all() {
 #[test]
 fn intervals_are_not_judged_where_their_target_is_not_known() {
     let terms = vec![term(3, Role::Selected, 1.5, 2.5)];
-    let kept = Kept::of(&fit(inferred(terms)), &truth(), None);
+    let kept = Kept::of(&fit(inferred(terms)), &truth(), |_| None);
     assert_eq!(kept.true_ones(), 1);
     assert!(kept.intervals.is_empty());
     assert!(Kept::default().false_share() < 1e-12);

@@ -15,6 +15,7 @@ fn outcome(recovered: usize, test_mse: f64) -> TrialOutcome {
         },
         status: FitStatus::Complete,
         residual_scale: None,
+        baseline: None,
         cuts: Vec::new(),
         provenance: None,
     };
@@ -28,6 +29,8 @@ fn outcome(recovered: usize, test_mse: f64) -> TrialOutcome {
         recovered,
         test_mse,
         null_mse: 4.0,
+        odds: None,
+        times: None,
     }
 }
 

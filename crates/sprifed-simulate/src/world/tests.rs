@@ -12,6 +12,7 @@ fn request(correlation: Correlation, unexplained: Unexplained) -> WorldRequest {
         correlation,
         unexplained,
         reading: Reading::Clean,
+        outcome: WorldOutcome::Linear,
         sites: WorldSites::NONE,
     }
 }

@@ -10,7 +10,7 @@ use sprifed_privacy::{NoiseOrigin, PrivacyUnit, Relation};
 use sprifed_query::{Curator, Records};
 use sprifed_recovery::test_support::budget;
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, Groups, InferenceMethod, Intercept, Keep, Role, Setting,
+    CertifiedProcedure, ColumnScales, Groups, InferenceMethod, Intercept, Keep, Outcome, Role, Setting,
     Sites, SquareMatrix,
 };
 
@@ -245,6 +245,7 @@ impl Case {
             groups: Groups::NONE,
             sites: Sites::NONE,
             column_scales: ColumnScales::NONE,
+            outcome: Outcome::Linear,
             budget: budget(self.epsilon, 1e-4),
             relation: Relation::ZeroOut,
             unit: PrivacyUnit::Record,

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of tests may panic")]
 
+mod binary_slow;
 mod designs;
 mod floor;
 mod inference_slow;
@@ -10,3 +11,4 @@ mod robust_slow;
 mod sites_slow;
 mod status;
 mod study;
+mod survival_slow;

@@ -4,7 +4,8 @@ use sprifed_noise::NoiseGenerator;
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, NoiseOrigin, PrivacyUnit, Relation};
 use sprifed_query::{Curator, LinearModel, Records};
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, Fit, Groups, InferenceMethod, Intercept, Keep, Setting, Sites,
+    CertifiedProcedure, ColumnScales, Fit, Groups, InferenceMethod, Intercept, Keep, Outcome, Setting,
+    Sites,
 };
 use sprifed_simulate::{Correlation, Reading, Unexplained, World, WorldRequest, WorldSites};
 
@@ -22,6 +23,7 @@ pub(crate) fn world(correlation: Correlation, unexplained: Unexplained) -> World
         correlation,
         unexplained,
         reading: Reading::Clean,
+        outcome: sprifed_simulate::WorldOutcome::Linear,
         sites: WorldSites::NONE,
     }
 }
@@ -54,6 +56,7 @@ impl Study {
             groups: Groups::NONE,
             sites: Sites::NONE,
             column_scales: ColumnScales::NONE,
+            outcome: Outcome::Linear,
             budget: budget(epsilon),
             relation: Relation::ZeroOut,
             unit: PrivacyUnit::Record,

@@ -5,14 +5,22 @@ use sprifed_privacy::{
     SumPurchase,
 };
 use sprifed_query::{Plan, PlannedStep};
-use sprifed_recovery::{Groups, Setting};
-use sprifed_schema::DataTerms;
+use sprifed_recovery::{Groups, Outcome, Setting};
+use sprifed_schema::{DataTerms, Response};
 
 use super::trustees::{TrusteeEntry, check_entries};
 use super::{Agreement, IllegalAgreement};
 
 /// What the schema asks for must be what the procedure does: a party must not agree to a model that it does not get.
 pub(super) fn check_data(data: &DataTerms, setting: &Setting) -> Result<(), IllegalAgreement> {
+    let outcome = outcome_of(data.schema().response());
+    if outcome != setting.outcome {
+        return Err(IllegalAgreement::Contradiction {
+            what: "the outcome",
+            found: setting.outcome.name().to_owned(),
+            required: format!("{}, as the schema says", outcome.name()),
+        });
+    }
     let always = data.mapping().covariates().n_features();
     if always != setting.always as usize {
         return Err(IllegalAgreement::Contradiction {
@@ -33,6 +41,16 @@ pub(super) fn check_data(data: &DataTerms, setting: &Setting) -> Result<(), Ille
         );
     }
     check_columns(data, setting)
+}
+
+/// What a procedure takes the response of a schema to be.
+#[must_use]
+pub const fn outcome_of(response: &Response) -> Outcome {
+    match (response.levels(), response.event_time()) {
+        (Some(_), _) => Outcome::Binary,
+        (None, Some(_)) => Outcome::Survival,
+        (None, None) => Outcome::Linear,
+    }
 }
 
 /// Private scales are of the columns that the schema leaves without public ones, or of none.

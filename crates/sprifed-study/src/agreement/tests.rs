@@ -1,7 +1,7 @@
 use sprifed_privacy::{Delta, Epsilon, Relation};
 use sprifed_query::FeatureSet;
 use sprifed_recovery::test_support::{budget, legal_setting};
-use sprifed_recovery::{ColumnScales, Intercept};
+use sprifed_recovery::{ColumnScales, Intercept, Outcome};
 
 use sprifed_secure_sum::IdentityKey;
 use sprifed_trustees::TrusteeId;
@@ -166,6 +166,37 @@ fn no_party_agrees_to_a_model_that_it_does_not_get() {
         changed.data = Some(terms(&format!("{SCHEMA}{rest}"), vec!["x".to_owned()]));
         let refused = Agreed::new(changed).expect_err("refused").to_string();
         assert!(refused.contains(asked), "{refused}");
+    }
+}
+
+#[test]
+fn the_outcome_is_that_of_the_schema() {
+    let binary = "[response]\nname = \"y\"\noutcome = \"binary\"\nlevels = [0, 1]\n[features]\nlower = 0\nupper = 1\n";
+    let asking = |schema: &str, outcome: Outcome| {
+        let mut changed = agreement(TestStudy::default());
+        changed.setting = Setting {
+            n_features: 3,
+            outcome,
+            intercept: Intercept::Estimated,
+            response_bound: 1.0,
+            ..changed.setting
+        };
+        changed.plan = changed.procedure.plan(&changed.setting).expect("a plan");
+        let names = ["a", "b", "c"].map(str::to_owned).to_vec();
+        changed.data = Some(terms(schema, names));
+        Agreed::new(changed).map_err(|error| error.to_string())
+    };
+    let agreed = asking(binary, Outcome::Binary).expect("legal");
+    assert_eq!(agreed.agreement.setting.outcome, Outcome::Binary);
+    for (schema, outcome, required) in [
+        (SCHEMA, Outcome::Binary, "linear, as the schema says"),
+        (binary, Outcome::Linear, "binary, as the schema says"),
+    ] {
+        let refused = asking(schema, outcome).expect_err("refused");
+        assert!(
+            refused.contains("the outcome") && refused.contains(required),
+            "{refused}"
+        );
     }
 }
 

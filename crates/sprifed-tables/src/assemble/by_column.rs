@@ -1,8 +1,8 @@
 //! Assembly from columns that arrive one after another.
 
-use sprifed_schema::{Coding, Schema};
+use sprifed_schema::{BinaryLevels, CellDefect, Coding, Schema};
 
-use super::{Admission, Bounding, ColumnSource, reserve};
+use super::{Admission, Bounding, ColumnSource, Reading, reserve};
 use crate::cell::{Defect, Place};
 use crate::clients::count_rows;
 use crate::error::{DataError, TableError};
@@ -36,17 +36,34 @@ pub(crate) fn from_columns(
     let (mut response, mut owners) = (Vec::new(), Vec::new());
     let mut fates = Vec::with_capacity(n_read);
     let mut admitted_clients = admitted.iter().zip(1..);
-    let places = source.places(bounding.selection.response);
-    source.numbers(bounding.selection.response, &mut |raw| {
+    let response_column = bounding.selection.response;
+    let places = source.places(response_column);
+    let events = match bounding.reading() {
+        Reading::Time(levels, column) => labelled(source, levels, column)?,
+        Reading::Number | Reading::Levels(_) => Vec::new(),
+    };
+    let mut take = |raw, event| {
         let Some((Some(client), record)) = admitted_clients.next() else {
             fates.push(Fate::OverCap);
             return;
         };
+        let raw = bounding.follow_up(raw, event);
         let unit = bounding.response(raw, places.of(record));
         fates.push(unit.map_or(Fate::Dropped, |_| Fate::Counted));
         owners.push(*client);
         response.push(unit);
-    })?;
+    };
+    match schema.response().levels() {
+        None => {
+            let mut events = events.into_iter();
+            source.numbers(response_column, &mut |raw| {
+                take(raw, events.next().unwrap_or(Ok(f64::NAN)));
+            })?;
+        }
+        Some(levels) => source.labels(response_column, &mut |label| {
+            take(levels.of_text(label).map_err(Defect::from), Ok(f64::NAN));
+        })?,
+    }
     drop(admitted);
 
     if response.is_empty() {
@@ -71,6 +88,17 @@ pub(crate) fn from_columns(
         fill(source, &mut bounding, column, &fates, &mut values)?;
     }
     bounding.finish(&admission, owners, response, values)
+}
+
+/// Zero or one for each record of a column of two levels.
+fn labelled(
+    source: &mut dyn ColumnSource,
+    levels: &BinaryLevels,
+    column: usize,
+) -> Result<Vec<Result<f64, CellDefect>>, DataError> {
+    let mut values = Vec::with_capacity(source.n_records());
+    source.labels(column, &mut |label| values.push(levels.of_text(label)))?;
+    Ok(values)
 }
 
 /// The client of each record in the file, or nothing where the cap turned the record away.

@@ -2,7 +2,7 @@
 
 use sprifed_schema::{Coding, Schema};
 
-use super::{Admission, Bounding, RowSource, reserve};
+use super::{Admission, Bounding, Reading, RowSource, reserve};
 use crate::cell::Defect;
 use crate::error::{DataError, FileError};
 use crate::table::Table;
@@ -17,11 +17,12 @@ pub(crate) fn from_rows(source: &mut dyn RowSource, schema: &Schema) -> Result<T
     let width = bounding.mapping.names().len();
     let (response_column, client_column) = (bounding.selection.response, bounding.selection.client);
 
+    let response = bounding.reading();
     let mut values: Vec<f32> = Vec::new();
     if let Some(n_records) = source.n_records() {
         reserve(&mut values, n_records.saturating_mul(width))?;
     }
-    let (mut response, mut owners) = (Vec::new(), Vec::new());
+    let (mut responses, mut owners) = (Vec::new(), Vec::new());
     let mut label = Vec::new();
     while !bounding.is_hopeless() && source.advance()? {
         bounding.counts.records_read += 1;
@@ -36,21 +37,30 @@ pub(crate) fn from_rows(source: &mut dyn RowSource, schema: &Schema) -> Result<T
         else {
             continue;
         };
-        let unit = bounding.response(
-            source.number(response_column),
-            source.place(response_column),
-        );
+        label.clear();
+        let raw = match response {
+            Reading::Number => source.number(response_column),
+            Reading::Levels(levels) => {
+                source.label(response_column, &mut label);
+                levels.of_text(&label).map_err(Defect::from)
+            }
+            Reading::Time(levels, event_column) => {
+                source.label(event_column, &mut label);
+                bounding.follow_up(source.number(response_column), levels.of_text(&label))
+            }
+        };
+        let unit = bounding.response(raw, source.place(response_column));
         make_room(&mut values, width)?;
         let start = values.len();
         values.resize(start + width, 0.0);
         if unit.is_some() {
             encode(source, &mut bounding, &mut values[start..], &mut label);
         }
-        response.push(unit);
+        responses.push(unit);
         owners.push(client);
     }
     values.shrink_to_fit();
-    bounding.finish(&admission, owners, response, values)
+    bounding.finish(&admission, owners, responses, values)
 }
 
 /// Writes the features of the present record of `source` into `row`.

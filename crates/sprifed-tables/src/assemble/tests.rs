@@ -211,3 +211,96 @@ fn what_a_cell_seems_to_be_is_said_and_its_value_is_not() {
         assert!(!message.contains(cell), "{message}");
     }
 }
+
+/// A table of columns: its texts.
+struct Texts {
+    columns: Vec<Column>,
+    cells: Vec<Vec<&'static str>>,
+}
+
+impl ColumnSource for Texts {
+    fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    fn n_records(&self) -> usize {
+        self.cells[0].len()
+    }
+
+    fn labels(&mut self, column: usize, take: &mut dyn FnMut(&[u8])) -> Result<(), DataError> {
+        self.cells[column]
+            .iter()
+            .for_each(|cell| take(cell.as_bytes()));
+        Ok(())
+    }
+
+    fn numbers(&mut self, column: usize, take: &mut TakeNumber<'_>) -> Result<(), DataError> {
+        self.cells[column]
+            .iter()
+            .for_each(|cell| take(Ok(cell.parse().unwrap_or(f64::NAN))));
+        Ok(())
+    }
+}
+
+#[test]
+fn times_and_events_are_one_response_by_rows_and_by_columns() {
+    let schema = |drop: &str| {
+        Schema::parse(&format!(
+            "[response]\nname = \"t\"\noutcome = \"survival\"\nevent = \"dead\"\nhorizon = 10\n\
+             [features]\nlower = 0\nupper = 1\n{drop}"
+        ))
+        .unwrap()
+    };
+    let cells = [
+        ["1", "0", "1", "0", "1"],
+        ["0.5", "0.5", "0.5", "0.5", "0.5"],
+        ["5", "2.5", "12", "", "0"],
+    ];
+    let by_column = |schema: &Schema, cells: &[[&'static str; 5]; 3]| {
+        let column = |name: &str| Column {
+            name: name.to_owned(),
+            kind: sprifed_schema::ColumnKind::Numeric,
+        };
+        let mut source = Texts {
+            columns: ["dead", "a", "t"].map(column).to_vec(),
+            cells: cells.iter().map(|cells| cells.to_vec()).collect(),
+        };
+        from_columns(&mut source, schema)
+    };
+    let by_row = |schema: &Schema, cells: &[[&'static str; 5]; 3]| {
+        let mut text = String::from("dead,a,t\n");
+        for record in 0..5 {
+            text += &format!(
+                "{},{},{}\n",
+                cells[0][record], cells[1][record], cells[2][record]
+            );
+        }
+        read_csv(text.as_bytes(), schema)
+    };
+    let dropping = schema("[record]\nmissing_response = \"drop\"");
+    for table in [by_column(&dropping, &cells), by_row(&dropping, &cells)] {
+        let table = table.unwrap();
+        assert_eq!(table.design().names(), ["a"]);
+        assert_eq!(table.response()[..3], [0.5, -0.25, -1.0]);
+        // A record without a time keeps its place, and an event at the start is one.
+        assert_eq!(table.present(), [true, true, true, false, true]);
+        assert!(table.response()[4] > 0.0);
+    }
+    let refused = |cells: &[[&'static str; 5]; 3]| {
+        let strict = schema("");
+        let by_column = by_column(&strict, cells).unwrap_err().to_string();
+        assert!(by_row(&strict, cells).is_err());
+        by_column
+    };
+    assert!(refused(&cells).contains("column `t`, record 4: missing response"));
+    let mut changed = cells;
+    changed[2][3] = "-1";
+    assert!(refused(&changed).contains("column `t`, record 4: a time below zero"));
+    changed[2][3] = "1";
+    changed[0][1] = "2";
+    let unknown = refused(&changed);
+    assert!(
+        unknown.contains("column `dead`, record 2: a value that is none of the two `levels`"),
+        "{unknown}"
+    );
+}

@@ -10,7 +10,7 @@ use sprifed_privacy::{
 };
 use sprifed_recovery::{ColumnScales, Groups, InferenceMethod, Intercept, Setting, Sites};
 use sprifed_schema::DataTerms;
-use sprifed_study::{Agreement, Digest, FORMAT, Party, TrusteeEntry};
+use sprifed_study::{Agreement, Digest, FORMAT, Party, TrusteeEntry, outcome_of};
 
 use crate::backend::Backend;
 use crate::column_choice::{ColumnScalesChoice, ColumnScalesRequest};
@@ -204,6 +204,7 @@ impl Draft {
             always: u32::try_from(mapping.covariates().n_features()).unwrap_or(u32::MAX),
             groups: Groups::of(mapping.categories())?,
             sites: self.sites(unit)?,
+            outcome: outcome_of(self.data.schema().response()),
             budget: ApproxDp::new(self.epsilon, delta),
             relation: self.neighbours,
             unit,

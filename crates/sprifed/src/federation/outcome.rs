@@ -6,6 +6,7 @@ use sprifed_recovery::Fit;
 use sprifed_study::{PartyReceipt, Receipt, SignedReceipt, Transcript};
 use sprifed_tables::Markers;
 
+use crate::baseline::ModelBaseline;
 use crate::error::Error;
 use crate::guarantee::{Guarantee, Terms};
 use crate::inference::ModelInference;
@@ -100,8 +101,9 @@ pub fn study_model(receipt: &Receipt) -> Result<Option<Model>, Error> {
         software: software(),
         label: guarantee.label().map(str::to_owned),
         guarantee,
-        response: Response::of(schema.response().name(), mapping),
+        response: Response::of(schema.response()),
         status: fit.status,
+        baseline: ModelBaseline::of(fit),
         intercept,
         sites: site_intercepts(
             fit,

@@ -3,9 +3,10 @@
 use sprifed_privacy::{Epsilon, counted, shown_cost};
 use sprifed_query::PlannedStep;
 use sprifed_recovery::{FitStatus, Keep, Role};
-use sprifed_report::{Badge, BadgeKind, Bar, FeatureTable, FitPage, Round};
+use sprifed_report::chart::{LineChart, Marker, Point, Scale, Series, Shape};
+use sprifed_report::{Badge, BadgeKind, Bar, FeatureTable, FitPage, Round, ScoreCurves};
 
-use super::FitReport;
+use super::{Evaluation, FitReport};
 use crate::inference::TermEstimate;
 use crate::model::{Model, Term};
 
@@ -24,7 +25,7 @@ impl FitReport {
         .map(|(name, value)| (name.to_owned(), value))
         .into();
         match &self.evaluation {
-            Some(evaluation) => facts.push((evaluation.label(), evaluation.score.text())),
+            Some(evaluation) => facts.push((evaluation.label(), evaluation.scored.score.text())),
             None => facts.push((
                 "score".to_owned(),
                 "none: it would be a release without noise".to_owned(),
@@ -45,7 +46,9 @@ impl FitReport {
             warnings,
             features: features(model),
             notes: model.notes(),
+            curve: curve(model),
             facts,
+            curves: self.evaluation.as_ref().and_then(curves),
             rounds: model.plan.steps.iter().map(round).collect(),
             budget: budget(model),
             diagnostics,
@@ -53,11 +56,53 @@ impl FitReport {
     }
 }
 
+/// The survival of a record of average features, with its band; none where the response is no time.
+fn curve(model: &Model) -> Option<LineChart> {
+    let points: Vec<Point> = model
+        .survival_curve()
+        .into_iter()
+        .map(|point| Point {
+            x: point.time,
+            y: point.survival,
+            low: point.low,
+            high: point.high,
+        })
+        .collect();
+    (!points.is_empty()).then(|| LineChart {
+        title: "Survival of a record whose features are all at their centres".to_owned(),
+        across: (model.response.name.clone(), Scale::Linear),
+        up: (
+            "share without the event, and its 95 % band".to_owned(),
+            Scale::Linear,
+        ),
+        series: vec![Series {
+            marker: Marker {
+                shape: Shape::Circle,
+                is_filled: true,
+                colour: (38, 84, 160),
+            },
+            points,
+        }],
+        printed: Vec::new(),
+        reference: None,
+    })
+}
+
+/// What is drawn of a score, under the words that say what no guarantee covers.
+fn curves(evaluation: &Evaluation) -> Option<ScoreCurves> {
+    let curves = evaluation.scored.curves.as_ref()?;
+    Some(ScoreCurves {
+        label: evaluation.label(),
+        charts: curves.to_charts(),
+    })
+}
+
 /// How the fit ended, and whether it is private, at first sight.
 fn status(model: &Model) -> Vec<Badge> {
     let (kind, words) = match model.status {
         FitStatus::Complete if model.is_reliable() => (BadgeKind::Done, "complete"),
         FitStatus::Complete => (BadgeKind::Failed, "do not use this model"),
+        FitStatus::AlmostSeparated { .. } => (BadgeKind::Failed, "almost separated"),
         FitStatus::IllConditioned { .. } if model.has_chosen() => {
             (BadgeKind::Failed, "do not interpret the coefficients")
         }

@@ -40,6 +40,8 @@ fn inference() -> Inference {
         clip_factor: 2.0,
         moment_noise: 3.0,
         residual_moment_noise: None,
+        score: None,
+        survival: None,
         records: 600,
         inference: InferenceMethod::Selective,
         estimated_by: None,

@@ -1,7 +1,8 @@
 //! How to read a report of coefficients, for a statistician who has not seen one from this program.
 
 use sprifed_privacy::counted;
-use sprifed_recovery::{NoInference, NoInterval, Role};
+use sprifed_query::Link;
+use sprifed_recovery::{NoInference, NoInterval, Role, ScoreNoise, SurvivalNoise};
 
 use super::{CoefficientReport, LOOSE_CLIP, TermEstimate};
 
@@ -173,6 +174,12 @@ fn down_to_a_tenth(factor: f64) -> String {
 }
 
 fn intervals(report: &CoefficientReport) -> [String; 3] {
+    if let Some(score) = report.score {
+        return intervals_of_score(report, score);
+    }
+    if let Some(survival) = report.survival {
+        return intervals_of_survival(report, survival);
+    }
     let is_tight = report.clip_factor < LOOSE_CLIP;
     let clip = if is_tight {
         format!(
@@ -223,6 +230,50 @@ fn intervals(report: &CoefficientReport) -> [String; 3] {
     ]
 }
 
+/// The same for estimates of a generalised linear model.
+fn intervals_of_score(report: &CoefficientReport, score: ScoreNoise) -> [String; 3] {
+    let (what, share) = match score.link {
+        Link::Logit => ("log odds", "of the records are events"),
+    };
+    [
+        format!(
+            "An interval is meant to contain the coefficient of the model of the {what} by the reported features, fitted to \
+             all such records, each counted as clipping weighs it. {:.0} % of the intervals of kept features do so on \
+             average over all of them. For a feature that was kept by mistake, the interval often misses zero.",
+            100.0 * report.level
+        ),
+        "The intervals allow for chance in the records, for the noise added for privacy (its share of the variance is in \
+         the table) and, by their level, for the number of features that were kept of those sought."
+            .to_owned(),
+        format!(
+            "The intervals assume independent records and that the {what} are a sum of the features. About {:.0} % {share}, \
+             by a private mean.",
+            100.0 * score.mean
+        ),
+    ]
+}
+
+/// The same for estimates of Cox's model.
+fn intervals_of_survival(report: &CoefficientReport, survival: SurvivalNoise) -> [String; 3] {
+    [
+        format!(
+            "An interval is meant to contain the coefficient of Cox's model of the hazard by the reported features, fitted to \
+             all such records, each counted as clipping weighs it. {:.0} % of the intervals of kept features do so on \
+             average over all of them. For a feature that was kept by mistake, the interval often misses zero.",
+            100.0 * report.level
+        ),
+        format!(
+            "The intervals allow for chance in the records, for the noise added for privacy and, by their level, for the \
+             number of features that were kept of those sought. Standard errors are multiplied by {}: this factor was \
+             measured and stands for the noise of the baseline hazard, which moves all coefficients together.",
+            survival.baseline_factor
+        ),
+        "The intervals assume independent records, hazards that are proportional, and censoring that does not depend on the \
+         event given the features. Equal times need no rule: times count by their bin."
+            .to_owned(),
+    ]
+}
+
 const fn no_intervals(reason: NoInterval, is_split: bool) -> &'static str {
     match reason {
         NoInterval::IllConditioned => {
@@ -235,6 +286,10 @@ const fn no_intervals(reason: NoInterval, is_split: bool) -> &'static str {
         NoInterval::FewRecords => {
             "Intervals are not available: with fewer than 300 records they are too short when the number of features is \
              chosen by significance. Ask for exactly as many features as you expect, or use more records."
+        }
+        NoInterval::AlmostSeparated => {
+            "Intervals are not available: the features almost separate the two values of the response, and one step from \
+             noisy sums then finds coefficients that are too small."
         }
         NoInterval::TooFewRecords => {
             "Intervals and p-values are not available: there are fewer records than one feature needs at this epsilon, and \

@@ -3,8 +3,13 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use sprifed_query::PlanError;
-use sprifed_recovery::{CertifiedProcedure, FLOOR_CORRELATIONS, Floor, Needs, Setting};
-use sprifed_simulate::{Compared, Correlation, Mean};
+use sprifed_recovery::{CertifiedProcedure, FLOOR_CORRELATIONS, Floor, Needs, Outcome, Setting};
+
+use super::SchemaFacts;
+use crate::procedure_choice::Stated;
+use sprifed_simulate::{
+    Compared, Correlation, Mean, Unexplained, WorldOutcome, WorldRequest, spread_for,
+};
 
 /// What simulated studies found.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -62,9 +67,42 @@ impl ForecastRow {
     }
 }
 
+/// The share of ones in a forecast.
+const FORECAST_PREVALENCE: f64 = 0.5;
+
+impl SchemaFacts {
+    /// The world in which the best linear model explains this share of the variance of the response; none where zeros and
+    /// ones cannot be explained so well.
+    pub(super) fn explaining(
+        &self,
+        population_r2: f64,
+        world: WorldRequest,
+    ) -> Option<WorldRequest> {
+        Some(match self.outcome {
+            Outcome::Linear => WorldRequest {
+                unexplained: Unexplained::PopulationR2(population_r2),
+                ..world
+            },
+            Outcome::Binary => WorldRequest {
+                outcome: WorldOutcome::Binary {
+                    spread: spread_for(population_r2, FORECAST_PREVALENCE)?,
+                    prevalence: FORECAST_PREVALENCE,
+                },
+                ..world
+            },
+            // No forecast is built for times; what a forecast assumes says so.
+            Outcome::Survival => return None,
+        })
+    }
+}
+
 /// What a forecast assumes, in words.
-pub(super) fn assumptions(stated: Option<f64>, correlation: Correlation, support: usize) -> String {
-    let explained = stated.map_or_else(
+pub(super) fn assumptions(schema: &SchemaFacts, stated: Stated, support: usize) -> String {
+    let Stated {
+        population_r2,
+        correlation,
+    } = stated;
+    let explained = population_r2.map_or_else(
         || {
             "the best model explains the share R2 of the variance (not stated, so four are shown)"
                 .to_owned()
@@ -76,8 +114,17 @@ pub(super) fn assumptions(stated: Option<f64>, correlation: Correlation, support
         Correlation::Autoregressive(rho) => format!("normal features, neighbours correlated {rho}"),
         Correlation::Equal(rho) => format!("normal features, every two correlated {rho}"),
     };
+    let errors = match schema.outcome {
+        Outcome::Linear => "normal errors",
+        Outcome::Survival => {
+            "times to an event, for which no forecast is built: use `simulate --outcome survival`"
+        }
+        Outcome::Binary => {
+            "as many zeros as ones, whose log odds are linear (of their variance a linear model explains at most 0.6)"
+        }
+    };
     format!(
-        "{features}; {support} true ones with coefficients from N(2, 1); normal errors; public scales that fit; {explained}"
+        "{features}; {support} true ones with coefficients from N(2, 1); {errors}; public scales that fit; {explained}"
     )
 }
 

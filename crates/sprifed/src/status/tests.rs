@@ -1,3 +1,4 @@
+use sprifed_recovery::Outcome;
 use sprifed_schema::Transform;
 
 use super::*;
@@ -9,6 +10,9 @@ fn residuals_larger_than_a_constant_leaves_are_a_warning() {
         transform: Transform::Identity,
         lower: -10.0,
         upper: 30.0,
+        outcome: Outcome::Linear,
+        event: None,
+        horizon: None,
     };
     assert_eq!(residual_warning(None, &response), None);
     assert_eq!(residual_warning(Some(19.0), &response), None);

@@ -14,6 +14,7 @@ fn planned(records: usize, features: usize) -> (Setting, Plan) {
         correlation: sprifed_simulate::Correlation::None,
         unexplained: sprifed_simulate::Unexplained::ErrorStdDev(0.1),
         reading: Reading::Clean,
+        outcome: sprifed_simulate::WorldOutcome::Linear,
         sites: WorldSites::NONE,
     };
     let epsilon = Epsilon::try_from(5.34).unwrap();

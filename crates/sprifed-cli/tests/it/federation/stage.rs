@@ -33,6 +33,10 @@ pub(crate) struct Kind {
     pub(crate) column_scales: bool,
     /// Whether tables have a category, `x_arm`, with an effect, whose levels are one candidate.
     pub(crate) category: bool,
+    /// Whether the response has two levels.
+    pub(crate) binary: bool,
+    /// Whether the response is a time to an event.
+    pub(crate) survival: bool,
 }
 
 impl Default for Kind {
@@ -49,6 +53,8 @@ impl Default for Kind {
             site_effects: false,
             column_scales: false,
             category: false,
+            binary: false,
+            survival: false,
         }
     }
 }
@@ -75,8 +81,14 @@ pub(crate) const SEED: &str = "11";
 /// What every study of a stage is for.
 pub(crate) const PURPOSE: &str = "testing what matters";
 
-const SCHEMA: &str = "[response]\nname = \"y\"\nlower = -12.0\nupper = 12.0\n\
-                      [features]\nlower = -2.0\nupper = 2.0\ncenter = 0.0\n";
+const NUMBER: &str = "[response]\nname = \"y\"\nlower = -12.0\nupper = 12.0\n";
+
+const LEVELS: &str = "[response]\nname = \"y\"\noutcome = \"binary\"\nlevels = [\"no\", \"yes\"]\n";
+
+const TIMES: &str =
+    "[response]\nname = \"y\"\noutcome = \"survival\"\nevent = \"dead\"\nhorizon = 2\n";
+
+const FEATURES: &str = "[features]\nlower = -2.0\nupper = 2.0\ncenter = 0.0\n";
 
 #[expect(
     clippy::disallowed_methods,
@@ -117,7 +129,12 @@ impl Stage {
         } else {
             ""
         };
-        let schema = [SCHEMA, scales, sites, category].concat();
+        let response = match (kind.binary, kind.survival) {
+            (true, _) => LEVELS,
+            (_, true) => TIMES,
+            (false, false) => NUMBER,
+        };
+        let schema = [response, FEATURES, scales, sites, category].concat();
         fs::write(stage.folder.join("schema.toml"), schema).unwrap();
         stage.make_trustees();
         stage.init("study");
@@ -191,9 +208,10 @@ impl Stage {
         json_at(&self.study().join("result/receipt.json"))
     }
 
-    /// Two features of twelve matter; values repeat in a pattern that no other feature follows.
+    /// Two features of twelve matter; values repeat in a pattern that no other feature follows. Of two levels, their sum
+    /// is the logarithm of the odds; of times, a third of it that of the hazard.
     fn write_table(&self, party: u32) {
-        let mut text = String::from("y");
+        let mut text = String::from(if self.kind.survival { "y,dead" } else { "y" });
         for feature in 0..12 {
             text += &format!(",x{feature}");
         }
@@ -216,10 +234,20 @@ impl Stage {
                 true => [0.0, -4.0, 5.0][arm as usize],
                 false => 0.0,
             };
-            text += &format!(
-                "{:.5}",
-                effect + 2.0 * row[3] - 1.5 * row[8] + 0.05 * draw()
-            );
+            let sum = effect + 2.0 * row[3] - 1.5 * row[8];
+            text += &if self.kind.binary {
+                let share = (draw() + 1.7) / 3.4;
+                let event = share < 1.0 / (1.0 + (-sum).exp());
+                if event { "yes" } else { "no" }.to_owned()
+            } else if self.kind.survival {
+                let share = (draw() + 1.7) / 3.4;
+                let time = -(1.0 - share).ln() / (sum / 3.0).exp();
+                let censored = 4.0 * (draw() + 1.7) / 3.4;
+                let event = u8::from(time <= censored);
+                format!("{:.5},{event}", time.min(censored))
+            } else {
+                format!("{:.5}", sum + 0.05 * draw())
+            };
             for value in row {
                 text += &format!(",{value:.5}");
             }

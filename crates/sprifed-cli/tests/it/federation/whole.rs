@@ -188,6 +188,91 @@ fn parties_that_standardise_columns_privately_get_what_one_process_gets() {
 }
 
 #[test]
+fn parties_with_a_response_of_two_levels_get_what_one_process_gets() {
+    let kind = Kind {
+        records: 1200,
+        binary: true,
+        ..Kind::default()
+    };
+    let stage = Stage::new("binary", kind);
+    run_whole(&stage);
+    let receipt = &stage.receipt()["receipt"];
+    let fit = &receipt["fit"];
+    assert_eq!(
+        *fit,
+        stage.rehearse()["fit"],
+        "the same seeds, the same fit"
+    );
+    assert_eq!(support(fit), [3, 8]);
+    assert_eq!(receipt["agreement"]["setting"]["outcome"], "binary");
+    let path = stage.study().join("result/receipt.json");
+    let model = stage.study().join("result/model.json");
+    let mut verify = sprifed();
+    verify.arg("verify").arg(&path).arg("--model").arg(&model);
+    succeed(verify.arg("--json"));
+    let written: Value = serde_json::from_slice(&std::fs::read(&model).unwrap()).unwrap();
+    assert_eq!(written["response"]["outcome"], "binary");
+    for term in written["features"].as_array().unwrap() {
+        let truth = match term["name"].as_str().unwrap() {
+            "x3" => 2.0,
+            _ => -1.5,
+        };
+        let error = term["coefficient"].as_f64().unwrap() - truth;
+        assert!(error.abs() < 0.4, "{term}");
+    }
+    let mut predict = sprifed();
+    predict.arg("predict").arg(&model).arg(stage.table(0));
+    let answer = succeed(predict.args(["--json", "--score", "y", "--not-private"])).stdout;
+    let answer: Value = serde_json::from_slice(&answer).unwrap();
+    let score = &answer["score"]["binary"];
+    let of = |name: &str| score[name].as_f64().unwrap();
+    assert!(of("log_loss") < 0.8 * of("null_log_loss"), "{score}");
+    assert!(of("auc") > 0.8, "{score}");
+}
+
+#[test]
+fn parties_with_times_to_an_event_get_what_one_process_gets() {
+    let kind = Kind {
+        records: 1500,
+        survival: true,
+        ..Kind::default()
+    };
+    let stage = Stage::new("survival", kind);
+    run_whole(&stage);
+    let receipt = &stage.receipt()["receipt"];
+    let fit = &receipt["fit"];
+    assert_eq!(
+        *fit,
+        stage.rehearse()["fit"],
+        "the same seeds, the same fit"
+    );
+    assert_eq!(support(fit), [3, 8]);
+    assert_eq!(receipt["agreement"]["setting"]["outcome"], "survival");
+    assert_eq!(fit["baseline"]["hazard"].as_array().unwrap().len(), 20);
+    let path = stage.study().join("result/receipt.json");
+    let model = stage.study().join("result/model.json");
+    let mut verify = sprifed();
+    verify.arg("verify").arg(&path).arg("--model").arg(&model);
+    succeed(verify.arg("--json"));
+    let written: Value = serde_json::from_slice(&std::fs::read(&model).unwrap()).unwrap();
+    assert_eq!(written["response"]["horizon"], 2.0);
+    for term in written["features"].as_array().unwrap() {
+        let truth = match term["name"].as_str().unwrap() {
+            "x3" => 2.0 / 3.0,
+            _ => -0.5,
+        };
+        let error = term["coefficient"].as_f64().unwrap() - truth;
+        assert!(error.abs() < 0.25, "{term}");
+    }
+    let mut predict = sprifed();
+    predict.arg("predict").arg(&model).arg(stage.table(0));
+    let answer = succeed(predict.args(["--json", "--score", "y", "--not-private"])).stdout;
+    let answer: Value = serde_json::from_slice(&answer).unwrap();
+    let concordance = &answer["score"]["survival"]["concordance"];
+    assert!(concordance.as_f64().unwrap() > 0.65, "{answer}");
+}
+
+#[test]
 fn fifty_parties_with_one_record_each_find_the_features() {
     let kind = Kind {
         parties: 50,

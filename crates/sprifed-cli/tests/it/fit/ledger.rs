@@ -123,3 +123,49 @@ fn a_fit_that_is_refused_leaves_nothing_in_the_ledger() {
     let ended = run(["ledger", "show", &place]);
     assert_eq!(ended.exit_code, 2, "{}", ended.stderr);
 }
+
+#[test]
+fn a_category_that_is_one_candidate_is_refused_for_other_outcomes_before_it_is_charged() {
+    let folder = Folder::new("ledger_category");
+    let place = folder.path("ledger");
+    answer(&format!("ledger limit {place} --epsilon 5 --delta 1e-4"));
+    for (outcome, response) in [
+        ("binary", "name = \"y\"\noutcome = \"binary\"\nlevels = [0, 1]\n"),
+        (
+            "survival",
+            "name = \"t\"\noutcome = \"survival\"\nevent = \"y\"\nhorizon = 30\n",
+        ),
+    ] {
+        let table = csv(3000, 1);
+        let mut lines = table.lines();
+        let mut changed = format!("arm,t,{}\n", lines.next().unwrap());
+        for (record, line) in lines.enumerate() {
+            let (features, _) = line.rsplit_once(',').unwrap();
+            let (arm, event) = (["low", "mid", "high"][record % 3], record % 2);
+            changed += &format!("{arm},{},{features},{event}\n", 1 + record % 40);
+        }
+        folder.write("data.csv", &changed);
+        let unused = match outcome {
+            "binary" => "exclude = [\"t\"]\n",
+            _ => "",
+        };
+        let schema = |together: bool| {
+            format!(
+                "[response]\n{response}[features]\nlower = 0\nupper = 10\n{unused}\
+                 [feature.arm]\nlevels = [\"low\", \"mid\", \"high\"]\ntogether = {together}\n"
+            )
+        };
+        folder.write("schema.toml", &schema(true));
+        let entered = format!("--epsilon 2 --ledger {place} --procedure argmax");
+        let ended = fit(&folder, &entered);
+        assert_eq!(ended.exit_code, 2, "{}", ended.stderr);
+        let words: Vec<&str> = ended.stderr.split_whitespace().collect();
+        let says = format!("categories that are picked together with the outcome \"{outcome}\"");
+        assert!(words.join(" ").contains(&says), "{}", ended.stderr);
+        assert!(shown(&folder)["lines"].as_array().unwrap().is_empty());
+        // As candidates of their own its levels are fitted.
+        folder.write("schema.toml", &schema(false));
+        let alone = fit(&folder, "--epsilon 2 --procedure argmax --simulate-noise 1");
+        assert_eq!(alone.exit_code, 0, "{}", alone.stderr);
+    }
+}

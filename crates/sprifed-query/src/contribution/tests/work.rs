@@ -86,7 +86,7 @@ fn every_record_takes_the_same_work_and_one_rounding() {
     for (limit, coefficient) in limits.iter().flat_map(|l| coefficients.map(|c| (*l, c))) {
         let features = FeatureSet::except(N_FEATURES, &[3]);
         for question in every_question(limit, coefficient, features, 4) {
-            let squares = u32::from(matches!(question, Question::SupportRow { .. }));
+            let squares = squares_of(&question);
             for planned in &every_block(question.coordinates(), squares) {
                 let asked = AskedBlock {
                     question: &question,
