@@ -150,5 +150,5 @@ def test_secret_noise_takes_no_labels_from_the_records():
 
 def test_what_is_not_built_is_refused():
     X, y = make_odds(400)
-    with pytest.raises(sprifed.StudyError, match="robust intervals"):
+    with pytest.raises(sprifed.BudgetError, match="robust intervals"):
         classifier(robust=True).fit(X, y)

@@ -11,7 +11,7 @@ use crate::command::{answer, assert_near, number, sprifed, text};
 const SCHEMA: &str = "[response]\nname = \"y\"\noutcome = \"binary\"\nlevels = [\"no\", \"yes\"]\n\n\
                       [features]\nlower = 0\nupper = 10\n";
 
-/// Twelve features from 0 to 10; the log odds of `yes` are 0.7·x_3 − 0.5·x_7 − 1.
+/// Twelve features from 0 to 10; the log odds of `yes` are 0.5·x_3 − 0.35·x_7 − 0.75.
 fn csv(n_records: usize, seed: u64) -> String {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut uniform = || {
@@ -26,7 +26,7 @@ fn csv(n_records: usize, seed: u64) -> String {
         + "y\n";
     for _ in 0..n_records {
         let row: Vec<f64> = (0..12).map(|_| (uniform() * 1e4).round() / 1e3).collect();
-        let odds = 0.7 * row[3] - 0.5 * row[7] - 1.0;
+        let odds = 0.5 * row[3] - 0.35 * row[7] - 0.75;
         let event = uniform() < 1.0 / (1.0 + (-odds).exp());
         for value in &row {
             let _ = write!(text, "{value},");
@@ -66,11 +66,12 @@ fn every_backend_fits_odds_predicts_and_verifies() {
     ] {
         let folder = folder(name);
         let fitted = succeeded(&folder.fit(&format!(
-            "--sparsity 3 --epsilon 20 --simulate-noise 3 --report {} --json {options}",
+            "--sparsity 3 --epsilon 20 --simulate-noise 3 --evaluate {} --report {} --json {options}",
+            folder.path("new.csv"),
             folder.path("page.html")
         )));
         assert_eq!(fitted["status"], "complete", "{name}");
-        for (feature, truth) in [("x_3", 0.7), ("x_7", -0.5)] {
+        for (feature, truth) in [("x_3", 0.5), ("x_7", -0.35)] {
             let term = term(&fitted, feature);
             assert_near(number(term, "/estimate"), truth, 0.1);
             let (low, high) = (
@@ -86,7 +87,15 @@ fn every_backend_fits_odds_predicts_and_verifies() {
             assert_near(number(term, "/odds_ratio/interval/low"), low.exp(), 1e-9);
         }
         assert_eq!(fitted["inference"]["score"]["link"], "logit");
-        assert!(folder.read("page.html").contains("odds of `yes`"), "{name}");
+        let page = folder.read("page.html");
+        for words in [
+            "odds of `yes`",
+            "not covered by the guarantee",
+            "<title>ROC curve</title>",
+            "<title>Calibration</title>",
+        ] {
+            assert!(page.contains(words), "{name}: no {words}");
+        }
 
         let [model, new] = ["model.json", "new.csv"].map(|file| folder.path(file));
         let verified = answer(&format!("verify {model}"));
@@ -106,14 +115,14 @@ fn every_backend_fits_odds_predicts_and_verifies() {
             "{score}"
         );
         assert_near(number(score, "/binary/calibration_slope"), 1.0, 0.25);
-        // 0.7 · 8 − 0.5 · 2 − 1 against 0.7 · 1 − 0.5 · 9 − 1.
+        // 0.5 · 8 − 0.35 · 2 − 0.75 against 0.5 · 1 − 0.35 · 9 − 0.75.
         folder.write(
             "two.csv",
             &format!("{}\n{}\n{}\n", header(), row(8.0, 2.0), row(1.0, 9.0)),
         );
         let two = answer(&format!("predict {model} {}", folder.path("two.csv")));
-        assert_near(number(&two, "/predictions/0"), 0.973, 0.03);
-        assert_near(number(&two, "/predictions/1"), 0.008, 0.03);
+        assert_near(number(&two, "/predictions/0"), 0.928, 0.03);
+        assert_near(number(&two, "/predictions/1"), 0.032, 0.03);
     }
 }
 
@@ -219,8 +228,9 @@ fn simulated_odds_are_found_and_scored() {
     let found = answer(&format!("{world} --outcome binary"));
     assert!(number(&found, "/recovered_share/mean") > 0.6, "{found}");
     assert!(number(&found, "/deviance_share/mean") > 0.8, "{found}");
+    // That of the true model is 0.8619.
     assert!(
-        (0.75..0.86).contains(&number(&found, "/auc/mean")),
+        (0.75..0.862).contains(&number(&found, "/auc/mean")),
         "{found}"
     );
     assert_near(number(&found, "/null_mse"), 0.25, 1e-6);
