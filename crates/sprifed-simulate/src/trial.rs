@@ -8,8 +8,8 @@ use sprifed_query::{
     Curator, CuratorError, IllegalRecords, LARGEST_HAZARD, Plan, PlanError, RecordSource, Records,
 };
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, Fit, Groups, InferenceMethod, Intercept, Keep, Outcome, RunError,
-    Setting, Sites, non_private_lasso, non_private_omp,
+    CertifiedProcedure, ColumnScales, Fit, Groups, InferenceMethod, Intercept, Keep, Outcome,
+    RunError, Setting, Sites, non_private_lasso, non_private_omp,
 };
 use sprifed_study::{
     Agreed, Agreement, Embedded, EmbeddedError, EmbeddedTrustees, IllegalAgreement, PartyKey,

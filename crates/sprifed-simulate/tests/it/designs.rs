@@ -10,8 +10,8 @@ use sprifed_privacy::{NoiseOrigin, PrivacyUnit, Relation};
 use sprifed_query::{Curator, Records};
 use sprifed_recovery::test_support::budget;
 use sprifed_recovery::{
-    CertifiedProcedure, ColumnScales, Groups, InferenceMethod, Intercept, Keep, Outcome, Role, Setting,
-    Sites, SquareMatrix,
+    CertifiedProcedure, ColumnScales, Groups, InferenceMethod, Intercept, Keep, Outcome, Role,
+    Setting, Sites, SquareMatrix,
 };
 
 /// How features are distributed.

@@ -130,7 +130,10 @@ fn a_category_that_is_one_candidate_is_refused_for_other_outcomes_before_it_is_c
     let place = folder.path("ledger");
     answer(&format!("ledger limit {place} --epsilon 5 --delta 1e-4"));
     for (outcome, response) in [
-        ("binary", "name = \"y\"\noutcome = \"binary\"\nlevels = [0, 1]\n"),
+        (
+            "binary",
+            "name = \"y\"\noutcome = \"binary\"\nlevels = [0, 1]\n",
+        ),
         (
             "survival",
             "name = \"t\"\noutcome = \"survival\"\nevent = \"y\"\nhorizon = 30\n",
@@ -156,13 +159,19 @@ fn a_category_that_is_one_candidate_is_refused_for_other_outcomes_before_it_is_c
             )
         };
         folder.write("schema.toml", &schema(true));
-        let entered = format!("--epsilon 2 --ledger {place} --procedure argmax");
-        let ended = fit(&folder, &entered);
-        assert_eq!(ended.exit_code, 2, "{}", ended.stderr);
-        let words: Vec<&str> = ended.stderr.split_whitespace().collect();
-        let says = format!("categories that are picked together with the outcome \"{outcome}\"");
-        assert!(words.join(" ").contains(&says), "{}", ended.stderr);
-        assert!(shown(&folder)["lines"].as_array().unwrap().is_empty());
+        for options in [
+            "",
+            "--procedure argmax",
+            "--procedure sieve --backend secure-sum --clients 12",
+        ] {
+            let ended = fit(&folder, &format!("--epsilon 2 --ledger {place} {options}"));
+            assert_eq!(ended.exit_code, 2, "{}", ended.stderr);
+            let words: Vec<&str> = ended.stderr.split_whitespace().collect();
+            let says =
+                format!("categories that are picked together with the outcome \"{outcome}\"");
+            assert!(words.join(" ").contains(&says), "{}", ended.stderr);
+            assert!(shown(&folder)["lines"].as_array().unwrap().is_empty());
+        }
         // As candidates of their own its levels are fitted.
         folder.write("schema.toml", &schema(false));
         let alone = fit(&folder, "--epsilon 2 --procedure argmax --simulate-noise 1");
