@@ -194,6 +194,7 @@ fn every_question(limit: f64, coefficient: f64, features: FeatureSet, last: u32)
             hazard: ReleasedHazard::new(|_| coefficient),
             question: Box::new(Question::SupportUpdate {
                 support: FeatureList::of(&[0, last]),
+                newest: Newest::One,
                 constant: Constant::One,
                 model,
                 scales,

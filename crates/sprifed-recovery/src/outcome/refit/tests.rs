@@ -27,6 +27,7 @@ fn linear() -> Fit {
     let term = |feature: u32| ReportedTerm {
         feature,
         role: Role::Selected,
+        group: None,
         estimate: 0.0,
         interval: None,
         level: 0.95,

@@ -57,6 +57,7 @@ fn term(feature: u32, role: Role, level: f64) -> ReportedTerm {
     ReportedTerm {
         feature,
         role,
+        group: None,
         estimate: 0.0,
         interval: None,
         level,
