@@ -37,6 +37,7 @@ fn a_curve_has_its_title_above_it() {
             reference: None,
         }),
         facts: Vec::new(),
+        curves: None,
         rounds: Vec::new(),
         budget: Vec::new(),
         diagnostics: Vec::new(),
