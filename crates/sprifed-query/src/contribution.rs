@@ -1,5 +1,6 @@
 //! From the records of one privacy unit to the integers it contributes.
 
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use sprifed_noise::{BoundedSum, OutOfBounds};
 use sprifed_privacy::{IntegerBounds, RecordPart, Rounding, SumPlan};
 
@@ -90,6 +91,27 @@ impl<'a> Contributor<'a> {
             sum.add_unit(self.place_of(unit), &integers)?;
         }
         Ok(sum)
+    }
+
+    /// The sum over all units, on all cores: integers add in any order.
+    ///
+    /// # Errors
+    /// As [`Self::sum`].
+    pub fn sum_of_all(&self, records: &impl RecordSource) -> Result<BoundedSum, OutOfBounds> {
+        let units = records.n_units();
+        let size = units.div_ceil(4 * rayon::current_num_threads()).max(1);
+        let starts: Vec<usize> = (0..units).step_by(size).collect();
+        let parts: Result<Vec<BoundedSum>, OutOfBounds> = starts
+            .into_par_iter()
+            .map(|start| self.sum(records, start..(start + size).min(units)))
+            .collect();
+        let mut parts = parts?.into_iter();
+        let first = parts.next();
+        let mut total = first.unwrap_or_else(|| BoundedSum::zero(self.plan.clone()));
+        for part in parts {
+            total.merge(&part)?;
+        }
+        Ok(total)
     }
 
     /// The place of a unit of these among all units.

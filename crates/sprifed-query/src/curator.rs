@@ -1,7 +1,6 @@
 //! One trusted party that holds all records and answers as the accounting says: integer grid,
 //! exact noise, ledger first.
 
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use sprifed_noise::{
     BoundedSum, DrawnNoise, DrawnSelection, NoiseGenerator, NoiseParameterError, OutOfBounds,
     Provenance, ReleaseError,
@@ -175,32 +174,17 @@ impl<S: RecordSource> Curator<S> {
         }
     }
 
-    /// The exact integer sum, in parallel over units; integers add in any order.
+    /// The exact integer sum.
     fn total(
         &mut self,
         blocks: Vec<AskedBlock<'_>>,
         part: RecordPart,
     ) -> Result<BoundedSum, CuratorError> {
-        let contributor = Contributor::new(blocks, self.generator.dither_seed()).about(part);
-        let units = self.records.n_units();
-        let size = units.div_ceil(4 * rayon::current_num_threads()).max(1);
-        let ranges: Vec<_> = (0..units)
-            .step_by(size)
-            .map(|start| start..(start + size).min(units))
-            .collect();
-        let records = &self.records;
-        let parts: Result<Vec<BoundedSum>, OutOfBounds> = ranges
-            .into_par_iter()
-            .map(|range| contributor.sum(records, range))
-            .collect();
-        let mut parts = parts?.into_iter();
-        let mut total = parts
-            .next()
-            .ok_or_else(|| self.not_planned("a sum without units".into()))?;
-        for part in parts {
-            total.merge(&part)?;
+        if self.records.n_units() == 0 {
+            return Err(self.not_planned("a sum without units".into()));
         }
-        Ok(total)
+        let contributor = Contributor::new(blocks, self.generator.dither_seed()).about(part);
+        Ok(contributor.sum_of_all(&self.records)?)
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use sprifed_noise::DrawnNoise;
 use sprifed_privacy::Ledger;
-use sprifed_query::{Contributor, RecordSource};
+use sprifed_query::Contributor;
 use sprifed_secure_sum::{
     CheckedCertificate, ClientId, ClientOutput, IdentityKey, JournalEntry, Notice, Phase, Rejected,
     SignedMessage, UploadRefused,
@@ -320,7 +320,7 @@ impl<R: RecordStore> AnsweringParty<R> {
         let blocks = query.as_ref().map(|query| query.asked_blocks(&blocks));
         let contributor = Contributor::new(blocks.unwrap_or_default(), agreed.dither_seed(sum))
             .starting_at(agreed.first_unit(me));
-        let total = contributor.sum(records, 0..records.n_units())?;
+        let total = contributor.sum_of_all(records)?;
         match (&mut self.channel, noise) {
             (Channel::Masks(client), Some(noise)) => {
                 let noised = noise.release(total).map_err(Box::new)?;
