@@ -7,6 +7,8 @@
 
 use sprifed_privacy::{Block, IntegerBounds, SumPlan};
 
+use crate::kernels;
+
 #[cfg(test)]
 mod tests;
 
@@ -94,9 +96,7 @@ impl BoundedSum {
             let required = self.plan.part.text();
             return Err(OutOfBounds::OtherPart { required });
         }
-        for (total, value) in self.totals.iter_mut().zip(contribution) {
-            *total += i64::from(*value);
-        }
+        kernels::add(&mut self.totals, contribution);
         Ok(())
     }
 
@@ -146,10 +146,8 @@ fn check(block: &Block, part: &[i32]) -> Result<(), OutOfBounds> {
             rule,
         })
     };
-    let largest = part
-        .iter()
-        .fold(0, |largest: u32, value| largest.max(value.unsigned_abs()));
-    if u64::from(largest) > block.bounds.coordinate_bound() {
+    let most = u32::try_from(block.bounds.coordinate_bound()).unwrap_or(u32::MAX);
+    if kernels::largest(part) > most {
         return exceeds("bound of a coordinate");
     }
     match block.bounds {
@@ -160,22 +158,10 @@ fn check(block: &Block, part: &[i32]) -> Result<(), OutOfBounds> {
             }
         }
         IntegerBounds::Ball { squared_norm, .. } => {
-            if squared_length(part) > u128::from(squared_norm) {
+            if kernels::squared_norm(part, most) > u128::from(squared_norm) {
                 return exceeds("norm");
             }
         }
     }
     Ok(())
-}
-
-/// The exact squared norm: partial sums of 2³² squares of 31-bit integers fit 64 + 32 bits, so
-/// short runs are added in 64 bits and the runs in 128.
-fn squared_length(part: &[i32]) -> u128 {
-    part.chunks(2)
-        .map(|pair| {
-            pair.iter()
-                .map(|v| u64::from(v.unsigned_abs()).pow(2))
-                .sum::<u64>()
-        })
-        .fold(0, |total, pair| total + u128::from(pair))
 }

@@ -12,6 +12,7 @@ mod floor_gumbel;
 mod generator;
 mod geometric;
 mod inversion;
+mod kernels;
 mod lazy_uniform;
 mod narrow_enclosure;
 mod parameter;

@@ -5,17 +5,14 @@ use sprifed_noise::{BoundedSum, OutOfBounds};
 use sprifed_privacy::{IntegerBounds, RecordPart, Rounding, SumPlan};
 
 use crate::dither::Dither;
+use crate::kernels::{self, WIDEST_COORDINATE};
 use crate::plan::PlannedBlock;
-use crate::question::{Question, squared_norm};
+use crate::question::Question;
 use crate::records::RecordSource;
 use crate::work;
 
 #[cfg(test)]
 mod tests;
-
-/// No coordinate of a ball is larger, whatever its plan says, so that squares can be added up in
-/// 64 bits: sixteen times what [`crate::Planner`] makes grids of.
-const WIDEST_COORDINATE: u32 = 1 << 26;
 
 /// One question and the block that answers it.
 #[derive(Clone, Copy, Debug)]
@@ -182,10 +179,7 @@ fn to_integers(planned: &PlannedBlock, values: &[f32], dither: &mut Dither, out:
     match planned.block.bounds {
         IntegerBounds::Box { bound, squares } => {
             let most = i32::try_from(bound).unwrap_or(i32::MAX);
-            dither.round_scaled(values, 1.0, steps, out);
-            for value in out.iter_mut() {
-                *value = (*value).clamp(-most, most);
-            }
+            dither.round_scaled(values, 1.0, steps, out, |part| kernels::clamp(part, most));
             let first_square = out.len().saturating_sub(squares as usize);
             for square in &mut out[first_square..] {
                 *square = (*square).max(0);
@@ -195,17 +189,26 @@ fn to_integers(planned: &PlannedBlock, values: &[f32], dither: &mut Dither, out:
             bound,
             squared_norm: most_squared,
         } => {
-            let norm = squared_norm(core::iter::once(values)).sqrt().max(1.0);
+            work::touch(values.len());
+            let norm = kernels::add_squares(0.0, values).sqrt().max(1.0);
             let weight = (f64::from(steps) / norm) as f32;
+            work::touch(out.len());
+            let mut size = Size::default();
             match planned.rounding {
-                Rounding::Dithered => dither.round_scaled(values, f32::MAX, weight, out),
-                Rounding::Truncated => truncate(values, weight, out),
+                Rounding::Dithered => {
+                    dither.round_scaled(values, f32::MAX, weight, out, |part| size.include(part));
+                }
+                Rounding::Truncated => {
+                    truncate(values, weight, out);
+                    size.include(out);
+                }
             }
-            let most = u32::try_from(bound).unwrap_or(u32::MAX);
-            let mask = if fits(out, most, most_squared) { -1 } else { 0 };
-            for value in out.iter_mut() {
-                *value &= mask;
-            }
+            let mask = if size.is_within(bound, most_squared) {
+                -1
+            } else {
+                0
+            };
+            kernels::keep(out, mask);
         }
     }
 }
@@ -217,21 +220,22 @@ fn truncate(values: &[f32], weight: f32, out: &mut [i32]) {
     }
 }
 
-/// Whether the integers are within their bounds; all of them are looked at.
-fn fits(integers: &[i32], most: u32, most_squared: u64) -> bool {
-    work::touch(integers.len());
-    let most = most.min(WIDEST_COORDINATE);
-    let (mut squared, mut largest) = (0u64, 0u32);
-    // A thousand squares of the widest coordinate stay below 2^63.
-    for part in integers.chunks(1024) {
-        let mut part_squared = 0u64;
-        for value in part {
-            let size = value.unsigned_abs();
-            largest = largest.max(size);
-            let size = u64::from(size.min(WIDEST_COORDINATE));
-            part_squared += size * size;
-        }
-        squared = squared.saturating_add(part_squared);
+/// How large integers are; all of them were looked at.
+#[derive(Default)]
+struct Size {
+    largest: u32,
+    squared: u64,
+}
+
+impl Size {
+    fn include(&mut self, integers: &[i32]) {
+        let (largest, squared) = kernels::measure(integers);
+        self.largest = self.largest.max(largest);
+        self.squared = self.squared.saturating_add(squared);
     }
-    largest <= most && squared <= most_squared
+
+    fn is_within(&self, most: u64, most_squared: u64) -> bool {
+        let most = most.min(u64::from(WIDEST_COORDINATE));
+        u64::from(self.largest) <= most && self.squared <= most_squared
+    }
 }

@@ -3,24 +3,18 @@
 //! The random bits of rounding are independent of the data and give no protection: the sensitivity
 //! of a sum is enforced on the integers afterwards. So they come from a fast generator.
 
-use crate::question::limited;
+use crate::kernels::{self, LANES, TILE, limited};
 
 /// Sixteen independent xorshift streams, as many as a vector unit processes at once.
 #[derive(Clone, Debug)]
-pub struct Dither {
+pub(crate) struct Dither {
     lanes: [u32; LANES],
 }
-
-const LANES: usize = 16;
-
-/// 1.5·2²³: adding it to a float below 2²² leaves the nearest integer in the low bits.
-const SHIFT: f32 = 12_582_912.0;
 
 impl Dither {
     /// The streams of one privacy unit. Its number is its public place, so that what another unit
     /// holds does not change how this one is rounded.
-    #[must_use]
-    pub fn of_unit(seed: u64, unit: u64) -> Self {
+    pub(crate) fn of_unit(seed: u64, unit: u64) -> Self {
         let mut state = seed ^ unit.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let lanes = core::array::from_fn(|_| {
             state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -31,46 +25,31 @@ impl Dither {
         Self { lanes }
     }
 
-    /// Rounds `value·weight`, the value limited to ±`limit`, for each value: ⌊v + u⌋ with u uniform on [0, 1).
+    /// Rounds `value·weight`, the value limited to ±`limit`, for each value: ⌊v + u⌋ with u uniform on [0, 1). Hands each
+    /// part of the integers to `finish` while it is still in the first cache.
     ///
     /// Unbiased for results below 2²². The integers still have to be checked.
-    pub fn round_scaled(&mut self, values: &[f32], limit: f32, weight: f32, out: &mut [i32]) {
-        let mut groups = values.chunks_exact(LANES).zip(out.chunks_exact_mut(LANES));
-        for (group, rounded) in &mut groups {
-            self.step();
-            for lane in 0..LANES {
-                let scaled = limited(group[lane], limit) * weight;
-                rounded[lane] = round(scaled, self.lanes[lane]);
-            }
+    pub(crate) fn round_scaled(
+        &mut self,
+        values: &[f32],
+        limit: f32,
+        weight: f32,
+        out: &mut [i32],
+        mut finish: impl FnMut(&mut [i32]),
+    ) {
+        let whole = values.len().min(out.len()) / LANES * LANES;
+        let (groups, rest) = values.split_at(whole);
+        let (rounded_groups, rounded_rest) = out.split_at_mut(whole);
+        for (part, rounded) in groups.chunks(TILE).zip(rounded_groups.chunks_mut(TILE)) {
+            kernels::round_groups(&mut self.lanes, part, limit, weight, rounded);
+            finish(rounded);
         }
-        self.step();
-        let done = values.len() / LANES * LANES;
-        for ((value, rounded), lane) in values[done..].iter().zip(&mut out[done..]).zip(self.lanes)
-        {
-            *rounded = round(limited(*value, limit) * weight, lane);
+        kernels::step(&mut self.lanes);
+        for ((value, rounded), word) in rest.iter().zip(rounded_rest.iter_mut()).zip(self.lanes) {
+            *rounded = kernels::round(limited(*value, limit) * weight, word);
         }
+        finish(rounded_rest);
     }
-
-    #[inline]
-    fn step(&mut self) {
-        for lane in &mut self.lanes {
-            let mut word = *lane;
-            word ^= word << 13;
-            word ^= word >> 17;
-            word ^= word << 5;
-            *lane = word;
-        }
-    }
-}
-
-#[inline]
-fn round(scaled: f32, word: u32) -> i32 {
-    let centred = f32::from_bits((word >> 9) | 0x3F80_0000) - 1.5;
-    let shifted = scaled + centred + SHIFT;
-    shifted
-        .to_bits()
-        .cast_signed()
-        .wrapping_sub(SHIFT.to_bits().cast_signed())
 }
 
 #[cfg(test)]

@@ -12,20 +12,21 @@
 use serde::{Deserialize, Serialize};
 
 use self::arithmetic::{
-    WIDEST, add, add_one, add_products, bucket_of, clip, halvings, length, response,
-    tamed_squared_norm, upper_triangle,
+    add, add_one, add_products, bucket_of, clip, halvings, length, response, tamed_squared_norm,
+    upper_triangle,
 };
 use crate::columns::ReleasedColumns;
 use crate::constant::Constant;
 use crate::feature_list::FeatureList;
 use crate::feature_set::FeatureSet;
+use crate::kernels::WIDEST;
 use crate::limit::Limit;
 use crate::model::{LinearModel, ReleasedModel};
 use crate::records::Record;
 
 mod arithmetic;
 
-pub(crate) use self::arithmetic::{limited, squared_norm, value};
+pub(crate) use self::arithmetic::value;
 
 #[cfg(test)]
 mod tests;

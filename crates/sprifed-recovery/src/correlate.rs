@@ -1,5 +1,6 @@
 //! Xᵀv at the speed of memory: the one loop that all exact correlations are made of.
 
+use multiversion::multiversion;
 use rayon::iter::{IndexedParallelIterator, ParallelIterator};
 use rayon::slice::ParallelSlice;
 
@@ -85,7 +86,12 @@ fn add_rows(rows: &[&[f32]], weights: &[f64], sums: &mut [f64]) {
     }
 }
 
-/// Eight rows at once, written so that every bound is checked before the loop.
+/// Eight rows at once, written so that every bound is checked before the loop. Every version has the same operations in the
+/// same order, so all give the same bits.
+#[multiversion(
+    targets("x86_64+avx512bw+avx512dq+avx512f+avx512vl", "x86_64+avx2"),
+    dispatcher = "direct"
+)]
 fn add_group(rows: &[&[f32]; ROWS], weights: &[f64; ROWS], sums: &mut [f64]) {
     let length = rows
         .iter()

@@ -3,7 +3,7 @@ use super::*;
 fn mean_of_rounded(value: f32) -> f64 {
     let values = vec![value; 100_000];
     let mut out = vec![0; values.len()];
-    Dither::of_unit(1, 2).round_scaled(&values, 1e6, 1.0, &mut out);
+    Dither::of_unit(1, 2).round_scaled(&values, 1e6, 1.0, &mut out, |_| ());
     out.iter().map(|rounded| f64::from(*rounded)).sum::<f64>() / 100_000.0
 }
 
@@ -23,7 +23,7 @@ fn rounding_is_unbiased() {
 fn a_whole_number_stays_or_moves_by_less_than_one() {
     let values: Vec<f32> = (0..1000u16).map(|k| f32::from(k) - 500.0).collect();
     let mut out = vec![0; values.len()];
-    Dither::of_unit(3, 4).round_scaled(&values, 1e6, 1.0, &mut out);
+    Dither::of_unit(3, 4).round_scaled(&values, 1e6, 1.0, &mut out, |_| ());
     for (value, rounded) in values.iter().zip(&out) {
         assert!((f64::from(*value) - f64::from(*rounded)).abs() <= 1.0);
     }
@@ -34,7 +34,7 @@ fn units_and_seeds_have_their_own_streams() {
     let values = [0.5; 64];
     let rounded = |seed, unit| {
         let mut out = [0; 64];
-        Dither::of_unit(seed, unit).round_scaled(&values, 1.0, 1.0, &mut out);
+        Dither::of_unit(seed, unit).round_scaled(&values, 1.0, 1.0, &mut out, |_| ());
         out
     };
     assert_eq!(rounded(1, 1), rounded(1, 1));
@@ -46,7 +46,7 @@ fn units_and_seeds_have_their_own_streams() {
 fn the_tail_that_fills_no_group_is_rounded_too() {
     let values = [2.0; 19];
     let mut out = [7; 19];
-    Dither::of_unit(5, 6).round_scaled(&values, 10.0, 3.0, &mut out);
+    Dither::of_unit(5, 6).round_scaled(&values, 10.0, 3.0, &mut out, |_| ());
     assert!(
         out.iter().all(|rounded| (5..=7).contains(rounded)),
         "{out:?}"

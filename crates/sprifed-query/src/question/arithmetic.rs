@@ -1,13 +1,10 @@
 //! The arithmetic of contributions: total for every record, and the same steps for each.
 
 use crate::feature_set::FeatureSet;
+use crate::kernels::{self, finite};
 use crate::limit::Limit;
 use crate::records::Record;
 use crate::work;
-
-/// 2⁵⁸: features beyond it count as this, so that a sum of a thousand squares stays a number of
-/// single precision.
-pub(super) const WIDEST: f32 = 288_230_376_151_711_744.0;
 
 /// How often `largest` is halved down to `size`; infinite for zero.
 pub(super) fn halvings(size: f64, largest: Limit) -> f64 {
@@ -63,18 +60,6 @@ pub(super) fn response(record: Record<'_>) -> f64 {
     f64::from(finite(record.response))
 }
 
-#[inline]
-fn finite(value: f32) -> f32 {
-    if value.is_finite() { value } else { 0.0 }
-}
-
-/// `value` within ±`limit`, without the panic that `clamp` has for limits that are none.
-#[inline]
-pub(crate) fn limited(value: f32, limit: f32) -> f32 {
-    let value = if value < -limit { -limit } else { value };
-    if value > limit { limit } else { value }
-}
-
 pub(super) fn clip(value: f64, limit: Limit) -> f64 {
     let value = if value.is_nan() { 0.0 } else { value };
     value.max(-limit.get()).min(limit.get())
@@ -112,44 +97,15 @@ pub(super) fn add_products(
     let mut rest = out;
     for run in features.runs_of(record.features) {
         let (places, following) = rest.split_at_mut(run.len().min(rest.len()));
-        for (place, value) in places.iter_mut().zip(run) {
-            *place += limited(finite(*value), limit) * weight;
-        }
+        kernels::add_products(run, limit, weight, places);
         rest = following;
     }
 }
 
-/// Σ x² over runs of a row, where x is zero if it is not a number and [`WIDEST`] if it is wider.
+/// Σ x² over runs of a row, where x is zero if it is not a number and [`WIDEST`](kernels::WIDEST) if it is wider.
 pub(super) fn tamed_squared_norm<'a>(runs: impl Iterator<Item = &'a [f32]>) -> f64 {
-    sum_of_squares(runs, |value| limited(finite(value), WIDEST))
-}
-
-/// Σ x² over runs of a row.
-pub(crate) fn squared_norm<'a>(runs: impl Iterator<Item = &'a [f32]>) -> f64 {
-    sum_of_squares(runs, |value| value)
-}
-
-/// Σ x² in sixteen lanes of single precision, each summed in double.
-#[inline]
-fn sum_of_squares<'a>(
-    runs: impl Iterator<Item = &'a [f32]>,
-    read: impl Fn(f32) -> f32 + Copy,
-) -> f64 {
-    let square = |value: &f32| read(*value) * read(*value);
-    let mut total = 0.0;
-    for run in runs {
+    runs.fold(0.0, |total, run| {
         work::touch(run.len());
-        for block in run.chunks(1024) {
-            let mut lanes = [0f32; 16];
-            let groups = block.chunks_exact(16);
-            let tail: f32 = groups.remainder().iter().map(square).sum();
-            for group in groups {
-                for (lane, value) in lanes.iter_mut().zip(group) {
-                    *lane += square(value);
-                }
-            }
-            total += f64::from(lanes.iter().sum::<f32>() + tail);
-        }
-    }
-    total
+        kernels::add_tamed_squares(total, run)
+    })
 }
