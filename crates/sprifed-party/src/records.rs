@@ -57,17 +57,19 @@ impl PartyRecords {
             .collect::<Result<_, _>>()?;
         let own = me.0 as usize;
         let sites = 0..agreement.setting.sites.count();
-        let rows = table.design().rows();
-        let features = rows.flat_map(|row| {
-            let sites = sites.clone();
-            let indicators = sites.map(move |site| f32::from(u8::from(site == own)));
-            places.iter().map(|place| row[*place]).chain(indicators)
-        });
+        let n_features = places.len() + sites.len();
+        let mut features = Vec::with_capacity(table.response().len() * n_features);
+        for record in 0..table.response().len() {
+            table.design().with_row(record, |row| {
+                features.extend(places.iter().map(|place| row[*place]));
+            });
+            features.extend(sites.clone().map(|site| f32::from(u8::from(site == own))));
+        }
         Ok(Self(Arc::new(Held {
-            features: features.collect(),
+            features,
             responses: table.response().to_vec(),
             present: table.present().to_vec(),
-            n_features: places.len() + sites.len(),
+            n_features,
             unit: agreement.plan.unit,
         })))
     }

@@ -79,7 +79,7 @@ fn read(path: &Path, response: &str) -> Outcome {
     let start = Instant::now();
     let table = read_table(path, &schema)?;
     let seconds = start.elapsed().as_secs_f64();
-    let matrix = size_of_val(table.design().values()) as f64 / 1e6;
+    let matrix = table.design().n_bytes() as f64 / 1e6;
     let peak = peak_kilobytes()? as f64 * 1024.0 / 1e6;
     println!(
         "{} x {}: {seconds:.2} s, matrix {matrix:.1} MB, peak {peak:.1} MB, ratio {:.3}",

@@ -11,6 +11,7 @@
 mod admission;
 mod by_column;
 mod by_row;
+mod of_genotypes;
 
 pub(crate) use self::admission::Admission;
 
@@ -23,7 +24,7 @@ use sprifed_schema::{
 };
 
 use crate::cell::{CellProblem, CellProblems, CellRole, Defect, Place};
-use crate::design::Design;
+use crate::design::{Design, Genotypes};
 use crate::error::{DataError, FileError, TableError};
 use crate::markers::Markers;
 use crate::table::{LoadCounts, Table};
@@ -55,6 +56,14 @@ pub(crate) trait ColumnSource {
     fn labels(&mut self, column: usize, take: &mut dyn FnMut(&[u8])) -> Result<(), DataError>;
     /// Hands over the number of each record of one column, NaN if missing.
     fn numbers(&mut self, column: usize, take: &mut TakeNumber<'_>) -> Result<(), DataError>;
+    /// Whether the cells of a column are stored as packed genotypes.
+    fn is_packed(&self, _column: usize) -> bool {
+        false
+    }
+    /// Appends those of each record of such a column to `codes`: four in a byte, with zeros after the last.
+    fn packed(&mut self, _column: usize, _codes: &mut Vec<u8>) -> Result<(), DataError> {
+        Ok(())
+    }
 }
 
 /// Where the cells of a column are, by the number of their record, counted from 1.
@@ -160,10 +169,7 @@ impl<'a> Bounding<'a> {
     #[inline]
     fn count(&mut self, column: usize, outcome: Result<CellNote, Defect>, place: Place) {
         match outcome {
-            Ok(note) => {
-                self.counts.clipped_values += u64::from(note.is_clipped);
-                self.counts.missing_values += u64::from(note.is_missing);
-            }
+            Ok(note) => self.count_alike(note, 1),
             Err(defect) => {
                 let name = &self.mapping.columns()[column].name;
                 self.problems
@@ -175,6 +181,12 @@ impl<'a> Bounding<'a> {
                     });
             }
         }
+    }
+
+    /// Counts what happened to `count` cells.
+    fn count_alike(&mut self, note: CellNote, count: u64) {
+        self.counts.clipped_values += u64::from(note.is_clipped) * count;
+        self.counts.missing_values += u64::from(note.is_missing) * count;
     }
 
     /// Whether so much is wrong that the rest need not be read.
@@ -196,7 +208,7 @@ impl<'a> Bounding<'a> {
         admission: &Admission<'_>,
         owners: Vec<u32>,
         response: Vec<Option<f32>>,
-        values: Vec<f32>,
+        matrix: Matrix,
     ) -> Result<Table, DataError> {
         self.check_cells()?;
         if response.is_empty() {
@@ -204,8 +216,12 @@ impl<'a> Bounding<'a> {
         }
         let mut counts = self.counts;
         counts.over_cap = admission.over_cap();
+        let names = self.mapping.names().to_vec();
         Ok(Table {
-            design: Design::new(self.mapping.names().to_vec(), values)?,
+            design: match matrix {
+                Matrix::Numbers(values) => Design::new(names, values)?,
+                Matrix::Coded(numbers, genotypes) => Design::coded(names, numbers, genotypes),
+            },
             present: response.iter().map(Option::is_some).collect(),
             response: response
                 .into_iter()
@@ -220,11 +236,19 @@ impl<'a> Bounding<'a> {
     }
 }
 
+/// The features of all records, row after row.
+pub(crate) enum Matrix {
+    /// As numbers.
+    Numbers(Vec<f32>),
+    /// Some as numbers, the others as genotypes.
+    Coded(Vec<f32>, Genotypes),
+}
+
 /// Room for `more` values, exactly; a refusal instead of an abort if there is none.
-fn reserve(values: &mut Vec<f32>, more: usize) -> Result<(), FileError> {
+fn reserve<T>(values: &mut Vec<T>, more: usize) -> Result<(), FileError> {
     let bytes = (values.len() as u64)
         .saturating_add(more as u64)
-        .saturating_mul(4);
+        .saturating_mul(size_of::<T>() as u64);
     values
         .try_reserve_exact(more)
         .map_err(|_| FileError::OutOfMemory {

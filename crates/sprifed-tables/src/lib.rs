@@ -8,6 +8,7 @@ mod design;
 mod enrolment;
 mod error;
 mod formats;
+mod genotypes;
 mod join;
 mod markers;
 mod open;

@@ -61,7 +61,7 @@ pub(crate) fn run() -> Result<String, Error> {
     let secret = Secret::Parties(PartyKey::simulated(1, 0));
     let guarantee = study.guarantee(secret.provenance())?;
     let mut watch = |_| ControlFlow::Continue(());
-    let Run { outcome, receipt } = study.run(&rows_of(&table)?, secret, &mut watch)?;
+    let Run { outcome, receipt } = study.run(&rows_of(&table), secret, &mut watch)?;
     let model = study.to_model(&outcome?, guarantee, receipt, Vec::new());
     model.to_text()
 }

@@ -61,7 +61,7 @@ pub(crate) fn fit() -> Result<Model, Error> {
     let secret = Secret::Curator(NoiseGenerator::simulated(1).into());
     let guarantee = study.guarantee(secret.provenance())?;
     let mut watch = |_| ControlFlow::Continue(());
-    let Run { outcome, receipt } = study.run(&rows_of(&table)?, secret, &mut watch)?;
+    let Run { outcome, receipt } = study.run(&rows_of(&table), secret, &mut watch)?;
     Ok(study.to_model(&outcome?, guarantee, receipt, Vec::new()))
 }
 

@@ -67,7 +67,7 @@ pub use procedure_choice::{
 };
 pub use reference::{ExactModel, centred_omp};
 pub use repeated::{RepeatedFit, Repetition, cost_of_all};
-pub use run::{Run, Secret, Watch, rows_of, spent_words};
+pub use run::{Run, Secret, TableRows, Watch, rows_of, spent_words};
 pub use schema_answer::{SchemaCheck, SchemaDraft};
 pub use score::{Fitness, SCORE_LABEL, Score, require_columns};
 pub use secure_sums::{

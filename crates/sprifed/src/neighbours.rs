@@ -146,7 +146,7 @@ impl Fit {
 
     /// The real questions about `table`, from a real run.
     fn questions(&self, table: &Table) -> Vec<Asked> {
-        let (study, rows) = (self.study(table), rows_of(table).unwrap());
+        let (study, rows) = (self.study(table), rows_of(table));
         let grouped = study.grouping.of(&rows);
         let asked = Vec::new();
         if self.backend == Backend::Trustees {
@@ -208,7 +208,7 @@ impl Fit {
 
     /// The integers of every unit, block after block, by the numbers that the backend gives them.
     fn integers(&self, study: &Study<'_>, table: &Table, asked: &Asked) -> Vec<Vec<i32>> {
-        let rows = rows_of(table).unwrap();
+        let rows = rows_of(table);
         let grouped = study.grouping.of(&rows);
         let blocks = self.blocks(asked);
         let parties: Vec<(u64, Range<usize>)> = match study.grouping.parties() {
@@ -271,7 +271,7 @@ impl Fit {
     /// A curator with the same noise is asked the same about the neighbour: what its answers differ
     /// by is what the sums differ by.
     fn replay(&self, neighbour: &Table, asked: &[Asked], name: &str) -> f64 {
-        let (study, rows) = (self.study(neighbour), rows_of(neighbour).unwrap());
+        let (study, rows) = (self.study(neighbour), rows_of(neighbour));
         let generator = NoiseGenerator::simulated(SEED);
         let records = study.grouping.of(&rows);
         let mut curator = Curator::open(records, self.plan.clone(), generator).unwrap();

@@ -7,7 +7,7 @@ use std::ops::{ControlFlow, Range};
 use sprifed_noise::{NoiseGenerator, Provenance};
 use sprifed_privacy::LedgerRecord;
 use sprifed_query::{
-    Answer, ChoiceBackend, ChoiceQuery, Curator, Part, Plan, RecordSource, Records, SumBackend,
+    Answer, ChoiceBackend, ChoiceQuery, Curator, Part, Plan, Record, RecordSource, SumBackend,
     SumQuery,
 };
 use sprifed_recovery::{CertifiedProcedure, Fit, Setting};
@@ -86,15 +86,34 @@ pub struct Run {
     pub receipt: Receipt,
 }
 
-/// The rows of `table`, each a unit; those that do not count keep their places.
-///
-/// # Errors
-/// When the table is empty, which no reader allows.
-pub fn rows_of(table: &Table) -> Result<Records<'_>, Error> {
-    let design = table.design();
-    Records::each_a_unit(design.values(), table.response(), design.n_features())
-        .and_then(|rows| rows.counting(table.present()))
-        .map_err(Error::Records)
+/// The rows of a table, each a unit; those that do not count keep their places.
+#[derive(Clone, Copy, Debug)]
+pub struct TableRows<'a>(&'a Table);
+
+/// The rows of `table`.
+#[must_use]
+pub const fn rows_of(table: &Table) -> TableRows<'_> {
+    TableRows(table)
+}
+
+impl RecordSource for TableRows<'_> {
+    fn n_features(&self) -> usize {
+        self.0.design().n_features()
+    }
+
+    fn n_units(&self) -> usize {
+        self.0.design().n_records()
+    }
+
+    fn visit_unit(&self, unit: usize, visit: &mut dyn FnMut(Record<'_>)) {
+        self.0.design().with_row(unit, |features| {
+            visit(Record {
+                features,
+                response: self.0.response()[unit],
+                is_present: self.0.present()[unit],
+            });
+        });
+    }
 }
 
 /// Is told how many steps are done, and may end the run before the next one.

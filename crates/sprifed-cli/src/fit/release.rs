@@ -33,7 +33,7 @@ pub(super) fn release(
     entry: FitEntry,
 ) -> Result<Model, Failure> {
     let guarantee = study.guarantee(secret.provenance())?;
-    let rows = rows_of(table)?;
+    let rows = rows_of(table);
     let progress = Progress::start("fit", study.plan.steps.len() as u64);
     let ended = study.run(&rows, secret, &mut |done| {
         progress.reach(done);

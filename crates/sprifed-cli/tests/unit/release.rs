@@ -109,7 +109,7 @@ fn a_ledger_that_cannot_be_stored_is_said_in_full() {
     let table = table(&schema);
     let request = Command::parse_from(["fit", "data.csv", "--sparsity", "1", "--epsilon", "3"]).fit;
     let study = Study::prepare(&request.request(), &schema, table.outline()).unwrap();
-    let rows = rows_of(&table).unwrap();
+    let rows = rows_of(&table);
     let secret = Secret::Curator(NoiseGenerator::simulated(1).into());
     let go_on = &mut |_| ControlFlow::Continue(());
     let Run { outcome, receipt } = study.run(&rows, secret, go_on).unwrap();

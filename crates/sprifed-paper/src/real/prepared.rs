@@ -159,7 +159,7 @@ impl Prepared {
     pub(crate) fn of_table(table: &Table, train: &[usize], test: (&Table, &[usize])) -> Self {
         let units = table.mapping().response();
         let pick = |table: &Table, rows: &[usize]| -> Vec<f32> {
-            let row = |row: &usize| table.design().row(*row).iter().copied();
+            let row = |row: &usize| table.design().row(*row).into_owned();
             rows.iter().flat_map(row).collect()
         };
         let back = |y: f32| units.scale() * f64::from(y);

@@ -1,22 +1,50 @@
 //! Assembly from columns that arrive one after another.
 
+use core::ops::Range;
+
 use sprifed_schema::{Coding, Schema};
 
-use super::{Admission, Bounding, ColumnSource, reserve};
+use super::of_genotypes::{Packed, layout_of};
+use super::{Admission, Bounding, ColumnSource, Matrix, reserve};
 use crate::cell::{Defect, Place};
 use crate::clients::count_rows;
+use crate::design::Genotypes;
 use crate::error::{DataError, TableError};
+use crate::genotypes::{IN_A_BYTE, Spot};
 use crate::table::Table;
 
 /// What becomes of a record of the file.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
+pub(super) enum Fate {
     /// It has no row.
     OverCap,
     /// It has a row of zeros, which does not count.
     Dropped,
     /// It has a row.
     Counted,
+}
+
+/// The records of a file, and how many of them have rows.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'a> {
+    pub(super) fates: &'a [Fate],
+    n_rows: usize,
+}
+
+impl Rows<'_> {
+    /// Room for so many values of each row.
+    fn room_for<T: Clone>(self, width: usize, value: T) -> Result<Vec<T>, DataError> {
+        let too_large = TableError::TooLarge {
+            what: "values",
+            found: u64::MAX,
+            most: usize::MAX as u64,
+        };
+        let size = self.n_rows.checked_mul(width).ok_or(too_large)?;
+        let mut values = Vec::new();
+        reserve(&mut values, size)?;
+        values.resize(size, value);
+        Ok(values)
+    }
 }
 
 /// Reads the columns of `source` that a study needs into a bounded table.
@@ -52,25 +80,53 @@ pub(crate) fn from_columns(
     if response.is_empty() {
         return Err(TableError::NoRecords.into());
     }
-    let width = bounding.mapping.names().len();
-    let size = response
-        .len()
-        .checked_mul(width)
-        .ok_or(TableError::TooLarge {
-            what: "values",
-            found: u64::MAX,
-            most: usize::MAX as u64,
-        })?;
-    let mut values = Vec::new();
-    reserve(&mut values, size)?;
-    values.resize(size, 0.0);
-    for column in 0..bounding.mapping.columns().len() {
-        if bounding.is_hopeless() {
-            break;
+    let rows = Rows {
+        fates: &fates,
+        n_rows: response.len(),
+    };
+    let layout = layout_of(source, &bounding);
+    let mut numbers = rows.room_for(layout.numbers_of_row(), 0.0)?;
+    let mut codes = rows.room_for(layout.bytes_of_row(), 0)?;
+    let mut column = 0;
+    while let Some(coded) = bounding.mapping.columns().get(column)
+        && !bounding.is_hopeless()
+    {
+        match layout.place_of(coded.features.start) {
+            Some(Spot::Genotype(first)) => {
+                let packed = Packed {
+                    columns: column,
+                    first_byte: first / IN_A_BYTE,
+                    n_bytes: layout.bytes_of_row(),
+                };
+                column += packed.fill(source, &mut bounding, rows, &mut codes)?;
+            }
+            Some(Spot::Number(first)) => {
+                let places = first..first + coded.features.len();
+                let width = layout.numbers_of_row();
+                fill(
+                    source,
+                    &mut bounding,
+                    column,
+                    &fates,
+                    (&mut numbers, width, places),
+                )?;
+                column += 1;
+            }
+            None => column += 1,
         }
-        fill(source, &mut bounding, column, &fates, &mut values)?;
     }
-    bounding.finish(&admission, owners, response, values)
+    let matrix = if codes.is_empty() {
+        Matrix::Numbers(numbers)
+    } else {
+        let is_blank = response.iter().map(Option::is_none).collect();
+        let genotypes = Genotypes {
+            layout,
+            codes,
+            is_blank,
+        };
+        Matrix::Coded(numbers, genotypes)
+    };
+    bounding.finish(&admission, owners, response, matrix)
 }
 
 /// The client of each record in the file, or nothing where the cap turned the record away.
@@ -107,18 +163,18 @@ fn fill(
     bounding: &mut Bounding<'_>,
     column: usize,
     fates: &[Fate],
-    values: &mut [f32],
+    (values, width, places): (&mut [f32], usize, Range<usize>),
 ) -> Result<(), DataError> {
     let position = bounding.selection.features[column];
     let coded = bounding.mapping.columns()[column].clone();
-    let mut rows = values.chunks_exact_mut(bounding.mapping.names().len());
+    let mut rows = values.chunks_exact_mut(width);
     let mut records = fates.iter().zip(1..);
     let origin = source.places(position);
     // The places of the next record of the file, if it counts.
     let mut next = || {
         let (fate, record) = records.next()?;
         let row = (*fate != Fate::OverCap).then(|| rows.next()).flatten()?;
-        (*fate == Fate::Counted).then(|| (&mut row[coded.features.clone()], origin.of(record)))
+        (*fate == Fate::Counted).then(|| (&mut row[places.clone()], origin.of(record)))
     };
     match &coded.coding {
         Coding::Number(number) => source.numbers(position, &mut |raw| {

@@ -2,7 +2,7 @@
 
 use sprifed_schema::{Coding, Schema};
 
-use super::{Admission, Bounding, RowSource, reserve};
+use super::{Admission, Bounding, Matrix, RowSource, reserve};
 use crate::cell::Defect;
 use crate::error::{DataError, FileError};
 use crate::table::Table;
@@ -50,7 +50,7 @@ pub(crate) fn from_rows(source: &mut dyn RowSource, schema: &Schema) -> Result<T
         owners.push(client);
     }
     values.shrink_to_fit();
-    bounding.finish(&admission, owners, response, values)
+    bounding.finish(&admission, owners, response, Matrix::Numbers(values))
 }
 
 /// Writes the features of the present record of `source` into `row`.

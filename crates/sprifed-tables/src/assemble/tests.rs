@@ -21,7 +21,7 @@ fn refused(text: &str, rest: &str) -> String {
 #[test]
 fn values_outside_the_bounds_are_clipped_and_counted_in_total_only() {
     let table = table("a,b,y\n5,-7,0\n0.5,0,99\n", "");
-    assert_eq!(table.design().row(0), [1.0, -1.0]);
+    assert_eq!(*table.design().row(0), [1.0, -1.0]);
     assert_eq!(table.response(), [-1.0, 1.0]);
     assert_eq!(table.counts().clipped_values, 3);
 }
@@ -33,7 +33,7 @@ fn the_cap_keeps_the_first_records_of_each_client_in_file_order() {
         "who,a,y\nn,0.1,1\ns,0.2,1\nn,0.3,1\nn,0.4,1\ns,0.5,1\nn,0.6,1\n",
         rest,
     );
-    assert_eq!(table.design().values(), [0.1, 0.2, 0.3, 0.5]);
+    assert_eq!(*table.design().values(), [0.1, 0.2, 0.3, 0.5]);
     assert_eq!(table.clients().rows_of(0), [0, 2]);
     assert_eq!(table.clients().rows_of(1), [1, 3]);
     assert_eq!(table.counts().over_cap, 2);
@@ -45,7 +45,7 @@ fn a_dropped_record_does_not_let_a_later_one_of_its_client_move_up() {
     let rest = "[record]\nclient = \"who\"\nmissing_response = \"drop\"";
     let table = table("who,a,y\nn,0.1,\nn,0.2,1\ns,0.3,1\n", rest);
     assert_eq!(
-        table.design().values(),
+        *table.design().values(),
         [0.0, 0.3],
         "the second record of n is over the cap of one"
     );
@@ -92,7 +92,7 @@ fn missing_features_are_refused_by_column_and_policy_alone() {
 fn missing_features_become_the_middle_of_the_bounds_if_so_agreed() {
     let rest = "[feature.b]\nlower = 0\nupper = 4\ncenter = 0\nscale = 1\n[record]\nmissing = \"midpoint\"";
     let table = table("a,b,y\n,,5\ninf,NaN,5\n", rest);
-    assert_eq!(table.design().values(), [0.0, 2.0, 0.0, 2.0]);
+    assert_eq!(*table.design().values(), [0.0, 2.0, 0.0, 2.0]);
     assert_eq!(table.counts().missing_values, 4);
     assert_eq!(table.counts().clipped_values, 0);
 }
@@ -139,7 +139,7 @@ fn a_dropped_record_keeps_its_place_even_if_it_is_the_only_one() {
     let one = table("a,y\n0.5,\n", rest);
     assert_eq!((one.present(), one.public_size()), (&[false][..], 1));
     let three = table("a,y\n0.1,1\n0.2,\n0.3,1\n", rest);
-    assert_eq!(three.design().values(), [0.1, 0.0, 0.3]);
+    assert_eq!(*three.design().values(), [0.1, 0.0, 0.3]);
     assert_eq!(three.response()[1].to_bits(), 0f32.to_bits());
     assert_eq!(three.present(), [true, false, true]);
     assert_eq!(three.clients().rows_of(2), [2]);
@@ -166,7 +166,7 @@ fn without_a_client_column_every_record_is_a_client() {
 
 #[test]
 fn a_matrix_that_cannot_exist_is_refused_and_not_tried() {
-    let refused = reserve(&mut Vec::new(), usize::MAX / 4).expect_err("too large");
+    let refused = reserve(&mut Vec::<f32>::new(), usize::MAX / 4).expect_err("too large");
     assert!(refused.to_string().contains("MiB"), "{refused}");
     assert!(DataError::from(refused).is_environment());
 }
@@ -180,7 +180,7 @@ fn categories_logarithms_and_gaps_are_coded_as_the_schema_says() {
         table.design().names(),
         ["sex=m", "age", "age=missing", "n_1"]
     );
-    assert_eq!(table.design().row(0), [1.0, 0.0, 1.0, 0.0]);
+    assert_eq!(*table.design().row(0), [1.0, 0.0, 1.0, 0.0]);
     assert_eq!(table.design().row(1)[..3], [0.0, 1.0, 0.0]);
     assert!((table.design().row(1)[3] - 100f32.ln()).abs() < 1e-6);
     assert_eq!(table.counts().missing_values, 1);

@@ -34,7 +34,7 @@ fn arrays_and_files_are_enrolled_alike() {
     ];
     for (place, row) in enrolment.rows().iter().enumerate() {
         if !enrolment.present()[place] {
-            assert_eq!(table.design().row(place), [0.0, 0.0]);
+            assert_eq!(*table.design().row(place), [0.0, 0.0]);
             continue;
         }
         let mut bounded = [0.0; 2];
@@ -49,7 +49,7 @@ fn arrays_and_files_are_enrolled_alike() {
                 .map(|value| value.to_bits())
                 .collect::<Vec<_>>()
         };
-        assert_eq!(bits(&bounded), bits(table.design().row(place)));
+        assert_eq!(bits(&bounded), bits(&table.design().row(place)));
     }
 }
 

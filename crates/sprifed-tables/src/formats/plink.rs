@@ -111,6 +111,17 @@ impl<R: Read + Seek> ColumnSource for PlinkTable<R> {
             take(Ok(copies.map_or(f64::NAN, f64::from)));
         })
     }
+
+    fn is_packed(&self, column: usize) -> bool {
+        column >= SAMPLE_COLUMNS
+    }
+
+    fn packed(&mut self, column: usize, codes: &mut Vec<u8>) -> Result<(), DataError> {
+        match column.checked_sub(SAMPLE_COLUMNS) {
+            Some(marker) => self.bed.read(marker, codes),
+            None => Ok(()),
+        }
+    }
 }
 
 impl<R: Read + Seek> OpenTable for PlinkTable<R> {
@@ -188,5 +199,7 @@ fn fields(line: &[u8]) -> Result<[&str; FIELDS], &'static str> {
     }
 }
 
+#[cfg(test)]
+mod equality;
 #[cfg(test)]
 mod tests;

@@ -98,4 +98,18 @@ impl ColumnSource for JoinedColumns {
             }
         }
     }
+
+    fn is_packed(&self, column: usize) -> bool {
+        match self.origins[column] {
+            Origin::First(column) => self.first.is_packed(column),
+            Origin::Second(_) => false,
+        }
+    }
+
+    fn packed(&mut self, column: usize, codes: &mut Vec<u8>) -> Result<(), DataError> {
+        match self.origins[column] {
+            Origin::First(column) => self.first.packed(column, codes),
+            Origin::Second(_) => Ok(()),
+        }
+    }
 }

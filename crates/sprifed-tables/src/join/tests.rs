@@ -75,7 +75,8 @@ fn rows_belong_to_samples_whatever_their_order() {
         beside_genotypes("height,IID,age\n0,p3,0\n2,p1,100\n1,p2,50\n", "").expect("a table");
     assert_eq!(table.design().names(), ["rs1", "rs2", "age"]);
     assert_eq!(table.response(), [1.0, 0.0, -1.0]);
-    let rows: Vec<&[f32]> = table.design().rows().collect();
+    let rows = table.design().rows().map(|row| row.to_vec());
+    let rows: Vec<Vec<f32>> = rows.collect();
     assert_eq!(rows, [[1.0, -1.0, 1.0], [0.0, 0.0, 0.0], [-1.0, 1.0, -1.0]]);
     assert_eq!(table.counts().unmatched, 0);
 }
@@ -90,7 +91,7 @@ fn a_sample_without_a_row_keeps_its_place_and_contributes_nothing() {
     let table = beside_genotypes(second, DROP).expect("a table");
     assert_eq!(table.public_size(), 3);
     assert_eq!(table.present(), [true, false, true]);
-    assert_eq!(table.design().row(1), [0.0; 3]);
+    assert_eq!(*table.design().row(1), [0.0; 3]);
     assert_eq!(table.counts().unmatched, 1);
 }
 
@@ -193,7 +194,8 @@ fn two_plain_tables_are_joined_by_the_column_that_the_user_names() {
         &exclude,
     )
     .expect("a table");
-    let rows: Vec<&[f32]> = table.design().rows().collect();
+    let rows = table.design().rows().map(|row| row.to_vec());
+    let rows: Vec<Vec<f32>> = rows.collect();
     assert_eq!(rows, [[1.0, 1.0], [0.0, 0.0], [-1.0, -1.0]]);
     assert_eq!(table.response(), [1.0, 0.0, -1.0]);
 }

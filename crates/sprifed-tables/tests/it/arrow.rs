@@ -37,7 +37,8 @@ fn files_of_pyarrow_are_read() {
             table.design().names(),
             ["dose", "flag", "arm=high", "place=south"]
         );
-        let rows: Vec<&[f32]> = table.design().rows().collect();
+        let rows = table.design().rows().map(|row| row.to_vec());
+        let rows: Vec<Vec<f32>> = rows.collect();
         assert_eq!(
             rows,
             [

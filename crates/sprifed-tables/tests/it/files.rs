@@ -103,7 +103,7 @@ fn the_format_is_recognised_by_content_and_not_by_name() {
     let data = Scratch::new("array.csv", bytes);
     let schema = Schema::parse(&SCHEMA.replace("\"y\"", "\"x_1\"")).expect("a schema");
     let table = read_table(&data.0, &schema).expect("a table");
-    assert_eq!(table.design().values(), [0.5]);
+    assert_eq!(*table.design().values(), [0.5]);
 }
 
 #[test]

@@ -53,7 +53,7 @@ pub(crate) fn fitted(clients: Option<usize>, secret: Secret) -> Value {
     let guarantee = study.guarantee(secret.provenance()).unwrap();
     let rows = rows_of(&table);
     let watch = &mut |_| ControlFlow::Continue(());
-    let Run { outcome, receipt } = study.run(&rows.unwrap(), secret, watch).unwrap();
+    let Run { outcome, receipt } = study.run(&rows, secret, watch).unwrap();
     let model = study.to_model(&outcome.unwrap(), guarantee, receipt, Vec::new());
     serde_json::to_value(&model).unwrap()
 }

@@ -121,7 +121,8 @@ fn batches_follow_each_other_and_every_kind_is_read() {
             table.design().names(),
             ["dose", "flag", "arm=high", "place=south"]
         );
-        let rows: Vec<&[f32]> = table.design().rows().collect();
+        let rows = table.design().rows().map(|row| row.to_vec());
+        let rows: Vec<Vec<f32>> = rows.collect();
         assert_eq!(
             rows,
             [

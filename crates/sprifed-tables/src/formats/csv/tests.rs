@@ -28,14 +28,14 @@ fn quotes_blanks_and_a_byte_order_mark_are_understood() {
     let text = "\u{feff}\"a\", b ,y\r\n\"0.5\", -0.25 ,1\r\n";
     let table = read_csv(text.as_bytes(), &schema()).expect("a table");
     assert_eq!(table.design().names(), ["a", "b"]);
-    assert_eq!(table.design().row(0), [0.5, -0.25]);
+    assert_eq!(*table.design().row(0), [0.5, -0.25]);
 }
 
 #[test]
 fn gzip_of_several_parts_is_read_as_one_table() {
     let bytes = [gzip("a,y\n0.5,1\n"), gzip("0.25,0\n")].concat();
     let table = read_csv(&bytes[..], &schema()).expect("a table");
-    assert_eq!(table.design().values(), [0.5, 0.25]);
+    assert_eq!(*table.design().values(), [0.5, 0.25]);
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn other_separators_are_diagnosed_by_the_header_and_read_if_stated() {
         assert_eq!(read.design().names(), ["a", "b"]);
     }
     let decimal = read_as("a;b;y\n0,5;-0,25;1\n", ";", ",").expect("a table");
-    assert_eq!(decimal.design().row(0), [0.5, -0.25]);
+    assert_eq!(*decimal.design().row(0), [0.5, -0.25]);
     let message = read_as("a;y\n0,5;1\n", ";", ".")
         .expect_err("a comma")
         .to_string();

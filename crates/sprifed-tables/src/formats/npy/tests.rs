@@ -39,7 +39,7 @@ fn rows_and_columns_order_give_the_same_table() {
     let (by_rows, by_columns) = (read(by_rows, ""), read(by_columns, ""));
     let table = by_rows.expect("a table");
     assert_eq!(table.design().names(), ["x_0", "x_1"]);
-    assert_eq!(table.design().values(), [0.125, 0.25, -0.5, -0.625]);
+    assert_eq!(*table.design().values(), [0.125, 0.25, -0.5, -0.625]);
     assert_eq!(table.response(), [0.375, -0.75]);
     assert_eq!(by_columns.expect("a table"), table);
 }
@@ -119,12 +119,12 @@ fn every_kind_of_number_is_read() {
     ];
     for (kind, items) in cases {
         let table = read(npy(kind, "False", "(1, 3)", &items), "").expect(kind);
-        assert_eq!(table.design().values(), [0.125, -0.25], "{kind}");
+        assert_eq!(*table.design().values(), [0.125, -0.25], "{kind}");
         assert_eq!(table.response(), [0.375], "{kind}");
     }
     let table = read(npy("|u1", "False", "(1, 3)", &[1, 255, 3]), "").expect("a table");
     assert_eq!(
-        table.design().values(),
+        *table.design().values(),
         [0.125, 1.0],
         "255 is clipped, not minus one"
     );

@@ -82,7 +82,8 @@ fn columns_of_several_row_groups_become_rows() {
             ["a", "b", "flag"],
             "no text, no dates"
         );
-        let rows: Vec<&[f32]> = table.design().rows().collect();
+        let rows = table.design().rows().map(|row| row.to_vec());
+        let rows: Vec<Vec<f32>> = rows.collect();
         let pair = [[0.5, 0.25, 1.0], [-0.5, 0.0, 0.0]];
         let dropped = [[0.0; 3]];
         assert_eq!(rows, [&pair[..], &dropped, &pair].concat());

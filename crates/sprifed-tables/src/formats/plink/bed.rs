@@ -1,13 +1,13 @@
 //! Genotypes of two bits each, a marker after another.
 //!
-//! Codes stay packed as they are read: [`Bed::codes`] gives those of any samples of a marker, so that a later pass can
-//! work on blocks of records without numbers in between.
+//! Codes stay packed as they are read: [`Bed::read`] hands them over without numbers in between.
 
 use core::ops::Range;
 use std::io::{Read, Seek, SeekFrom};
 
 use super::malformed;
 use crate::error::{DataError, FileError};
+use crate::genotypes::{COPIES, IN_A_BYTE, code};
 
 /// What every file of PLINK 1 genotypes begins with.
 pub(super) const MAGIC: [u8; 2] = [0x6C, 0x1B];
@@ -19,15 +19,8 @@ const BY_SAMPLE: u8 = 0;
 /// The two magic bytes and the mode.
 const HEADER: u64 = 3;
 
-/// Genotypes in a byte.
-const IN_A_BYTE: usize = 4;
-
 /// Bytes that are read at once: 65,536 genotypes.
 const BYTES_AT_ONCE: usize = 1 << 14;
-
-/// Copies of the first allele that each code says; none where the genotype is missing. The lowest two bits of a byte are
-/// the first sample.
-const COPIES: [Option<u8>; 4] = [Some(2), None, Some(1), Some(0)];
 
 /// An opened `.bed` file.
 #[derive(Debug)]
@@ -110,19 +103,34 @@ impl<R: Read + Seek> Bed<R> {
         Ok(&self.bytes)
     }
 
+    /// Appends the packed codes of all samples of one marker.
+    pub(super) fn read(&mut self, marker: usize, codes: &mut Vec<u8>) -> Result<(), DataError> {
+        self.each_part(marker, |part, _| codes.extend_from_slice(part))
+    }
+
     /// Hands over the copies of the first allele of each sample at one marker; none where they are missing.
     pub(super) fn visit(
         &mut self,
         marker: usize,
         mut take: impl FnMut(Option<u8>),
     ) -> Result<(), DataError> {
+        self.each_part(marker, |codes, samples| {
+            for sample in 0..samples {
+                take(COPIES[code(codes, sample)]);
+            }
+        })
+    }
+
+    /// Hands over the packed codes of one marker, part by part, and of how many samples they are.
+    fn each_part(
+        &mut self,
+        marker: usize,
+        mut take: impl FnMut(&[u8], usize),
+    ) -> Result<(), DataError> {
         let n_samples = self.n_samples;
         for start in (0..n_samples).step_by(BYTES_AT_ONCE * IN_A_BYTE) {
             let end = n_samples.min(start + BYTES_AT_ONCE * IN_A_BYTE);
             let codes = self.codes(marker, start..end)?;
-            for sample in 0..end - start {
-                take(COPIES[code(codes, sample)]);
-            }
             let places = codes.len() * IN_A_BYTE;
             // Only the last byte of a marker has unused places.
             if (end - start..places).any(|place| code(codes, place) != 0) {
@@ -132,12 +140,8 @@ impl<R: Read + Seek> Bed<R> {
                 )
                 .into());
             }
+            take(codes, end - start);
         }
         Ok(())
     }
-}
-
-/// The code at `place` of packed ones.
-const fn code(codes: &[u8], place: usize) -> usize {
-    (codes[place / IN_A_BYTE] >> (2 * (place % IN_A_BYTE))) as usize & 3
 }

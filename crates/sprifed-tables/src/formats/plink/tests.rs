@@ -42,7 +42,8 @@ fn genotypes_are_copies_of_the_first_allele_and_gaps_become_the_midpoint() {
     let table = read_as(&BED, BIM, FAM, &schema).expect("a table");
     assert_eq!(table.design().names(), ["rs1", "rs2"]);
     // In units of the bounds: 2 copies are 1, 1 copy and a gap are 0, no copy is -1.
-    let copies: Vec<&[f32]> = table.design().rows().collect();
+    let copies = table.design().rows().map(|row| row.to_vec());
+    let copies: Vec<Vec<f32>> = copies.collect();
     assert_eq!(
         copies,
         [

@@ -18,7 +18,8 @@ fn what_a_line_does_not_have_is_zero() {
     let text = "# made by hand\n+1 1:0.5 3:-1 # first\n\n-2 2:0.25\n4\n";
     let table = read(text, "1-3").expect("a table");
     assert_eq!(table.design().names(), ["x_1", "x_2", "x_3"]);
-    let rows: Vec<&[f32]> = table.design().rows().collect();
+    let rows = table.design().rows().map(|row| row.to_vec());
+    let rows: Vec<Vec<f32>> = rows.collect();
     assert_eq!(rows, [[0.5, 0.0, -1.0], [0.0, 0.25, 0.0], [0.0; 3]]);
     assert_eq!(table.response(), [0.25, -0.5, 1.0]);
 }
