@@ -5,6 +5,7 @@ use sprifed_paper::MethodError;
 use sprifed_privacy::IllegalQuantity;
 use sprifed_query::PlanError;
 use sprifed_simulate::TrialError;
+use sprifed_tables::DataError;
 
 /// See the module.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +34,9 @@ pub(crate) enum Error {
     /// A study could not be measured.
     #[error("{0}")]
     Study(String),
+    /// A table cannot be read.
+    #[error(transparent)]
+    Table(#[from] DataError),
     /// The peer did not do its part.
     #[error("{0}")]
     Peer(String),
@@ -44,6 +48,7 @@ impl Error {
         match self {
             Self::Study(_) => "correct this, and name a new --folder",
             Self::Peer(_) => "install numpy and scikit-learn there, or leave --python out",
+            Self::Table(_) => "correct the table or its schema",
             Self::Quantity(_) | Self::Plan(_) => "change the numbers of the plan",
             _ => "this is an error of sprifed",
         }
@@ -52,7 +57,7 @@ impl Error {
     /// The exit code of a measurement that ended so.
     pub(crate) const fn exit_code(&self) -> u8 {
         match self {
-            Self::Peer(_) | Self::Study(_) => 3,
+            Self::Peer(_) | Self::Study(_) | Self::Table(_) => 3,
             Self::Quantity(_) | Self::Plan(_) => 2,
             _ => 1,
         }

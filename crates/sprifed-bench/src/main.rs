@@ -7,6 +7,7 @@ mod cpu_clock;
 mod error;
 mod noise;
 mod output;
+mod pass;
 mod python;
 mod recovery;
 mod secure_sum;
@@ -43,6 +44,10 @@ enum Subject {
     ///
     /// Example: cargo run --release -p sprifed-bench -- recovery --python venv/bin/python
     Recovery(recovery::Recovery),
+    /// One private pass over a matrix, and a whole fit, against reading the matrix.
+    ///
+    /// Example: cargo run --release -p sprifed-bench -- pass --records 8000 --features 40000
+    Pass(pass::Pass),
     /// One cell of the paper's recovery figures against a plain numpy version of it.
     ///
     /// Example: cargo run --release -p sprifed-bench -- sweep --python venv/bin/python
@@ -67,6 +72,7 @@ fn main() -> ExitCode {
     let ended = match &arguments.subject {
         Subject::Noise(request) => request.run(&output),
         Subject::Recovery(request) => request.run(&output),
+        Subject::Pass(request) => request.run(&output),
         Subject::Sweep(request) => request.run(&output),
         Subject::SecureSum(request) => request.run(&output),
         Subject::Study(request) => request.run(&output),

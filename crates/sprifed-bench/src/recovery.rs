@@ -7,8 +7,6 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use rayon::iter::ParallelIterator;
-use rayon::slice::ParallelSlice;
 use serde::Serialize;
 use sprifed_privacy::{ApproxDp, Delta, Epsilon, Relation};
 use sprifed_query::Records;
@@ -18,6 +16,7 @@ use sprifed_simulate::{Certified, Method as _, World, WorldRequest};
 
 use crate::error::Error;
 use crate::output::Output;
+use crate::pass::read_once;
 
 /// `sprifed-bench recovery`.
 #[derive(Args, Debug)]
@@ -160,20 +159,6 @@ impl Recovery {
 fn records_of(world: &World, features: usize) -> Result<Records<'_>, Error> {
     Records::each_a_unit(world.features(), world.responses(), features)
         .map_err(|error| sprifed_simulate::TrialError::from(error).into())
-}
-
-/// Touches every value once, on all cores: what memory allows.
-fn read_once(features: &[f32]) -> f32 {
-    let block = |values: &[f32]| {
-        let mut lanes = [0f32; 32];
-        for group in values.chunks_exact(32) {
-            for (lane, value) in lanes.iter_mut().zip(group) {
-                *lane += value;
-            }
-        }
-        lanes.iter().sum::<f32>()
-    };
-    features.par_chunks(1 << 18).map(block).sum()
 }
 
 /// The most memory this process has had, in bytes, where the system reports it.
