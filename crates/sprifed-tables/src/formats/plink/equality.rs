@@ -31,7 +31,7 @@ const VARIANTS: [&str; 5] = [
     "[record]\nmissing = \"midpoint\"\nmissing_response = \"drop\"\nclient = \"FID\"\nmax_per_client = 2\n",
     "[feature.m1]\nmissing_value = 0.3\ncenter = 0.3\nscale = 0.5\n[feature.m4]\nlower = 0\nupper = 1\n\
      [record]\nmissing = \"midpoint\"\nmissing_response = \"drop\"\n",
-    "[feature.m2]\nmissing = \"indicator\"\nmissing_value = 1\n\
+    "[feature.m2]\nmissing = \"indicator\"\n\
      [record]\nmissing = \"midpoint\"\nmissing_response = \"drop\"\n",
     "[record]\nmissing = \"reject\"\nmissing_response = \"drop\"\n",
 ];
