@@ -433,6 +433,6 @@ fn more_covariates_than_can_be_told_apart_are_refused() {
             ..setting(&table, 4)
         };
         let refused = procedure.plan(&many).unwrap_err().to_string();
-        assert!(refused.contains("40 features in every model"), "{refused}");
+        assert!(refused.contains("40 columns in every model"), "{refused}");
     }
 }
