@@ -144,6 +144,20 @@ fn the_score_of_a_level_has_the_law_of_zeros_and_ones() {
     }
 }
 
+/// The squared distance from which on the p-value is at most 0.05.
+fn five_percent_distance(drawn: impl Fn(f64) -> GroupPick) -> f64 {
+    let (mut low, mut high) = (0.0, 400.0);
+    for _ in 0..30 {
+        let middle = f64::midpoint(low, high);
+        if drawn(middle).p_value() > 0.05 {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    high
+}
+
 /// 20,000 picks among 60 categories of three levels without effect, whose estimates are correlated as those against a
 /// reference level are. Choices compare single columns. At most 5 % have p ≤ 0.05, and five standard errors of 0.0016.
 #[test]
@@ -158,15 +172,7 @@ fn at_most_five_percent_of_false_categories_that_a_column_brought_have_a_p_value
             candidates: 180.0,
             ..group(3, distance)
         };
-        let (mut low, mut high) = (0.0, 400.0);
-        for _ in 0..30 {
-            let middle = f64::midpoint(low, high);
-            if drawn(middle).p_value() > 0.05 {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
+        let high = five_percent_distance(drawn);
         let (mut draws, mut alarms) = (Draws::of(seed), 0.0);
         for _ in 0..20_000 {
             let mut best = (f64::NEG_INFINITY, [0.0; 3]);
@@ -251,15 +257,7 @@ fn at_most_five_percent_of_false_groups_have_a_p_value_of_five_percent() {
             candidates: 60.0,
             ..group(3, distance)
         };
-        let (mut low, mut high) = (0.0, 400.0);
-        for _ in 0..30 {
-            let middle = f64::midpoint(low, high);
-            if drawn(middle).p_value() > 0.05 {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
+        let high = five_percent_distance(drawn);
         let (mut draws, mut alarms) = (Draws::of(seed), 0.0);
         for _ in 0..20_000 {
             let mut best = (f64::NEG_INFINITY, [0.0; 3]);
